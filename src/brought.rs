@@ -1,14 +1,14 @@
-//! The monitors of this project, brought to the engine before `main` runs: which are known by name, and which are on by
-//! default.
+//! The monitors of this project, registered with the engine before `main` runs: their names, and the ones that are on
+//! by default.
 //!
-//! The engine names no monitor, and `Explorer` is the engine's type: whichever part of a program makes an explorer, it is
-//! to have the same defaults as soon as this crate is linked. A function that the loader calls before `main` needs no
-//! call by the user, and runs on every platform in the same way (`.init_array` and its siblings).
+//! The engine names no monitor, and `Explorer` is the engine's type. Whichever part of a program makes an explorer,
+//! it must have the same defaults as soon as this crate is linked. A function that the loader calls before `main`
+//! needs no call by the user, and runs on every platform in the same way (`.init_array` and its siblings).
 
 use intermezzo_explorer::{Brought, bring_monitors};
 
-/// The monitors that are on where nothing is set. Their warnings about what many correct programs do are off: a channel that
-/// is dropped with messages in it, and a lock that is held while its task waits for something else.
+/// The monitors that are on where nothing is set. Their warnings about practices of many correct programs are off: a
+/// channel that is dropped with messages in it, and a lock that is held while its task waits for something else.
 const ON: &str = "data-race;leak:channels=false;misuse:held=false";
 
 extern "C" fn bring() {

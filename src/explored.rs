@@ -22,7 +22,7 @@ pub use intermezzo_explorer::{
 };
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
-/// Is a concurrent object what its sequential self is?
+/// Refinement checks: concurrent objects against their sequential behaviour.
 pub use intermezzo_refinement as refinement;
-/// The Monitor contract: what a listener on executions is told, and what it may say.
+/// The Monitor contract: the events that a listener on executions receives, and its reports.
 pub use intermezzo_sdk as sdk;

@@ -47,14 +47,14 @@ pub use test::{Outcome, Source, check_outcome, run_test};
 /// Explores a test function: `#[intermezzo::test]`, or with settings,
 /// `#[intermezzo::test(preemptions = 2, strategy = "random", executions = 10_000)]`.
 ///
-/// The settings are those of `Settings::set`, by name. An `intermezzo.toml` beside the package's `Cargo.toml` has them for
-/// all tests, which the attribute overrides, and for single ones (`[test."ring::full"]`), which override it. Environment
-/// variables override both (`INTERMEZZO_PREEMPTIONS=3`), and `INTERMEZZO_REPLAY` runs one schedule. The test fails with the report
-/// if something is found, or if the outcome is inconclusive. Without the feature `explore` the test is run
-/// once, as it is, and says so on stderr.
+/// The settings are those of `Settings::set`, by name. An `intermezzo.toml` next to the package's `Cargo.toml` has
+/// them for all tests, which the attribute overrides, and for single ones (`[test."ring::full"]`), which override it.
+/// Environment variables override both (`INTERMEZZO_PREEMPTIONS=3`), and `INTERMEZZO_REPLAY` runs one schedule. The
+/// test fails with the report if something is found, or if the outcome is inconclusive. Without the feature `explore`
+/// the test is run once, as it is, and says so on stderr.
 ///
-/// With `#[should_panic]` the test passes if some execution panics as that says, and nothing else is found. Where
+/// With `#[should_panic]` the test passes if some execution panics with that message, and nothing else is found. If
 /// `INTERMEZZO_REPLAY` has a schedule of another test, the test is not run, and says so on stderr.
 ///
-/// Where the dependency has another name, or is re-exported, `crate` says so: `#[my_name::test(crate = my_name)]`.
+/// If the dependency has another name, or is re-exported, `crate` names it: `#[my_name::test(crate = my_name)]`.
 pub use intermezzo_macros::test;

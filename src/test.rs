@@ -1,8 +1,8 @@
-//! What `#[intermezzo::test]` expands to.
+//! The code to which `#[intermezzo::test]` expands.
 
 use std::fmt::Debug;
 
-/// What a test function may return.
+/// The return type of a test function.
 pub trait Outcome {
     /// Panics if it is a failure.
     fn check(self);
@@ -28,7 +28,7 @@ pub fn check_outcome<R: Outcome>(body: impl FnOnce() -> R) {
     body().check();
 }
 
-/// What the compiler and the attributes of a test say of it.
+/// The information about a test that the compiler and its attributes give.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
     /// The directory of its package, if cargo builds it.
@@ -41,13 +41,13 @@ pub struct Source {
     pub is_in_suite: bool,
     /// Its file, as the compiler names it.
     pub file: &'static str,
-    /// What the message of its panic must contain, if it has `#[should_panic]`: nothing if that does not say.
+    /// The text that the message of its panic must contain, if it has `#[should_panic]`: empty if that gives none.
     pub should_panic: Option<&'static str>,
 }
 
 impl Source {
-    /// Ends a test that ran as it should. libtest takes a test with `#[should_panic]` for failed unless it panics, with that
-    /// in its message.
+    /// Ends a test that ran as it should. libtest treats a test with `#[should_panic]` as failed unless it panics,
+    /// with that text in its message.
     fn pass(&self, message: &str) {
         if let Some(expected) = self.should_panic {
             match message.contains(expected) {
@@ -58,7 +58,7 @@ impl Source {
     }
 }
 
-/// Says this on stderr even where the test harness keeps what a test prints: nothing else is said of the test.
+/// Prints this on stderr even where the test harness captures a test's output: nothing else is said of the test.
 fn tell(message: &str) {
     use std::io::Write;
     // A closed stderr is no reason for a test to fail.
@@ -80,7 +80,7 @@ mod explored {
     use crate::{Detail, Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle};
 
     impl Source {
-        /// The package and the target of the test of this path.
+        /// Returns the package and the target of the test of this path.
         fn of(&self, program: &str) -> TestBinary {
             let krate = program.split("::").next().unwrap_or_default();
             let target = match (self.binary, self.is_in_suite) {
@@ -98,11 +98,11 @@ mod explored {
         }
     }
 
-    /// Explores a test of this name with these settings, by name and value, and fails with the report unless it passes. If
-    /// `INTERMEZZO_REPLAY` has the schedule of another test, this one is not run, and says so.
+    /// Explores a test of this name with these settings, by name and value, and fails with the report unless it
+    /// passes. If `INTERMEZZO_REPLAY` has the schedule of another test, this one is not run, and says so.
     ///
     /// # Panics
-    /// The test does not pass, or a setting cannot be. A test with `#[should_panic]` panics if it passes.
+    /// If the test does not pass, or a setting is invalid. A test with `#[should_panic]` panics if it passes.
     pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
         let binary = source.of(program);
         if let Some(other) = other_test(program, &binary) {
@@ -128,7 +128,7 @@ mod explored {
         }
     }
 
-    /// How reports of the test look.
+    /// Returns the style of the test's reports.
     fn style(source: Source, detail: Detail) -> TextStyle {
         let style = TextStyle::of_process()
             .detail(detail)
@@ -139,10 +139,10 @@ mod explored {
         }
     }
 
-    /// The report of the test, and how much of it is to be told; none if it was only asked for its settings.
+    /// Returns the report of the test, and its detail; none if only its settings were asked for.
     ///
     /// # Errors
-    /// It cannot be run as it is set.
+    /// If it cannot be run with these settings.
     fn explore(
         program: &str,
         settings: &[(&str, &str)],
@@ -166,10 +166,10 @@ mod explored {
         Ok(Some((report, layers.settings().detail)))
     }
 
-    /// What is to be replayed instead of the test of this name, if something else is.
+    /// Returns a description of the schedule that is to be replayed, if that belongs to another test than this one.
     fn other_test(program: &str, binary: &TestBinary) -> Option<String> {
         let given = std::env::var("INTERMEZZO_REPLAY").ok()?;
-        // What is no schedule is refused by each test: nobody can say which it was to be of.
+        // Each test refuses a text that is no schedule: it is unknown which test it was for.
         let schedule = Schedule::parse(&given).ok()?;
         schedule.for_test(program, binary).err()?;
         let wanted = match schedule.binary.is_unknown() {
@@ -179,7 +179,7 @@ mod explored {
         Some(format!("INTERMEZZO_REPLAY has a schedule of {wanted}"))
     }
 
-    /// The test fails. One with `#[should_panic]` does by ending without a panic.
+    /// Fails the test. One with `#[should_panic]` fails by ending without a panic.
     fn fail(source: Source, why: &str) {
         match source.should_panic {
             Some(_) => say(why),
@@ -187,7 +187,7 @@ mod explored {
         }
     }
 
-    /// Says this to the test harness, which shows it where a test fails and under `--nocapture`.
+    /// Prints this for the test harness, which shows it where a test fails and under `--nocapture`.
     #[expect(
         clippy::print_stderr,
         reason = "what a test prints is all that its harness keeps of it, and only the macros print there"
@@ -204,11 +204,11 @@ mod plain {
     use super::{Source, tell};
     use std::sync::Once;
 
-    /// Runs the test once, as it is, and says on stderr that it was not explored: once for all tests of the process. If
-    /// `INTERMEZZO_REPLAY` has the schedule of another test, this one is not run, and says so.
+    /// Runs the test once, as it is, and says on stderr that it was not explored: once for all tests of the process.
+    /// If `INTERMEZZO_REPLAY` has the schedule of another test, this one is not run, and says so.
     ///
     /// # Panics
-    /// As the test does; or `INTERMEZZO_REPLAY` has a schedule of it, or something of which nobody can say what it is.
+    /// If the test does; or if `INTERMEZZO_REPLAY` has a schedule of it, or an unreadable text.
     pub fn run_test(program: &str, _: &[(&str, &str)], source: Source, test: fn()) {
         const OFF: &str = "the feature `explore` of intermezzo is off; switch it on in [dev-dependencies]";
         if let Ok(given) = std::env::var("INTERMEZZO_REPLAY") {
@@ -237,7 +237,8 @@ mod plain {
         test();
     }
 
-    /// The program of a schedule, a token or the path of a file; `None` if it cannot be told.
+    /// Returns the program of a schedule, given as a token or as the path of a file; `None` if it cannot be
+    /// determined.
     fn program_of(schedule: &str) -> Option<String> {
         let word = schedule.trim();
         let token = word.strip_prefix("imz").and_then(|rest| rest.split_once('.'));
@@ -248,7 +249,8 @@ mod plain {
         }
     }
 
-    /// The program of a token with these contents: behind its version and its environment, in each version of the format.
+    /// Returns the program of a token with these contents: after its version and its environment, in each version of
+    /// the format.
     fn program_of_token(contents: &str) -> Option<String> {
         let bytes = decoded(contents)?;
         let mut rest = bytes.get(2..)?;
@@ -260,7 +262,7 @@ mod plain {
         String::from_utf8(rest.get(..length)?.to_vec()).ok()
     }
 
-    /// A number of seven bits a byte, lowest first, taken from the front.
+    /// Takes a number of seven bits a byte, lowest first, from the front.
     fn number(bytes: &mut &[u8]) -> Option<usize> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -274,7 +276,7 @@ mod plain {
         None
     }
 
-    /// The bytes of a text in base64url, without those of an incomplete group.
+    /// Returns the bytes of a text in base64url, without those of an incomplete group.
     fn decoded(text: &str) -> Option<Vec<u8>> {
         const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
         let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
@@ -290,7 +292,7 @@ mod plain {
         Some(bytes)
     }
 
-    /// The program of a schedule file with this text: names of tests have nothing that JSON would escape.
+    /// Returns the program of a schedule file with this text: names of tests have nothing that JSON would escape.
     fn program_of_file(text: &str) -> Option<String> {
         let (_, rest) = text.split_once("\"program\"")?;
         let (name, _) = rest

@@ -1,4 +1,4 @@
-//! What a place costs that is not armed: a loop of additions, with a place in each round and without.
+//! The cost of a place that is not armed: a loop of additions, with a place in each round and without.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use intermezzo_breakpoint as breakpoint;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const ROUNDS: u64 = 10_000;
 
-/// Rounds of an addition, each after what `place` does.
+/// Runs rounds of an addition, each after a call of `place`.
 #[inline(always)]
 fn rounds(n: &AtomicU64, place: impl Fn(&AtomicU64)) -> u64 {
     for _ in 0..ROUNDS {

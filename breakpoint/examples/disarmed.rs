@@ -1,5 +1,5 @@
-//! What a place costs that is not armed, in instructions: `valgrind --tool=callgrind target/release/examples/disarmed with`,
-//! and the same with `without`; the difference, by the number of rounds.
+//! The cost of a place that is not armed, in instructions: `valgrind --tool=callgrind
+//! target/release/examples/disarmed with`, and the same with `without`; the difference, by the number of rounds.
 
 use intermezzo_breakpoint as breakpoint;
 use std::hint::black_box;
@@ -10,7 +10,7 @@ const ROUNDS: u64 = 1_000_000;
 fn main() {
     let n = AtomicU64::new(0);
     let with = std::env::args().nth(1).is_some_and(|word| word == "with");
-    // Each round looks anew where `n` is, so that neither loop is unrolled.
+    // Each round looks up `n` again, so that neither loop is unrolled.
     if with {
         for _ in 0..ROUNDS {
             let n = black_box(&n);

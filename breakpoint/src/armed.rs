@@ -1,14 +1,14 @@
-//! Functions with which a program arms and disarms breakpoints itself, and asks about them.
+//! Functions with which a program arms, disarms and queries breakpoints itself.
 
 use crate::arming::{ArmError, Arming};
 use crate::statistics::Statistics;
 use crate::{control, real, switch, variable};
 
-/// Arms breakpoints, as the variable `INTERMEZZO_BREAKPOINTS` does: names with commas between, each with what refines it.
-/// Inside an exploration it does nothing, for there the exploration's settings arm.
+/// Arms breakpoints, as the variable `INTERMEZZO_BREAKPOINTS` does: names with commas between, each with its
+/// refinements. Inside an exploration it does nothing, because there the exploration's settings arm.
 ///
 /// # Errors
-/// An entry cannot be; nothing is armed then.
+/// If an entry is invalid; nothing is armed then.
 pub fn arm(text: &str) -> Result<(), ArmError> {
     let armings = text.parse()?;
     variable::read();
@@ -37,7 +37,7 @@ fn disarm_where(which: impl Fn(&Arming) -> bool) {
     real::disarm_where(which);
 }
 
-/// Whether a breakpoint of this name is armed for the caller.
+/// `true` if a breakpoint of this name is armed for the caller.
 pub fn is_armed(name: &str) -> bool {
     if switch::is_off() {
         return false;
@@ -49,8 +49,8 @@ pub fn is_armed(name: &str) -> bool {
     }
 }
 
-/// What became of the armed breakpoints so far, in real time, in the order in which they were armed. Of explorations their
-/// reports tell.
+/// Returns the figures of the armed breakpoints so far, in real time, in the order in which they were armed. The
+/// reports of explorations have their own.
 pub fn statistics() -> Vec<Statistics> {
     variable::read();
     real::statistics()

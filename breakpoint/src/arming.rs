@@ -1,8 +1,8 @@
-//! Which breakpoints are armed, and how: the text of `INTERMEZZO_BREAKPOINTS`.
+//! Armed breakpoints: the text of `INTERMEZZO_BREAKPOINTS`.
 //!
-//! Entries with commas between. Each is a name, or a pair of places in the source, and what refines it:
-//! `lost-update`, `swap limit=500ms skip=7200 hits=1`, `src/a.rs:10:5 before src/b.rs:20:9`,
-//! `deadlock src/a.rs:10:5 src/b.rs:20:9`.
+//! Entries with commas between. Each is a name, or a pair of places in the source, and its refinements:
+//! `lost-update`, `swap limit=500ms skip=7200 hits=1`, `src/a.rs:10:5 before src/b.rs:20:9`, `deadlock src/a.rs:10:5
+//! src/b.rs:20:9`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,27 +11,27 @@ use std::time::Duration;
 /// An armed breakpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Arming {
-    /// What it is.
+    /// The breakpoint.
     pub place: Where,
-    /// What refines it; wins over what the code says.
+    /// The refinements; they win over those in the code.
     pub refined: Refinements,
 }
 
-/// What an armed breakpoint is.
+/// The kinds of armed breakpoints.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Where {
     /// The places in the code that have this name.
     Named(String),
-    /// Two operations on one variable, of which the first is to come first: only inside an exploration.
+    /// Two operations on one variable, of which the first must come first: only inside an exploration.
     Before {
-        /// Where the first is.
+        /// The place of the first.
         first: Spot,
-        /// Where the second is.
+        /// The place of the second.
         second: Spot,
     },
-    /// Takings of locks in a circle: only inside an exploration.
+    /// Acquisitions of locks in a circle: only inside an exploration.
     Deadlock(
-        /// Where they are.
+        /// Their places.
         Vec<Spot>,
     ),
 }
@@ -47,27 +47,27 @@ pub struct Spot {
     pub column: Option<u32>,
 }
 
-/// What refines a breakpoint.
+/// The refinements of a breakpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Refinements {
-    /// How many visits are let pass first, of each side.
+    /// The number of visits that pass first, of each side.
     pub skip: Option<u64>,
-    /// The same of the second side alone, if it is another number.
+    /// The same for the second side alone, if it differs.
     pub skip_second: Option<u64>,
-    /// At most how many hits there are to be.
+    /// The maximum number of hits.
     pub hits: Option<u64>,
-    /// How long a task waits for its partner.
+    /// The time for which a task waits for its partner.
     pub limit: Option<Duration>,
-    /// How long the second waits for a first whose step has no marked end.
+    /// The time for which the second waits for a first whose step has no marked end.
     pub lead: Option<Duration>,
 }
 
-/// A list of armed breakpoints that cannot be.
+/// The error of an invalid list of armed breakpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArmError {
-    /// The entry that is wrong.
+    /// The invalid entry.
     pub entry: String,
-    /// What is wrong with it, and what would be right.
+    /// The problem, and how to fix it.
     pub problem: String,
 }
 
@@ -87,7 +87,7 @@ pub struct Armings(
 );
 
 impl Armings {
-    /// The places in the source that are armed.
+    /// Returns the places in the source that are armed.
     pub fn spots(&self) -> impl Iterator<Item = &Spot> {
         self.0.iter().flat_map(|arming| match &arming.place {
             Where::Named(_) => Vec::new(),
@@ -100,7 +100,7 @@ impl Armings {
 impl FromStr for Armings {
     type Err = ArmError;
 
-    /// Reads a list with commas between; nothing, and `none`, is the empty one.
+    /// Reads a list with commas between; an empty text, and `none`, is the empty one.
     fn from_str(text: &str) -> Result<Armings, ArmError> {
         let entries = text.split(',').map(str::trim);
         let entries = entries.filter(|entry| !entry.is_empty() && *entry != "none");
@@ -204,7 +204,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 impl Spot {
-    /// Whether this place is there.
+    /// `true` if this is the place of `site`.
     pub fn is_at(&self, site: &std::panic::Location<'_>) -> bool {
         let mut path = components(site.file()).rev();
         self.line == site.line()

@@ -1,47 +1,48 @@
-//! The line between the places in the code and whoever makes tasks wait there: real time, or a controlled runtime.
+//! The interface between the places in the code and the side that makes tasks wait there: real time, or a controlled
+//! runtime.
 
 use crate::switch;
 use crate::table::Ticket;
 use crate::visit::Visit;
 use std::sync::OnceLock;
 
-/// What came of a visit.
+/// The outcome of a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// Whether the task met a partner.
+    /// `true` if the task met a partner.
     pub hit: bool,
-    /// The turn whose end is to be told.
+    /// The turn whose end must be reported.
     pub turn: Option<Ticket>,
 }
 
-/// A runtime that decides itself which task goes: an explorer.
+/// A runtime that itself decides which task runs: an explorer.
 pub trait Controller: Sync {
-    /// Whether the caller is one of its tasks. If not, real time goes for it.
+    /// `true` if the caller is one of its tasks. Otherwise real time applies to the caller.
     fn in_charge(&self) -> bool;
-    /// Whether a breakpoint of this name is armed for the calling task.
+    /// `true` if a breakpoint of this name is armed for the calling task.
     fn armed(&self, name: &str) -> bool;
-    /// The calling task is at a place; returns when it is to go on.
+    /// Called when the calling task is at a place; returns when it may continue.
     fn visit(&self, visit: Visit<'_>) -> Passed;
-    /// The calling task, or another, ended a turn.
+    /// Called when the calling task, or another, ends a turn.
     fn turn_over(&self, turn: Ticket);
-    /// The calling task holds the lock at this address.
+    /// Called when the calling task holds the lock at this address.
     fn hold(&self, lock: usize);
-    /// It does not any more.
+    /// Called when the calling task no longer holds it.
     fn release(&self, lock: usize);
-    /// The code under control arms or disarms breakpoints itself.
+    /// Called when the code under control arms or disarms breakpoints itself.
     fn arming(&self);
 }
 
 static CONTROLLER: OnceLock<&'static dyn Controller> = OnceLock::new();
 
-/// Puts a runtime in charge of its own tasks, for as long as the process lives. The first that comes stays.
+/// Puts a runtime in charge of its own tasks, for as long as the process lives. Only the first call has an effect.
 pub fn control(controller: &'static dyn Controller) {
     if CONTROLLER.set(controller).is_ok() {
         switch::controlled();
     }
 }
 
-/// The runtime that is in charge of the calling task.
+/// Returns the runtime that is in charge of the calling task.
 pub(crate) fn in_charge() -> Option<&'static dyn Controller> {
     CONTROLLER
         .get()

@@ -1,4 +1,4 @@
-//! Which locks the calling task holds, as far as it says so: for breakpoints that count only then.
+//! The locks that the calling task has marked as held: for breakpoints that count only then.
 
 use crate::control;
 use crate::switch;
@@ -9,7 +9,7 @@ thread_local! {
     static HELD: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The address by which an object is known.
+/// Returns the address that identifies an object.
 pub(crate) fn address<T: ?Sized>(object: &T) -> usize {
     (&raw const *object).cast::<()>().addr()
 }
@@ -19,12 +19,12 @@ pub(crate) fn address<T: ?Sized>(object: &T) -> usize {
 #[derive(Debug)]
 pub struct Held {
     lock: Option<usize>,
-    /// The mark is of the task that made it.
+    /// The mark belongs to the task that made it.
     not_send: PhantomData<*const ()>,
 }
 
-/// Marks that the calling task holds this lock, for [`Place::while_held`](crate::Place::while_held). Neither std nor we can
-/// tell otherwise who holds one.
+/// Marks that the calling task holds this lock, for [`Place::while_held`](crate::Place::while_held). Neither std nor
+/// this crate knows otherwise which task holds a lock.
 ///
 /// Costs a relaxed load and a branch as long as nothing is armed.
 #[inline(always)]
@@ -61,7 +61,7 @@ fn pop(lock: usize) {
     }
 }
 
-/// Whether the calling thread has marked this lock.
+/// `true` if the calling thread has marked this lock.
 pub(crate) fn holds(lock: usize) -> bool {
     HELD.with_borrow(|held| held.contains(&lock))
 }

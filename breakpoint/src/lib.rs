@@ -1,8 +1,9 @@
-//! Concurrent breakpoints: two tasks at two places whose local states satisfy a predicate together, and which goes first.
+//! Concurrent breakpoints: two tasks at two places whose local states satisfy a predicate together, and the order in
+//! which they continue.
 //!
 //! A bug that depends on timing is reproduced by a pair of lines in the program itself (Park, Sen: *Concurrent
-//! Breakpoints*, UC Berkeley, EECS-2011-159). Whoever comes to one of them waits, up to a limit, until another task
-//! comes to the other; then both go on, the first one first.
+//! Breakpoints*, UC Berkeley, EECS-2011-159). A task that reaches one of them waits, up to a limit, until another
+//! task reaches the other; then both continue, the first one first.
 //!
 //! ```
 //! use intermezzo_breakpoint as breakpoint;
@@ -25,12 +26,12 @@
 //! assert_eq!(breakpoint::statistics()[0].hits, 1);
 //! ```
 //!
-//! As long as nothing is armed, a place costs one relaxed load and a branch. Inside an exploration (`intermezzo`'s feature
-//! `explore`) nobody waits in real time: an armed breakpoint constrains which task goes, exactly.
+//! As long as nothing is armed, a place costs one relaxed load and a branch. Inside an exploration (`intermezzo`'s
+//! feature `explore`) no task waits in real time: an armed breakpoint exactly constrains which task runs.
 //!
-//! Differs from the paper: the second task waits until the first has *done* what it does first, where that is marked
-//! ([`Turn`]), and not for a short while; a deadlock may have more than two tasks. Misses: in real time, partners that
-//! do not come within the limit.
+//! Differs from the paper: the second task waits until the first has *done* its step, where that is marked
+//! ([`Turn`]), and not for a short while; a deadlock may have more than two tasks. Misses: in real time, partners
+//! that do not arrive within the limit.
 
 mod armed;
 mod arming;

@@ -1,4 +1,4 @@
-//! What comes of breakpoints, line by line into a file: there whatever becomes of the process.
+//! The events of breakpoints, line by line into a file, which remains whatever happens to the process.
 
 use crate::arming::ArmError;
 use crate::statistics::Statistics;
@@ -6,12 +6,12 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// The environment variable that names a file for what comes of breakpoints: a line for each hit and each wait in vain.
+/// The environment variable that names a file for the events of breakpoints: a line for each hit and each timeout.
 pub const LOG_VARIABLE: &str = "INTERMEZZO_BREAKPOINTS_LOG";
 
 static FILE: OnceLock<Option<File>> = OnceLock::new();
 
-/// Adds a line. A file that cannot be written is let be: a program does not fail because of it.
+/// Adds a line. A file that cannot be written is ignored: a program does not fail because of it.
 fn line(text: std::fmt::Arguments<'_>) {
     let file = FILE.get_or_init(|| {
         let path = std::env::var_os(LOG_VARIABLE)?;
@@ -23,7 +23,7 @@ fn line(text: std::fmt::Arguments<'_>) {
     }
 }
 
-/// Something became of a breakpoint at that place.
+/// Logs an event of a breakpoint at that place.
 pub(crate) fn event(what: &str, site: &std::panic::Location<'_>, so_far: &Statistics) {
     let Statistics {
         name,
@@ -39,7 +39,7 @@ pub(crate) fn event(what: &str, site: &std::panic::Location<'_>, so_far: &Statis
     ));
 }
 
-/// What the environment variable says cannot be.
+/// Logs that the environment variable is invalid.
 pub(crate) fn problem(error: &ArmError) {
     line(format_args!("refused: {error}"));
 }

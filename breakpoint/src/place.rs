@@ -1,4 +1,4 @@
-//! A place in the code: what is written there, and what it does.
+//! A place in the code: its settings in the code, and its actions.
 
 use crate::arming::Refinements;
 use crate::control::{Passed, in_charge};
@@ -12,11 +12,12 @@ use std::panic::Location;
 use std::time::Duration;
 
 /// One of the two places of a breakpoint, until one of its last methods is called: [`first`](Place::first),
-/// [`first_here`](Place::first_here), [`second`](Place::second), [`meet`](Place::meet), or what its kind calls them.
+/// [`first_here`](Place::first_here), [`second`](Place::second), [`meet`](Place::meet), or the names that its kind
+/// has for them.
 ///
 /// Places of one name are one breakpoint. As long as nothing is armed, none of the closures is called, and all of it costs
 /// one relaxed load and a branch.
-#[must_use = "a place does nothing until it is said which side it is"]
+#[must_use = "a place does nothing until one of its last methods is called"]
 pub struct Place<'a, Kind, When = fn() -> bool, J = Unjoined> {
     name: &'a str,
     objects: Objects,
@@ -36,20 +37,20 @@ pub enum Conflict {}
 /// Kind of a breakpoint at locks taken crosswise: see [`deadlock`].
 #[derive(Debug)]
 pub enum Deadlock {}
-/// Kind of a breakpoint in the middle of what is meant to be atomic: see [`atomicity`].
+/// Kind of a breakpoint in the middle of a block that is meant to be atomic: see [`atomicity`].
 #[derive(Debug)]
 pub enum Atomicity {}
-/// Kind of a breakpoint between a look and the wait that follows it: see [`notification`].
+/// Kind of a breakpoint between a check and the wait that follows it: see [`notification`].
 #[derive(Debug)]
 pub enum Notification {}
 
-/// A breakpoint where any two tasks meet that come to its two places.
+/// Returns a breakpoint where any two tasks meet that reach its two places.
 #[inline(always)]
 pub fn at(name: &str) -> Place<'_, Anywhere> {
     Place::new(name, Objects::None)
 }
 
-/// A breakpoint right before two accesses to one object, at least one of which writes.
+/// Returns a breakpoint right before two accesses to one object, at least one of which writes.
 ///
 /// ```
 /// # use intermezzo_breakpoint as breakpoint;
@@ -67,8 +68,8 @@ pub fn conflict<'a, T: ?Sized>(name: &'a str, object: &T) -> Place<'a, Conflict>
     Place::new(name, Objects::Same(address(object)))
 }
 
-/// A breakpoint where tasks, each of which holds a lock, are about to take one that another of them holds. Two tasks, or
-/// more in a circle.
+/// Returns a breakpoint where tasks, each of which holds a lock, are about to take one that another of them holds.
+/// Two tasks, or more in a circle.
 #[inline(always)]
 pub fn deadlock<'a, A: ?Sized, B: ?Sized>(name: &'a str, holds: &A, wants: &B) -> Place<'a, Deadlock> {
     let objects = Objects::Crosswise {
@@ -78,14 +79,15 @@ pub fn deadlock<'a, A: ?Sized, B: ?Sized>(name: &'a str, holds: &A, wants: &B) -
     Place::new(name, objects)
 }
 
-/// A breakpoint in the middle of what one task does with an object and means to be atomic, into which another comes.
+/// Returns a breakpoint in the middle of a task's block on an object that is meant to be atomic, into which another
+/// task comes.
 #[inline(always)]
 pub fn atomicity<'a, T: ?Sized>(name: &'a str, object: &T) -> Place<'a, Atomicity> {
     Place::new(name, Objects::Same(address(object)))
 }
 
-/// A breakpoint between a task's look whether there is something to wait for, and its wait: another notifies in between,
-/// and nobody hears.
+/// Returns a breakpoint between a task's check that it must wait, and its wait. Another task notifies in between, and
+/// the notification is lost.
 #[inline(always)]
 pub fn notification<'a, T: ?Sized>(name: &'a str, object: &T) -> Place<'a, Notification> {
     Place::new(name, Objects::Same(address(object)))
@@ -93,13 +95,13 @@ pub fn notification<'a, T: ?Sized>(name: &'a str, object: &T) -> Place<'a, Notif
 
 /// The joint predicate of a place.
 pub trait Joint {
-    /// The task's own state, if it matters.
+    /// Returns the task's own state, if it matters.
     fn state(&self) -> Option<Box<dyn Any + Send>>;
-    /// Whether the states of two tasks agree.
+    /// `true` if the states of two tasks agree.
     fn agree(&self, first: &dyn Any, second: &dyn Any) -> bool;
 }
 
-/// No joint predicate: whatever the states, two tasks meet.
+/// No joint predicate: two tasks meet whatever their states.
 #[derive(Debug)]
 pub struct Unjoined;
 
@@ -132,7 +134,7 @@ where
     }
 
     fn agree(&self, first: &dyn Any, second: &dyn Any) -> bool {
-        // A partner whose state is of another type is none.
+        // A partner must have a state of the same type.
         match (first.downcast_ref(), second.downcast_ref()) {
             (Some(first), Some(second)) => (self.agree)(first, second),
             _ => false,
@@ -162,9 +164,9 @@ impl<'a, Kind> Place<'a, Kind> {
 }
 
 impl<'a, Kind, When: Fn() -> bool> Place<'a, Kind, When, Unjoined> {
-    /// Only together with a partner whose state agrees: `agree` is asked with the state of the first and that of the
-    /// second; at [`meet`](Place::meet) with that of who came last and that of who waited. Partners must give states of
-    /// one type. `agree` only looks at the two: it must not come to a breakpoint itself.
+    /// Meets only a partner whose state agrees. `agree` receives the state of the first and that of the second; at
+    /// [`meet`](Place::meet), that of the task that came last and that of the task that waited. Partners must give
+    /// states of one type. `agree` only compares the two: it must not reach a breakpoint itself.
     #[inline(always)]
     pub fn joint<S, State, Agree>(
         self,
@@ -194,7 +196,7 @@ impl<'a, Kind, When: Fn() -> bool> Place<'a, Kind, When, Unjoined> {
 }
 
 impl<'a, Kind, When: Fn() -> bool, J: Joint> Place<'a, Kind, When, J> {
-    /// Only if this holds: the local predicate. Visits at which it does not are not counted.
+    /// Applies only if this holds: the local predicate. Other visits are not counted.
     #[inline(always)]
     pub fn when<W: Fn() -> bool>(self, local: W) -> Place<'a, Kind, W, J> {
         Place {
@@ -208,7 +210,7 @@ impl<'a, Kind, When: Fn() -> bool, J: Joint> Place<'a, Kind, When, J> {
         }
     }
 
-    /// Only while the calling task holds this lock, as [`held`](crate::held) marks.
+    /// Applies only while the calling task holds this lock, as [`held`](crate::held) marks.
     #[inline(always)]
     pub fn while_held<L: ?Sized>(mut self, lock: &L) -> Self {
         self.while_held = Some(address(lock));
@@ -222,22 +224,22 @@ impl<'a, Kind, When: Fn() -> bool, J: Joint> Place<'a, Kind, When, J> {
         self
     }
 
-    /// Is hit at most so many times.
+    /// Limits the number of hits.
     #[inline(always)]
     pub fn at_most(mut self, hits: u64) -> Self {
         self.refined.hits = Some(hits);
         self
     }
 
-    /// Waits at most so long for a partner: one second, if nothing is said. In an exploration there is no time: a task waits
-    /// until nobody else can go on.
+    /// Limits the time of a wait for a partner: one second, if nothing is said. In an exploration there is no time: a
+    /// task waits until no other task can continue.
     #[inline(always)]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.refined.limit = Some(limit);
         self
     }
 
-    /// The task is at its place.
+    /// Visits the place.
     #[cold]
     #[track_caller]
     fn visit(self, role: Role, guarded: bool) -> (Passed, bool) {
@@ -303,23 +305,23 @@ impl Unordered for Conflict {}
 impl Unordered for Deadlock {}
 
 impl<Kind: Ordered, When: Fn() -> bool, J: Joint> Place<'_, Kind, When, J> {
-    /// Waits for a task at the second place, and goes on first: the second waits until the turn is dropped. So it is certain
-    /// that what is done by then comes first.
+    /// Waits for a task at the second place, and continues first: the second waits until the turn is dropped. So
+    /// everything done before the drop certainly comes first.
     #[inline(always)]
     #[track_caller]
     pub fn first(self) -> Turn {
         self.goes_first()
     }
 
-    /// As [`first`](Place::first), if the end of the step cannot be marked: the second waits for the next visible operation
-    /// in an exploration, and else for a short while. Whether a partner came.
+    /// Like [`first`](Place::first), if the end of the step cannot be marked. The second waits for the next visible
+    /// operation in an exploration, and otherwise for a short while. Returns `true` if a partner came.
     #[inline(always)]
     #[track_caller]
     pub fn first_here(self) -> bool {
         self.goes(Role::First)
     }
 
-    /// Waits for a task at the first place, and then until that one has done its step. Whether one came.
+    /// Waits for a task at the first place, and then until that one has done its step. Returns `true` if one came.
     #[inline(always)]
     #[track_caller]
     pub fn second(self) -> bool {
@@ -328,7 +330,7 @@ impl<Kind: Ordered, When: Fn() -> bool, J: Joint> Place<'_, Kind, When, J> {
 }
 
 impl<Kind: Unordered, When: Fn() -> bool, J: Joint> Place<'_, Kind, When, J> {
-    /// Waits for another task that comes to such a place; then both go on. Whether one came.
+    /// Waits for another task that reaches such a place; then both continue. Returns `true` if one came.
     #[inline(always)]
     #[track_caller]
     pub fn meet(self) -> bool {
@@ -337,15 +339,16 @@ impl<Kind: Unordered, When: Fn() -> bool, J: Joint> Place<'_, Kind, When, J> {
 }
 
 impl<When: Fn() -> bool, J: Joint> Place<'_, Atomicity, When, J> {
-    /// Right before what comes in between: waits for a task in the middle of its block, and goes on first, until the turn is
-    /// dropped.
+    /// Called right before the intrusion: waits for a task in the middle of its block, and continues first, until the
+    /// turn is dropped.
     #[inline(always)]
     #[track_caller]
     pub fn intrude(self) -> Turn {
         self.goes_first()
     }
 
-    /// In the middle of the block: waits for a task that comes in between, and until that one is done. Whether one came.
+    /// Called in the middle of the block: waits for a task that intrudes, and until that one is done. Returns `true`
+    /// if one came.
     #[inline(always)]
     #[track_caller]
     pub fn within(self) -> bool {
@@ -354,14 +357,16 @@ impl<When: Fn() -> bool, J: Joint> Place<'_, Atomicity, When, J> {
 }
 
 impl<When: Fn() -> bool, J: Joint> Place<'_, Notification, When, J> {
-    /// Right before the notification: waits for a task that is about to wait, and goes on first, until the turn is dropped.
+    /// Called right before the notification: waits for a task that is about to wait, and continues first, until the
+    /// turn is dropped.
     #[inline(always)]
     #[track_caller]
     pub fn before_notify(self) -> Turn {
         self.goes_first()
     }
 
-    /// Right before the wait, without a lock that the one who notifies needs: waits until that one is done. Whether one came.
+    /// Called right before the wait, without a lock that the notifying task needs: waits until that one is done.
+    /// Returns `true` if one came.
     #[inline(always)]
     #[track_caller]
     pub fn before_wait(self) -> bool {
@@ -370,11 +375,11 @@ impl<When: Fn() -> bool, J: Joint> Place<'_, Notification, When, J> {
 }
 
 /// The turn of the task that goes first: the second waits until it is dropped, or its limit is over.
-#[must_use = "the second goes on as soon as this is dropped: keep it until what comes first is done"]
+#[must_use = "the second continues as soon as this is dropped: keep it until the first step is done"]
 #[derive(Debug)]
 pub struct Turn {
     hit: bool,
-    /// The turn, and whether it is a runtime's that controls the task.
+    /// The turn, and `true` if it belongs to a runtime that controls the task.
     turn: Option<(Ticket, bool)>,
 }
 
@@ -384,7 +389,7 @@ impl Turn {
         turn: None,
     };
 
-    /// Whether a partner came.
+    /// `true` if a partner came.
     pub fn hit(&self) -> bool {
         self.hit
     }

@@ -1,4 +1,4 @@
-//! Breakpoints in real time: who comes to one waits at most for so long.
+//! Breakpoints in real time: a task that reaches one waits up to a limit.
 
 use crate::arming::{Arming, Armings, Refinements};
 use crate::control::Passed;
@@ -10,22 +10,22 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a task waits for its partner, unless something else is said: long enough for a machine with more to do.
+/// The time that a task waits for its partner, unless another is set: long enough for a busy machine.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// How long the second waits for the next step of a first whose end nobody tells.
+/// The time that the second waits for the next step of a first whose end is not reported.
 const LEAD: Duration = Duration::from_millis(20);
 
-/// What all threads share.
+/// The state shared by all threads.
 struct Shared {
     table: Table,
-    /// What has been decided for those who waited.
+    /// The decisions for the tasks that waited.
     fates: BTreeMap<Ticket, Fate>,
-    /// Turns of those who go first, as long as somebody waits for their end.
+    /// The turns of the first tasks, as long as another task waits for their end.
     turns: BTreeMap<Ticket, Turn>,
 }
 
-/// How somebody who met a partner goes on.
+/// The way in which a task that met a partner continues.
 #[derive(Clone, Copy)]
 enum Fate {
     First {
@@ -36,12 +36,12 @@ enum Fate {
     AtOnce,
 }
 
-/// How far the first is.
+/// The progress of the first task.
 #[derive(Clone, Copy)]
 enum Turn {
-    /// It has not gone on, or its end will be told.
+    /// It has not continued yet, or its end will be reported.
     Begun,
-    /// It went on at this time, and does its step.
+    /// It continued at this time, and does its step.
     Left(Instant),
     Over,
 }
@@ -54,7 +54,7 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared {
 static CHANGED: Condvar = Condvar::new();
 
 fn shared() -> MutexGuard<'static, Shared> {
-    // A joint predicate that panics leaves nothing half done.
+    // A joint predicate that panics leaves no inconsistent state.
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn statistics() -> Vec<Statistics> {
     shared().table.statistics().cloned().collect()
 }
 
-/// The calling thread is at a place.
+/// Handles a visit of the calling thread to a place.
 pub(crate) fn visit(mut visit: Visit<'_>) -> Passed {
     let mut shared = shared();
     let holds = visit.while_held.is_none_or(held::holds);
@@ -102,7 +102,7 @@ pub(crate) fn visit(mut visit: Visit<'_>) -> Passed {
     }
 }
 
-/// The calling thread waits for a partner.
+/// Waits for a partner of the calling thread.
 fn wait(
     mut shared: MutexGuard<'static, Shared>,
     ticket: Ticket,
@@ -123,7 +123,7 @@ fn wait(
     }
 }
 
-/// The calling thread has met its partner, and goes on in its turn.
+/// Continues the calling thread, which has met its partner, in its turn.
 fn go(
     mut shared: MutexGuard<'static, Shared>,
     ticket: Ticket,
@@ -136,7 +136,7 @@ fn go(
         Fate::AtOnce => {}
         Fate::First { guarded: true } => turn = Some(ticket),
         Fate::First { guarded: false } => {
-            // It runs: from now on the time counts that its next step may take.
+            // It runs: from now on the limit of its next step counts.
             shared.advance(ticket, Turn::Left(Instant::now()));
         }
         Fate::Second(first) => {
@@ -167,13 +167,13 @@ fn go(
     Passed { hit: true, turn }
 }
 
-/// The thread that goes first has done its step.
+/// Ends the turn of the first thread, which has done its step.
 pub(crate) fn turn_over(turn: Ticket) {
     shared().advance(turn, Turn::Over);
 }
 
 impl Shared {
-    /// Decides how those go on who met; how the last one does.
+    /// Decides how the tasks that met continue. Returns the decision for the last one.
     fn meet(&mut self, meeting: Meeting) -> Fate {
         let Meeting {
             last,
@@ -195,7 +195,7 @@ impl Shared {
         fate(last)
     }
 
-    /// A turn gets on, if somebody still waits for its end.
+    /// Advances a turn, if a task still waits for its end.
     fn advance(&mut self, turn: Ticket, to: Turn) {
         if let Some(known) = self.turns.get_mut(&turn) {
             *known = to;
@@ -203,7 +203,7 @@ impl Shared {
         }
     }
 
-    /// Writes down what became of the visit.
+    /// Logs the outcome of the visit.
     fn tell(&self, what: &str, visit: &Visit<'_>) {
         let statistics = self.table.statistics().find(|known| known.name == visit.name);
         if let Some(statistics) = statistics {
@@ -212,7 +212,7 @@ impl Shared {
     }
 }
 
-/// The time so long from now; `None` if that is beyond what the clock can say.
+/// Returns the time `limit` from now; `None` if that is beyond the clock's range.
 fn deadline(limit: Duration) -> Option<Instant> {
     Instant::now().checked_add(limit)
 }
@@ -221,7 +221,7 @@ fn is_over(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() >= until)
 }
 
-/// Waits until something changes, or it is time.
+/// Waits until something changes, or until the time is reached.
 fn pause(shared: MutexGuard<'static, Shared>, until: Option<Instant>) -> MutexGuard<'static, Shared> {
     match until {
         None => CHANGED.wait(shared).unwrap_or_else(PoisonError::into_inner),

@@ -1,25 +1,25 @@
-//! What became of a breakpoint so far, in figures.
+//! The figures of a breakpoint.
 
-/// How often a breakpoint was come to, and what came of it.
+/// The number of visits to a breakpoint, and of their outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// The breakpoint, by name; one that is given by places in the source is called as it is written.
+    /// The breakpoint's name; one that is given by places in the source is named by that text.
     pub name: String,
-    /// How often a task came to one of its places, its local predicate holding.
+    /// The number of times that a task reached one of its places with its local predicate true.
     pub visits: u64,
-    /// Of those, the ones that were skipped, or came when it had been hit as often as it may be.
+    /// Of those, the ones that were skipped, or came after the maximum number of hits.
     pub skipped: u64,
-    /// How often tasks met there.
+    /// The number of meetings.
     pub hits: u64,
-    /// How often a task waited in vain.
+    /// The number of times that a task waited and no partner came.
     pub timeouts: u64,
-    /// Of the hits, those after which the second went on although the first was not done: it waited too long, or nobody
-    /// else could go on.
+    /// Of the hits, those after which the second continued although the first was not done: it waited too long, or no
+    /// other task could continue.
     pub unordered: u64,
 }
 
 impl Statistics {
-    /// Adds what came of it elsewhere.
+    /// Adds figures from elsewhere.
     pub fn add(&mut self, other: &Statistics) {
         self.visits += other.visits;
         self.skipped += other.skipped;

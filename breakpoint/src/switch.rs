@@ -1,20 +1,20 @@
-//! Whether anything is armed at all: what a place looks at first, and all that it costs when nothing is.
+//! The switch that says if anything is armed: the first check of a place, and its only cost when nothing is.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
-/// Whether a runtime is in control of some tasks, so that it never is all off.
+/// `true` if a runtime controls some tasks, so that the switch is never off.
 static CONTROLLED: AtomicBool = AtomicBool::new(false);
 
-/// Nobody has looked at the environment yet.
+/// The environment has not been read yet.
 const UNREAD: u8 = 0;
-/// Nothing is armed, and nobody is in control.
+/// Nothing is armed, and no runtime is in control.
 const OFF: u8 = 1;
 /// Something may be.
 const ON: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNREAD);
 
-/// Whether nothing is armed. Relaxed: who arms while others run cannot expect them to see it at once.
+/// `true` if nothing is armed. Relaxed: a thread that arms while others run cannot expect them to see it at once.
 #[inline(always)]
 pub(crate) fn is_off() -> bool {
     STATE.load(Relaxed) == OFF
@@ -30,18 +30,18 @@ pub(crate) fn was_read() {
     let _ = STATE.compare_exchange(UNREAD, OFF, Relaxed, Relaxed);
 }
 
-/// Something is armed.
+/// Notes that something is armed.
 pub(crate) fn on() {
     STATE.store(ON, Relaxed);
 }
 
-/// A runtime is in control of some tasks: places have to ask whose they are.
+/// Notes that a runtime controls some tasks: each place then has to ask for its task.
 pub(crate) fn controlled() {
     CONTROLLED.store(true, Relaxed);
     on();
 }
 
-/// Nothing is armed any more.
+/// Notes that nothing is armed any more.
 pub(crate) fn off() {
     if !CONTROLLED.load(Relaxed) {
         STATE.store(OFF, Relaxed);

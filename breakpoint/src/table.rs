@@ -1,20 +1,20 @@
-//! Who is at which breakpoint, and who meets whom: the rules, without time and without waiting.
+//! The tasks at each breakpoint, and their meetings: the rules, without time and without waiting.
 
 use crate::arming::{Arming, Armings, Refinements};
 use crate::statistics::Statistics;
 use crate::visit::{Objects, Role, Visit};
 use std::any::Any;
 
-/// A visit that counts, by the number in which it came.
+/// A visit that counts, by its number in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
-/// What a visit amounts to.
+/// The outcome of an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrived {
-    /// It does not count: the task goes on.
+    /// It does not count: the task continues.
     Passes,
-    /// There is no partner yet: the task waits, under this number, as long as `refined` says.
+    /// There is no partner yet: the task waits, under this number, as long as the refinements allow.
     Waits(Ticket, Refinements),
     /// Its partners are there.
     Meets(Meeting, Refinements),
@@ -27,13 +27,13 @@ pub struct Meeting {
     pub last: Ticket,
     /// Those that waited.
     pub waited: Vec<Ticket>,
-    /// Who goes first; `None` if no one does in particular.
+    /// The one that goes first; `None` if the order does not matter.
     pub first: Option<Ticket>,
-    /// Whether the end of the first's step will be told.
+    /// `true` if the end of the first's step will be reported.
     pub guarded: bool,
 }
 
-/// The armed breakpoints, and who waits at them.
+/// The armed breakpoints, and the tasks that wait at them.
 #[derive(Debug, Default)]
 pub struct Table {
     armed: Vec<Armed>,
@@ -60,7 +60,7 @@ struct Waiting {
 }
 
 impl Table {
-    /// A table of nothing.
+    /// Creates an empty table.
     pub const fn nothing() -> Table {
         Table {
             armed: Vec::new(),
@@ -68,14 +68,14 @@ impl Table {
         }
     }
 
-    /// A table of these.
+    /// Creates a table of these.
     pub fn new(armings: Armings) -> Table {
         let mut table = Table::default();
         table.arm(armings);
         table
     }
 
-    /// Arms these as well. One that is armed already is only refined anew.
+    /// Arms these as well. One that is armed already only gets the new refinements.
     pub fn arm(&mut self, armings: Armings) {
         for arming in armings.0 {
             match self
@@ -97,22 +97,22 @@ impl Table {
         }
     }
 
-    /// Disarms these, whose figures are forgotten; those who wait there wait as long as they would have.
+    /// Disarms these and forgets their figures. Tasks that wait there wait as long as they would have.
     pub fn disarm(&mut self, which: impl Fn(&Arming) -> bool) {
         self.armed.retain(|armed| !which(&armed.arming));
     }
 
-    /// Whether nothing is armed.
+    /// `true` if nothing is armed.
     pub fn is_empty(&self) -> bool {
         self.armed.is_empty()
     }
 
-    /// Whether a breakpoint of this name is.
+    /// `true` if a breakpoint of this name is armed.
     pub fn is_armed(&self, name: &str) -> bool {
         self.armed.iter().any(|armed| armed.is_called(name))
     }
 
-    /// A task comes to a place. `holds` says whether it holds the lock that it is to hold.
+    /// Handles the arrival of a task at a place. `holds` is `true` if it holds the required lock.
     pub fn arrive(&mut self, visit: &mut Visit<'_>, holds: bool) -> Arrived {
         match self.armed.iter().position(|armed| armed.is_called(visit.name)) {
             Some(at) if holds => self.arrive_at(at, visit, |armed, visit| armed.partners(visit)),
@@ -120,7 +120,7 @@ impl Table {
         }
     }
 
-    /// A task comes to a place; who of those that wait at the breakpoint are its partners, the caller says.
+    /// Handles the arrival of a task at a place. The caller decides which of the waiting tasks are its partners.
     pub fn arrive_by(
         &mut self,
         visit: &mut Visit<'_>,
@@ -184,7 +184,7 @@ impl Table {
         Arrived::Meets(meeting, refined)
     }
 
-    /// A task that waited has waited long enough; whether it was still waiting.
+    /// Ends the wait of a task whose time is over. `true` if it was still waiting.
     pub fn give_up(&mut self, ticket: Ticket) -> bool {
         for armed in &mut self.armed {
             if let Some(at) = armed.waiting.iter().position(|waiting| waiting.ticket == ticket) {
@@ -196,7 +196,7 @@ impl Table {
         false
     }
 
-    /// The second at this breakpoint went on before the first was done.
+    /// Counts that the second at this breakpoint continued before the first was done.
     pub fn unordered(&mut self, name: &str) {
         let armed = self.armed.iter_mut().find(|armed| armed.is_called(name));
         if let Some(armed) = armed {
@@ -204,12 +204,12 @@ impl Table {
         }
     }
 
-    /// The figures of each, in the order in which they were armed.
+    /// Returns the figures of each, in the order in which they were armed.
     pub fn statistics(&self) -> impl Iterator<Item = &Statistics> {
         self.armed.iter().map(|armed| &armed.statistics)
     }
 
-    /// Forgets who came and what was counted: all begins again.
+    /// Forgets all arrivals and counts: everything starts again.
     pub fn reset(&mut self) {
         self.last_ticket = 0;
         for armed in &mut self.armed {
@@ -229,7 +229,7 @@ impl Armed {
         self.statistics.name == name
     }
 
-    /// Counts a visit; whether it is one at which to wait.
+    /// Counts a visit. `true` if it is one at which to wait.
     fn counts(&mut self, role: Role, refined: Refinements) -> bool {
         let side = usize::from(role == Role::Second);
         self.visits[side] += 1;
@@ -244,7 +244,8 @@ impl Armed {
         counts
     }
 
-    /// Those who wait that the visitor meets: the one that has waited longest, or all of a circle of locks.
+    /// Returns the waiting tasks that the visitor meets: the one that has waited longest, or all of a circle of
+    /// locks.
     fn partners(&self, visit: &Visit<'_>) -> Vec<Ticket> {
         if let Objects::Crosswise { held, wanted } = visit.objects {
             return self.circle(held, wanted);
@@ -260,8 +261,8 @@ impl Armed {
         first.map(|waiting| waiting.ticket).into_iter().collect()
     }
 
-    /// The tasks that wait for locks and hold others, from the one that holds what is wanted to the one that wants what
-    /// is held; none if there is no such chain.
+    /// Returns the tasks that wait for locks and hold others, from the one that holds `wanted` to the one that wants
+    /// `held`; none if there is no such chain.
     fn circle(&self, held: usize, wanted: usize) -> Vec<Ticket> {
         let mut chain: Vec<Ticket> = Vec::new();
         let mut next = wanted;
@@ -284,7 +285,7 @@ impl Armed {
     }
 }
 
-/// Whether the joint predicate holds.
+/// `true` if the joint predicate holds.
 fn agree(waiting: &Waiting, visit: &Visit<'_>) -> bool {
     match (&waiting.state, &visit.state) {
         (None, None) => true,
@@ -297,7 +298,7 @@ fn agree(waiting: &Waiting, visit: &Visit<'_>) -> bool {
 }
 
 impl Refinements {
-    /// These, and where they say nothing, those.
+    /// Returns these refinements, completed by those of `other`.
     pub fn or(self, other: Refinements) -> Refinements {
         Refinements {
             skip: self.skip.or(other.skip),
@@ -361,7 +362,7 @@ mod tests {
         waits(arrive(&mut table, Role::First, Objects::Same(2)));
         waits(arrive(&mut table, Role::Second, Objects::Same(1)));
         let meeting = meets(arrive(&mut table, Role::First, Objects::Same(1)));
-        assert_eq!(meeting.waited, [second], "who has waited longest");
+        assert_eq!(meeting.waited, [second], "the one that has waited longest");
         assert_eq!(meeting.first, Some(meeting.last));
         assert!(!table.give_up(second));
         let figures = table.statistics().next().unwrap();

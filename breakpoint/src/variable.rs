@@ -4,26 +4,26 @@ use crate::arming::{ArmError, Armings};
 use crate::{log, real, switch};
 use std::sync::OnceLock;
 
-/// The environment variable that arms breakpoints: names with commas between, each with what refines it.
+/// The environment variable that arms breakpoints: names with commas between, each with its refinements.
 pub const VARIABLE: &str = "INTERMEZZO_BREAKPOINTS";
 
 static PROBLEM: OnceLock<Option<ArmError>> = OnceLock::new();
 
-/// Takes up what the environment says, the first time; whether something may be armed then.
+/// Applies the environment variable, the first time. `true` if something may be armed afterwards.
 #[cold]
 pub(crate) fn is_on_after_reading() -> bool {
     read();
     switch::is_on()
 }
 
-/// Takes up what the environment says, the first time.
+/// Applies the environment variable, the first time.
 pub(crate) fn read() {
     PROBLEM.get_or_init(|| {
         let problem = arm_by_variable().err();
         if let Some(problem) = &problem {
             log::problem(problem);
         }
-        // Only now: who comes to a place meanwhile waits for this, and does not pass as if nothing were armed.
+        // Only now: a task that reaches a place meanwhile waits for this, and does not pass as if nothing were armed.
         switch::was_read();
         problem
     });
@@ -41,8 +41,8 @@ fn arm_by_variable() -> Result<(), ArmError> {
     Ok(())
 }
 
-/// What is wrong with the environment variable [`VARIABLE`]; nothing is armed by it then. Programs do not stop because of
-/// it: ask here, or look into the file that [`LOG_VARIABLE`](crate::LOG_VARIABLE) names.
+/// Returns the problem of the environment variable [`VARIABLE`], if it is invalid; it arms nothing then. Programs do
+/// not stop because of it: ask here, or look into the file that [`LOG_VARIABLE`](crate::LOG_VARIABLE) names.
 pub fn variable_problem() -> Option<ArmError> {
     read();
     PROBLEM.get().cloned().flatten()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
 
-/// Arms what no other test does.
+/// Arms breakpoints that no other test does.
 fn arm(text: &str) {
     breakpoint::arm(text).unwrap();
 }
@@ -121,7 +121,7 @@ fn what_is_disarmed_is_passed_and_forgotten() {
     assert!(!breakpoint::is_armed("gone"));
 }
 
-/// A joint predicate that panics harms nobody but its own task.
+/// A joint predicate that panics harms only its own task.
 #[test]
 fn a_predicate_may_panic() {
     arm("panics limit=20s");

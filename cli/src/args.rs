@@ -47,7 +47,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: HistoryCommand,
     },
-    /// Listeners on executions: those that there are, new ones, files that may be some
+    /// Listeners on executions: list them, create new ones, check files
     Monitor {
         #[command(subcommand)]
         command: MonitorCommand,
@@ -74,21 +74,21 @@ pub(crate) enum CorpusCommand {
 
 /// Runs this project's tests with the given search settings, and sums up what was explored
 ///
-/// Runs `cargo test` with the flags' settings in environment variables (`INTERMEZZO_PREEMPTIONS=2`), which
-/// override those of `#[intermezzo::test(..)]`; then prints a line per explored test. Cargo's own arguments and
-/// these flags may come in any order; what is not one of these, or comes after `--`, is cargo's.
+/// Runs `cargo test` with the flags' settings in environment variables (`INTERMEZZO_PREEMPTIONS=2`), which override
+/// those of `#[intermezzo::test(..)]`; then prints a line per explored test. Cargo's own arguments and these flags
+/// may come in any order. Arguments that are none of these flags, or that follow `--`, are cargo's.
 #[derive(Args, Debug)]
 #[command(after_help = TEST_HELP)]
 pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) search: SearchFlags,
-    /// Writes each report there, and a schedule file for each finding
+    /// Writes each report to this directory, and a schedule file for each finding
     #[arg(long, value_name = "DIR")]
     pub(crate) reports: Option<PathBuf>,
-    /// Writes a page there that shows the findings' executions event by event (see `view`)
+    /// Writes a page to this file that shows the findings' executions event by event (see `view`)
     #[arg(long, value_name = "FILE")]
     pub(crate) view: Option<PathBuf>,
-    /// Prints one JSON value on stdout, and what cargo says on stderr
+    /// Prints one JSON value on stdout, and cargo's output on stderr
     #[arg(long)]
     pub(crate) json: bool,
     /// Arguments of `cargo test`, and after a further `--`, of the test binaries
@@ -107,15 +107,15 @@ Examples:
   cargo intermezzo test --jobs 2 --checkpoint target/searches
 
 JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..] }, each report as it was written.
-A project that does not build, a cargo that cannot be run, or a test that cannot be run as it is set is exit code 2; a
-project in which nothing was explored is exit code 3.";
+Exit code 2: the project does not build, cargo cannot be run, or a test cannot be run with its settings.
+Exit code 3: nothing was explored.";
 
 /// Runs one schedule again
 ///
 /// A schedule of a program of the corpus is run at once. Any other is of a test of the project in the current
-/// directory: `cargo test` runs just that test. One of a test of an object (`refine`) does not say which test that is:
-/// name it behind `--`, as the failure does. A replay stays in the environment in which the schedule was
-/// recorded, and with its limit of steps; the size of stacks is not part of a schedule.
+/// directory: `cargo test` runs just that test. A schedule of a test of an object (`refine`) does not name its test:
+/// name it after `--`, as the failure does. A replay keeps the environment in which the schedule was recorded, and
+/// its limit of steps; the size of stacks is not part of a schedule.
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_HELP)]
 pub(crate) struct ReplayArgs {
@@ -124,7 +124,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) schedule: String,
     #[command(flatten)]
     pub(crate) limits: LimitFlags,
-    /// Writes a page there that shows the execution event by event (see `view`)
+    /// Writes a page to this file that shows the execution event by event (see `view`)
     #[arg(long, value_name = "FILE")]
     pub(crate) view: Option<PathBuf>,
     /// Prints the report as one JSON value on stdout
@@ -135,20 +135,20 @@ pub(crate) struct ReplayArgs {
     pub(crate) cargo: Vec<OsString>,
 }
 
-/// Shows what each explored test of this project is set to, and where it came from
+/// Shows the settings of each explored test of this project, and where they came from
 ///
-/// Runs `cargo test`, in which explored tests then say what they are set to instead of exploring. Tests that are not
-/// explored run as ever: name the tests that you mean to leave those out. Flags are those of `test`, with the same effect,
-/// in any order with cargo's own arguments.
+/// Runs `cargo test`, in which explored tests then report their settings instead of exploring. Tests that are not
+/// explored run as usual: name the tests that you mean to leave those out. Flags are those of `test`, with the same
+/// effect, in any order with cargo's own arguments.
 #[derive(Args, Debug)]
 #[command(after_help = CONFIG_HELP)]
 pub(crate) struct ConfigArgs {
-    /// Shows every setting, also those that nobody gave: they have their defaults
+    /// Shows every setting, including those that have their defaults
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) search: SearchFlags,
-    /// Prints one JSON value on stdout, and what cargo says on stderr
+    /// Prints one JSON value on stdout, and cargo's output on stderr
     #[arg(long)]
     pub(crate) json: bool,
     /// Arguments of `cargo test`, and after a further `--`, of the test binaries
@@ -161,41 +161,42 @@ pub(crate) struct ConfigArgs {
 }
 
 const CONFIG_HELP: &str = "\
-From the weakest: defaults, what intermezzo.toml says for all tests, the test's #[intermezzo::test(..)], what
-intermezzo.toml says for this test, environment variables (INTERMEZZO_PREEMPTIONS=2), flags. INTERMEZZO_CONFIG names
-another file, or `none`; without it the nearest one counts from the package's directory up to the workspace's.
+From the weakest: defaults, intermezzo.toml for all tests, the test's #[intermezzo::test(..)], intermezzo.toml for this
+test, environment variables (INTERMEZZO_PREEMPTIONS=2), flags. INTERMEZZO_CONFIG names another file, or `none`; without
+it the nearest one from the package's directory up to the workspace's is used.
 
   executions = 50_000             # intermezzo.toml: every test of the package
 
-  [test.\"ring::no_item_is_lost\"]  # this one: the end of its path, in whole names; * stands for anything
+  [test.\"ring::no_item_is_lost\"]  # this one: the end of its path, in whole names; * matches anything
   preemptions = 3
   monitors = [\"data-race\", \"leak\"]
 
-JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }], refused? }] }, of a setting's layers the one that
-counts last; `from` is \"default\" (with --all), \"config\", \"attribute\", \"variable\" or \"flag\"; `refused` says why these
-settings cannot be together. Exit code 2 says that some test's cannot.";
+JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }], refused? }] }, of a setting's layers the
+effective one last; `from` is \"default\" (with --all), \"config\", \"attribute\", \"variable\" or \"flag\"; `refused` is the
+reason why these settings contradict each other. Exit code 2: the settings of some test do.";
 
 const REPLAY_HELP: &str = "\
-Exit code 1 says that the schedule shows a finding, 0 that it shows none any more, 3 that the program departed
-from the schedule: it was changed since, or does not do the same thing twice.";
+Exit code 1: the schedule shows a finding. 0: it shows none any more. 3: the program departed from the schedule,
+because it was changed since, or does not do the same thing twice.";
 
-/// Shows a report as a page, or as what other tools read
+/// Shows a report as a page, or in a format of other tools
 ///
-/// The page is one file that needs no network: tasks as columns, time downwards, what happened before what, who could go
-/// on at each step, the source. It shows what the report has. Recorded executions have all of that: they are in reports
-/// that `test --view`, `replay --view` and `corpus run --view` make, and in those of `test` under INTERMEZZO_RECORD=1.
+/// The page is one file that needs no network: tasks as columns, time downwards, the happens-before order, the tasks
+/// that could continue at each step, the source. It shows everything in the report. Recorded executions have all of
+/// that: they are in reports that `test --view`, `replay --view` and `corpus run --view` make, and in those of `test`
+/// under INTERMEZZO_RECORD=1.
 #[derive(Args, Debug)]
 #[command(after_help = VIEW_HELP)]
 pub(crate) struct ViewArgs {
-    /// The report: a file of `test --reports DIR`, or what `--json` printed
+    /// The report: a file of `test --reports DIR`, or the output of `--json`
     pub(crate) report: PathBuf,
-    /// What to make of it
+    /// The format of the output
     #[arg(long, value_name = "NAME", default_value = "html")]
     pub(crate) format: Format,
-    /// Where to; `-` is stdout. Otherwise beside the current directory's other files, by the report's name
+    /// The file to write; `-` is stdout. Otherwise a file in the current directory, by the report's name
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Whether to open the page in a browser; by default if this is a terminal
+    /// Opens the page in a browser, or does not; by default it does if this is a terminal
     #[arg(long, value_name = "WHEN")]
     pub(crate) open: Option<Open>,
     /// Overwrites a file that `view` has not made
@@ -206,7 +207,7 @@ pub(crate) struct ViewArgs {
     pub(crate) json: bool,
 }
 
-/// What a report is made into.
+/// The format of an exported report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Format {
@@ -224,12 +225,12 @@ pub(crate) enum Format {
     Dot,
 }
 
-/// Whether a page is opened.
+/// The choice to open a page or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Open {
     /// In the browser
     Yes,
-    /// Not
+    /// Not at all
     No,
 }
 
@@ -239,9 +240,9 @@ Examples:
   cargo intermezzo test --view target/failures.html
   cargo intermezzo view report.json --format sarif --out report.sarif
 
-docs/VIEW.md says what the page and the formats have.";
+docs/VIEW.md describes the page and the formats.";
 
-/// Lists the programs, their parameters with defaults, and what must come of them
+/// Lists the programs, their parameters with defaults, and their expected verdicts
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
     /// Prints a JSON array of { name, about, expected, parameters, settings } on stdout
@@ -251,7 +252,8 @@ pub(crate) struct ListArgs {
 
 /// Explores a program, or all of them
 ///
-/// A program is explored with the settings that fit it, overridden by environment variables and these by the flags.
+/// A program is explored with the settings that fit it. Environment variables override these, and flags override
+/// both.
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
@@ -260,10 +262,10 @@ pub(crate) struct RunArgs {
     /// Sets a parameter of the program
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "name")]
     pub(crate) sets: Vec<String>,
-    /// Writes the first finding's schedule there, over another schedule file if there is one
+    /// Writes the first finding's schedule to this file, over another schedule file if there is one
     #[arg(long, value_name = "FILE", requires = "name")]
     pub(crate) schedule_out: Option<PathBuf>,
-    /// Writes a page there that shows the findings' executions event by event (see `view`)
+    /// Writes a page to this file that shows the findings' executions event by event (see `view`)
     #[arg(long, value_name = "FILE", requires = "name")]
     pub(crate) view: Option<PathBuf>,
     #[command(flatten)]
@@ -274,15 +276,15 @@ pub(crate) struct RunArgs {
 }
 
 const RUN_HELP: &str = "\
-With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive. Without one, a line says of
-each program whether what came of it is what must; the exit code is 0 if that is so for all, and 1 if not.
+With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive. Without one, each program has a line
+with its verdict, and whether that is the expected one; the exit code is 0 if all are as expected, and 1 if not.
 
-No intermezzo.toml counts: that is for the tests of a package, and a program has settings of its own, for which it is
-known what must come of it, in whatever directory. That goes for `detail`, too: it takes a flag, or INTERMEZZO_DETAIL.
+intermezzo.toml is ignored: it is for the tests of a package, and the expected verdict of a program holds for the
+program's own settings, in any directory. The same goes for `detail`: it takes a flag, or INTERMEZZO_DETAIL.
 
 JSON: the report; without a name, an array of { name, expected, met, report }.";
 
-/// Tries both orders of every two places that contend, and says how often the test fails in each
+/// Tries both orders of every two places that contend, and shows how often the test fails in each
 ///
 /// Random executions show which places contend for a lock, an atomic, a condition variable or plain memory; a breakpoint
 /// then holds one task until the other has gone first, in as many random executions for each order.
@@ -328,35 +330,35 @@ Examples:
   cargo intermezzo breakpoints corpus lostupd
   cargo intermezzo breakpoints tests --runs 50 -- -p my-queue --lib
 
-FAILS and HIT are shares of the executions: in how many the test failed, and in how many the two met. IN VAIN is how
-often a task was held until nobody else could go on. An order that fails far more often than the others, and is hit
-where it fails, is the cause; docs/BREAKPOINTS.md tells how to write it into the code.
+FAILS and HIT are shares of the executions: those in which the test failed, and those in which the two tasks met.
+IN VAIN counts the times that a task was held until no other task could continue. An order that fails far more often
+than the others, and is hit where it fails, is the cause; docs/BREAKPOINTS.md shows how to write it into the code.
 
 Exit codes: 0 nothing failed, 1 something did, 3 nothing was explored.
 
 JSON: { runs, seed, programs: [{ program, unarmed, orders: [{ armed, executions, failures, kinds, hit, in_vain }],
 left_out }] }, `unarmed` like an order without `armed`.";
 
-/// Says whether a recorded history is linearizable
+/// Checks whether a recorded history is linearizable
 ///
-/// Each operation must be given a moment between its call and its return such that, one after the other, the operations
-/// of the object would have returned just that.
+/// Each operation must be given a moment between its call and its return such that, one after the other, the
+/// operations of the object would have returned the same.
 #[derive(Args, Debug)]
 #[command(after_help = HISTORY_HELP)]
 pub(crate) struct CheckArgs {
     /// The history
     pub(crate) file: PathBuf,
-    /// What it is a history of: register (cas-register), queue, stack, priority-queue, set, counter, map (kv). May be
-    /// left out if the file says so
+    /// The object of the history: register (cas-register), queue, stack, priority-queue, set, counter, map (kv). May
+    /// be left out if the file names it
     #[arg(long, value_name = "NAME")]
     pub(crate) spec: Option<String>,
-    /// How it is written: jepsen, edn, calls, json; guessed if it is left out
+    /// The format: jepsen, edn, calls, json; guessed if it is left out
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
-    /// Gives up after so many states, of each key if there are keys
+    /// Gives up after this many states, of each key if there are keys
     #[arg(long, value_name = "N", default_value_t = intermezzo::refinement::recorded::STATES_MAX)]
     pub(crate) states: u64,
-    /// Gives up after so many seconds, or `none` for no limit
+    /// Gives up after this many seconds, or `none` for no limit
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = time_limit)]
     pub(crate) time: TimeLimit,
     /// Prints one JSON value on stdout
@@ -368,7 +370,7 @@ const HISTORY_HELP: &str = "\
 Formats:
   jepsen  INFO  jepsen.util - 0  :invoke  :write  4     :info is an unknown outcome, :fail did not happen
   edn     {:process 0, :type :invoke, :f :append, :key \"a\", :value \"x\"}
-  calls   [1] call push(a)  and  [1] return empty       # @object stack says what it is
+  calls   [1] call push(a)  and  [1] return empty       # @object stack names the object
   json    intermezzo-history/1
 
 Exit codes: 0 linearizable, 1 not linearizable, 2 the file is no such history, 3 inconclusive.
@@ -386,7 +388,8 @@ pub(crate) struct MonitorListArgs {
 
 /// Makes a project of a new monitor, in a new directory of its name
 ///
-/// It compiles as it is, and is a plugin: a library that `--monitor` loads. docs/MONITORS.md tells how to go on.
+/// It compiles as it is, and is a plugin: a library that `--monitor` loads. docs/MONITORS.md describes the next
+/// steps.
 #[derive(Args, Debug)]
 #[command(after_help = NEW_HELP)]
 pub(crate) struct MonitorNewArgs {
@@ -405,12 +408,12 @@ Examples:
   cargo intermezzo monitor new no-relaxed
   cd no-relaxed && cargo build && cargo intermezzo monitor check target/debug/libno_relaxed.so
 
-Nothing is overwritten: where there is something of that name already, that is a usage error.";
+Nothing is overwritten: an existing file or directory of that name is a usage error.";
 
-/// Says whether a file is a monitor that can be loaded
+/// Checks whether a file is a monitor that can be loaded
 ///
-/// Its headers are read, then another process loads it, makes the monitor, and plays to it an execution in which
-/// everything happens that a monitor may be told of.
+/// Its headers are read. Then another process loads it, makes the monitor, and plays to it an execution with every
+/// event that a monitor can receive.
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_HELP)]
 pub(crate) struct MonitorCheckArgs {
@@ -426,10 +429,9 @@ pub(crate) struct MonitorCheckArgs {
 }
 
 const CHECK_HELP: &str = "\
-Exit code 0 says that it can be loaded and bore everything, 1 that it is no such file, 2 that there is no file to
-look at.";
+Exit code 0: the monitor was loaded and handled every event. 1: the file is no such monitor. 2: there is no file.";
 
-/// The arguments as if the binary had been called by its own name: cargo puts the word `intermezzo` first.
+/// Returns the arguments as if the binary had been called by its own name: cargo puts the word `intermezzo` first.
 pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut args: Vec<OsString> = args.collect();
     if args.get(1).is_some_and(|word| word == "intermezzo") {
@@ -438,8 +440,8 @@ pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> V
     args
 }
 
-/// The arguments with our flags before those of cargo, which clap takes for cargo's from the first that it does not know.
-/// What is behind `--` stays where it is.
+/// Returns the arguments with our flags before those of cargo: clap takes everything from the first unknown flag on
+/// for cargo's. Arguments after `--` stay where they are.
 pub(crate) fn ours_first(args: Vec<OsString>) -> Vec<OsString> {
     let cli = Cli::command();
     let name = args.get(1).and_then(|word| word.to_str()).unwrap_or_default();
@@ -470,7 +472,7 @@ pub(crate) fn ours_first(args: Vec<OsString>) -> Vec<OsString> {
     ours
 }
 
-/// `true` if the command passes what it does not know on to cargo.
+/// `true` if the command passes unknown arguments on to cargo.
 fn passes_on(command: &clap::Command) -> bool {
     command.get_arguments().any(clap::Arg::is_trailing_var_arg_set)
 }
@@ -541,7 +543,7 @@ mod tests {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeLimit(pub(crate) Option<std::time::Duration>);
 
-/// A limit of time as the setting `time` has it.
+/// Parses a limit of time as the setting `time` has it.
 fn time_limit(value: &str) -> Result<TimeLimit, String> {
     let mut settings = intermezzo::Settings::default();
     settings.set("time", value).map_err(|error| error.problem)?;

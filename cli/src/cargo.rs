@@ -1,4 +1,4 @@
-//! Cargo itself: how it is run, and where its workspace is.
+//! Cargo itself: its command, and its workspace.
 
 use crate::problem::Problem;
 use std::env;
@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The root of the workspace in the current directory; `None` if there is none, or cargo cannot be asked.
+/// Returns the root of the workspace in the current directory; `None` if there is none, or cargo cannot be asked.
 pub(crate) fn workspace_root() -> Option<PathBuf> {
     let output = command()
         .args(["locate-project", "--workspace", "--message-format", "plain"])
@@ -19,7 +19,7 @@ pub(crate) fn workspace_root() -> Option<PathBuf> {
     Some(Path::new(manifest.trim_end()).parent()?.to_owned())
 }
 
-/// Makes a command that runs cargo. What this one builds is tested, so the facade may explore in it also with
+/// Makes a command that runs cargo. Programs that it builds are tested, so the facade may explore in them also with
 /// optimisation.
 pub(crate) fn command() -> Command {
     let mut cargo = Command::new(cargo_path());
@@ -27,14 +27,14 @@ pub(crate) fn command() -> Command {
     cargo
 }
 
-/// The cargo that runs us, or else the one that is found.
+/// Returns the cargo that runs us, or else the one that is found.
 fn cargo_path() -> OsString {
     env::var_os("CARGO")
         .filter(|path| !path.is_empty())
         .unwrap_or_else(|| "cargo".into())
 }
 
-/// The problem of a cargo that cannot be run.
+/// Returns the problem of a cargo that cannot be run.
 pub(crate) fn no_cargo(error: &io::Error) -> Problem {
     let path = cargo_path();
     let path = OsStr::to_string_lossy(&path).into_owned();

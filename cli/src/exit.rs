@@ -3,16 +3,16 @@
 use intermezzo::Verdict;
 use std::process::ExitCode;
 
-/// What the command line ends with.
+/// The exit codes of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Nothing was found.
     Pass = 0,
     /// Something was found, a test failed, or a program of the corpus did not meet its expected verdict.
     Findings = 1,
-    /// What was asked cannot be done; saying it differently, or repairing the project's build, would help.
+    /// The request cannot be carried out; another command line, or repairing the project's build, would help.
     Usage = 2,
-    /// Nothing can be said: no execution came to its end, a replay diverged, or nothing was explored.
+    /// There is no verdict: no execution was complete, a replay diverged, or nothing was explored.
     Inconclusive = 3,
     /// A bug in intermezzo.
     Internal = 4,

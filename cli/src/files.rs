@@ -1,4 +1,4 @@
-//! Files that commands write, without destroying somebody else's.
+//! Files that commands write, without destroying files of others.
 
 use crate::problem::Problem;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Largest file that is looked into before it is overwritten. Ours are smaller; others need no reading.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// What a file of ours is.
+/// The kind of a file of ours.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     /// A schedule file.
@@ -26,13 +26,13 @@ impl Kind {
         }
     }
 
-    /// How the `format` of such a file begins, whatever its version.
+    /// Returns the beginning of the `format` of such a file, whatever its version.
     fn format(self) -> String {
         format!("intermezzo-{}/", self.name())
     }
 }
 
-/// As much of a file as all of ours have in common.
+/// The fields that all of our files have.
 #[derive(Deserialize)]
 struct Header {
     format: String,
@@ -41,7 +41,7 @@ struct Header {
 /// Checks that a file of this kind may be written there: there is none, or one of the same kind.
 ///
 /// # Errors
-/// There is something else.
+/// If there is something else.
 pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return check_may_create(path),
@@ -65,10 +65,10 @@ pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
 /// Checks that a file may be made where there is none.
 ///
 /// # Errors
-/// There is no such directory, or it takes no files.
+/// If there is no such directory, or it takes no files.
 pub(crate) fn check_may_create(path: &Path) -> Result<(), Problem> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // One without a name, which goes when it is closed.
+    // A file without a name, which disappears when it is closed.
     match tempfile::tempfile_in(directory.unwrap_or_else(|| Path::new("."))) {
         Ok(_) => Ok(()),
         Err(error) => Err(Problem::file(
@@ -83,7 +83,7 @@ pub(crate) fn check_may_create(path: &Path) -> Result<(), Problem> {
 /// Writes a file of this kind, over another one of the same kind if there is one.
 ///
 /// # Errors
-/// There is something else, or the file system refuses.
+/// If there is something else, or the file system refuses.
 pub(crate) fn write(path: &Path, kind: Kind, text: &str) -> Result<(), Problem> {
     check_may_write(path, kind)?;
     fs::write(path, text)

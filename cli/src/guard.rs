@@ -4,7 +4,7 @@ use crate::exit::Exit;
 use crate::output;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs the command; a panic in it is a bug of ours and says so, below the panic's own message.
+/// Runs the command. A panic in it is a bug of ours and says so, below the panic's own message.
 pub(crate) fn guarded(command: impl FnOnce() -> Exit) -> Exit {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
         let arguments: Vec<String> = std::env::args_os().map(|arg| format!("{arg:?}")).collect();

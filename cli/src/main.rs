@@ -1,7 +1,7 @@
 //! `cargo intermezzo`: the only crate of the workspace that parses flags, prints, and writes files.
 //!
-//! A command is a function from its flags to an [`Exit`] or a [`Problem`]. What it has to say goes to stdout
-//! through [`output`], as text or as one JSON value; problems and progress go to stderr.
+//! A command is a function from its flags to an [`Exit`] or a [`Problem`]. Its results go to stdout through
+//! [`output`], as text or as one JSON value; problems and progress go to stderr.
 
 mod args;
 mod breakpoints;

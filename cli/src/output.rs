@@ -1,4 +1,4 @@
-//! What reaches stdout and stderr.
+//! The output to stdout and stderr.
 //!
 //! Everything goes through here, so that a closed pipe (`cargo intermezzo corpus list | head -1`) ends
 //! nothing with a panic, and so that stdout holds one JSON value and nothing else where `--json` was given.
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 pub(crate) fn text(text: &str) -> Result<(), Problem> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        // Who closed the pipe has seen enough; the exit code still tells the rest.
+        // A closed pipe means that the reader has seen enough; the exit code still has the rest.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Problem::usage(format!(
             "cannot write to stdout ({error}): give it room or another place"
         ))),
@@ -29,17 +29,17 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Problem> {
     text(&json)
 }
 
-/// Prints a remark or a problem on stderr. There is nobody to tell if that fails.
+/// Prints a remark or a problem on stderr. A failure to do so cannot be reported.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
-/// How what is told on stdout is to look.
+/// Returns the style of text on stdout.
 pub(crate) fn style() -> TextStyle {
     TextStyle::of_stdout()
 }
 
-/// A word for the verdict, as in JSON, and what to say beside it, in a column of its own.
+/// Returns a word for the verdict, as in JSON, and a text next to it, in a column of its own.
 pub(crate) fn beside_verdict(verdict: Verdict, text: &str, style: &TextStyle) -> String {
     let (word, colour) = match verdict {
         Verdict::Pass => ("pass", AnsiColor::Green),
@@ -53,21 +53,21 @@ pub(crate) fn beside_verdict(verdict: Verdict, text: &str, style: &TextStyle) ->
 /// Columns that the longest verdict takes, and two spaces.
 pub(crate) const BESIDE: usize = 14;
 
-/// Lines of prose, all but the first in the column beside verdicts, the first after so many columns.
+/// Returns lines of prose, all but the first in the column next to verdicts, the first after `first` columns.
 pub(crate) fn indented(text: &str, first: usize, style: &TextStyle) -> String {
     let mut lines = lines::wrap(text, style.columns(), first, BESIDE).join("\n");
     lines.push('\n');
     lines
 }
 
-/// A command in that column, as a shell takes it.
+/// Returns a command in that column, as a shell takes it.
 pub(crate) fn command(command: &str, style: &TextStyle) -> String {
     let mut lines = lines::command(command, style.width, BESIDE).join("\n");
     lines.push('\n');
     lines
 }
 
-/// The text in bold and this colour, where stdout is to have them.
+/// Returns the text in bold and this colour, if stdout takes them.
 pub(crate) fn painted(text: &str, colour: AnsiColor) -> String {
     if !style().colour {
         return text.to_owned();
@@ -76,12 +76,12 @@ pub(crate) fn painted(text: &str, colour: AnsiColor) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// `1 execution`, `2 executions`.
+/// Returns `1 execution`, `2 executions`.
 pub(crate) fn count(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Rows in columns, two spaces apart, the last column as wide as it is.
+/// Returns rows in columns, two spaces apart, the last column as wide as it is.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

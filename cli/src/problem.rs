@@ -1,4 +1,4 @@
-//! Why a command could not be carried out: what happened, where, and what to do.
+//! The reason why a command could not be carried out: what happened, where, and what to do.
 
 use crate::exit::Exit;
 use std::fmt;
@@ -13,7 +13,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// What was asked cannot be done, but something like it can.
+    /// Creates the problem of a request that cannot be carried out, but a similar one can.
     pub(crate) fn usage(message: impl Into<String>) -> Problem {
         Problem {
             exit: Exit::Usage,
@@ -21,7 +21,7 @@ impl Problem {
         }
     }
 
-    /// A test failed in a way that no report tells of.
+    /// Creates the problem of a test that failed in a way that no report shows.
     pub(crate) fn failed_test(message: impl Into<String>) -> Problem {
         Problem {
             exit: Exit::Findings,
@@ -29,12 +29,12 @@ impl Problem {
         }
     }
 
-    /// The file system refused: `"write"`, this path, and what may help.
+    /// Creates the problem of a refusal by the file system: `"write"`, this path, and a suggestion.
     pub(crate) fn file(doing: &str, path: &Path, error: &io::Error, help: &str) -> Problem {
         Problem::usage(format!("cannot {doing} {path:?} ({error}): {help}"))
     }
 
-    /// The code to end with.
+    /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }

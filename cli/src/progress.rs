@@ -1,5 +1,5 @@
-//! A line on stderr while an exploration runs, if somebody looks at it: how much there was, which share that is, and how
-//! much time is left.
+//! A line on stderr while an exploration runs, if stderr is a terminal: the executions so far, their share of the
+//! whole, and the time that is left.
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use intermezzo::{self as imz, Explorer};
@@ -9,14 +9,14 @@ use std::time::Duration;
 /// Parts of the bar.
 const PARTS: u64 = 1_000;
 
-/// More than this is not worth telling from for ever.
+/// More than this cannot be distinguished from for ever.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// A progress line, gone when dropped. Nothing at all where stderr is no terminal.
+/// A progress line, gone when dropped. Empty if stderr is no terminal.
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// A line for the program of this name.
+    /// Creates a line for the program of this name.
     pub(crate) fn of(name: &str) -> Progress {
         if !io::stderr().is_terminal() {
             return Progress(None);
@@ -28,7 +28,7 @@ impl Progress {
         Progress(Some(line.with_prefix(name.to_owned())))
     }
 
-    /// The explorer, with its progress shown here.
+    /// Returns the explorer, with its progress shown here.
     pub(crate) fn watch(&self, explorer: Explorer) -> Explorer {
         let Some(line) = self.0.clone() else {
             return explorer;
@@ -42,7 +42,7 @@ impl Progress {
     }
 }
 
-/// How far an exploration is, in a line.
+/// Describes the progress of an exploration in a line.
 fn message(progress: &imz::Progress) -> String {
     let seconds = progress.elapsed.as_secs_f64();
     let pace = if seconds > 0.0 {

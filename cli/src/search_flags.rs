@@ -7,10 +7,10 @@ use intermezzo::{Detail, Reduction, Settings, StrategyKind};
 // Headings in the help.
 const SEARCH: &str = "Search";
 const LIMITS: &str = "Limits of an execution";
-const ENVIRONMENT: &str = "What the environment may do unasked";
-const OUTPUT: &str = "What is told";
+const ENVIRONMENT: &str = "Actions of the environment";
+const OUTPUT: &str = "Output";
 
-/// What a schedule does not carry, and a replay needs as well as the search that recorded it.
+/// The settings that a schedule does not carry, and that a replay needs as well as the search that recorded it.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct LimitFlags {
     /// Most tasks of an execution; one that creates more is a finding
@@ -29,28 +29,28 @@ pub(crate) struct LimitFlags {
     #[arg(long, value_name = "N", value_parser = setting("warm_up"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     warm_up: Option<String>,
-    /// How often an execution is tried again that departed from what was prescribed
+    /// Most retries of an execution that departed from its prescribed choices
     #[arg(long, value_name = "N", value_parser = setting("retries"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     retries: Option<String>,
-    /// Adds a monitor to those on by default: of `monitor list`, or a plugin by name or path; `-NAME` takes one away, `none` all;
-    /// can be given several times
+    /// Adds a monitor to those on by default: of `monitor list`, or a plugin by name or path; `-NAME` removes one,
+    /// `none` removes all; can be given several times
     #[arg(long = "monitor", value_name = "NAME[:ARGS]", value_parser = setting("monitors"), help_heading = SEARCH,
           allow_hyphen_values = true)]
     monitors: Vec<String>,
-    /// How much is told of a failure: `quiet`, `normal` or `verbose`
+    /// Level of detail of a failure: `quiet`, `normal` or `verbose`
     #[arg(long, value_name = "NAME", value_parser = setting("detail"), help_heading = OUTPUT)]
     detail: Option<String>,
-    /// Tells the verdict and the first line of each finding only: `--detail quiet`
+    /// Prints only the verdict and the first line of each finding: `--detail quiet`
     #[arg(long, conflicts_with_all = ["detail", "verbose"], help_heading = OUTPUT)]
     quiet: bool,
-    /// Tells every event of a failing execution, and how the search was set: `--detail verbose`
+    /// Prints every event of a failing execution, and the settings of the search: `--detail verbose`
     #[arg(long, conflicts_with = "detail", help_heading = OUTPUT)]
     verbose: bool,
 }
 
 impl LimitFlags {
-    /// How much is to be told, if that was said.
+    /// Returns the level of detail, if one was given.
     fn detail(&self) -> Option<String> {
         let short = match (self.quiet, self.verbose) {
             (true, _) => Some("quiet"),
@@ -61,14 +61,14 @@ impl LimitFlags {
     }
 }
 
-/// What steers a search. A flag that is not given leaves the setting to the test, or to the program.
+/// The settings of a search. A flag that is not given leaves the setting to the test, or to the program.
 #[derive(Args, Debug, Default, Clone)]
 pub(crate) struct SearchFlags {
-    /// Which search to run: `auto`, `dfs`, `delays`, `best-first`, `ranked`, `coverage`; or one that draws executions: `random`, `pct(3)`,
-    /// `pctvb(3,1)`, `pct-all(3)`, `pos`, `places`, `surw`, `portfolio(surw,pos,2*pct(3))`
+    /// Search to run: `auto`, `dfs`, `delays`, `best-first`, `ranked`, `coverage`; or one that draws executions:
+    /// `random`, `pct(3)`, `pctvb(3,1)`, `pct-all(3)`, `pos`, `places`, `surw`, `portfolio(surw,pos,2*pct(3))`
     #[arg(long, value_name = "NAME", value_parser = setting("strategy"), help_heading = SEARCH)]
     strategy: Option<String>,
-    /// How to leave out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
+    /// Method of leaving out executions that show nothing new: `none`, `caching`, `source-dpor`, `dpor` or `bpor`
     #[arg(long, value_name = "NAME", value_parser = setting("reduction"), help_heading = SEARCH)]
     reduction: Option<String>,
     /// Most preemptions in an execution, or `none` for no bound
@@ -83,25 +83,25 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("variables"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     variables: Option<String>,
-    /// Whether a ranked search takes sets of variables one after the other (`each`) or as they come (`dynamic`)
+    /// Order of a ranked search: sets of variables one after the other (`each`) or as they occur (`dynamic`)
     #[arg(long, value_name = "NAME", value_parser = setting("variable_sets"), help_heading = SEARCH)]
     variable_sets: Option<String>,
-    /// Whether a ranked search counts the elements of an array one by one (`elements`) or an array as one variable (`whole`)
+    /// Variables of a ranked search: each element of an array (`elements`), or an array as one variable (`whole`)
     #[arg(long, value_name = "NAME", value_parser = setting("arrays"), help_heading = SEARCH)]
     arrays: Option<String>,
-    /// For how many tasks a ranked search tries every order, by random priorities, or `none` for no priorities
+    /// Number of tasks for which a ranked search tries every order, by random priorities, or `none` for no priorities
     #[arg(long, value_name = "N", value_parser = setting("threads"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     threads: Option<String>,
-    /// The most probable it may be that one of these orders is missed
+    /// Maximum probability of missing one of these orders
     #[arg(long, value_name = "P", value_parser = setting("epsilon"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     epsilon: Option<String>,
-    /// How many choices of an execution are varied, from the first, or `none` for all
+    /// Number of choices of an execution that are varied, from the first, or `none` for all
     #[arg(long, value_name = "N", value_parser = setting("depth"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     depth: Option<String>,
-    /// By how many choices the depth grows from round to round, or `none` for one round
+    /// Growth of the depth from round to round, in choices, or `none` for one round
     #[arg(long, value_name = "N", value_parser = setting("depth_step"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     depth_step: Option<String>,
@@ -125,7 +125,7 @@ pub(crate) struct SearchFlags {
     /// Arms breakpoints, by name or by places: `lost-update skip=3`, `a.rs:10:5 before b.rs:20:9`, separated by commas
     #[arg(long, value_name = "LIST", value_parser = setting("breakpoints"), help_heading = SEARCH)]
     breakpoints: Option<String>,
-    /// What a best-first search runs next, as in `preemptions,2*rare+deepest`; a wrong name lists all
+    /// Order of a best-first search, as in `preemptions,2*rare+deepest`; a wrong name lists all
     #[arg(long, value_name = "LIST", value_parser = setting("priority"), help_heading = SEARCH)]
     priority: Option<String>,
     /// Most unexplored prefixes that a best-first search keeps
@@ -136,15 +136,15 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "BOOL", value_parser = setting("iroots"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     iroots: Option<String>,
-    /// How many events of a task two accesses of an iRoot are at most apart
+    /// Most events of a task between two accesses of an iRoot
     #[arg(long, value_name = "N", value_parser = setting("iroot_window"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     iroot_window: Option<String>,
-    /// How often the search `coverage` tries to expose an iRoot, in all that share a memo
+    /// Most attempts of the search `coverage` to expose an iRoot, in all explorations that share a memo
     #[arg(long, value_name = "N", value_parser = setting("iroot_attempts"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     iroot_attempts: Option<String>,
-    /// Remembers there which iRoots were exposed, for the search `coverage` of any test and process
+    /// Remembers in this file which iRoots were exposed, for the search `coverage` of any test and process
     #[arg(long, value_name = "FILE", value_parser = setting("memo"), help_heading = SEARCH)]
     memo: Option<String>,
     /// Most executions, or `none` for no limit
@@ -155,15 +155,15 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("steps"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     steps: Option<String>,
-    /// Which yields of a task count for fairness: every so manieth
+    /// Counts only every N-th yield of a task for fairness
     #[arg(long, value_name = "N", value_parser = setting("fair_yields"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     fair_yields: Option<String>,
-    /// Whether a task whose loop only waits is disabled until what it waits for changes
+    /// Disables a task whose loop only waits, until the value that it waits for changes
     #[arg(long, value_name = "BOOL", value_parser = setting("awaits"), help_heading = LIMITS,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     awaits: Option<String>,
-    /// Whether a loop that was once seen to only wait is assumed to from its first round on
+    /// Assumes that a loop which was once seen to only wait does so from its first round on
     #[arg(long, value_name = "BOOL", value_parser = setting("assume_awaits"), help_heading = LIMITS,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     assume_awaits: Option<String>,
@@ -175,19 +175,19 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("seed"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     seed: Option<String>,
-    /// Of executions that are drawn at random, the number of the one to begin with
+    /// First execution of a search that draws at random, by its number
     #[arg(long, value_name = "N", value_parser = setting("first_execution"), help_heading = SEARCH)]
     first_execution: Option<String>,
     /// Bytes that a search may use to remember states and traces
     #[arg(long, value_name = "BYTES", value_parser = setting("cache_bytes"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     cache_bytes: Option<String>,
-    /// Most executions to make what was found smaller; 0 leaves it as it was found
+    /// Most executions to make a finding smaller; 0 leaves it as it was found
     #[arg(long, value_name = "N", value_parser = setting("minimise"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     minimise: Option<String>,
-    /// Most seconds to replay what was found and make it smaller, or `none` for no limit; with `--time`, a quarter of that at
-    /// most once it is over
+    /// Most seconds to replay a finding and make it smaller, or `none` for no limit; after the time limit of
+    /// `--time`, at most a quarter of that
     #[arg(long, value_name = "SECONDS", value_parser = setting("minimise_time"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     minimise_time: Option<String>,
@@ -195,14 +195,14 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "SECONDS", value_parser = setting("hang"), help_heading = LIMITS,
           allow_negative_numbers = true)]
     hang: Option<String>,
-    /// Where the choices of the running execution are kept in case the process dies: a directory, `usual` or `none`
+    /// Directory that keeps the choices of the running execution in case the process dies; or `usual` or `none`
     #[arg(long, value_name = "DIR", value_parser = setting("journal"), help_heading = LIMITS)]
     journal: Option<String>,
     /// Lets an execution end with tasks that wait for ever
     #[arg(long, value_name = "BOOL", value_parser = setting("deadlocks_allowed"), help_heading = LIMITS,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     deadlocks_allowed: Option<String>,
-    /// Goes on after a finding
+    /// Continues after a finding
     #[arg(long, value_name = "BOOL", value_parser = setting("keep_going"), help_heading = SEARCH,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     keep_going: Option<String>,
@@ -210,7 +210,8 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("jobs"), help_heading = SEARCH,
           allow_negative_numbers = true)]
     jobs: Option<String>,
-    /// Keeps the search there, and goes on from there if it was kept; for `test` a directory, of a file for each test
+    /// Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for
+    /// each test
     #[arg(long, value_name = "FILE", value_parser = setting("checkpoint"), help_heading = SEARCH)]
     checkpoint: Option<String>,
     /// Seconds between two checkpoints
@@ -237,11 +238,11 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "N", value_parser = setting("try_lock_failures"), help_heading = ENVIRONMENT,
           allow_negative_numbers = true)]
     try_lock_failures: Option<String>,
-    /// Whether `notify_one` may wake any waiter, or only the first
+    /// Lets `notify_one` wake any waiter instead of only the first
     #[arg(long, value_name = "BOOL", value_parser = setting("notify_any"), help_heading = ENVIRONMENT,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     notify_any: Option<String>,
-    /// Whether reference counts of `Arc` are schedule points
+    /// Makes reference counts of `Arc` schedule points
     #[arg(long, value_name = "BOOL", value_parser = setting("arc_counts"), help_heading = ENVIRONMENT,
           num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     arc_counts: Option<String>,
@@ -252,7 +253,7 @@ pub(crate) struct SearchFlags {
 }
 
 impl SearchFlags {
-    /// The same flags, for a process that may run in another directory.
+    /// Returns the same flags, for a process that may run in another directory.
     pub(crate) fn wherever_run(mut self) -> SearchFlags {
         if let Some(memo) = self.memo.take() {
             let absolute = std::path::absolute(&memo).ok().filter(|_| memo != "none");
@@ -262,7 +263,7 @@ impl SearchFlags {
         self
     }
 
-    /// Where searches are to be kept.
+    /// Returns the file or directory that keeps searches.
     pub(crate) fn checkpoint(&self) -> Option<&str> {
         self.checkpoint.as_deref()
     }
@@ -270,10 +271,10 @@ impl SearchFlags {
 
 /// Settings that were given, by name and value.
 pub(crate) trait Given {
-    /// Every setting that this can give, and what was given.
+    /// Returns every setting that this can give, with its value if it was given.
     fn all(&self) -> Vec<(&'static str, Option<String>)>;
 
-    /// What was given.
+    /// Returns the given settings.
     fn given(&self) -> Vec<(&'static str, String)> {
         self.all()
             .into_iter()
@@ -281,7 +282,7 @@ pub(crate) trait Given {
             .collect()
     }
 
-    /// Overrides settings with what was given.
+    /// Overrides settings with the given ones.
     fn apply(&self, settings: &mut Settings) {
         for (name, value) in self.given() {
             settings
@@ -291,7 +292,7 @@ pub(crate) trait Given {
     }
 }
 
-/// The detail of tests under these settings, where only the command line and the environment count.
+/// Returns the detail of tests under these settings, where only the command line and the environment count.
 pub(crate) fn detail(given: &impl Given) -> Result<Detail, Problem> {
     let mut settings = Settings::default();
     settings
@@ -376,13 +377,13 @@ impl Given for SearchFlags {
 }
 
 impl SearchFlags {
-    /// Checks that some test could be explored with these flags: they override its settings, and may contradict each
+    /// Checks that some test could be explored with these flags. They override its settings, and may contradict each
     /// other whatever the others are.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let given: Vec<&str> = self.given().into_iter().map(|(name, _)| name).collect();
         let mut settings = Settings::default();
         let mut first = None;
-        // What decides whether settings go together, where no flag has decided it.
+        // The settings that decide whether others go together, if no flag has set them.
         for (_, strategy) in &StrategyKind::ALL {
             for (_, reduction) in Reduction::ALL {
                 for preemptions in [None, Some(0)] {
@@ -413,7 +414,7 @@ impl SearchFlags {
     }
 }
 
-/// The flag of a setting: `--keep-going` of `keep_going`.
+/// Returns the flag of a setting: `--keep-going` of `keep_going`.
 pub(crate) fn flag(setting: &str) -> String {
     match setting {
         // One at a time.
@@ -422,7 +423,7 @@ pub(crate) fn flag(setting: &str) -> String {
     }
 }
 
-/// Accepts what `Settings::set` accepts for this setting, and says what it says.
+/// Accepts what `Settings::set` accepts for this setting, with its error message.
 fn setting(name: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
     move |value| match Settings::default().set(name, value) {
         Ok(()) => Ok(value.to_owned()),
@@ -521,7 +522,7 @@ mod tests {
         }
     }
 
-    /// What a test may set right is not refused.
+    /// Flags that a test's settings may complete are not refused.
     #[test]
     fn flags_that_contradict_each_other_are_refused() {
         for (flags, says) in [

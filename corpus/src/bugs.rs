@@ -1,4 +1,4 @@
-//! The published table of buggy programs: what other tools needed to find their bugs.
+//! The published table of buggy programs, with the executions that other tools needed to find their bugs.
 
 use crate::{Arguments, Program, parse_full_name};
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 /// `corpus/oracle/buggy_programs.csv`, whose columns `corpus/oracle/README.md` explains.
 const TABLE: &str = include_str!("../oracle/buggy_programs.csv");
 
-/// A row of the table: a program of the corpus, its twin without the bug, and what is published of it.
+/// A row of the table: a program of the corpus, its twin without the bug, and its published figures.
 pub struct Bug {
     columns: csv::StringRecord,
     cells: csv::StringRecord,
@@ -15,7 +15,7 @@ pub struct Bug {
 /// The tools of the table, by the beginnings of their columns' names.
 pub const TOOLS: [&str; 7] = ["rff", "surw", "pos", "pct3", "random_walk", "maple", "period"];
 
-/// What is published of a tool on a program.
+/// The published result of a tool on a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Published {
     /// Nothing.
@@ -26,7 +26,7 @@ pub enum Published {
     Found {
         /// Executions to the bug: their mean over those trials that found it.
         executions: f64,
-        /// How many trials of 20 found it; `None` where the tool was run once.
+        /// The number of trials of 20 that found it; `None` where the tool was run once.
         of_20: Option<u64>,
     },
 }
@@ -37,7 +37,7 @@ impl Published {
     }
 }
 
-/// The rows of the table, in its order.
+/// Returns the rows of the table, in its order.
 pub fn bugs() -> &'static [Bug] {
     static BUGS: OnceLock<Vec<Bug>> = OnceLock::new();
     BUGS.get_or_init(|| {
@@ -52,34 +52,34 @@ pub fn bugs() -> &'static [Bug] {
 }
 
 impl Bug {
-    /// The program with the bug, in the size that is published.
+    /// Returns the program with the bug, in the size that is published.
     pub fn program(&self) -> (&'static Program, Arguments) {
         named(self.cell("program"))
     }
 
-    /// The same without the bug.
+    /// Returns the same without the bug.
     pub fn twin(&self) -> (&'static Program, Arguments) {
         named(self.cell("twin"))
     }
 
-    /// What the row says in this column; empty where nothing is known.
+    /// Returns the row's text in this column; empty where nothing is known.
     ///
     /// # Panics
-    /// There is no such column.
+    /// If there is no such column.
     pub fn cell(&self, column: &str) -> &str {
         let at = self.columns.iter().position(|name| name == column);
         &self.cells[at.unwrap_or_else(|| panic!("there is no column {column}"))]
     }
 
-    /// The number in this column; `None` where there is none.
+    /// Returns the number in this column; `None` where there is none.
     pub fn number(&self, column: &str) -> Option<u64> {
         self.cell(column).parse().ok()
     }
 
-    /// What is published of that tool on this program.
+    /// Returns the published result of that tool on this program.
     ///
     /// # Panics
-    /// [`TOOLS`] has no such tool.
+    /// If [`TOOLS`] has no such tool.
     pub fn published(&self, tool: &str) -> Published {
         assert!(TOOLS.contains(&tool), "there is no tool {tool} in the table");
         let executions = |column: String| {

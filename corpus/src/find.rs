@@ -3,20 +3,20 @@
 use crate::program::{ArgumentError, Arguments, Program};
 use crate::programs::ALL;
 
-/// Every program, in order of name.
+/// Returns every program, in order of name.
 pub fn programs() -> &'static [Program] {
     ALL
 }
 
-/// The program of that name.
+/// Returns the program of that name.
 pub fn find(name: &str) -> Option<&'static Program> {
     programs().iter().find(|program| program.name == name)
 }
 
-/// The program and the values that a schedule's program name says: the inverse of [`Program::full_name`].
+/// Returns the program and the values in a schedule's program name: the inverse of [`Program::full_name`].
 ///
 /// # Errors
-/// The name is not a corpus program's, or its values do not fit.
+/// If the name is not a corpus program's, or its values do not fit.
 pub fn parse_full_name(name: &str) -> Result<(&'static Program, Arguments), ArgumentError> {
     let mut parts = name.strip_prefix("corpus::").unwrap_or(name).split(',');
     let program = parts.next().and_then(find);

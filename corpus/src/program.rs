@@ -1,10 +1,10 @@
-//! A program of the corpus: what it takes, how it is explored, and what must come of it.
+//! A program of the corpus: its parameters, its exploration, and its expected verdict.
 
 use intermezzo::monitors::DataRaces;
 use intermezzo::{Explorer, Report, Settings};
 use std::fmt;
 
-/// What must come of exploring a program.
+/// The expected verdict of exploring a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// Nothing is found.
@@ -22,16 +22,16 @@ impl fmt::Display for Expected {
     }
 }
 
-/// A number that a program takes.
+/// A parameter of a program, which is a number.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
     /// Its value unless set.
     pub default: u64,
-    /// The least and the most it may be.
+    /// Its minimum and maximum.
     pub range: (u64, u64),
-    /// What it is.
+    /// A description.
     pub about: &'static str,
 }
 
@@ -43,13 +43,13 @@ pub type Body = fn(&[u64]);
 pub struct Program {
     /// Its name, unique.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// What it takes.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Settings that fit it, by name and value.
     pub settings: &'static [(&'static str, &'static str)],
-    /// What must come of it, with these settings and the parameters' defaults.
+    /// Its expected verdict, with these settings and the parameters' defaults.
     pub expected: Expected,
     /// One execution of it.
     pub body: Body,
@@ -59,7 +59,7 @@ pub struct Program {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments(Vec<u64>);
 
-/// A value that cannot be.
+/// An error: an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentError(pub(crate) String);
 
@@ -72,10 +72,10 @@ impl fmt::Display for ArgumentError {
 impl std::error::Error for ArgumentError {}
 
 impl Program {
-    /// The parameters' values: their defaults, except where `sets` has `name=value`.
+    /// Returns the parameters' values: their defaults, except where `sets` has `name=value`.
     ///
     /// # Errors
-    /// An entry is not of that form, names no parameter of the program, or is out of range.
+    /// If an entry is not of that form, names no parameter of the program, or is out of range.
     pub fn arguments<S: AsRef<str>>(&self, sets: &[S]) -> Result<Arguments, ArgumentError> {
         let mut values: Vec<u64> = self
             .parameters
@@ -115,7 +115,8 @@ impl Program {
         Ok(Arguments(values))
     }
 
-    /// The name under which its schedules are recorded: with the values of its parameters that are not the defaults.
+    /// Returns the name under which its schedules are recorded: with the values of its parameters that are not the
+    /// defaults.
     pub fn full_name(&self, arguments: &Arguments) -> String {
         let mut name = format!("corpus::{}", self.name);
         for (parameter, value) in self.parameters.iter().zip(&arguments.0) {
@@ -126,7 +127,7 @@ impl Program {
         name
     }
 
-    /// The settings that fit it.
+    /// Returns the settings that fit it.
     pub fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         for (name, value) in self.settings {
@@ -135,7 +136,7 @@ impl Program {
         settings
     }
 
-    /// An explorer of it, with these settings, and with the monitor that finds what must be found, if it takes one.
+    /// Returns an explorer of it, with these settings, and with the monitor that finds its bug, if it takes one.
     pub fn explorer(&self, settings: Settings, arguments: &Arguments) -> Explorer {
         let explorer = Explorer::with_settings(settings).program(self.full_name(arguments));
         match self.expected {
@@ -144,13 +145,13 @@ impl Program {
         }
     }
 
-    /// One execution of it, to explore.
+    /// Returns one execution of it, to explore.
     pub fn test(&self, arguments: &Arguments) -> impl Fn() + Send + Sync + 'static {
         let (body, values) = (self.body, arguments.0.clone());
         move || body(&values)
     }
 
-    /// Whether the report is what must come of the program.
+    /// `true` if the report has the program's expected verdict.
     pub fn meets(&self, report: &Report) -> bool {
         match self.expected {
             Expected::Pass => report.verdict().is_pass(),

@@ -386,7 +386,7 @@ impl Explorer {
         self
     }
 
-    /// What the environment may do unasked.
+    /// What the environment may do by itself.
     pub fn environment(mut self, environment: Environment) -> Explorer {
         self.settings.environment = environment;
         self

@@ -141,7 +141,7 @@ pub struct Settings {
     pub monitors: Vec<Wanted>,
     /// How much a failing test tells.
     pub detail: Detail,
-    /// What the environment may do unasked.
+    /// What the environment may do by itself.
     pub environment: Environment,
     /// Whether every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
     #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! The `#[intermezzo::test]` attribute.
 //!
-//! Works on tokens, without a parser for the whole language, so it has no dependencies: every program that uses the facade
-//! builds this crate, too. The compiler checks what is copied.
+//! Works on tokens, without a parser for the whole language, so it has no dependencies: every program that uses the
+//! facade builds this crate, too. The compiler checks the parts that are copied.
 
 mod number;
 
@@ -39,7 +39,7 @@ impl Refusal {
     }
 }
 
-/// Tokens of our own.
+/// Returns tokens of our own.
 fn tokens(source: &str) -> TokenStream {
     source.parse().expect("what we write ourselves is Rust")
 }
@@ -103,7 +103,7 @@ impl Arguments {
     }
 }
 
-/// The path of the facade, from tokens or from a text.
+/// Returns the path of the facade, from tokens or from a text.
 fn path(span: Span, value: Vec<TokenTree>) -> Result<TokenStream, Refusal> {
     let refusal = Refusal::new(
         span,
@@ -119,7 +119,7 @@ fn path(span: Span, value: Vec<TokenTree>) -> Result<TokenStream, Refusal> {
     }
 }
 
-/// A setting as a pair of strings.
+/// Returns a setting as a pair of strings.
 fn setting(name: &str, span: Span, value: &[TokenTree]) -> Result<TokenStream, Refusal> {
     let value = match value {
         [TokenTree::Literal(literal)] => text_of(literal),
@@ -142,7 +142,7 @@ fn setting(name: &str, span: Span, value: &[TokenTree]) -> Result<TokenStream, R
     Ok(pair)
 }
 
-/// A literal's value as a string literal; `None` for characters and bytes.
+/// Returns a literal's value as a string literal; `None` for characters and bytes.
 fn text_of(literal: &Literal) -> Option<Literal> {
     let text = literal.to_string();
     if text.starts_with('"') || text.starts_with("r\"") || text.starts_with("r#") {
@@ -223,7 +223,7 @@ fn visibility(rest: &mut Peekable<impl Iterator<Item = TokenTree>>) -> Result<To
     Err(Refusal::new(Span::call_site(), "only a function can be a test"))
 }
 
-/// What the compiler knows of a test, but for what is behind it.
+/// The compiler's information about a test, except for its code.
 const SOURCE: &str = "package: ::core::option_env!(\"CARGO_MANIFEST_DIR\"),
     package_name: ::core::option_env!(\"CARGO_PKG_NAME\"),
     binary: ::core::option_env!(\"CARGO_BIN_NAME\"),
@@ -231,7 +231,7 @@ const SOURCE: &str = "package: ::core::option_env!(\"CARGO_MANIFEST_DIR\"),
     file: ::core::file!(),
     should_panic:";
 
-/// What `#[should_panic]` says, as an `Option<&str>`: the text that it expects, empty if it says none.
+/// Returns the argument of `#[should_panic]`, as an `Option<&str>`: the expected text, empty if it has none.
 fn should_panic(attributes: &TokenStream) -> TokenStream {
     let is_it =
         |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name.to_string() == "should_panic");
@@ -259,7 +259,7 @@ fn should_panic(attributes: &TokenStream) -> TokenStream {
     some
 }
 
-/// The test's body becomes a closure: a function of a name of ours could be called from it by mistake.
+/// Expands the test. Its body becomes a closure: it could call a function of a name of ours by mistake.
 fn expand(arguments: Arguments, function: Function) -> TokenStream {
     let Arguments { settings, facade } = arguments;
     let Function {

@@ -5,14 +5,14 @@ pub(crate) struct Argument<M> {
     pub(crate) name: &'static str,
     /// The values that it may have, in words: `true or false`.
     pub(crate) values: &'static str,
-    /// Takes the value over; `None` if it is none of them.
+    /// Sets the value; `None` if it is none of the allowed ones.
     pub(crate) set: fn(&mut M, &str) -> Option<()>,
 }
 
-/// The monitor with these arguments; none at all is an empty text.
+/// Returns the monitor with these arguments. An empty text has none.
 ///
 /// # Errors
-/// There is no such argument, or it cannot have that value.
+/// If there is no such argument, or it cannot have that value.
 pub(crate) fn with<M>(
     mut monitor: M,
     name: &str,

@@ -11,7 +11,7 @@ use intermezzo_sdk::Monitor;
 pub struct Shipped {
     /// Its name, in settings and in reports.
     pub name: &'static str,
-    /// What it looks for.
+    /// The problems that it looks for.
     pub about: &'static str,
     make: fn(&str) -> Result<Box<dyn Monitor>, String>,
 }
@@ -75,14 +75,14 @@ pub const SHIPPED: &[Shipped] = &[
     },
 ];
 
-/// The name of every monitor that ships with intermezzo, in order.
+/// Returns the name of every monitor that ships with intermezzo, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|shipped| shipped.name)
 }
 
-/// The monitor of that name, with these arguments; `None` if none that ships with intermezzo is called so.
+/// Returns the monitor of that name, with these arguments; `None` if none that ships with intermezzo has the name.
 ///
-/// The inner result is an error, in the monitor's words, if the arguments are none of its.
+/// The inner result is an error, in the monitor's words, if the arguments are invalid.
 pub fn by_name(name: &str, arguments: &str) -> Option<Result<Box<dyn Monitor>, String>> {
     let shipped = SHIPPED.iter().find(|shipped| shipped.name == name)?;
     Some((shipped.make)(arguments))

@@ -1,16 +1,17 @@
-//! Where tasks contend: pairs of places whose operations on one variable could have come in the other order.
+//! Contention: pairs of places whose operations on one variable could have happened in the other order.
 //!
-//! **Source.** Park & Sen, *Concurrent Breakpoints* (EECS-2011-159), section 5, methodology II: bugs come of how conflicts are
-//! resolved, so those of a run are listed, and each is then tried in both orders (`cargo intermezzo breakpoints`).
+//! **Source.** Park & Sen, *Concurrent Breakpoints* (EECS-2011-159), section 5, methodology II: the way in which
+//! conflicts are resolved causes bugs. So the conflicts of a run are listed, and each is then tried in both orders
+//! (`cargo intermezzo breakpoints`).
 //!
-//! **What is computed.** Two operations of different tasks on one variable that do not commute are a pair if the task of
-//! the second did not know of the first before: nothing but the two themselves puts them in order. Of each
-//! task the last operation on a variable counts, and of locks the taking, not the release.
+//! **What is computed.** Two operations of different tasks on one variable that do not commute are a pair if the task
+//! of the second did not know of the first before: only the two themselves put them in order. The last operation of
+//! each task on a variable counts; for locks the acquisition counts, not the release.
 //!
-//! **Not reduction compatible.** The order is that of the trace, but each pair is reported once of all executions, as a
-//! warning, and in the words of the first access there was: executions of one trace may say different things.
+//! **Not reduction compatible.** The order is that of the trace, but each pair is reported only once in all
+//! executions, as a warning, and in the words of the first access: executions of one trace may say different things.
 //!
-//! **Misses** accesses to plain memory, which are the business of `data-race`.
+//! **Misses** accesses to plain memory, which `data-race` covers.
 
 use crate::arguments;
 use crate::order::{TraceOrder, touches};
@@ -26,9 +27,9 @@ const NAME: &str = "contention";
 #[derive(Debug, Default)]
 pub struct Contention {
     order: TraceOrder,
-    /// Of each variable, what each task did with it last.
+    /// Each task's last operation on each variable.
     last: HashMap<SyncVar, Vec<Touched>>,
-    /// Pairs of the execution that runs.
+    /// The pairs of the current execution.
     pairs: BTreeMap<[SiteId; 2], ([SyncVarOp; 2], SyncVar)>,
     /// Pairs that were reported, by the names of their places: numbers of places are an execution's own.
     reported: BTreeSet<[String; 2]>,
@@ -43,21 +44,21 @@ struct Touched {
 }
 
 impl Contention {
-    /// Has seen nothing.
+    /// Creates a monitor that has seen nothing.
     pub fn new() -> Contention {
         Contention::default()
     }
 
-    /// It takes no arguments.
+    /// Creates the monitor. It takes no arguments.
     ///
     /// # Errors
-    /// There are some.
+    /// If there are any.
     pub fn with_arguments(arguments: &str) -> Result<Contention, String> {
         arguments::with(Contention::new(), NAME, &[], arguments)
     }
 }
 
-/// Whether the operation is one of those that contend: it may wait for others, or others may see it.
+/// `true` if the operation is one that contends: it may wait for others, or others may see it.
 fn contends(op: SyncVarOp) -> bool {
     use SyncVarOp::{CountDown, CountUp, LockRelease, SharedRelease, TaskBegin, TaskEnd, TaskFork, TaskJoin};
     !matches!(

@@ -1,7 +1,7 @@
 //! Every event, in a line each: the monitor to read first.
 //!
-//! It hears everything there is to hear, and shows each callback of the contract at work. Lines go to the writer that it
-//! is given; the columns are what it is about, the event, its task, what is done, to what, values, and the source place.
+//! It receives every event, and shows each callback of the contract at work. Lines go to the given writer. The
+//! columns are the callback, the event, its task, the operation, its object, values, and the source place.
 //!
 //! ```text
 //! execution 1
@@ -9,10 +9,10 @@
 //! access 0.2    main      store (Release)         atomic 0.1        read 0, written 1 src/a.rs:3:11
 //! ```
 //!
-//! **Differs** from the other monitors: it has no verdict. If the writer fails, it says so once, as a warning, and writes
-//! no more.
+//! **Differs** from the other monitors: it has no verdict. If the writer fails, it says so once, as a warning, and
+//! writes no more.
 //!
-//! **Reduction compatible**: it has no verdict. What it writes is of the executions that are run.
+//! **Reduction compatible**: it has no verdict. It writes about the executions that are run.
 
 use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
@@ -23,20 +23,20 @@ use std::io::{self, Write};
 
 const NAME: &str = "event-log";
 
-/// How each log begins.
+/// The beginning of each log.
 pub(crate) const BEGINNING: &str = "execution ";
 
 /// Writes every event to a writer. See the [module](self).
 #[derive(Debug)]
 pub struct EventLog<W: Write> {
     writer: W,
-    /// Whether schedule points are written too, which say no more than the accesses that follow them.
+    /// `true` if schedule points are written too. They say no more than the accesses that follow them.
     points: bool,
-    /// Whether accesses to plain memory are.
+    /// `true` if accesses to plain memory are written.
     data: bool,
-    /// What went wrong when it wrote.
+    /// The error of a failed write.
     error: Option<io::Error>,
-    /// Whether that was said.
+    /// `true` if the error was reported.
     told: bool,
 }
 
@@ -51,7 +51,7 @@ struct Line<'a> {
 }
 
 impl<W: Write> EventLog<W> {
-    /// Writes everything to this.
+    /// Creates a log that writes everything to this writer.
     pub fn new(writer: W) -> EventLog<W> {
         EventLog {
             writer,
@@ -62,10 +62,11 @@ impl<W: Write> EventLog<W> {
         }
     }
 
-    /// With arguments: `points=false` leaves out schedule points, `data=false` accesses to plain memory.
+    /// Creates a log with arguments: `points=false` leaves out schedule points, `data=false` accesses to plain
+    /// memory.
     ///
     /// # Errors
-    /// There is no such argument, or it cannot have that value.
+    /// If there is no such argument, or it cannot have that value.
     pub fn with_arguments(writer: W, arguments: &str) -> Result<EventLog<W>, String> {
         let known = [
             Argument {

@@ -1,20 +1,20 @@
-//! How many different executions there were, up to the order of what does not conflict.
+//! The number of different executions, up to the order of operations that do not conflict.
 //!
 //! **Source.** Musuvathi & Qadeer, *Partial-order reduction for context-bounded state exploration* (MSR-TR-2007-12), count
 //! executions by their happens-before graphs; the fingerprints are our own.
 //!
-//! **What is computed.** For each complete execution the happens-before order of
-//! [`Context::clock`]: what each event knows of each task, with what it did and what was chosen. Tasks count by who
-//! created them and with which event, variables not at all: so no name and no number of an execution enters. Two hashes of 64
-//! bits each tell classes apart.
+//! **What is computed.** For each complete execution the happens-before order of [`Context::clock`]: what each event
+//! knows of each task, with its operation and the values chosen. Tasks are identified by their creator and the
+//! creating event, and variables are left out: so no name and no number of an execution enters. Two hashes of 64 bits
+//! each distinguish classes.
 //!
-//! **Differs** from `traces` of the report: that order also puts operations in order that write and still commute (shares
-//! of a lock, reference counts, tokens of `park`, passing a barrier), and each order of theirs is a class. So there are
-//! at least as many classes as traces where the environment is calm, and as many where nothing of that kind is done. What the environment may still do (its bounds) makes
-//! different traces, and is not seen here.
+//! **Differs** from `traces` of the report: that order also orders operations that write and still commute (shares of
+//! a lock, reference counts, tokens of `park`, passing a barrier), and each order of theirs is a class. So there are
+//! at least as many classes as traces if the environment does nothing of its own accord, and as many if the test has
+//! no such operations. The environment's actions (within its bounds) make different traces, and are not seen here.
 //!
-//! **Reduction compatible** in that it has no verdict: it reports a summary at the end, as a warning. It is there to measure
-//! reductions, which are not switched off for it.
+//! **Reduction compatible** in that it has no verdict: it reports a summary at the end, as a warning. Its purpose is
+//! to measure reductions, which are not switched off for it.
 
 use crate::arguments;
 use intermezzo_sdk::{
@@ -33,17 +33,17 @@ pub struct HappensBeforeCounter {
     counts: Counts,
 }
 
-/// What a [`HappensBeforeCounter`] has counted so far. It can be asked when the monitor is long in the engine's hands.
+/// The counts of a [`HappensBeforeCounter`] so far. They can be read while the engine owns the monitor.
 #[derive(Clone, Debug, Default)]
 pub struct Counts(Arc<Mutex<(u64, u64)>>);
 
 impl Counts {
-    /// Complete executions.
+    /// Returns the number of complete executions.
     pub fn executions(&self) -> u64 {
         self.both().0
     }
 
-    /// How many different ones there were among them.
+    /// Returns the number of classes of complete executions.
     pub fn classes(&self) -> u64 {
         self.both().1
     }
@@ -54,26 +54,26 @@ impl Counts {
 }
 
 impl HappensBeforeCounter {
-    /// Has counted nothing.
+    /// Creates a counter of nothing.
     pub fn new() -> HappensBeforeCounter {
         HappensBeforeCounter::default()
     }
 
-    /// It takes no arguments.
+    /// Creates the monitor. It takes no arguments.
     ///
     /// # Errors
-    /// There are some.
+    /// If there are any.
     pub fn with_arguments(arguments: &str) -> Result<HappensBeforeCounter, String> {
         arguments::with(HappensBeforeCounter::new(), NAME, &[], arguments)
     }
 
-    /// What it counts, now and later.
+    /// Returns a handle on the counts, now and later.
     pub fn counts(&self) -> Counts {
         self.counts.clone()
     }
 }
 
-/// Where each task comes if they are in the order of who created them and with which event.
+/// Returns the rank of each task in the order of creators and creating events.
 fn ranks(execution: &Execution<'_>) -> Vec<usize> {
     let tasks = execution
         .accesses
@@ -100,14 +100,14 @@ fn ranks(execution: &Execution<'_>) -> Vec<usize> {
     ranks
 }
 
-/// The happens-before order of an execution, as two numbers.
+/// Returns the happens-before order of an execution, as two numbers.
 fn fingerprint(execution: &Execution<'_>, cx: &mut Context<'_>) -> (u64, u64) {
     let ranks = ranks(execution);
     let rank = |task: TaskId| ranks.get(task.index()).copied().unwrap_or(usize::MAX);
     let nothing = VectorClock::new();
     let mut events: Vec<_> = execution.accesses.iter().collect();
     events.sort_by_key(|access| (rank(access.event.task), access.event.index));
-    // The second begins elsewhere.
+    // The second hash starts from another state.
     let mut hashers = [DefaultHasher::new(), DefaultHasher::new()];
     1_u8.hash(&mut hashers[1]);
     for access in events {

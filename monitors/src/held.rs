@@ -1,4 +1,4 @@
-//! Which locks each task holds.
+//! The locks that each task holds.
 
 use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
 
@@ -6,22 +6,22 @@ use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Held {
     pub(crate) lock: SyncVar,
-    /// Whether it is a share of it only.
+    /// `true` if it is only a share of it.
     pub(crate) shared: bool,
-    /// Where it was taken.
+    /// The place where it was taken.
     pub(crate) site: SiteId,
-    /// When.
+    /// The event by which it was taken.
     pub(crate) event: EventId,
 }
 
 impl Held {
-    /// Whether the two keep each other out.
+    /// `true` if the two exclude each other.
     pub(crate) fn excludes(&self, other: &Held) -> bool {
         self.lock == other.lock && !(self.shared && other.shared)
     }
 }
 
-/// What an operation did to the locks of its task.
+/// The effect of an operation on the locks of its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Nothing.
@@ -32,11 +32,11 @@ pub(crate) enum Change {
     Tried(Held),
     /// It gave this one back.
     Released(Held),
-    /// It gave back what its task does not hold.
+    /// It released a lock that its task does not hold.
     NotHeld(SyncVar),
 }
 
-/// Which locks each task holds, as an execution goes on.
+/// The locks that each task holds during an execution.
 #[derive(Debug, Default)]
 pub(crate) struct HeldLocks {
     tasks: Vec<Vec<Held>>,
@@ -48,12 +48,12 @@ impl HeldLocks {
         self.tasks.iter_mut().for_each(Vec::clear);
     }
 
-    /// What the task holds, in the order in which it was taken.
+    /// Returns the locks that the task holds, in the order in which it took them.
     pub(crate) fn of(&self, task: TaskId) -> &[Held] {
         self.tasks.get(task.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Who holds this lock, of those that do not share it.
+    /// Returns the exclusive holder of this lock.
     pub(crate) fn owner(&self, lock: SyncVar) -> Option<TaskId> {
         let owns = |held: &Vec<Held>| held.iter().any(|held| held.lock == lock && !held.shared);
         let owner = self.tasks.iter().position(owns)?;

@@ -1,25 +1,27 @@
-//! What is never given back, given back twice, or used afterwards.
+//! Memory that is never released, released twice, or used after its release.
 //!
-//! **Source.** The definitions; there is no paper. Memory is that of the look-alikes that tell of it: blocks asked of
-//! the allocator, what an `Arc` holds, values tracked by themselves, cells.
+//! **Source.** The definitions; there is no paper. Memory is that of the look-alikes that report it: blocks from the
+//! allocator, contents of an `Arc`, values tracked by themselves, cells.
 //!
 //! **What is computed.** Each execution is judged by itself.
-//! - *Leaks*, at the end of a complete execution: blocks that nobody gave back.
+//! - *Leaks*, at the end of a complete execution: blocks that were not released.
 //! - *Double free*: a block given back more than once.
-//! - *Use after free*: an access to what has been given back, or one that nothing orders before that (program order and
-//!   operations that do not commute, as the scheduler saw them). The second is a race for the data-race monitor, too.
-//! - *Values left in channels*, as a warning: of some channel fewer messages came out than went in. What is still in it is
-//!   dropped with its receiver, which is often meant. `channels=false` switches it off.
+//! - *Use after free*: an access to released memory, or one that nothing orders before the release (by program order
+//!   and operations that do not commute, as the scheduler saw them). The second is a race for the data-race monitor,
+//!   too.
+//! - *Values left in channels*, as a warning: fewer messages came out of a channel than went in. The rest is dropped
+//!   with its receiver, which is often intended. `channels=false` switches it off.
 //! - *Tasks never joined*, with `tasks=true`, as a warning, at the end of a complete execution.
 //!
-//! **Misses.** Memory that no look-alike tells of (`std`'s own `Box`); what is dropped with the statics at the end of an
-//! execution is not held against anybody.
+//! **Misses.** Memory that no look-alike reports (`std`'s own `Box`). Memory that is dropped with the statics at the
+//! end of an execution is no leak.
 //!
-//! **Too strict** for a static that is no look-alike's, such as a `OnceLock` that a crate wrote itself: what only that holds
-//! counts as a leak, though it is for ever by design. `monitors = "-leak"` is for such a test.
+//! **Too strict** for a static that is no look-alike's, such as a `OnceLock` that a crate wrote itself. Memory that
+//! only such a static holds counts as a leak, though it is meant to live for ever. `monitors = "-leak"` is for such a
+//! test.
 //!
-//! **Reduction compatible**: what is given back and what has come out of a channel is the same on all executions of a
-//! trace, and use after free is judged by the order of the trace, not by who came first.
+//! **Reduction compatible**: releases, and the messages that came out of a channel, are the same on all executions of
+//! a trace. Use after free is judged by the order of the trace, not by time.
 
 use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::order::TraceOrder;
@@ -45,25 +47,25 @@ const ARGUMENTS: [Argument<Leaks>; 2] = [
     },
 ];
 
-/// Finds what is never given back, given back twice, or used afterwards. See the [module](self).
+/// Finds memory that is never released, released twice, or used after its release. See the [module](self).
 #[derive(Debug)]
 pub struct Leaks {
     channels: bool,
     tasks: bool,
     order: TraceOrder,
-    /// Number of visible operations that `order` has taken in.
+    /// Number of visible operations that `order` has processed.
     ordered: usize,
     joins: Joins,
     /// By location; from `blocks_used` on they are of earlier executions, kept for their memory.
     blocks: Vec<Block>,
     blocks_used: usize,
-    /// What was done with memory before anything was given back, if it was not needed so far.
+    /// Memory events before the first release, if they were not needed so far.
     put_off: Vec<MemoryEvent>,
-    /// Whether nothing was told of memory in the execution that runs.
+    /// `true` if the current execution had no memory events yet.
     is_first: bool,
-    /// For its room.
+    /// Kept for its memory.
     last: Vec<EventId>,
-    /// What was said of the execution that runs.
+    /// The messages of the current execution.
     told: BTreeSet<String>,
 }
 
@@ -71,7 +73,7 @@ pub struct Leaks {
 #[derive(Debug, Default)]
 struct Block {
     allocation: Option<Allocation>,
-    /// Each with the number of visible operations before it.
+    /// Releases, each with the number of visible operations before it.
     releases: Vec<(Release, usize)>,
     /// The last access of each task, place and kind.
     accesses: Vec<Use>,
@@ -83,7 +85,7 @@ struct Use {
     /// The last visible operation before the last of them.
     after: EventId,
     site: SiteId,
-    /// In words.
+    /// A description.
     does: &'static str,
 }
 
@@ -119,7 +121,7 @@ impl Block {
 /// The joins of an execution: the cheap part of its order.
 #[derive(Debug, Default)]
 struct Joins {
-    /// Number of visible operations that were looked at.
+    /// Number of visible operations examined.
     seen: usize,
     /// Ends of tasks.
     ends: Vec<EventId>,
@@ -157,18 +159,18 @@ impl Joins {
     }
 }
 
-/// Accesses that come before anything is given back. If the tasks that made them were joined before that, nothing is to be
-/// said of them, and nothing kept.
+/// Accesses that come before the first release. If the tasks that made them were joined before that, they cannot be
+/// part of a finding, and are not kept.
 struct Early<'a> {
     memory: &'a [MemoryEvent],
     /// The last access of each task.
     last: Vec<EventId>,
-    /// Who has joined all others of these tasks.
+    /// The task that has joined all others of these tasks.
     joiner: Option<TaskId>,
 }
 
 impl Early<'_> {
-    /// An access comes next.
+    /// Records the next access.
     #[inline]
     fn note(last: &mut Vec<EventId>, after: EventId) {
         match last.iter_mut().find(|last| last.task == after.task) {
@@ -177,7 +179,7 @@ impl Early<'_> {
         }
     }
 
-    /// Whether a task has joined all others that made these accesses, after them.
+    /// `true` if a task has joined all others that made these accesses, after them.
     fn are_before(&mut self, task: TaskId, joins: &mut Joins, events: &[SyncVarAccess]) -> bool {
         if self.joiner != Some(task) {
             let mut others = self.last.iter().filter(|last| last.task != task).peekable();
@@ -193,15 +195,15 @@ impl Early<'_> {
     }
 }
 
-/// Messages that went into each channel and did not come out, by their numbers; when and where they went in.
+/// Messages that went into each channel and did not come out, by their numbers, with the event and place of the send.
 type Messages = BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>;
 
-/// What is done with a block, in words.
+/// Returns the verb for an access to a block.
 fn uses(access: &DataVarAccess) -> &'static str {
     if access.is_write { "writes" } else { "reads" }
 }
 
-/// Whether what follows this event in its task comes before what somebody does who knows this.
+/// `true` if what follows this event in its task comes before the actions of a task with this clock.
 fn ordered(after: EventId, clock: &VectorClock) -> bool {
     clock.get(after.task) > after.index
 }
@@ -213,7 +215,7 @@ impl Default for Leaks {
 }
 
 impl Leaks {
-    /// Looks for all but tasks never joined.
+    /// Creates a monitor that looks for everything except tasks never joined.
     pub fn new() -> Leaks {
         Leaks {
             channels: true,
@@ -230,10 +232,10 @@ impl Leaks {
         }
     }
 
-    /// With arguments: `channels=false`, `tasks=true`.
+    /// Creates the monitor with arguments: `channels=false`, `tasks=true`.
     ///
     /// # Errors
-    /// There is no such argument, or it cannot have that value.
+    /// If there is no such argument, or it cannot have that value.
     pub fn with_arguments(arguments: &str) -> Result<Leaks, String> {
         arguments::with(Leaks::new(), NAME, &ARGUMENTS, arguments)
     }
@@ -253,7 +255,7 @@ impl Leaks {
         &mut self.blocks[at]
     }
 
-    /// Keeps an access that comes before anything is given back.
+    /// Keeps an access that comes before the first release.
     #[inline]
     fn keep(&mut self, event: &MemoryEvent) {
         if let MemoryDeed::Access(access) = &event.what {
@@ -261,7 +263,7 @@ impl Leaks {
         }
     }
 
-    /// Something is done with memory, of which the execution's events may be known already.
+    /// Processes a memory event. The execution's later events may be known already.
     fn take_in(&mut self, event: &MemoryEvent, cx: &mut Context<'_>) {
         match &event.what {
             MemoryDeed::Access(access) => self.data_var_access(access, event.events, cx),
@@ -278,7 +280,7 @@ impl Leaks {
         put_off.iter().for_each(|event| self.keep(event));
     }
 
-    /// Memory is accessed after this number of visible operations.
+    /// Processes an access after this number of visible operations.
     #[inline]
     fn data_var_access(&mut self, access: &DataVarAccess, events: usize, cx: &mut Context<'_>) {
         let used = Use::of(access);
@@ -291,7 +293,7 @@ impl Leaks {
         }
     }
 
-    /// A block is given back after this number of visible operations.
+    /// Processes a release after this number of visible operations.
     fn release(&mut self, release: &Release, events: usize, cx: &mut Context<'_>) {
         let releaser = release.after.task;
         let block = self.block(release.location);
@@ -335,7 +337,7 @@ impl Leaks {
         }
     }
 
-    /// What the task knew after this number of visible operations.
+    /// Returns the task's knowledge after this number of visible operations.
     fn known_at(&mut self, task: TaskId, events: &[SyncVarAccess]) -> VectorClock {
         if self.ordered > events.len() {
             self.order.clear();
@@ -355,8 +357,8 @@ impl Leaks {
         }
     }
 
-    /// An access and a release of one block, before which there were so many `events`.
-    /// There are `now` events by now.
+    /// Judges an access and a release of one block, which `events` visible operations precede. There are `now` of
+    /// them by now.
     fn judge(&mut self, used: Use, (release, events): (Release, usize), now: usize, cx: &mut Context<'_>) {
         let Use { after, site, does } = used;
         let user = after.task;
@@ -380,7 +382,7 @@ impl Leaks {
         let (message, suggestion) = if is_later {
             (
                 format!("{what} after it was given back by {by}"),
-                "give it back when nobody needs it any more",
+                "give it back when no task needs it any more",
             )
         } else {
             (
@@ -468,20 +470,20 @@ impl Leaks {
     }
 }
 
-/// A message goes in, or comes out.
+/// Records a send or a receive.
 fn pass_message(messages: &mut Messages, access: &SyncVarAccess) {
     let left = messages.entry(access.var).or_default();
     match (access.op, access.read, access.written) {
         (SyncVarOp::ChannelReceive, number, _) => {
             left.remove(&number);
         }
-        // Refused. If the sender laid it on the table of a rendezvous just before, it has it back. (A message sent
-        // right before from the same place, and lost with the receiver, is taken for that.)
+        // Refused. If the sender offered it at a rendezvous just before, it has it back. (A message sent right before
+        // from the same place, and lost with the receiver, is taken for that.)
         (_, 0, 0) => left.retain(|_, (event, site)| {
             let just_before = event.task == access.event.task && event.index + 1 == access.event.index;
             !(just_before && *site == access.site)
         }),
-        // The sender of a rendezvous hears that its message was taken.
+        // The sender of a rendezvous learns that its message was taken.
         (_, _, 0) => {}
         (_, _, number) => {
             left.insert(number, (access.event, access.site));
@@ -495,7 +497,7 @@ impl Monitor for Leaks {
     }
 
     fn interests(&self) -> Interests {
-        // Visible operations are gone through when a block is judged, and at the end.
+        // Visible operations are examined when a block is judged, and at the end.
         Interests::DATA_ACCESSES | Interests::ALLOCATIONS
     }
 
@@ -533,7 +535,7 @@ impl Monitor for Leaks {
 
     fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
         if !std::mem::take(&mut self.is_first) {
-            // There was more than goes into one call, and may have been releases.
+            // There was more than fits into one call, and it may have contained releases.
             self.keep_put_off();
             return memory.iter().for_each(|event| self.take_in(event, cx));
         }

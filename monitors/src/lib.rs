@@ -1,5 +1,5 @@
-//! The monitors that ship with intermezzo. Each is a module of its own, which says where it comes from, what it does not
-//! see, and whether it is reduction compatible; none uses another.
+//! The monitors that ship with intermezzo. Each is a module of its own, which states its source, its blind spots, and
+//! whether it is reduction compatible; none uses another.
 //!
 //! Each can be made by `new`, or by `with_arguments` from a text: `name=value`, with commas between.
 

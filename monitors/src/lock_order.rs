@@ -1,4 +1,4 @@
-//! Cycles in the order in which locks are taken: deadlocks that an execution did not run into.
+//! Lock-order cycles: deadlocks that an execution did not run into.
 //!
 //! **Source.** Havelund, *Using runtime analysis to guide model checking of Java programs* (SPIN 2000: Goodlock);
 //! Agarwal, Wang & Stoller (PADTAD 2005) and Bensalem & Havelund (PADTAD 2005) for more than two tasks, gate locks, and tasks
@@ -6,21 +6,21 @@
 //!
 //! **What is computed.** Each execution is judged by itself. A *wish* is an acquisition by a task that holds other
 //! locks meanwhile. A finding is a ring of wishes of different tasks, each for a lock that the next one holds, where
-//! - no two of the tasks hold a lock, at the time of their wishes, that keeps the other out: a *gate* would let only one of
-//!   them in. Shares of a reader-writer lock keep no other share out;
-//! - no wish is ordered before another by program order and synchronisation other than locks and reference counts. What is ordered so in this
-//!   execution need not be so in another, which is then judged by itself.
+//! - no two of the tasks hold a lock, at the time of their wishes, that keeps the other out: a *gate* would let only
+//!   one of them in. Shares of a reader-writer lock keep no other share out;
+//! - no wish is ordered before another by program order and synchronisation other than locks and reference counts.
+//!   This order may differ in another execution, which is then judged by itself.
 //!
-//! `try_lock` never waits, and is no wish; what it takes is held. The lock that a task takes again after a wait on a
-//! condition variable is a wish like any other.
+//! `try_lock` never waits, and is no wish; the lock that it takes is held. The lock that a task takes again after a
+//! wait on a condition variable is a wish like any other.
 //!
 //! **Differs.** The papers keep one graph for the whole run, and take only creation and end of tasks for order.
 //!
-//! **Misses.** Rings through anything but locks: joins, channels, one-time initialisation. A reader that queues behind
-//! a waiting writer: to this monitor, and to the engine, shares are given at once. Same lock, same task: the
-//! engine finds that as a deadlock.
-//! **May object without reason** where the values that tasks read under the locks rule the deadlock out, or where
-//! something else they would need on the way there does.
+//! **Misses.** Rings through anything but locks: joins, channels, one-time initialisation. A reader that queues
+//! behind a waiting writer: this monitor and the engine give shares at once. Same lock, same task: the engine finds
+//! that as a deadlock.
+//! **False positives** where the values that tasks read under the locks rule the deadlock out, or where something
+//! else does that they would need on the way there.
 //!
 //! **Reduction compatible**: the wishes of a task, and their order by anything but locks, are those of the trace.
 
@@ -54,7 +54,7 @@ pub struct LockOrder {
     severity: Severity,
     held: HeldLocks,
     order: TraceOrder,
-    /// How many events of each task were not of locks: between two of them, its wishes are ordered alike.
+    /// The number of events of each task that were not of locks: between two of them, its wishes are ordered alike.
     segments: Vec<u32>,
     wishes: Vec<Wish>,
     known: HashSet<(u32, Held, Vec<Held>)>,
@@ -66,17 +66,17 @@ struct Wish {
     task: TaskId,
     wanted: Held,
     held: Vec<Held>,
-    /// What its task knew then, by anything but locks.
+    /// The task's knowledge at that time, by anything but locks.
     clock: VectorClock,
 }
 
 impl Wish {
-    /// Which of the other's locks this task waits for, when both have come to their wishes.
+    /// Returns the lock of the other task that this task waits for, once both have reached their wishes.
     fn waits_for<'a>(&self, other: &'a Wish) -> Option<&'a Held> {
         other.held.iter().find(|held| held.excludes(&self.wanted))
     }
 
-    /// Whether both tasks can have come to their wishes, as far as their locks and their order go.
+    /// `true` if both tasks can have reached their wishes, as far as their locks and their order decide.
     fn beside(&self, other: &Wish) -> bool {
         let gate = |held: &Held| other.held.iter().any(|theirs| theirs.excludes(held));
         self.task != other.task
@@ -87,22 +87,22 @@ impl Wish {
 }
 
 impl LockOrder {
-    /// Reports errors.
+    /// Creates a monitor that reports errors.
     pub fn new() -> LockOrder {
         LockOrder::default()
     }
 
-    /// With arguments: `severity=warning` for those who take locks in any order and know why.
+    /// Creates the monitor with arguments: `severity=warning` is for tests that take locks in any order for a reason.
     ///
     /// # Errors
-    /// There is no such argument, or it cannot have that value.
+    /// If there is no such argument, or it cannot have that value.
     pub fn with_arguments(arguments: &str) -> Result<LockOrder, String> {
         arguments::with(LockOrder::new(), NAME, &ARGUMENTS, arguments)
     }
 
     fn wish(&mut self, wanted: Held, held: Vec<Held>) {
         let task = wanted.event.task;
-        // The event that is wanted tells repetitions apart; nothing else about it does.
+        // Repetitions differ only in the wanted event.
         let plain = |held: &Held| Held {
             event: EventId { task, index: 0 },
             ..*held
@@ -146,8 +146,9 @@ impl LockOrder {
     }
 }
 
-/// What each task of the ring holds and wants. It begins with the task whose name comes first: so it is the same text
-/// wherever the ring was entered. Names of variables do not decide that, which may differ between executions of a trace.
+/// Describes the locks that each task of the ring holds and wants. The text begins with the task whose name is first,
+/// so it is the same wherever the ring was entered. Names of variables do not decide the order, because they may
+/// differ between executions of a trace.
 fn describe(ring: &[&Wish], cx: &Context<'_>) -> String {
     let mut parts: Vec<String> = (0..ring.len())
         .map(|at| {
@@ -206,7 +207,7 @@ impl Monitor for LockOrder {
         match access.op {
             LockAcquire | LockTryAcquire | LockTryFailed | LockRelease | SharedAcquire | SharedTryAcquire
             | SharedRelease | PoisonCheck | PoisonClear => self.order.add_unordered(access),
-            // Who counts down last may differ between executions of a trace.
+            // The task that counts down last may differ between executions of a trace.
             CountUp | CountDown | CountRead => self.order.add_unordered(access),
             // The mutex that it releases is a lock.
             CondvarWait => {

@@ -1,4 +1,4 @@
-//! The file of an event log that is asked for by name.
+//! The file of an event log that is requested by name.
 
 use crate::EventLog;
 use crate::event_log::BEGINNING;
@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is made, or emptied, when the first word is written to it: a log that is only tried out leaves what is
-/// there alone.
+/// A file that is created, or emptied, at the first write. A log that is only tried out leaves an existing file
+/// alone.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
@@ -50,12 +50,12 @@ fn check_is_ours(path: &Path) -> io::Result<()> {
     ))
 }
 
-/// An event log with arguments: `file=PATH` says where it goes; the others are those of
-/// [`EventLog::with_arguments`]. With several workers each needs a file of its own, which nobody can give them: it is
-/// for one.
+/// Creates an event log with arguments: `file=PATH` gives its file; the others are those of
+/// [`EventLog::with_arguments`]. With several workers each would need a file of its own, and there is no way to give
+/// them: it is for one worker.
 ///
 /// # Errors
-/// There is no file, no such argument, or it cannot have that value; or the file is there, and is no event log.
+/// If there is no file, no such argument, or it cannot have that value; or if the file exists and is no event log.
 pub fn event_log(arguments: &str) -> Result<EventLog<LogFile>, String> {
     let is_file = |part: &&str| part.trim().starts_with("file=");
     let (files, others): (Vec<&str>, Vec<&str>) = arguments.split(',').partition(is_file);
@@ -95,7 +95,7 @@ mod tests {
         for ours in ["", "execution 7\n"] {
             assert_eq!(log(ours).unwrap().name(), "event-log");
         }
-        // What was put there since is left alone, too.
+        // A file that was created since then is left alone, too.
         let mut file = LogFile {
             path: path.clone(),
             file: None,

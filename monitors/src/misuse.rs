@@ -4,28 +4,29 @@
 //!
 //! **What is computed.** Each execution is judged by itself.
 //! - A condition variable is used with two mutexes (error): `std` may panic.
-//! - A lock is given back by a task that does not hold it (error). `std`'s guards make that impossible; locks of other
-//!   makes need not.
-//! - A lock is held while its task waits for something that is not the lock's business, as a warning: `park`, `sleep`, `join`,
-//!   receiving from a channel, a barrier, or a wait on a condition variable with *another* lock. `held=false` switches it off.
-//! - A wait outside a loop, as a warning. `loops=false` switches it off. Whether there is a loop cannot be seen, but
-//!   this can: nobody caused the wake-up, nobody has held the mutex meanwhile, so that what it guards is as it was when the
-//!   task chose to wait; and the task gives the mutex back all the same, without having waited again, and without
-//!   having looked at anything else (an atomic, say) on which the condition might rest.
+//! - A lock is released by a task that does not hold it (error). `std`'s guards make that impossible; other locks may
+//!   allow it.
+//! - A lock is held while its task waits for something unrelated to the lock, as a warning: `park`, `sleep`, `join`,
+//!   receiving from a channel, a barrier, or a wait on a condition variable with *another* lock. `held=false`
+//!   switches it off.
+//! - A wait outside a loop, as a warning. `loops=false` switches it off. The monitor cannot see the loop, but it can
+//!   see this: no task caused the wake-up, and no task has held the mutex meanwhile. So the guarded state is as it
+//!   was when the task chose to wait. Yet the task releases the mutex without having waited again, and without having
+//!   looked at anything else (an atomic, say) on which the condition might depend.
 //!
-//! - A task takes a share of a reader-writer lock while it has one, and another task may be waiting to write (error): `std`
-//!   lets no reader in while a writer waits, on most systems, so both wait for ever. `reads=false` switches it off. What
-//!   counts is that the writer *could* be waiting: what it did before it asked for the lock does not have to come after the
-//!   second read.
+//! - A task takes a share of a reader-writer lock while it has one, and another task may be waiting to write (error).
+//!   On most systems `std` admits no reader while a writer waits, so both wait for ever. `reads=false` switches it
+//!   off. The writer need only be *able* to wait: its actions before it asked for the lock do not have to come after
+//!   the second read.
 //!
-//! **May object without reason** to a wait with a limit of time that only serves as a pause, and to a loop that
-//! ends because of a count of its own.
+//! **False positives**: a wait with a time limit that only serves as a pause, and a loop that ends because of a count
+//! of its own.
 //!
 //! **Misses.** Waits outside a loop, where the environment causes no spurious wake-up. Notifications without the
 //! mutex are left alone: they are common, and often right.
 //!
-//! **Reduction compatible**: who holds a lock when, and what a task does meanwhile, is the same on all executions of a
-//! trace.
+//! **Reduction compatible**: the holders of each lock, and the actions of a task meanwhile, are the same on all
+//! executions of a trace.
 
 use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::held::{Change, Held, HeldLocks};
@@ -63,10 +64,10 @@ pub struct Misuses {
     reads: bool,
     held: HeldLocks,
     second_reads: Vec<SecondRead>,
-    /// With which mutex each condition variable was used first, and where.
+    /// The first mutex of each condition variable, with event and place.
     mutexes: BTreeMap<SyncVar, (SyncVar, EventId, SiteId)>,
     waits: BTreeMap<TaskId, Wait>,
-    /// What was said of the execution that runs.
+    /// The messages of the current execution.
     told: BTreeSet<String>,
 }
 
@@ -82,7 +83,7 @@ struct SecondRead {
 #[derive(Debug)]
 struct Wait {
     mutex: SyncVar,
-    /// Where it began.
+    /// The event and place where it began.
     event: EventId,
     site: SiteId,
     condvar: SyncVar,
@@ -91,11 +92,11 @@ struct Wait {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitState {
-    /// It waits.
+    /// The task waits.
     Waiting,
-    /// Nobody woke it, and it has still to take the mutex.
+    /// No task woke it, and it has still to take the mutex.
     Woken,
-    /// It has the mutex, with the condition as it was.
+    /// It has the mutex, with the condition unchanged.
     Back,
 }
 
@@ -106,7 +107,7 @@ impl Default for Misuses {
 }
 
 impl Misuses {
-    /// Looks for all of it.
+    /// Creates a monitor that looks for all of it.
     pub fn new() -> Misuses {
         Misuses {
             held_wanted: true,
@@ -120,10 +121,10 @@ impl Misuses {
         }
     }
 
-    /// With arguments: `held=false`, `loops=false`, `reads=false`.
+    /// Creates the monitor with arguments: `held=false`, `loops=false`, `reads=false`.
     ///
     /// # Errors
-    /// There is no such argument, or it cannot have that value.
+    /// If there is no such argument, or it cannot have that value.
     pub fn with_arguments(arguments: &str) -> Result<Misuses, String> {
         arguments::with(Misuses::new(), NAME, &ARGUMENTS, arguments)
     }
@@ -164,11 +165,11 @@ impl Misuses {
         self.waits.insert(access.event.task, wait);
     }
 
-    /// What the operation means for waits that are not over.
+    /// Updates waits that are not over by this operation.
     fn follow_waits(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         use SyncVarOp::*;
         let task = access.event.task;
-        // Whoever takes the mutex meanwhile may change what it guards.
+        // A task that takes the mutex meanwhile may change what it guards.
         if matches!(access.op, LockAcquire | LockTryAcquire) {
             self.waits
                 .retain(|waiter, wait| *waiter == task || wait.mutex != access.var);
@@ -187,7 +188,7 @@ impl Misuses {
                 self.waits.remove(&task);
                 self.tell_no_loop(condvar, [access.event, event], site, cx);
             }
-            // Nothing on which a condition might rest.
+            // Nothing on which a condition might depend.
             (WaitState::Back, Yield | Fence | Sleep | NotifyOne | NotifyAll) => {}
             _ => {
                 self.waits.remove(&task);
@@ -197,7 +198,7 @@ impl Misuses {
 
     fn tell_no_loop(&mut self, condvar: SyncVar, events: [EventId; 2], site: SiteId, cx: &mut Context<'_>) {
         let message = format!(
-            "{} goes on after a wait on {} at {} that nobody ended, though what it waits for cannot have changed",
+            "{} continues after a wait on {} at {} that no task ended, though what it waits for cannot have changed",
             cx.task_name(events[0].task),
             cx.var_name(condvar),
             cx.site_name(site),
@@ -206,7 +207,7 @@ impl Misuses {
         self.tell(report.suggest("wait in a loop, or with `wait_while`"), cx);
     }
 
-    /// The task waits for something while it holds these.
+    /// Reports that the task waits for something while it holds these locks.
     fn tell_held(&mut self, access: &SyncVarAccess, held: &[Held], cx: &mut Context<'_>) {
         for held in held {
             let message = format!(
@@ -227,7 +228,7 @@ impl Misuses {
         }
     }
 
-    /// The task takes a share of a lock, or all of it.
+    /// Follows acquisitions of shares of a lock, or of all of it.
     fn follow_reads(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         let task = access.event.task;
         if access.op == SyncVarOp::SharedAcquire {
@@ -271,7 +272,7 @@ impl Misuses {
     fn tell_not_held(&mut self, access: &SyncVarAccess, lock: SyncVar, cx: &mut Context<'_>) {
         let owner = self.held.owner(lock);
         let whose = owner.map_or_else(
-            || "nobody holds it".into(),
+            || "no task holds it".into(),
             |owner| format!("{} holds it", cx.task_name(owner)),
         );
         let message = format!(
@@ -281,11 +282,11 @@ impl Misuses {
             cx.site_name(access.site),
         );
         let report = Report::new(FindingKind::Misuse, message).events([access.event]);
-        self.tell(report.suggest("let who took the lock give it back"), cx);
+        self.tell(report.suggest("let the task that took the lock give it back"), cx);
     }
 }
 
-/// `true` if the operation says something whatever came before it.
+/// `true` if the operation matters regardless of the operations before it.
 #[inline]
 fn concerns(op: SyncVarOp) -> bool {
     use SyncVarOp::*;
@@ -307,7 +308,7 @@ fn concerns(op: SyncVarOp) -> bool {
 }
 
 impl Misuses {
-    /// Takes in the next operation of the execution.
+    /// Processes the next operation of the execution.
     fn judge(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         use SyncVarOp::*;
         if self.loops {

@@ -1,12 +1,12 @@
-//! The order within a trace: what each task knows, by program order and operations that do not commute.
+//! The order within a trace: the knowledge of each task, by program order and operations that do not commute.
 //!
 //! It is [`intermezzo_sdk::HappensBefore`] with one difference: operations that write and still commute (shares of a
-//! lock, reference counts, tokens of `park`, ends of tasks) are not ordered, as they are not by the search. So what
-//! follows from it is the same on all executions of one trace.
+//! lock, reference counts, tokens of `park`, ends of tasks) are not ordered, as in the search. So conclusions from it
+//! are the same on all executions of one trace.
 
 use intermezzo_sdk::{Class, EventId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
 
-/// What is ordered: a variable; the token of a task's `park` is apart from its life.
+/// An ordered object: a variable, or the `park` token of a task, which is separate from the task's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key {
     var: SyncVar,
@@ -14,18 +14,18 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// A number of its own, small where the variable's is.
+    /// Returns the key's own number, small where the variable's is.
     fn index(self) -> usize {
         2 * self.var.index() + usize::from(self.token)
     }
 }
 
-/// What the operation touches, and how.
+/// Returns the keys that the operation touches, with its class.
 pub(crate) fn touches(access: &SyncVarAccess) -> impl Iterator<Item = (Key, Class)> {
     let token = matches!(access.op, SyncVarOp::Park | SyncVarOp::Unpark);
     let vars = [access.var, access.other_var()];
     let class = match access.op {
-        // Marks, which put nothing in order but each other.
+        // Marks, which order nothing but each other.
         SyncVarOp::OperationCall | SyncVarOp::OperationReturn => None,
         op => Class::of(op, access.read == 1),
     };
@@ -34,11 +34,11 @@ pub(crate) fn touches(access: &SyncVarAccess) -> impl Iterator<Item = (Key, Clas
         .filter_map(move |var| Some((Key { var, token }, class?)))
 }
 
-/// What each task knows, as an execution goes on.
+/// The knowledge of each task during an execution.
 #[derive(Debug, Default)]
 pub(crate) struct TraceOrder {
     tasks: Vec<VectorClock>,
-    /// By [`Key::index`]: what all touches of a class so far knew together, themselves included.
+    /// By [`Key::index`]: the joint knowledge of all operations of a class so far, themselves included.
     touched: Vec<[VectorClock; Class::ALL.len()]>,
     /// Keys that were touched. All others know nothing.
     keys: Vec<usize>,
@@ -65,7 +65,7 @@ impl TraceOrder {
             if touched.iter().all(|clock| clock.as_slice().is_empty()) {
                 self.keys.push(key);
             }
-            // Who counts a reference count down to nothing knows that all others are done.
+            // The task that counts a reference count down to zero knows that all others are done.
             let last = access.op == SyncVarOp::CountDown && access.written == 0;
             for other in Class::ALL {
                 if last || !class.commutes(other) {
@@ -77,7 +77,7 @@ impl TraceOrder {
         self.tasks[access.event.task.index()] = clock;
     }
 
-    /// Adds the next event, as one whose order with other tasks' says nothing.
+    /// Adds the next event as one whose order with other tasks' events says nothing.
     pub(crate) fn add_unordered(&mut self, access: &SyncVarAccess) {
         let clock = self.next_clock(access.event);
         self.tasks[access.event.task.index()] = clock;
@@ -93,7 +93,7 @@ impl TraceOrder {
         clock
     }
 
-    /// What the task knows by now, its own events included.
+    /// Returns the task's knowledge so far, its own events included.
     pub(crate) fn known_to(&self, task: TaskId) -> VectorClock {
         self.tasks.get(task.index()).cloned().unwrap_or_default()
     }
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use intermezzo_sdk::testing::{Event, Script};
 
-    /// Shares of a lock are not ordered, what takes it for writing is after both.
+    /// Shares of a lock are not ordered; an exclusive acquisition comes after both.
     #[test]
     fn what_commutes_is_not_ordered() {
         let mut script = Script::new();

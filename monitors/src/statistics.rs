@@ -1,8 +1,8 @@
-//! What an exploration was made of: executions, tasks, steps, switches, operations.
+//! The size of an exploration: executions, tasks, steps, switches, operations.
 //!
-//! **What is computed.** An *event* is a visible operation; a *step* is one that has a schedule point, where another task
-//! might have gone on: creation, beginning and end of tasks have none. A *switch* is a step of another task than the one
-//! before. A *preemption* is a `status` of `preempted`.
+//! **What is computed.** An *event* is a visible operation; a *step* is one that has a schedule point, where another
+//! task might have continued: creation, beginning and end of tasks have none. A *switch* is a step of another task
+//! than the one before. A *preemption* is a `status` of `preempted`.
 //!
 //! **Reduction compatible** in that it has no verdict: it reports a summary at the end, as a warning.
 
@@ -17,12 +17,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const NAME: &str = "statistics";
 
-/// Counts what happens. See the [module](self).
+/// Counts events. See the [module](self).
 #[derive(Debug, Default)]
 pub struct Statistics {
     tasks: BTreeSet<TaskId>,
     last: Option<TaskId>,
-    /// Of the execution that runs.
+    /// The counts of the current execution.
     events: u64,
     steps: u64,
     switches: u64,
@@ -30,12 +30,12 @@ pub struct Statistics {
     summary: SharedSummary,
 }
 
-/// What has been counted so far. It can be asked when the monitor is long in the engine's hands.
+/// The counts so far. They can be read while the engine owns the monitor.
 #[derive(Clone, Debug, Default)]
 pub struct SharedSummary(Arc<Mutex<Summary>>);
 
 impl SharedSummary {
-    /// What has been counted so far.
+    /// Returns the counts so far.
     pub fn get(&self) -> Summary {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -46,7 +46,7 @@ impl SharedSummary {
 pub struct Summary {
     /// Executions.
     pub executions: u64,
-    /// Of those, the ones in which every task came to its end.
+    /// Of those, the ones in which every task ended.
     pub complete: u64,
     /// Most tasks in one execution.
     pub max_tasks: u64,
@@ -62,11 +62,11 @@ pub struct Summary {
     pub switches: u64,
     /// Most of them in one execution.
     pub max_switches: u64,
-    /// Switches away from a task that could have gone on.
+    /// Switches away from a task that could have continued.
     pub preemptions: u64,
     /// Most of them in one execution.
     pub max_preemptions: u64,
-    /// How often each operation was done, by its name.
+    /// The number of times that each operation occurred, by its name.
     pub operations: BTreeMap<&'static str, u64>,
 }
 
@@ -96,20 +96,20 @@ impl fmt::Display for Summary {
 }
 
 impl Statistics {
-    /// Has counted nothing.
+    /// Creates a counter of nothing.
     pub fn new() -> Statistics {
         Statistics::default()
     }
 
-    /// It takes no arguments.
+    /// Creates the monitor. It takes no arguments.
     ///
     /// # Errors
-    /// There are some.
+    /// If there are any.
     pub fn with_arguments(arguments: &str) -> Result<Statistics, String> {
         arguments::with(Statistics::new(), NAME, &[], arguments)
     }
 
-    /// What it counts, now and later.
+    /// Returns a handle on the counts, now and later.
     pub fn summary(&self) -> SharedSummary {
         self.summary.clone()
     }

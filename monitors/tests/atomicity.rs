@@ -1,4 +1,4 @@
-//! Blocks written by hand: those that did not happen at once, and their mended twins.
+//! Blocks written by hand: atomicity violations, and their fixed twins.
 
 use intermezzo_monitors::Atomicity;
 use intermezzo_sdk::testing::Script;
@@ -215,7 +215,7 @@ fn cells_that_race_count_if_that_is_asked_for() {
     );
 }
 
-/// AVIO's table: of the eight ways in which another access comes between two, four have no serial order.
+/// AVIO's table: of the eight ways in which another access is in between, four have no serial order.
 #[test]
 fn four_of_eight_triples_are_reported() {
     for case in 0..8 {

@@ -21,7 +21,7 @@ enum Op {
     Add(usize),
     /// A share of the lock: commutes with shares.
     Share,
-    /// The lock alone, by an attempt, so that nobody waits.
+    /// The lock alone, by an attempt, so that no task waits.
     Alone,
 }
 
@@ -37,7 +37,7 @@ impl Op {
     }
 }
 
-/// What each task does, block by block.
+/// The operations of each task, block by block.
 type Program = Vec<Vec<Vec<Op>>>;
 
 fn op(random: &mut Xoshiro256PlusPlus) -> Op {
@@ -64,7 +64,7 @@ fn program(random: &mut Xoshiro256PlusPlus) -> Program {
     (0..tasks).map(|_| task()).collect()
 }
 
-/// Task, block and operation of each step of a random interleaving.
+/// Returns task, block and operation of each step of a random interleaving.
 fn interleaving(program: &Program, random: &mut Xoshiro256PlusPlus) -> Vec<(usize, usize, usize)> {
     let steps = |task: usize| -> Vec<(usize, usize, usize)> {
         let blocks = program[task].iter().enumerate();
@@ -85,7 +85,7 @@ fn interleaving(program: &Program, random: &mut Xoshiro256PlusPlus) -> Vec<(usiz
     }
 }
 
-/// Whether some serial order of the blocks has every two conflicting operations in this order.
+/// `true` if some serial order of the blocks has every two conflicting operations in this order.
 fn is_serialisable(program: &Program, order: &[(usize, usize, usize)]) -> bool {
     let op = |(task, block, op): (usize, usize, usize)| program[task][block][op];
     let mut constraints = Vec::new();

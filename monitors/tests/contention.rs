@@ -1,4 +1,4 @@
-//! Which places contend: those whose operations nothing but themselves puts in order.
+//! Contending places: those whose operations are ordered by nothing but themselves.
 
 use intermezzo_monitors::Contention;
 use intermezzo_sdk::testing::Script;
@@ -6,7 +6,7 @@ use intermezzo_sdk::{MemoryOrder::Relaxed, Severity, SyncVarOp, TaskId};
 
 const MAIN: TaskId = Script::MAIN;
 
-/// How many pairs are reported of this.
+/// Returns how many pairs are reported of this.
 fn pairs(script: &Script) -> usize {
     let reports = Script::play_all([script], &mut Contention::new());
     for report in &reports {

@@ -1,4 +1,4 @@
-//! What is never given back, given back twice or used afterwards, written by hand; and the mended twins.
+//! Memory that is never released, released twice or used afterwards, written by hand; and the fixed twins.
 
 use intermezzo_monitors::Leaks;
 use intermezzo_sdk::testing::{Event, Script};
@@ -64,7 +64,7 @@ fn nothing_is_used_after_it_was_given_back() {
         messages(&script),
         ["use after free: main reads buffer at script:4 after it was given back by main at script:3"]
     );
-    // A cell of which nobody said that it was made.
+    // A cell whose allocation was not reported.
     let mut script = Script::new();
     let cell = script.location("cell");
     let child = script.fork(MAIN);
@@ -79,7 +79,7 @@ fn nothing_is_used_after_it_was_given_back() {
     );
 }
 
-/// Whichever comes first: the words are the same.
+/// The words are the same in either order.
 #[test]
 fn a_use_that_nothing_orders_before_giving_back_is_reported() {
     for used_first in [true, false] {
@@ -112,7 +112,7 @@ fn a_use_that_nothing_orders_before_giving_back_is_reported() {
     assert!(messages(&script).is_empty(), "joined");
 }
 
-/// The last of an `Arc`'s owners gives back what all have used.
+/// The last of an `Arc`'s owners releases what all have used.
 #[test]
 fn the_last_count_is_after_all_others() {
     let mut script = Script::new();
@@ -153,7 +153,7 @@ fn messages_left_in_a_channel_are_worth_a_warning() {
     send(&mut script, 1);
     send(&mut script, 2);
     receive(&mut script, 1);
-    // Refused, because nobody is left to receive it.
+    // Refused, because no receiver is left.
     send(&mut script, 0);
     assert_eq!(messages(&script), ["messages sent to channel are never received"]);
     assert_eq!(
@@ -164,12 +164,12 @@ fn messages_left_in_a_channel_are_worth_a_warning() {
     assert!(messages_with(&script, "channels=false").is_empty());
     receive(&mut script, 2);
     assert!(messages(&script).is_empty());
-    // A rendezvous: the sender goes on when the message was taken.
+    // A rendezvous: the sender continues when the message was taken.
     send(&mut script, 3);
     receive(&mut script, 3);
     script.sync(MAIN, SyncVarOp::ChannelSend, channel, MemoryOrder::None, 3, 0);
     assert!(messages(&script).is_empty());
-    // And one that the sender has back, because the receiver has gone: told from one place.
+    // And one that the sender has back, because the receiver has gone: seen from one place.
     let mut script = Script::new();
     let rendezvous = script.var("rendezvous");
     for (event, written) in [(2, 1), (3, 0)] {

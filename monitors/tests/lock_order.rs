@@ -1,4 +1,4 @@
-//! Lock orders written by hand: each ring, and its mended twin.
+//! Lock orders written by hand: each ring, and its fixed twin.
 
 use intermezzo_monitors::LockOrder;
 use intermezzo_sdk::testing::Script;
@@ -62,7 +62,7 @@ fn opposite_orders_are_a_ring_and_equal_ones_are_not() {
         LockOrder::with_arguments("severity=loud").unwrap_err(),
         "lock-order: severity=loud: give error or warning"
     );
-    // What is repeated is one finding; each execution is judged by itself.
+    // A repetition is the same finding; each execution is judged by itself.
     nest(&mut script, one, &[a, b]);
     assert_eq!(messages(&script).len(), 2, "at two places");
     let both = Script::play_all([&mended, &mended], &mut LockOrder::new());
@@ -85,7 +85,7 @@ fn a_gate_lets_only_one_in() {
     nest(&mut script, one, &[gate, a, b]);
     nest(&mut script, other, &[gate, b, a]);
     assert!(messages(&script).is_empty());
-    // Not one of which both have a share.
+    // But not one of which both have a share.
     let (mut script, tasks) = two_tasks();
     let [gate, a, b] = vars(&mut script, ["gate", "a", "b"]);
     for (task, locks) in tasks.into_iter().zip([[a, b], [b, a]]) {
@@ -225,7 +225,7 @@ fn the_mutex_is_taken_again_after_a_wait() {
     assert!(messages(&script(false)).is_empty());
 }
 
-/// Whoever is first: the words are the same.
+/// The words are the same whichever task is first.
 #[test]
 fn both_orders_of_an_execution_say_the_same() {
     let script = |turned: bool| {

@@ -1,8 +1,8 @@
 //! Lock orders of random programs against brute force: a ring is reported if and only if some interleaving deadlocks.
 //!
-//! That holds for tasks that run side by side, take locks in nested order and wait for nothing else, with nothing read that
-//! decides what they do: locks and shares of reader-writer locks, no `try_lock`. With a `try_lock` the monitor may object
-//! without reason. The oracle knows nothing of rings: it tries every state that can be reached.
+//! That holds for tasks that run side by side, take locks in nested order and wait for nothing else, with no reads
+//! that decide their actions: locks and shares of reader-writer locks, no `try_lock`. With a `try_lock` the monitor
+//! may report a false positive. The oracle knows nothing of rings: it tries every state that can be reached.
 
 use intermezzo_monitors::LockOrder;
 use intermezzo_sdk::SyncVarOp;
@@ -26,7 +26,7 @@ enum Op {
 
 type Program = Vec<Vec<Op>>;
 
-/// Nested sections: each gives back, in turn, what it took.
+/// Returns nested sections: each releases, in turn, what it took.
 fn task(random: &mut Xoshiro256PlusPlus) -> Vec<Op> {
     let mut ops = Vec::new();
     let mut held: Vec<Op> = Vec::new();
@@ -57,7 +57,7 @@ fn release(op: Op) -> Op {
     }
 }
 
-/// How far each task is, and who holds what: how many shares, and whether it is held alone.
+/// The progress of each task, and the holders of each lock: the number of shares, and whether it is held exclusively.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State {
     at: Vec<usize>,
@@ -91,7 +91,7 @@ impl State {
     }
 }
 
-/// Whether some interleaving deadlocks.
+/// `true` if some interleaving deadlocks.
 fn deadlocks(program: &Program) -> bool {
     let mut seen = HashSet::new();
     let mut open = vec![State::new(program.len())];

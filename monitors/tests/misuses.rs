@@ -1,4 +1,4 @@
-//! Locks and condition variables used in wrong ways, written by hand; and the mended twins.
+//! Locks and condition variables used in wrong ways, written by hand; and the fixed twins.
 
 use intermezzo_monitors::Misuses;
 use intermezzo_sdk::testing::Script;
@@ -27,7 +27,7 @@ fn wait(script: &mut Script, task: TaskId, condvar: SyncVar, mutex: SyncVar) {
     );
 }
 
-/// A wait ends, because somebody wanted it or not.
+/// Ends a wait, with or without a cause.
 fn wake(script: &mut Script, task: TaskId, condvar: SyncVar, uncaused: bool) {
     script.sync(
         task,
@@ -84,7 +84,7 @@ fn only_who_holds_a_lock_gives_it_back() {
     twice.unlock(child, lock);
     assert_eq!(
         messages(&twice),
-        ["task 1 gives lock back at script:5, which it does not hold: nobody holds it"]
+        ["task 1 gives lock back at script:5, which it does not hold: no task holds it"]
     );
     // A share is not the lock.
     let mut script = Script::new();
@@ -119,7 +119,7 @@ fn nothing_is_held_while_a_task_waits_for_something_else() {
         let silent = &mut Misuses::with_arguments("held=false").unwrap();
         assert!(script(true).play(silent).is_empty());
     }
-    // The mutex of a wait is given back; another is not.
+    // The mutex of a wait is released; another is not.
     let mut script = Script::new();
     let [lock, mutex, condvar] = ["lock", "mutex", "condvar"].map(|name| script.var(name));
     script.lock(MAIN, mutex);
@@ -132,7 +132,7 @@ fn nothing_is_held_while_a_task_waits_for_something_else() {
     assert_eq!(messages(&script).len(), 1);
 }
 
-/// What happens to a wait, and what its task does afterwards.
+/// The end of a wait, and the task's actions afterwards.
 #[derive(Clone, Copy, Default)]
 struct Case {
     caused: bool,
@@ -177,7 +177,7 @@ fn a_wait_that_nobody_ended_is_waited_again_unless_something_changed() {
     let found = Case::default().warnings();
     assert_eq!(
         found[0].message,
-        "main goes on after a wait on condvar at script:4 that nobody ended, though what it waits for cannot have changed"
+        "main continues after a wait on condvar at script:4 that no task ended, though what it waits for cannot have changed"
     );
     assert_eq!((found.len(), found[0].severity), (1, Severity::Warning));
     let fine = [

@@ -1,4 +1,4 @@
-//! Monitors without a verdict: what they count, and what they write.
+//! Monitors without a verdict: their counts, and their output.
 
 use intermezzo_monitors::{EventLog, HappensBeforeCounter, Statistics};
 use intermezzo_sdk::testing::{Event, Script};

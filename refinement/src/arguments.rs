@@ -1,4 +1,4 @@
-//! Where the arguments of operations come from.
+//! The sources of the arguments of operations.
 
 use quickcheck::{Arbitrary, Gen};
 use rand::{RngExt, SeedableRng};
@@ -7,7 +7,7 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// What arguments are drawn from: seeded, and with a memory of the scenario's earlier arguments.
+/// A source of arguments: seeded, and with a memory of the scenario's earlier arguments.
 pub struct Source {
     random: Xoshiro256PlusPlus,
     gen_: Gen,
@@ -15,11 +15,11 @@ pub struct Source {
     earlier: Vec<Box<dyn Any>>,
 }
 
-/// How large values of [`any`] get: containers have so many elements at most.
+/// Maximum number of elements in a container drawn by [`any`].
 const SIZE: usize = 8;
 
 impl Source {
-    /// A source with a seed of its own, for one scenario.
+    /// Creates a source with a seed of its own, for one scenario.
     pub fn new(seed: u64) -> Source {
         Source {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
@@ -29,10 +29,10 @@ impl Source {
         }
     }
 
-    /// A number below `most`.
+    /// Returns a number below `most`.
     ///
     /// # Panics
-    /// `most` is 0.
+    /// If `most` is 0.
     pub fn below(&mut self, most: usize) -> usize {
         self.random.random_range(0..most)
     }
@@ -40,13 +40,13 @@ impl Source {
 
 /// Draws the arguments of an operation.
 pub trait Arguments: Send + Sync + 'static {
-    /// What the operation gets.
+    /// The type of the operation's arguments.
     type Value: Clone + Debug + Send + Sync + 'static;
 
-    /// The next value.
+    /// Returns the next value.
     fn draw(&self, source: &mut Source) -> Self::Value;
 
-    /// Simpler values that might do as well, simplest first.
+    /// Returns simpler values that might do as well, simplest first.
     fn simpler(&self, value: &Self::Value) -> Vec<Self::Value> {
         let _ = value;
         Vec::new()
@@ -86,9 +86,9 @@ tuples! {
     (A 0, B 1, C 2)
 }
 
-/// A value for each number, and another for another, as far as there are so many.
+/// Values by number: different numbers give different values, as far as the type has enough of them.
 pub trait Numbered {
-    /// The `n`-th value, from 1.
+    /// Returns the `n`-th value, from 1.
     fn numbered(n: u64) -> Self;
 }
 
@@ -119,9 +119,9 @@ impl Numbered for char {
 /// See [`fresh`].
 pub struct Fresh<V>(PhantomData<fn() -> V>);
 
-/// Values that are all different within a scenario: 1, 2, 3, ..
+/// Returns values that are all different within a scenario: 1, 2, 3, ..
 ///
-/// Most of what a queue or a stack can do wrong shows only if values can be told apart.
+/// Most errors of a queue or a stack show only if values can be distinguished.
 pub fn fresh<V>() -> Fresh<V> {
     Fresh(PhantomData)
 }
@@ -139,8 +139,8 @@ impl<V: Numbered + Clone + Debug + Send + Sync + 'static> Arguments for Fresh<V>
 /// See [`any`].
 pub struct AnyOf<V>(PhantomData<fn() -> V>);
 
-/// Any values, but half of the time one that an earlier operation of the scenario had: keys of a map, for example, that
-/// are to meet.
+/// Returns any values, but half of the time one that an earlier operation of the scenario had. Keys of a map, for
+/// example, should meet.
 pub fn any<V: Arbitrary>() -> AnyOf<V> {
     AnyOf(PhantomData)
 }
@@ -171,10 +171,10 @@ const SIMPLER_MAX: usize = 8;
 /// See [`one_of`].
 pub struct OneOf<V>(Vec<V>);
 
-/// One of these values; with a single one, always that.
+/// Returns one of these values; with a single one, always that.
 ///
 /// # Panics
-/// There are none.
+/// If there are none.
 pub fn one_of<V>(values: impl IntoIterator<Item = V>) -> OneOf<V> {
     let values: Vec<V> = values.into_iter().collect();
     assert!(!values.is_empty(), "one_of: give at least one value");

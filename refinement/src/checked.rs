@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use intermezzo_explorer::Limit;
 
-/// What a scenario came to.
+/// The result of a scenario.
 #[derive(Default)]
 pub(crate) struct Checked {
     pub(crate) executions: u64,
@@ -13,11 +13,11 @@ pub(crate) struct Checked {
     /// Orders that were run because a history asked for them.
     pub(crate) orders: u64,
     pub(crate) solo_runs: u64,
-    /// The monitors that listened to the tasks at once.
+    /// The monitors that observed the concurrent tasks.
     pub(crate) monitors: Vec<String>,
-    /// Why not every execution was run, if not.
+    /// The reason why not every execution was run, if so.
     pub(crate) short: Option<String>,
-    /// What was not explored.
+    /// The parts that were not explored.
     pub(crate) limits: Vec<Limit>,
     pub(crate) failure: Option<Failure>,
 }

@@ -1,4 +1,4 @@
-//! A scenario in which the object did what it may not, for people.
+//! A scenario in which the object broke its rules, for people.
 
 mod columns;
 mod steps;
@@ -20,28 +20,28 @@ use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};
 use steps::Steps;
 
-/// How often it is asked what an operation would do, to say why orders fail.
+/// Most questions about an operation's result that explain why orders fail.
 const ASKED_MAX: usize = 20_000;
 
-/// What is told of a history that is not allowed.
+/// The explanation of a history that is not allowed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Why {
     pub(crate) orders: Option<ToldOrders>,
     pub(crate) explanation: Option<String>,
 }
 
-/// The operations of a scenario, and what they return, in words.
+/// The operations of a scenario, and their results, in words.
 pub(crate) struct Words<'a> {
     pub(crate) scenario: &'a Scenario,
-    /// Each operation as it is written, by place.
+    /// Each operation as text, by place.
     pub(crate) calls: &'a [String],
     pub(crate) texts: &'a Texts,
-    /// What is said of an operation that does not return: that it waits, if that is why.
+    /// The text for an operation that does not return: that it waits, if that is why.
     pub(crate) pending: &'static str,
 }
 
 impl Words<'_> {
-    /// What an operation returns; nothing if it does not.
+    /// Returns an operation's result; nothing if it does not return.
     fn outcome(&self, outcome: Outcome) -> Option<String> {
         match outcome {
             Outcome::Returned(text) => Some(self.texts.text(text).to_string()),
@@ -49,7 +49,7 @@ impl Words<'_> {
         }
     }
 
-    /// An operation and what became of it: `push(1)`, `pop() = Some(1)`, `pop() waits`.
+    /// Describes an operation and its outcome: `push(1)`, `pop() = Some(1)`, `pop() waits`.
     fn done(&self, place: Place, outcome: Outcome) -> String {
         let call = shortened(&self.calls[place.index()]);
         match self.outcome(outcome).as_deref() {
@@ -59,7 +59,7 @@ impl Words<'_> {
         }
     }
 
-    /// An operation and who performs it.
+    /// Describes an operation and its task.
     fn who(&self, place: Place) -> String {
         let call = shortened(&self.calls[place.index()]);
         match self.scenario.performers()[place.index()] {
@@ -69,7 +69,7 @@ impl Words<'_> {
         }
     }
 
-    /// Why the history is not explained by what operations do one at a time.
+    /// Explains why the history does not match sequential behaviour.
     pub(crate) fn why(&self, marks: &[Mark], same: Same, by: &mut dyn OneByOne) -> Why {
         let question = Question::new(self.scenario, marks, same);
         let mut by = Within { by, left: ASKED_MAX };
@@ -85,15 +85,15 @@ impl Words<'_> {
     }
 }
 
-/// A scenario in which the object did what it may not.
+/// A scenario in which the object broke its rules.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// What kind of finding it is: `Refinement`, or what went wrong before a history was there.
+    /// The kind of finding: `Refinement`, or an earlier failure before there was a history.
     pub kind: FindingKind,
-    /// What happened, in words.
+    /// A description.
     pub message: String,
-    /// The demand that is not met, if operations do not come to their ends.
+    /// The violated progress demand, if operations do not return.
     pub progress: Option<Progress>,
     /// The scenario.
     pub scenario: Description,
@@ -101,19 +101,19 @@ pub struct Failure {
     pub operations: Vec<ToldOperation>,
     /// The operations as intervals, one line a task, if there is a history to draw.
     pub timeline: Option<String>,
-    /// Where each order of the operations fails, if there is a history that none explains.
+    /// The point where each order of the operations fails, if there is a history that none explains.
     pub orders: Option<ToldOrders>,
     /// The same in words.
     pub explanation: Option<String>,
-    /// Who takes steps: the main task, tasks of the scenario, tasks of the object's own.
+    /// The names of the columns: the main task, tasks of the scenario, tasks of the object's own.
     pub columns: Vec<String>,
-    /// What happened, in order.
+    /// The steps, in order.
     pub steps: Vec<ToldStep>,
-    /// How many steps are not among them, because they are too many of the same.
+    /// The number of further steps, which are left out because they repeat the same.
     pub steps_left_out: usize,
-    /// What shows it again.
+    /// The schedule that reproduces it.
     pub schedule: Schedule,
-    /// The exploration in which it was found last, with its executions recorded, if that was asked for.
+    /// The exploration in which it was found last, with its executions recorded, if requested.
     pub report: Option<Report>,
     events: Vec<FindingEvent>,
     /// The message, line by line.
@@ -121,7 +121,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A finding in a scenario. It is not told yet step by step: see [`Failure::tell`].
+    /// Creates a failure from a finding in a scenario. [`Failure::tell`] adds the steps.
     pub(crate) fn new(finding: &Finding, scenario: Description, why: Why) -> Failure {
         Failure {
             kind: finding.kind.clone(),
@@ -142,7 +142,7 @@ impl Failure {
         }
     }
 
-    /// Tells it step by step, with the story of another run of the same execution.
+    /// Adds the steps, from the story of another run of the same execution.
     pub(crate) fn tell(&mut self, words: Words<'_>, story: &Story) {
         let pending = match self.kind {
             FindingKind::Refinement => words.pending,
@@ -159,7 +159,7 @@ impl Failure {
         self.timeline = (!marks.is_empty()).then(|| timeline::draw(words, &marks));
     }
 
-    /// The steps that matter, in columns, in lines of at most so many characters as far as possible.
+    /// Draws the relevant steps in columns, in lines of at most `width` characters as far as possible.
     pub fn interleaving(&self, width: usize) -> String {
         let steps = Steps {
             columns: self.columns.clone(),

@@ -1,4 +1,4 @@
-//! Which scenarios are tried: all of the smallest, then random ones.
+//! The choice of scenarios: all of the smallest, then random ones.
 
 use crate::arguments::Source;
 use crate::operation::Operation;
@@ -7,13 +7,13 @@ use crate::settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-/// Most times that a random scenario is drawn anew because it was drawn before.
+/// Most times that a random scenario is drawn again because it was drawn before.
 const REPEATS_MAX: usize = 1000;
 
-/// The scenarios of a test, smallest first, each once.
+/// Returns the scenarios of a test, smallest first, each once.
 ///
-/// All assignments of one operation to each of the fewest tasks come in, with nothing before and as much as allowed before,
-/// as long as they are no more than half. The rest is drawn at random.
+/// All assignments of one operation to each of the fewest tasks are included, with no operations before and with as
+/// many as allowed before, as long as they are no more than half. The rest is drawn at random.
 pub(crate) fn scenarios<T>(operations: &[Operation<T>], settings: &Settings) -> Vec<Scenario> {
     let mut generator = Generator {
         operations,
@@ -52,19 +52,20 @@ struct Generator<'a, T> {
 }
 
 impl<T> Generator<'_, T> {
-    /// A scenario's own source of arguments: fresh ones begin anew.
+    /// Creates a scenario's own source of arguments: fresh ones start again.
     fn renew(&mut self) -> Source {
         self.drawn += 1;
         Source::new(self.settings.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ self.drawn)
     }
 
-    /// Every choice of one operation for each of the fewest tasks, in which each group of operations has one task.
+    /// Returns every choice of one operation for each of the fewest tasks, in which each group of operations has one
+    /// task.
     fn smallest(&mut self, most: usize) -> Vec<Scenario> {
         let tasks = *self.settings.threads.start();
         let kinds = self.operations.len();
         let ranges = [*self.settings.init.start(), *self.settings.init.end()];
         let mut found = Vec::new();
-        // Which tasks do what does not matter, so the choices are sorted.
+        // The assignment of operations to tasks does not matter, so the choices are sorted.
         let mut choice = vec![0; tasks];
         loop {
             for init in BTreeSet::from(ranges) {
@@ -144,10 +145,10 @@ impl<T> Generator<'_, T> {
         Scenario { init, tasks, post }
     }
 
-    /// Draws the task that owns each operation's group, by operation, for `count` tasks; returns the number of tasks that
-    /// can have operations, too.
+    /// Draws the task that owns each operation's group, by operation, for `count` tasks. Also returns the number of
+    /// tasks that can have operations.
     ///
-    /// Where every operation is in a group, each task owns a group, and there are no more tasks than groups: a task that
+    /// If every operation is in a group, each task owns a group, and there are no more tasks than groups: a task that
     /// owns none would do nothing.
     fn owners(&mut self, count: usize) -> (Vec<usize>, usize) {
         let groups: BTreeSet<&String> = self
@@ -180,7 +181,7 @@ impl<T> Generator<'_, T> {
         (self.operations.iter().map(owner).collect(), count)
     }
 
-    /// Operations before or after, where every one is allowed.
+    /// Draws operations before or after the tasks, where every one is allowed.
     fn outside(&mut self, source: &mut Source, length: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         for _ in 0..length {

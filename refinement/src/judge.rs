@@ -1,4 +1,4 @@
-//! Whether histories of a scenario are allowed: by what was observed, or by a specification.
+//! The judgement of a scenario's histories: by observations, or by a specification.
 
 use crate::check::{Same, Violation};
 use crate::failure::{Why, Words};
@@ -16,11 +16,11 @@ use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor};
 use std::sync::{Arc, Mutex};
 
-/// What histories are compared with.
+/// The standard with which histories are compared.
 pub(crate) enum Against {
-    /// What the object itself does, one operation at a time.
+    /// The object itself, one operation at a time.
     Itself(Observations),
-    /// The same, in the orders that histories ask for. Nobody asks any more once it is taken out.
+    /// The same, in the orders that histories ask for. No orders are asked for once it is taken out.
     OnDemand(Mutex<Option<Oracle>>),
     /// A model.
     Model(Arc<dyn Model>),
@@ -29,22 +29,22 @@ pub(crate) enum Against {
 /// Judges the histories of one scenario.
 pub(crate) struct Judge {
     pub(crate) scenario: Scenario,
-    /// Each operation as it is written, by place.
+    /// Each operation as text, by place.
     pub(crate) calls: Vec<String>,
     pub(crate) texts: Arc<Texts>,
     pub(crate) against: Against,
     pub(crate) same: Same,
     /// Operations that may take effect late, by place.
     pub(crate) late: Vec<bool>,
-    /// How many different histories there were.
+    /// The number of different histories.
     pub(crate) histories: Mutex<u64>,
     /// The histories that are not allowed, by the words of their reports.
     pub(crate) refused: Mutex<HashMap<String, Vec<Mark>>>,
-    /// How many histories it is not known of whether they are allowed, and why of the last.
+    /// The number of histories that could not be decided, and the reason for the last.
     pub(crate) undecided: Mutex<(u64, String)>,
 }
 
-/// What there is to say of a history.
+/// The verdict about a history.
 enum Verdict {
     Allowed,
     Refused,
@@ -55,7 +55,7 @@ enum Verdict {
 }
 
 impl Judge {
-    /// Whether the history is allowed. What has not returned waits for ever.
+    /// Judges the history. An operation that has not returned waits for ever.
     fn verdict(&self, marks: &[Mark]) -> Verdict {
         let allowed = match &self.against {
             Against::Itself(observations) => observations.allow(marks, self.same),
@@ -80,10 +80,10 @@ impl Judge {
         }
     }
 
-    /// Why the history is not allowed.
+    /// Explains why the history is not allowed.
     pub(crate) fn why(&self, marks: &[Mark]) -> Why {
         let words = self.words_of_operations();
-        // An operation that may come late is more than one place in an order.
+        // An operation that may come late has more than one place in an order.
         if self.late.contains(&true) {
             return Why::default();
         }
@@ -104,7 +104,7 @@ impl Judge {
         }
     }
 
-    /// The operations in words.
+    /// Returns the operations in words.
     pub(crate) fn words_of_operations(&self) -> Words<'_> {
         Words {
             scenario: &self.scenario,
@@ -135,7 +135,7 @@ impl Judge {
             .try_for_each(|&alone| model.check(&self.scenario, orders, &completed, Some(alone)))
     }
 
-    /// The history with calls by place and returns by text.
+    /// Returns the history with calls by place and returns by text.
     pub(crate) fn history(&self, marks: &[Mark]) -> History<u32, Arc<str>> {
         let performers = self.scenario.performers();
         let mut recorder = History::recorder();
@@ -152,7 +152,7 @@ impl Judge {
         recorder.history()
     }
 
-    /// The words of a report about a history that is not allowed: the same for the same history.
+    /// Returns the text of a report about a history that is not allowed: the same for the same history.
     fn words(&self, marks: &[Mark]) -> String {
         let performers = self.scenario.performers();
         let mut told: Vec<Vec<String>> = vec![Vec::new(); self.scenario.tasks.len() + 1];
@@ -174,7 +174,7 @@ impl Judge {
         )
     }
 
-    /// An operation and what became of it: `push(1) = true`, or `pop() waits`.
+    /// Describes an operation and its outcome: `push(1) = true`, or `pop() waits`.
     pub(crate) fn outcome(&self, operation: &Operation<u32, Arc<str>>) -> String {
         let call = shortened(&self.calls[operation.call as usize]);
         match &operation.returned {
@@ -185,7 +185,7 @@ impl Judge {
     }
 }
 
-/// Hears of each execution's end, and has its history judged.
+/// A monitor that judges the history of each execution at its end.
 pub(crate) struct HistoryMonitor {
     pub(crate) judge: Arc<Judge>,
     /// Histories already judged.
@@ -246,7 +246,7 @@ impl Monitor for HistoryMonitor {
     }
 }
 
-/// In words: the same operations, and two things that the last came to.
+/// Describes it: the same operations, and two outcomes of the last one.
 pub(crate) fn in_words(undetermined: &Undetermined, calls: &[String]) -> String {
     let before = undetermined.before.iter();
     let before: Vec<&str> = before.map(|(place, _)| calls[place.index()].as_str()).collect();

@@ -1,13 +1,12 @@
-//! Is this concurrent queue, stack, map or lock what its sequential self is?
+//! Refinement checks: does a concurrent queue, stack, map or lock behave like a sequential one?
 //!
-//! [`refine`] describes a test: an object, its operations, and what it is compared with. Scenarios of a few tasks are made
-//! of the operations, every execution of each is explored, and each history is compared with what the object does when
-//! its operations come one at a time, or with a model.
+//! [`refine`] describes a test: an object, its operations, and the standard with which it is compared. Scenarios of a
+//! few tasks are made of the operations, and every execution of each is explored. Each history is compared with a
+//! model, or with the object's own behaviour when its operations come one at a time.
 //!
-//! A [`History`](history::History) says which operations ran when and what they returned. It is *linearizable* with
-//! respect to a [`Specification`](specification::Specification) if each operation can be given a moment between its
-//! call and its return at which, one after the other, they would have returned just that (Herlihy & Wing, TOPLAS 1990).
-//! [`check`] decides that for histories from anywhere.
+//! A [`History`](history::History) has operations with their times and results. It is *linearizable* with respect to
+//! a [`Specification`](specification::Specification) if each operation can be given a moment between its call and its
+//! return at which, one after the other, they would have returned the same (Herlihy & Wing, TOPLAS 1990).
 
 mod arguments;
 pub mod check;

@@ -1,9 +1,9 @@
-//! Values as source code, from what `Debug` shows of them and the name of their type: for lines to paste into a test.
+//! Values as source code, from their `Debug` text and the name of their type: for lines to paste into a test.
 //!
-//! Numbers get their type, texts are made `String`s where they are, and so on through tuples, `Option`, `Result` and
-//! `Vec`. Of other types, what `Debug` shows is often how they are written; where it is not, the compiler says so.
+//! Numbers get their type, texts become `String`s where they are, and so on through tuples, `Option`, `Result` and
+//! `Vec`. For other types, the `Debug` text is often the source code; where it is not, the compiler says so.
 
-/// The value as source code.
+/// Returns the value as source code.
 pub(crate) fn literal(text: &str, type_name: &str) -> String {
     let text = text.trim();
     if is_number(type_name) {
@@ -45,7 +45,7 @@ fn number(text: &str, type_name: &str) -> String {
     }
 }
 
-/// What is in the brackets that the text begins and ends with.
+/// Returns the text in the brackets with which the text begins and ends.
 fn within(text: &str, open: char, close: char) -> Option<&str> {
     text.strip_prefix(open)?.strip_suffix(close)
 }
@@ -74,7 +74,7 @@ fn tuple(text: &str, type_name: &str) -> Option<String> {
     })
 }
 
-/// The parts of a list that commas divide, but for commas in brackets and in quotes.
+/// Returns the parts of a list that commas divide, except for commas in brackets and in quotes.
 fn parts(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut depth, mut from) = (0_i32, 0);

@@ -1,4 +1,4 @@
-//! A failing scenario made small: what can be left out is left out, and arguments are made simple.
+//! Minimising a failing scenario: parts that are not needed are left out, and arguments are made simple.
 
 use crate::failure::Failure;
 use crate::scenario::{Scenario, Step};
@@ -8,14 +8,15 @@ use std::collections::HashSet;
 /// Most scenarios that are tried.
 const TRIED_MAX: u64 = 300;
 
-/// Most scenarios that are tried to get on from one that cannot be made smaller directly.
+/// Most scenarios that are tried to escape from one that cannot be made smaller directly.
 const ESCAPES_MAX: u64 = 60;
 
-/// The smallest scenario found that fails with the same kind of finding, its failure, and how many were tried.
+/// Returns the smallest scenario found that fails with the same kind of finding, its failure, and the number of
+/// scenarios tried.
 ///
 /// Greedily, from the beginning again after each success: whole tasks, then pairs of operations, single operations,
-/// operations moved out of tasks to before and after, arguments. Where nothing of that fails, the same operations in
-/// another order or in other tasks, and something less of those. Each is checked from scratch.
+/// operations moved out of tasks to before and after, arguments. If none of that fails, it tries the same operations
+/// in another order or in other tasks, with one further reduction. Each is checked from scratch.
 pub(crate) fn minimise<T: Sync + 'static>(
     subject: &Subject<T>,
     scenario: Scenario,
@@ -58,7 +59,7 @@ pub(crate) fn minimise<T: Sync + 'static>(
     (scenario, failure, tried)
 }
 
-/// Scenarios that are tried.
+/// The search through scenarios.
 struct Search<'a, T> {
     subject: &'a Subject<T>,
     tried: u64,
@@ -66,8 +67,8 @@ struct Search<'a, T> {
 }
 
 impl<T: Sync + 'static> Search<'_, T> {
-    /// The failure of a scenario that was not tried before, if it is of the same kind as the other and no more than so many
-    /// were tried.
+    /// Returns the failure of a scenario that was not tried before, if it is of the same kind as `as_this` and fewer
+    /// than `most` were tried.
     fn fails(&mut self, candidate: &Scenario, as_this: &Failure, most: u64) -> Option<Failure> {
         if self.tried >= most || !self.known.insert(format!("{candidate:?}")) {
             return None;
@@ -79,7 +80,7 @@ impl<T: Sync + 'static> Search<'_, T> {
     }
 }
 
-/// Scenarios of the same operations: two of a task in the other order, or one in another task.
+/// Returns scenarios of the same operations: two of a task in the other order, or one in another task.
 fn neighbours<T>(subject: &Subject<T>, scenario: &Scenario) -> Vec<Scenario> {
     let mut found = Vec::new();
     let tasks = scenario.tasks.len();
@@ -91,7 +92,7 @@ fn neighbours<T>(subject: &Subject<T>, scenario: &Scenario) -> Vec<Scenario> {
         }
         let from = &scenario.tasks[task];
         let movable = from.iter().enumerate().filter(|(_, step)| {
-            // What only one task may do stays there.
+            // An operation that only one task may perform stays there.
             subject.operations[step.operation].exclusive.is_none()
         });
         for (at, _) in movable {
@@ -109,7 +110,7 @@ fn neighbours<T>(subject: &Subject<T>, scenario: &Scenario) -> Vec<Scenario> {
     found
 }
 
-/// Scenarios that are a little smaller, smallest first.
+/// Returns scenarios that are a little smaller, smallest first.
 fn candidates<T>(subject: &Subject<T>, scenario: &Scenario) -> Vec<Scenario> {
     let mut found = Vec::new();
     let tasks = scenario.tasks.len();
@@ -125,7 +126,7 @@ fn candidates<T>(subject: &Subject<T>, scenario: &Scenario) -> Vec<Scenario> {
         .collect();
     let without = |left_out: &[(Part, usize)]| {
         let mut smaller = scenario.clone();
-        // From the end, so that places before stay what they are.
+        // From the end, so that earlier places stay valid.
         for &(part, at) in left_out.iter().rev() {
             part.steps_mut(&mut smaller).remove(at);
         }

@@ -1,4 +1,4 @@
-//! Models of objects, given by what each operation means for them.
+//! Models of objects, given by the meaning of each operation.
 
 use crate::check::general::Checker;
 use crate::check::{Same, Verdict, Violation};
@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 /// A model, with the type of its states taken away.
 pub(crate) trait Model: Send + Sync {
-    /// Whether the history of a scenario's completed operations is allowed, if after it this operation is to wait.
+    /// Returns whether the history of a scenario's completed operations is allowed, if after it this operation must
+    /// wait.
     fn check(
         &self,
         scenario: &Scenario,
@@ -26,7 +27,7 @@ pub(crate) trait Model: Send + Sync {
         waits: Option<u32>,
     ) -> Result<(), Violation<()>>;
 
-    /// What an operation may come to after these, which returned this, one at a time.
+    /// Returns the possible outcomes of an operation after these, with these results, one at a time.
     fn after(
         &self,
         scenario: &Scenario,
@@ -44,7 +45,7 @@ pub(crate) struct Orders<'a> {
     pub(crate) late: &'a [bool],
 }
 
-/// A model, asked about the operations of a scenario.
+/// A model that answers questions about the operations of a scenario.
 pub(crate) struct Asked<'a> {
     pub(crate) model: &'a dyn Model,
     pub(crate) scenario: &'a Scenario,
@@ -62,13 +63,13 @@ impl OneByOne for Asked<'_> {
     }
 }
 
-/// What an operation may do with a state: new states, each with what was returned.
+/// The possible effects of an operation on a state: new states, each with its result.
 type Outcomes<M> = Box<dyn Fn(&M, &Argument) -> Vec<(M, String)> + Send + Sync>;
 
-/// When an operation has to wait.
+/// The states in which an operation has to wait.
 type Waits<M> = Box<dyn Fn(&M, &Argument) -> bool + Send + Sync>;
 
-/// What operations mean for a model with states of type `M`.
+/// The meanings of operations for a model with states of type `M`.
 pub(crate) struct Meanings<M> {
     pub(crate) initial: Box<dyn Fn() -> M + Send + Sync>,
     /// By operation.
@@ -85,7 +86,7 @@ impl<M: Clone + 'static> Meanings<M> {
         }
     }
 
-    /// An operation does this with the model.
+    /// Sets the effect of an operation on the model.
     pub(crate) fn means<V: 'static, R: Debug>(
         &mut self,
         operation: usize,
@@ -98,7 +99,7 @@ impl<M: Clone + 'static> Meanings<M> {
         });
     }
 
-    /// An operation may do any of these with the model.
+    /// Sets the possible effects of an operation on the model.
     pub(crate) fn may<V: 'static, R: Debug>(
         &mut self,
         operation: usize,
@@ -116,7 +117,7 @@ impl<M: Clone + 'static> Meanings<M> {
         self.outcomes.insert(operation, Box::new(texts));
     }
 
-    /// An operation has to wait in states for which this holds.
+    /// Makes an operation wait in states for which this holds.
     pub(crate) fn waits<V: 'static>(
         &mut self,
         operation: usize,
@@ -128,7 +129,7 @@ impl<M: Clone + 'static> Meanings<M> {
         );
     }
 
-    /// Whether it is said what the operation means.
+    /// `true` if the operation has a meaning.
     pub(crate) fn has(&self, operation: usize) -> bool {
         self.outcomes.contains_key(&operation)
     }

@@ -28,12 +28,12 @@ impl Argument {
         }
     }
 
-    /// The value as it is written; nothing for no argument.
+    /// Returns the value as text; nothing for no argument.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The value as source code, as far as that can be told.
+    /// Returns the value as source code, as far as that can be determined.
     pub(crate) fn literal(&self) -> String {
         literal(&self.text, self.type_name)
     }
@@ -59,10 +59,10 @@ impl PartialEq for Argument {
 
 impl Eq for Argument {}
 
-/// Performs an operation on an object, and writes down what it returned.
+/// Performs an operation on an object, and writes its result down.
 type Run<T> = Box<dyn Fn(&T, &Argument, &mut String) + Send + Sync>;
 
-/// Arguments that are simpler.
+/// Returns arguments that are simpler.
 type Simpler = Box<dyn Fn(&Argument) -> Vec<Argument> + Send + Sync>;
 
 /// An operation of objects of type `T`.
@@ -73,9 +73,9 @@ pub(crate) struct Operation<T> {
     draw: Box<dyn Fn(&mut Source) -> Argument + Send + Sync>,
     simpler: Simpler,
     run: Run<T>,
-    /// The group of operations that one task has for itself.
+    /// The name of its group, if one task alone performs that group's operations.
     pub(crate) exclusive: Option<String>,
-    /// Whether it may take effect after it has returned.
+    /// `true` if it may take effect after it has returned.
     pub(crate) late: bool,
 }
 
@@ -104,7 +104,7 @@ impl<T> Operation<T> {
         }
     }
 
-    /// Whether its arguments are of this type.
+    /// `true` if its arguments are of this type.
     pub(crate) fn takes<V: 'static>(&self) -> bool {
         self.takes == std::any::TypeId::of::<V>()
     }
@@ -117,7 +117,7 @@ impl<T> Operation<T> {
         (self.simpler)(argument)
     }
 
-    /// Performs it, and appends what it returned to `text`.
+    /// Performs it, and appends its result to `text`.
     pub(crate) fn run(&self, object: &T, argument: &Argument, text: &mut String) {
         (self.run)(object, argument, text);
     }

@@ -10,7 +10,7 @@ pub struct Pin<'a, T> {
     scenario: Scenario,
 }
 
-/// What one task of a pinned scenario does.
+/// The operations of one task of a pinned scenario.
 pub struct PinTask<'a, T> {
     operations: &'a [Operation<T>],
     steps: Vec<Step>,
@@ -24,10 +24,10 @@ impl<'a, T> Pin<'a, T> {
         }
     }
 
-    /// An operation before there are tasks.
+    /// Adds an operation before there are tasks.
     ///
     /// # Panics
-    /// There is no operation of that name, or its argument is of another type.
+    /// If there is no operation of that name, or its argument is of another type.
     pub fn init<V: Clone + Debug + Send + Sync + 'static>(mut self, operation: &str, argument: V) -> Self {
         self.scenario
             .init
@@ -35,7 +35,7 @@ impl<'a, T> Pin<'a, T> {
         self
     }
 
-    /// A task. One without operations does nothing, and is left out.
+    /// Adds a task. One without operations does nothing, and is left out.
     pub fn task(mut self, describe: impl FnOnce(PinTask<'a, T>) -> PinTask<'a, T>) -> Self {
         let task = describe(PinTask {
             operations: self.operations,
@@ -47,10 +47,10 @@ impl<'a, T> Pin<'a, T> {
         self
     }
 
-    /// An operation when the tasks have ended.
+    /// Adds an operation after the tasks have ended.
     ///
     /// # Panics
-    /// There is no operation of that name, or its argument is of another type.
+    /// If there is no operation of that name, or its argument is of another type.
     pub fn post<V: Clone + Debug + Send + Sync + 'static>(mut self, operation: &str, argument: V) -> Self {
         self.scenario
             .post
@@ -64,10 +64,10 @@ impl<'a, T> Pin<'a, T> {
 }
 
 impl<T> PinTask<'_, T> {
-    /// The task's next operation.
+    /// Adds the task's next operation.
     ///
     /// # Panics
-    /// There is no operation of that name, or its argument is of another type.
+    /// If there is no operation of that name, or its argument is of another type.
     pub fn op<V: Clone + Debug + Send + Sync + 'static>(mut self, operation: &str, argument: V) -> Self {
         self.steps.push(step(self.operations, operation, argument));
         self
@@ -93,7 +93,7 @@ fn step<T, V: Clone + Debug + Send + Sync + 'static>(
     }
 }
 
-/// The lines that pin a scenario. Arguments are written as far as that can be told from what `Debug` shows.
+/// Returns the lines that pin a scenario. Arguments are written as far as their `Debug` text allows.
 pub(crate) fn lines(scenario: &Scenario, names: &[String]) -> String {
     let mut text = String::from(".pin(|s| s");
     let arguments = |step: &Step| match step.argument.text() {

@@ -44,10 +44,10 @@ pub fn refine<T: Sync + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -
     }
 }
 
-/// A test of a concurrent object: is what its operations do at once something that they do one at a time?
+/// A test of a concurrent object: are its concurrent results possible one operation at a time?
 ///
-/// Scenarios are made of its operations: some before there are tasks, some in each task, some after. Of each, all
-/// executions are explored, and each history is compared with the object itself, or with a model.
+/// Scenarios are made of its operations: some before there are tasks, some in each task, some after. All executions
+/// of each are explored, and each history is compared with the object itself, or with a model.
 ///
 /// ```
 /// use intermezzo_explorer::sync::Mutex;
@@ -69,32 +69,32 @@ pub struct Refinement<T, A = Itself> {
     against: A,
 }
 
-/// Says that the object is compared with itself, or with what was observed of it.
+/// Marks a test whose object is compared with itself, or with its observations.
 pub struct Itself(());
 
-/// Says that the object is compared with a model whose states are of type `M`.
+/// Marks a test whose object is compared with a model whose states are of type `M`.
 pub struct Spec<M> {
     meanings: Meanings<M>,
     some_wait: bool,
 }
 
-/// A test against a model: [`Refinement::spec`] makes one.
+/// A test against a model, made by [`Refinement::spec`].
 pub type Modelled<T, M> = Refinement<T, Spec<M>>;
 
 mod against {
-    //! What an object is compared with, as far as it is the description's type.
+    //! The standard with which an object is compared, as the description's type.
 
     use super::{Itself, Spec};
     use crate::verify::Subject;
     use std::hash::Hash;
 
-    /// Nobody else says what an object is compared with.
+    /// The standard with which an object is compared. It can be implemented only here.
     pub trait Against {
-        /// Says so to the subject.
+        /// Sets it in the subject.
         fn settle<T>(self, subject: &mut SubjectOf<'_, T>);
     }
 
-    /// The subject, which is nobody else's business.
+    /// The subject, which is private.
     pub struct SubjectOf<'a, T>(pub(super) &'a mut Subject<T>);
 
     impl Against for Itself {
@@ -111,18 +111,18 @@ mod against {
 use against::{Against, SubjectOf};
 
 impl<T: Sync + 'static, A> Refinement<T, A> {
-    /// The test's name in reports. Default: where it is described, as file and line.
+    /// Sets the test's name in reports. Default: the place of its description, as file and line.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Adds an operation: its name, where its arguments come from, and what it does. Results are compared by their `Debug`
-    /// text, so that must not contain an address or a time. The entries of sets and maps are sorted first: a `HashSet` may
-    /// be returned.
+    /// Adds an operation: its name, the source of its arguments, and its code. Results are compared by their `Debug`
+    /// text, so that must not contain an address or a time. The entries of sets and maps are sorted first: a
+    /// `HashSet` may be returned.
     ///
     /// # Panics
-    /// There is an operation of that name.
+    /// If there is an operation of that name.
     pub fn op<V: Arguments, R: Debug>(
         mut self,
         name: &str,
@@ -138,11 +138,11 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// In each scenario, one task alone performs these operations: the only consumer of a queue, say. What is done before
-    /// and after is not concerned.
+    /// Makes one task alone perform these operations in each scenario: the only consumer of a queue, for example.
+    /// Operations before and after the tasks are not affected.
     ///
     /// # Panics
-    /// There is no operation of one of those names.
+    /// If there is no operation of one of those names.
     pub fn exclusive<'a>(mut self, group: &str, operations: impl IntoIterator<Item = &'a str>) -> Self {
         for name in operations {
             let at = self.subject.find(name);
@@ -151,155 +151,158 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// The operation may take effect after it has returned: at any time, but it does. Only a model can tell.
+    /// Allows the operation to take effect after it has returned: at any time, but it does. Only a model can judge
+    /// that.
     ///
     /// # Panics
-    /// There is no operation of that name.
+    /// If there is no operation of that name.
     pub fn late(mut self, operation: &str) -> Self {
         let at = self.subject.find(operation);
         self.subject.operations[at].late = true;
         self
     }
 
-    /// How many tasks scenarios have. Default: 2 or 3.
+    /// Sets the number of tasks in scenarios. Default: 2 or 3.
     pub fn threads(mut self, threads: RangeInclusive<usize>) -> Self {
         self.subject.settings.threads = at_least(1, threads);
         self
     }
 
-    /// How many operations each task performs. Default: 1 or 2.
+    /// Sets the number of operations of each task. Default: 1 or 2.
     pub fn ops(mut self, ops: RangeInclusive<usize>) -> Self {
         self.subject.settings.ops = at_least(1, ops);
         self
     }
 
-    /// How many operations come before there are tasks. Default: up to 2.
+    /// Sets the number of operations before there are tasks. Default: up to 2.
     pub fn init(mut self, init: RangeInclusive<usize>) -> Self {
         self.subject.settings.init = at_least(0, init);
         self
     }
 
-    /// How many operations come when the tasks have ended. Default: up to 1.
+    /// Sets the number of operations after the tasks have ended. Default: up to 1.
     pub fn post(mut self, post: RangeInclusive<usize>) -> Self {
         self.subject.settings.post = at_least(0, post);
         self
     }
 
-    /// How many scenarios are tried, beside those pinned. Default: 60.
+    /// Sets the number of scenarios tried, not counting those pinned. Default: 60.
     pub fn scenarios(mut self, scenarios: usize) -> Self {
         self.subject.settings.scenarios = scenarios;
         self
     }
 
-    /// Most executions of a scenario. Default: 20,000. A report says where it was reached.
+    /// Sets the most executions of a scenario. Default: 20,000. A report says where it was reached.
     pub fn executions(mut self, executions: u64) -> Self {
         self.subject.settings.executions = executions;
         self
     }
 
-    /// Where scenarios come from: the same number, the same scenarios. Default: 0.
+    /// Sets the seed of the scenarios: the same number gives the same scenarios. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.subject.settings.seed = seed;
         self
     }
 
-    /// Which orders of operations are allowed. Default: linearizability.
+    /// Sets the allowed orders of operations. Default: linearizability.
     pub fn same(mut self, same: Same) -> Self {
         self.subject.settings.same = same;
         self
     }
 
-    /// What the object does when it is compared with itself. Default: one operation at a time.
+    /// Sets how the object runs when it is compared with itself. Default: one operation at a time.
     pub fn granularity(mut self, granularity: Granularity) -> Self {
         self.subject.settings.granularity = granularity;
         self
     }
 
-    /// Whether a failure comes with a report in which its execution is recorded event by event, beside the nearest one that
-    /// does nothing wrong ([`Failure::report`](crate::Failure::report)). `INTERMEZZO_RECORD` in the environment asks for that too, and
-    /// [`Refinement::check`] then writes that report, too, where `INTERMEZZO_REPORTS` says. Default: without.
+    /// Adds a report to each failure ([`Failure::report`](crate::Failure::report)). It has the failing execution
+    /// recorded event by event, next to the nearest one without a failure. `INTERMEZZO_RECORD` in the environment
+    /// asks for that too, and [`Refinement::check`] then also writes that report to the directory in
+    /// `INTERMEZZO_REPORTS`. Default: without.
     pub fn record(mut self, on: bool) -> Self {
         self.subject.settings.record = on;
         self
     }
 
-    /// Operations must come to their ends when others stop, too: checked from moments of executions with few preemptions.
+    /// Demands that operations return when others stop, too: checked from moments of executions with few preemptions.
     /// Default: nothing is demanded.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.subject.settings.progress = Some(progress);
         self
     }
 
-    /// Within how many steps an operation must return when nobody is in its way, where there is a demand of
-    /// [`Refinement::progress`]. Default: 1,000.
+    /// Sets the number of steps within which an operation must return when no other task disturbs it, where there is
+    /// a demand of [`Refinement::progress`]. Default: 1,000.
     pub fn solo_steps(mut self, steps: u64) -> Self {
         self.subject.settings.solo_steps = steps;
         self
     }
 
-    /// Most preemptions of the executions from whose moments progress is checked. Default: 1.
+    /// Sets the most preemptions of the executions from whose moments progress is checked. Default: 1.
     pub fn solo_preemptions(mut self, most: u32) -> Self {
         self.subject.settings.solo_preemptions = most;
         self
     }
 
-    /// How each scenario is explored: with a bound, another reduction, another environment. Default: all of it, by
-    /// `Reduction::Dpor`.
+    /// Configures the exploration of each scenario: with a bound, another reduction, another environment. Default:
+    /// all of it, by `Reduction::Dpor`.
     pub fn explorer(mut self, configure: impl Fn(Explorer) -> Explorer + Send + Sync + 'static) -> Self {
         self.subject.settings.explorer = Some(Arc::new(configure));
         self
     }
 
-    /// Changes which monitors listen to each scenario, as the setting `monitors` does: `"-leak"`, `"lock-order"`, `"none"`. What
-    /// they find is a failure. `INTERMEZZO_MONITORS` in the environment overrides this. Default: the monitors that are on
-    /// where nothing is set.
+    /// Changes the monitors of each scenario, as the setting `monitors` does: `"-leak"`, `"lock-order"`, `"none"`.
+    /// Their findings are failures. `INTERMEZZO_MONITORS` in the environment overrides this. Default: the monitors
+    /// that are on where nothing is set.
     ///
     /// # Panics
-    /// When the test is run: it is no such list.
+    /// When the test is run, if the list is invalid.
     pub fn monitors(mut self, list: impl Into<String>) -> Self {
         self.subject.settings.monitors = list.into();
         self
     }
 
-    /// This scenario is tried first. A failure shows the lines that pin its scenario.
+    /// Tries this scenario first. A failure shows the lines that pin its scenario.
     ///
     /// # Panics
-    /// There is no operation of one of the names, or its arguments are of another type.
+    /// If there is no operation of one of the names, or its arguments are of another type.
     pub fn pin(mut self, describe: impl FnOnce(Pin<'_, T>) -> Pin<'_, T>) -> Self {
         let scenario = describe(Pin::new(&self.subject.operations)).scenario();
         self.pinned.push(scenario);
         self
     }
 
-    /// What the object holds, for reports of failures: shown after each step of the failing execution. A text is shown as
+    /// Shows the object's state in reports of failures, after each step of the failing execution. A text is shown as
     /// it is, anything else by `Debug`.
     ///
-    /// The object is looked at beside the execution: look-alikes may be used as ever, to read. What is locked at that
-    /// moment is not waited for, and the report says that it was.
+    /// The object is read outside of the execution: look-alikes may be used as usual, to read. A lock that is held at
+    /// that moment is not waited for, and the report says that it was held.
     pub fn show<S: Debug + 'static>(mut self, look: impl Fn(&T) -> S + Send + Sync + 'static) -> Self {
         self.subject.show = Some(Show::new(look));
         self
     }
 
-    /// A scenario of which not everything was looked at makes the test inconclusive, and [`Refinement::check`] panics then.
-    /// Default: such scenarios are listed in the report, and the verdict is of what was looked at.
+    /// Makes the test inconclusive if some scenario was not checked completely; [`Refinement::check`] panics then.
+    /// Default: such scenarios are listed in the report, and the verdict covers the part that was checked.
     pub fn in_full(mut self) -> Self {
         self.in_full = true;
         self
     }
 
-    /// Where a scenario's operations have no more than so many orders, one at a time, all are run before anything is compared
-    /// with them; where they have more, those that a history asks for, 50,000 at most. Default: 10,000.
+    /// Sets the maximum number of orders of a scenario's operations, one at a time, that are all run before the
+    /// comparison. Where there are more, only those that a history asks for are run, 50,000 at most. Default: 10,000.
     pub fn orders(mut self, most: u64) -> Self {
         self.subject.settings.orders = most;
         self
     }
 
-    /// Runs a single execution of the scenario that is pinned: that of this schedule, a token or the path of a file, which a
-    /// report of a failure shows.
+    /// Runs a single execution of the scenario that is pinned: that of this schedule, a token or the path of a file,
+    /// which a report of a failure shows.
     ///
     /// # Panics
-    /// It is no schedule. When the test is run: there is not exactly one pinned scenario, or the schedule is of another.
+    /// If it is no schedule. When the test is run: if there is not exactly one pinned scenario, or the schedule is of
+    /// another.
     pub fn replay(mut self, schedule: &str) -> Self {
         let schedule = Schedule::parse(schedule);
         self.replay = Some(schedule.unwrap_or_else(|error| panic!("replay: {error}")));
@@ -308,25 +311,25 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
 }
 
 impl<T: Sync + 'static> Refinement<T> {
-    /// The object is compared with what it does itself, one operation at a time. It is unless a model is given.
+    /// Compares the object with itself, one operation at a time. This is the default without a model.
     pub fn against_itself(self) -> Self {
         self
     }
 
-    /// The object is compared with these observations of an earlier run, in the scenarios that they are of. Others are not
-    /// tried, and a report says so.
+    /// Compares the object with these observations of an earlier run, in their scenarios. Others are not tried, and a
+    /// report says so.
     pub fn against(mut self, observed: ObservationSet) -> Self {
         self.subject.observed = Some(observed);
         self
     }
 
-    /// What the object does one operation at a time, in each scenario, to be kept.
+    /// Returns the object's behaviour one operation at a time, in each scenario, to be kept.
     ///
     /// # Errors
-    /// It does what it may not even so, or is not determined, or not everything could be observed: the report says which.
+    /// If it fails even so, or is not determined, or could not be observed completely: the report says which.
     ///
     /// # Panics
-    /// The test has no operations.
+    /// If the test has no operations.
     pub fn observe(self) -> Result<ObservationSet, Box<RefinementReport>> {
         let Refinement { subject, pinned, .. } = self;
         let mut set = ObservationSet::default();
@@ -344,7 +347,7 @@ impl<T: Sync + 'static> Refinement<T> {
         Ok(set)
     }
 
-    /// The object is compared with a model: what each operation means for it comes next.
+    /// Compares the object with a model. The meaning of each operation follows.
     pub fn spec<M: Clone + Eq + Hash + Send + Sync + 'static>(
         self,
         initial: impl Fn() -> M + Send + Sync + 'static,
@@ -364,10 +367,10 @@ impl<T: Sync + 'static> Refinement<T> {
 }
 
 impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Refinement<T, Spec<M>> {
-    /// The operation does this with the model, and returns that. The argument has the type that the operation's has.
+    /// Sets the operation's effect on the model, and its result. The argument has the type that the operation's has.
     ///
     /// # Panics
-    /// There is no operation of that name.
+    /// If there is no operation of that name.
     pub fn means<V: 'static, R: Debug>(
         mut self,
         operation: &str,
@@ -378,10 +381,10 @@ impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Refinement
         self
     }
 
-    /// The operation may do any of these with the model: new states, each with what it returns.
+    /// Sets the operation's possible effects on the model: new states, each with its result.
     ///
     /// # Panics
-    /// There is no operation of that name.
+    /// If there is no operation of that name.
     pub fn may<V: 'static, R: Debug>(
         mut self,
         operation: &str,
@@ -392,10 +395,10 @@ impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Refinement
         self
     }
 
-    /// The operation has to wait as long as this holds.
+    /// Makes the operation wait as long as this holds.
     ///
     /// # Panics
-    /// There is no operation of that name.
+    /// If there is no operation of that name.
     pub fn waits<V: 'static>(
         mut self,
         operation: &str,
@@ -409,18 +412,20 @@ impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Refinement
 }
 
 impl<T: Sync + 'static, A: Against> Refinement<T, A> {
-    /// Runs the test, and returns what was covered. Where the environment variable `INTERMEZZO_REPORTS` names a directory, the
-    /// report is written there, pass or failure, in its JSON form, under the test's [name](Refinement::name).
+    /// Runs the test, and returns what was covered. If the environment variable `INTERMEZZO_REPORTS` names a
+    /// directory, the report is written there, pass or failure, in its JSON form, under the test's
+    /// [name](Refinement::name).
     ///
-    /// Where `INTERMEZZO_REPLAY` has the schedule of a scenario of this test, a token or the path of a file, that execution alone is run:
-    /// of a scenario that is pinned or drawn at once, of one that is the result of making another small when it has been made anew. Where
-    /// there is none, or nothing fails any more: then all scenarios are tried. Where the schedule is of no scenario at all, it is of
-    /// another test: this one is not run, says so on stderr, and its report is of nothing.
+    /// If `INTERMEZZO_REPLAY` has the schedule of a scenario of this test, a token or the path of a file, that
+    /// execution alone is run. For a scenario that is pinned or drawn, this happens at once. For the result of
+    /// minimising another scenario, it happens when that scenario has been minimised again. If there is no such
+    /// scenario, or nothing fails any more, all scenarios are tried. A schedule of no scenario at all belongs to
+    /// another test: then this one is not run, says so on stderr, and its report is empty.
     ///
     /// # Panics
-    /// The object does what it may not, with a text that says what; no scenario was compared in full, or one was not and
-    /// [`Refinement::in_full`] demands it; the test has no operations, or an operation has no meaning for the model; what is
-    /// to be replayed is no schedule.
+    /// If the object fails, with a text that describes the failure. If no scenario was compared in full, or one was
+    /// not and [`Refinement::in_full`] demands it. If the test has no operations, or an operation has no meaning for
+    /// the model. If the text to be replayed is no schedule.
     pub fn check(self) -> RefinementReport {
         let wanted = std::env::var("INTERMEZZO_REPLAY").ok().map(|schedule| {
             Schedule::parse(&schedule).unwrap_or_else(|error| panic!("INTERMEZZO_REPLAY: {error}"))
@@ -448,7 +453,7 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
             }
         }
         if !report.verdict().is_pass() {
-            // A variable that cannot be is for explorations to refuse.
+            // Explorations refuse an invalid variable.
             let mut settings = intermezzo_explorer::Settings::default();
             let _ = settings.override_from_environment();
             let style = TextStyle::of_process().detail(settings.detail);
@@ -457,16 +462,16 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
         report
     }
 
-    /// Runs the test; what it came to.
+    /// Runs the test, and returns its report.
     ///
     /// # Panics
-    /// The test has no operations, or an operation has no meaning for the model. There is a schedule to replay, and not
-    /// exactly one scenario is pinned, or it is of another.
+    /// If the test has no operations, or an operation has no meaning for the model. If there is a schedule to replay,
+    /// and not exactly one scenario is pinned, or it is of another.
     pub fn run(self) -> RefinementReport {
         self.run_for(None)
     }
 
-    /// Runs the test; or the one execution that is wanted, if it is of a scenario that the test comes to.
+    /// Runs the test; or the one execution that is wanted, if the test reaches its scenario.
     fn run_for(self, wanted: Option<&Schedule>) -> RefinementReport {
         let Refinement {
             name,
@@ -524,7 +529,7 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     }
 }
 
-/// Says on stderr, even where a test harness keeps what a test prints, that the test of this name was not run: another one is
+/// Says on stderr, even where a test harness captures output, that the test of this name was not run: another one is
 /// replayed.
 fn tell_not_run(name: &str, other: &str) {
     // A closed stderr is no reason for a test to fail.
@@ -534,7 +539,7 @@ fn tell_not_run(name: &str, other: &str) {
     );
 }
 
-/// All scenarios of a test: those pinned, and then those drawn.
+/// Returns all scenarios of a test: those pinned, and then those drawn.
 fn scenarios<T>(subject: &Subject<T>, pinned: Vec<Scenario>) -> impl Iterator<Item = Scenario> + use<T> {
     assert!(
         !subject.operations.is_empty(),
@@ -544,7 +549,7 @@ fn scenarios<T>(subject: &Subject<T>, pinned: Vec<Scenario>) -> impl Iterator<It
     pinned.into_iter().chain(drawn)
 }
 
-/// The range, from at least this on.
+/// Returns the range, from at least this on.
 fn at_least(least: usize, range: RangeInclusive<usize>) -> RangeInclusive<usize> {
     let start = (*range.start()).max(least);
     start..=(*range.end()).max(start)
@@ -562,7 +567,7 @@ impl<T: Sync + 'static> Subject<T> {
     }
 }
 
-/// The test that this thread runs: the test harness gives each a thread of its name.
+/// Returns the test that this thread runs: the test harness gives each a thread of its name.
 fn test_of_thread() -> Option<String> {
     let thread = std::thread::current();
     let is_path =
@@ -571,7 +576,7 @@ fn test_of_thread() -> Option<String> {
 }
 
 impl<T> Subject<T> {
-    /// The object is compared with a model.
+    /// Compares the object with a model.
     fn compare_with<M: Clone + Eq + Hash + Send + Sync + 'static>(
         &mut self,
         meanings: Meanings<M>,

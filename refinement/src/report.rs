@@ -1,4 +1,4 @@
-//! What a test came to, as a value and as JSON.
+//! The result of a test, as a value and as JSON.
 
 use crate::checked::Checked;
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 /// The format of a report's JSON form.
 pub const REFINEMENT_FORMAT: &str = "intermezzo-refinement/1";
 
-/// What a test came to.
+/// The result of a test.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RefinementReport {
@@ -24,35 +24,37 @@ pub struct RefinementReport {
     pub traces: u64,
     /// Different histories that were compared.
     pub histories: u64,
-    /// What was observed of the object, if it was compared with itself.
+    /// The number of observations of the object, if it was compared with itself.
     pub observations: usize,
-    /// Orders of operations that were run because a history asked for them, in scenarios that have too many to run all.
+    /// Orders of operations that were run because a history asked for them, in scenarios that have too many to run
+    /// all.
     pub orders: u64,
-    /// The monitors that listened to the executions with all tasks at once, by name.
+    /// The monitors of the executions with concurrent tasks, by name.
     pub monitors: Vec<String>,
     /// Runs of one task alone, or of all but one, or in turns, if progress is demanded; each is one of the executions.
     pub solo_runs: u64,
-    /// The scenarios of which not every execution was run, or not every history decided, and why.
+    /// The scenarios of which not every execution was run, or not every history decided, with the reasons.
     pub short: Vec<String>,
-    /// What was not explored in some scenario, whether or not the coverage says so.
+    /// The parts that were not explored in some scenario, whether or not the coverage says so.
     pub limits: Vec<Limit>,
-    /// Whether such a scenario makes the test inconclusive: see [`Refinement::in_full`](crate::Refinement::in_full).
+    /// `true` if such a scenario makes the test inconclusive: see
+    /// [`Refinement::in_full`](crate::Refinement::in_full).
     pub in_full: bool,
     /// Scenarios tried to make the failing one small.
     pub minimising: u64,
-    /// Where the object did what it may not.
+    /// The failure of the object, if any.
     pub failure: Option<Failure>,
     /// The lines that pin the failing scenario in the test.
     pub pin: Option<String>,
-    /// Whether a single execution was run, by its schedule.
+    /// `true` if a single execution was run, by its schedule.
     pub replayed: bool,
-    /// The test that runs this, as `cargo test` knows it: known to [`Refinement::check`](crate::Refinement::check) from the name of its
-    /// thread.
+    /// The test that runs this, as `cargo test` knows it. [`Refinement::check`](crate::Refinement::check) takes it
+    /// from the name of its thread.
     pub test: Option<String>,
 }
 
 impl RefinementReport {
-    /// Takes in what a scenario came to.
+    /// Adds the result of a scenario.
     pub(crate) fn take(&mut self, checked: Checked, scenario: impl Fn() -> Description) {
         self.scenarios += 1;
         self.executions += checked.executions;
@@ -78,7 +80,7 @@ impl RefinementReport {
         self.failure = checked.failure;
     }
 
-    /// `Fail` if the object did what it may not; `Inconclusive` if no scenario was compared in full, or one was not that
+    /// Returns `Fail` if the object failed; `Inconclusive` if no scenario was compared in full, or one was not that
     /// had to be.
     pub fn verdict(&self) -> Verdict {
         match &self.failure {
@@ -90,7 +92,7 @@ impl RefinementReport {
         }
     }
 
-    /// What a pass is worth: every execution of every scenario that was tried, or less, and why.
+    /// Returns the coverage: every execution of every scenario that was tried, or less, with the reason.
     pub fn coverage(&self) -> Coverage {
         if self.replayed {
             let diverged = |failure: &Failure| failure.kind == FindingKind::Divergence;
@@ -112,8 +114,8 @@ impl RefinementReport {
         }
     }
 
-    /// The report as one JSON object, ended by a line break, in the format [`REFINEMENT_FORMAT`]: the same report is the
-    /// same text. What is in it is told in `docs/REFINEMENT.md`.
+    /// Returns the report as one JSON object, ended by a line break, in the format [`REFINEMENT_FORMAT`]: the same
+    /// report is the same text. `docs/REFINEMENT.md` describes its fields.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("strings, numbers and lists are JSON");
         text.push('\n');
@@ -121,7 +123,7 @@ impl RefinementReport {
     }
 }
 
-/// A finding, as reports of explorations have them: so that whoever reads those can read this.
+/// A finding in the form that reports of explorations have, so that their readers can read this.
 #[derive(Serialize)]
 struct FindingJson<'a> {
     kind: String,

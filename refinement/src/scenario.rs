@@ -1,4 +1,4 @@
-//! Scenarios: which operations each task performs.
+//! Scenarios: the operations of each task.
 
 use crate::operation::Argument;
 use rand::{Rng, RngExt};
@@ -7,20 +7,20 @@ use std::fmt;
 /// An operation to perform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Which operation of the test description, from 0.
+    /// The index of the operation in the test description, from 0.
     pub operation: usize,
-    /// What it is called with.
+    /// Its argument.
     pub argument: Argument,
 }
 
-/// Operations before, beside each other, and after.
+/// Operations before the tasks, in them, and after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scenario {
-    /// What is done before there are other tasks.
+    /// The operations before there are other tasks.
     pub init: Vec<Step>,
-    /// What each task does.
+    /// The operations of each task.
     pub tasks: Vec<Vec<Step>>,
-    /// What is done when they have ended.
+    /// The operations after the tasks have ended.
     pub post: Vec<Step>,
 }
 
@@ -29,29 +29,30 @@ pub struct Scenario {
 pub struct Place(pub u32);
 
 impl Place {
-    /// The place as an index into a table with a row per operation.
+    /// Returns the place as an index into a table with a row per operation.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl Scenario {
-    /// How many operations there are.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.init.len() + self.tasks.iter().map(Vec::len).sum::<usize>() + self.post.len()
     }
 
-    /// Whether there are none.
+    /// `true` if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many orders its operations have, one at a time, if each task's come in theirs; `u64::MAX` for more than that.
+    /// Returns the number of orders of its operations, one at a time, where each task's keep theirs; `u64::MAX` for
+    /// more than that.
     pub fn orders(&self) -> u64 {
         let mut orders: u128 = 1;
         let mut before: u128 = 0;
         for task in &self.tasks {
-            // So many ways to put this task's operations among those of the tasks before it.
+            // The number of ways to insert this task's operations among those of the tasks before it.
             for (number, _) in (1..).zip(task) {
                 before += 1;
                 orders = orders * before / number;
@@ -63,7 +64,7 @@ impl Scenario {
         orders as u64
     }
 
-    /// One of the orders of its operations.
+    /// Returns one of the orders of its operations.
     pub(crate) fn random_order(&self, random: &mut impl Rng) -> Vec<Place> {
         let mut next = self.first_places();
         let mut left: Vec<usize> = self.tasks.iter().map(Vec::len).collect();
@@ -85,13 +86,13 @@ impl Scenario {
         order
     }
 
-    /// The operations in the order of their places.
+    /// Returns the operations in the order of their places.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         let tasks = self.tasks.iter().flatten();
         self.init.iter().chain(tasks).chain(&self.post)
     }
 
-    /// The place of the first operation of each task, and of `post`.
+    /// Returns the place of the first operation of each task, and of `post`.
     pub(crate) fn first_places(&self) -> Vec<u32> {
         let mut next = self.init.len() as u32;
         let mut first = vec![next];
@@ -102,7 +103,7 @@ impl Scenario {
         first
     }
 
-    /// Who performs each operation: a task's number from 1; 0 for what is done before and after.
+    /// Returns the performer of each operation: a task's number from 1; 0 for operations before and after the tasks.
     pub fn performers(&self) -> Vec<u32> {
         let mut performers = vec![0; self.init.len()];
         for (task, number) in self.tasks.iter().zip(1..) {
@@ -112,7 +113,7 @@ impl Scenario {
         performers
     }
 
-    /// The scenario in words, given the names of the operations.
+    /// Returns the scenario in words, given the names of the operations.
     pub fn describe(&self, names: &[String]) -> Description {
         let list = |steps: &[Step]| -> Vec<String> {
             let call = |step: &Step| format!("{}({})", names[step.operation], step.argument.text());
@@ -129,21 +130,21 @@ impl Scenario {
 /// A scenario in words: each operation as `push(1)`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Description {
-    /// What is done before there are other tasks.
+    /// The operations before there are other tasks.
     pub init: Vec<String>,
-    /// What each task does.
+    /// The operations of each task.
     pub tasks: Vec<Vec<String>>,
-    /// What is done when they have ended.
+    /// The operations after the tasks have ended.
     pub post: Vec<String>,
 }
 
 impl Description {
-    /// The scenario in one line.
+    /// Returns the scenario in one line.
     pub fn one_line(&self) -> String {
         self.to_string().trim_end().replace('\n', " | ")
     }
 
-    /// The same, each operation cut where it is long: for people.
+    /// Returns the same, with each long operation cut: for people.
     pub(crate) fn shortened(&self) -> Description {
         let shorten = |calls: &[String]| calls.iter().map(|call| shortened(call)).collect();
         Description {
@@ -153,7 +154,7 @@ impl Description {
         }
     }
 
-    /// The operations in the order of their places.
+    /// Returns the operations in the order of their places.
     pub fn calls(&self) -> impl Iterator<Item = &str> {
         let tasks = self.tasks.iter().flatten();
         self.init
@@ -164,11 +165,11 @@ impl Description {
     }
 }
 
-/// Most characters of an operation or a value in a report for people, and how many are shown of a longer one.
+/// Maximum length of an operation or a value in a report for people, and the part of a longer one that is shown.
 const SHOWN_MAX: usize = 80;
 const SHOWN_OF_LONGER: usize = 40;
 
-/// The text, cut if it is long.
+/// Returns the text, cut if it is long.
 pub(crate) fn shortened(text: &str) -> String {
     let length = text.chars().count();
     match length > SHOWN_MAX {

@@ -1,4 +1,4 @@
-//! What is tried, and how much of it.
+//! The settings of a test.
 
 use crate::check::Same;
 use intermezzo_explorer::Explorer;
@@ -6,25 +6,26 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// What an object is compared with when it is compared with itself.
+/// The runs of an object that it is compared with, when it is compared with itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Granularity {
-    /// Its operations one at a time. One that waits is the end of the execution.
+    /// One operation at a time. One that waits is the end of the execution.
     #[default]
     Serial,
-    /// Its operations without preemption, but where one has to wait, others go on.
+    /// Operations without preemption, except that where one has to wait, others continue.
     Coarse,
-    /// Everything it does: nothing is refused then. For sets of observations to be kept and compared.
+    /// All executions: nothing is refused then. For sets of observations to be kept and compared.
     All,
 }
 
-/// What is demanded of operations when others stop.
+/// The demand on operations when others stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Progress {
-    /// An operation returns when, from any moment on, its task goes on alone (Herlihy, Luchangco & Moir, ICDCS 2003).
+    /// An operation returns when, from any moment on, its task continues alone (Herlihy, Luchangco & Moir, ICDCS
+    /// 2003).
     ObstructionFree,
-    /// Whoever stops for ever inside an operation, and in whatever turns the others go on, some operation returns. In a
-    /// scenario, which has so many operations: all the others' do.
+    /// Whichever task stops for ever inside an operation, and in whatever turns the others continue, some operation
+    /// returns. In a scenario, which has a fixed number of operations: all the others' do.
     LockFree,
 }
 
@@ -37,10 +38,10 @@ impl fmt::Display for Progress {
     }
 }
 
-/// How to explore a scenario.
+/// A function that configures the exploration of a scenario.
 type Configure = Arc<dyn Fn(Explorer) -> Explorer + Send + Sync>;
 
-/// Steps within which an operation must return when nobody else is in its way.
+/// Steps within which an operation must return when no other task disturbs it.
 const SOLO_STEPS: u64 = 1_000;
 
 /// See the builder's methods of the same names.
@@ -62,7 +63,7 @@ pub(crate) struct Settings {
     pub(crate) solo_preemptions: u32,
     /// The list of monitors.
     pub(crate) monitors: String,
-    /// Whether a failure comes with the report of its executions, recorded.
+    /// `true` if a failure comes with the report of its executions, recorded.
     pub(crate) record: bool,
 }
 
@@ -89,16 +90,16 @@ impl Default for Settings {
     }
 }
 
-/// Most executions in which operations come one at a time, of one scenario; unless more orders are to be run first.
+/// Most executions in which operations come one at a time, of one scenario; unless more orders must be run first.
 const SERIAL_EXECUTIONS: u64 = 50_000;
 
 impl Settings {
-    /// Most executions in which operations come one at a time, of one scenario.
+    /// Returns the most executions in which operations come one at a time, of one scenario.
     pub(crate) fn serial_executions(&self) -> u64 {
         self.orders.max(SERIAL_EXECUTIONS)
     }
 
-    /// The explorer for executions with all tasks at once, as the test wants it.
+    /// Returns the explorer for executions with all tasks at once, as the test configures it.
     pub(crate) fn configure(&self, explorer: Explorer) -> Explorer {
         let explorer = match &self.explorer {
             Some(configure) => configure(explorer.monitors(&self.monitors)),

@@ -1,4 +1,4 @@
-//! What an object holds, for people: looked at after each step of an execution that is run once more.
+//! The state of an object, for people: read after each step of an execution that is run once more.
 
 use crate::locks::held;
 use crate::run::body::Body;
@@ -23,9 +23,9 @@ impl<T: 'static> Show<T> {
         Show(Arc::new(move |object| in_words(look(object))))
     }
 
-    /// What the object of the execution that runs on this thread holds; nothing if there is none.
+    /// Returns the state of this thread's current object; nothing if there is none.
     fn look(&self) -> String {
-        // Not within: what is shown is the test's own code.
+        // Taken out of the record first: the function that shows it is the test's own code.
         let object = Record::with(|record| record.object.clone());
         let object = object.and_then(|object| object.upgrade());
         let object = object.as_ref().and_then(|object| object.downcast_ref::<T>());
@@ -33,7 +33,7 @@ impl<T: 'static> Show<T> {
     }
 }
 
-/// A text as it is; anything else by `Debug`.
+/// Returns a text as it is; anything else by `Debug`.
 fn in_words<S: Debug + 'static>(state: S) -> String {
     let any: &dyn Any = &state;
     match (any.downcast_ref::<String>(), any.downcast_ref::<&str>()) {
@@ -66,7 +66,7 @@ pub(crate) fn tell<T: Sync + 'static>(
     std::mem::take(&mut *held(&kept))
 }
 
-/// Keeps the story of the first execution there is.
+/// A monitor that keeps the story of the first execution.
 struct Keeper(Arc<Mutex<Story>>);
 
 impl Monitor for Keeper {

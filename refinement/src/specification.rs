@@ -1,11 +1,11 @@
-//! Specifications: what an object may do, one operation at a time.
+//! Specifications: the allowed behaviour of an object, one operation at a time.
 
 use std::hash::Hash;
 
 /// The states in which an operation may leave an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next<S> {
-    /// It may not happen like that.
+    /// The operation may not happen like that.
     None,
     /// This one.
     One(S),
@@ -13,19 +13,21 @@ pub enum Next<S> {
     Any(Vec<S>),
 }
 
-/// What an object may do. For an object whose every operation has one outcome, implement [`Sequential`] instead.
+/// The allowed behaviour of an object. For an object whose every operation has one outcome, implement [`Sequential`]
+/// instead.
 pub trait Specification {
     /// An operation with its arguments.
     type Call;
-    /// What operations return.
+    /// The result of an operation.
     type Return;
     /// A state of the object. Cloned often.
     type State: Clone + Eq + Hash;
 
-    /// The state in which it begins.
+    /// Returns the state in which it begins.
     fn initial(&self) -> Self::State;
 
-    /// The states in which `call` may leave the object if it returns `returned`; if that is `None`, whatever it returns.
+    /// Returns the states in which `call` may leave the object if it returns `returned`; if that is `None`, with any
+    /// result.
     fn next(
         &self,
         state: &Self::State,
@@ -33,14 +35,14 @@ pub trait Specification {
         returned: Option<&Self::Return>,
     ) -> Next<Self::State>;
 
-    /// Whether the operation has to wait in this state.
+    /// `true` if the operation has to wait in this state.
     fn blocks(&self, state: &Self::State, call: &Self::Call) -> bool {
         let _ = (state, call);
         false
     }
 
-    /// The part of the object that the operation is about, if it sees and changes that part alone. The history of an
-    /// object all of whose operations have a part is checked part by part, each from the initial state.
+    /// Returns the part of the object that the operation is about, if it sees and changes that part alone. The
+    /// history of an object all of whose operations have a part is checked part by part, each from the initial state.
     fn part(&self, call: &Self::Call) -> Option<u64> {
         let _ = call;
         None
@@ -52,12 +54,12 @@ pub trait Specification {
 pub trait Sequential {
     /// An operation with its arguments.
     type Call;
-    /// What operations return.
+    /// The result of an operation.
     type Return: PartialEq;
     /// A state of the object.
     type State: Clone + Eq + Hash;
 
-    /// The state in which it begins.
+    /// Returns the state in which it begins.
     fn initial(&self) -> Self::State;
 
     /// Performs the operation. `None`, and no change, if it has to wait.

@@ -1,4 +1,4 @@
-//! Failures and reports in words, in as many columns as there are.
+//! Failures and reports in words, in the available columns.
 
 use crate::failure::Failure;
 use crate::report::RefinementReport;
@@ -9,7 +9,7 @@ use intermezzo_explorer::{Coverage, Verdict};
 use intermezzo_sdk::FindingKind;
 use std::fmt;
 
-/// Scenarios that were not compared in full, of which a report tells by itself.
+/// The number of scenarios not compared in full that a report lists.
 const SHORT_SHOWN: usize = 3;
 
 impl fmt::Display for Failure {
@@ -25,7 +25,7 @@ impl fmt::Display for RefinementReport {
 }
 
 impl Failure {
-    /// The failure in words, as `to_string`, but looking as is said here.
+    /// Returns the failure in words, like `to_string`, in this style.
     pub fn text(&self, style: &TextStyle) -> String {
         let mut text = Text::new(style);
         let head = format!("error[{}]:", self.kind);
@@ -77,9 +77,9 @@ impl Failure {
     }
 }
 
-/// A drawing of lines that begin with a name, cut into pieces one below the other where it is too wide.
+/// Returns a drawing of lines that begin with a name, cut into pieces one below the other where it is too wide.
 fn in_bands(drawing: &str, columns: usize) -> String {
-    /// What the names take.
+    /// The width of the names.
     const NAMES: usize = 8;
     if drawing.lines().all(|line| width(line) <= columns) {
         return drawing.to_owned();
@@ -108,7 +108,7 @@ fn in_bands(drawing: &str, columns: usize) -> String {
 }
 
 impl RefinementReport {
-    /// The report in words, as `to_string`, but looking as is said here.
+    /// Returns the report in words, like `to_string`, in this style.
     pub fn text(&self, style: &TextStyle) -> String {
         let mut text = Text::new(style);
         let quiet = style.detail == Detail::Quiet;
@@ -143,7 +143,7 @@ impl RefinementReport {
         text.text
     }
 
-    /// The commands, if it is known which test they are about; otherwise what to write into the test.
+    /// Adds the commands, if their test is known; otherwise the lines to write into the test.
     fn say_how_to_replay(&self, token: &str, text: &mut Text<'_>) {
         let Some(test) = &self.test else {
             text.title("to replay this execution alone, with that:");

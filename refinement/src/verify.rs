@@ -1,4 +1,5 @@
-//! One scenario checked: what its operations do one at a time, and then whether all that they do at once is that.
+//! The check of one scenario: its operations one at a time, and then the comparison of all concurrent executions with
+//! that.
 
 use crate::checked::Checked;
 use crate::failure::{Failure, Why, Words};
@@ -23,36 +24,36 @@ use sdk::{Context, Execution, FindingKind, Interests, Monitor};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Orders that are run of a scenario that has too many to run all, before anything is compared.
+/// Orders that are run before any comparison, of a scenario that has too many to run all.
 const PROBES: u64 = 200;
 
-/// What is tested: an object, its operations, and how.
+/// The subject of a test: an object, its operations, and the settings.
 pub(crate) struct Subject<T> {
     pub(crate) make: Box<dyn Fn() -> T + Send + Sync>,
     pub(crate) operations: Vec<Operation<T>>,
     pub(crate) names: Arc<Vec<String>>,
     pub(crate) settings: Settings,
-    /// What it is compared with, if not with itself; and whether any of its operations may wait.
+    /// The model with which it is compared, if any; and `true` if any of its operations may wait.
     pub(crate) model: Option<(Arc<dyn Model>, bool)>,
-    /// What was observed of it before, if it is compared with that.
+    /// The earlier observations, if it is compared with those.
     pub(crate) observed: Option<ObservationSet>,
-    /// How it is shown, if it is.
+    /// The way in which it is shown, if it is.
     pub(crate) show: Option<Show<T>>,
 }
 
-/// What a scenario is checked for.
+/// The purpose of checking a scenario.
 #[derive(Clone, Copy)]
 enum How<'a> {
-    /// Whether there is a failure: its schedule is as it was found, and it is not told step by step.
+    /// Finding out if there is a failure: its schedule is as it was found, without its steps.
     Search,
-    /// The failure, with a schedule that was made small, told step by step.
+    /// The failure, with a schedule that was made small, and its steps.
     Tell,
     /// The execution of this schedule.
     Replay(&'a Schedule),
 }
 
 impl How<'_> {
-    /// The explorer for this.
+    /// Configures the explorer for this.
     fn configure(self, explorer: Explorer) -> Explorer {
         match self {
             How::Search => explorer.minimise(0),
@@ -61,7 +62,7 @@ impl How<'_> {
         }
     }
 
-    /// Whether an exploration of this program is wanted.
+    /// `true` if an exploration of this program is wanted.
     fn wants(self, program: &str) -> bool {
         match self {
             How::Replay(schedule) => schedule.program == program,
@@ -70,16 +71,16 @@ impl How<'_> {
     }
 }
 
-/// What executions of a scenario are explored for: part of the name of the program that a schedule is of.
+/// The purpose of a scenario's executions: part of the name of a schedule's program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// What operations do one at a time.
+    /// The operations one at a time.
     Observations,
-    /// Whether they come to their ends.
+    /// Their progress.
     Progress,
-    /// What they do at once.
+    /// All tasks at once.
     All,
-    /// The same, where each task does any number of its operations.
+    /// The same, where each task performs any number of its operations.
     Beginnings,
 }
 
@@ -100,7 +101,7 @@ impl Phase {
         }
     }
 
-    /// The program's name: of this scenario, and no other.
+    /// Returns the program's name: of this scenario, and no other.
     pub(crate) fn program(self, scenario: &Description) -> String {
         format!(
             "{}-{:08x}",
@@ -110,8 +111,8 @@ impl Phase {
     }
 }
 
-/// Whether the program of this name, as a schedule has it, is some scenario of a test of an object: its schedule is replayed by that
-/// test, and does not say which it is.
+/// `true` if the program of this name, as a schedule has it, is some scenario of a test of an object. That test
+/// replays its schedule; the name does not say which test it is.
 pub fn is_of_scenario(program: &str) -> bool {
     program.rsplit_once('-').is_some_and(|(name, number)| {
         let is_hash = number.len() == 8 && number.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -125,12 +126,12 @@ impl<T: Sync + 'static> Subject<T> {
         self.check_for(scenario, How::Search)
     }
 
-    /// The scenario's failure with a schedule that was made small, told step by step.
+    /// Returns the scenario's failure with a schedule that was made small, and its steps.
     pub(crate) fn told(&self, scenario: &Scenario) -> Option<Failure> {
         self.check_for(scenario, How::Tell).failure
     }
 
-    /// Whether a schedule is of this scenario.
+    /// `true` if a schedule is of this scenario.
     pub(crate) fn is_of(&self, schedule: &Schedule, scenario: &Scenario) -> bool {
         let description = scenario.describe(&self.names);
         let mut known = Phase::EACH.iter().map(|phase| phase.program(&description));
@@ -140,7 +141,7 @@ impl<T: Sync + 'static> Subject<T> {
     /// Runs one execution of a scenario.
     ///
     /// # Panics
-    /// The schedule is of another scenario.
+    /// If the schedule is of another scenario.
     pub(crate) fn replay(&self, scenario: &Scenario, schedule: &Schedule) -> Checked {
         assert!(
             self.is_of(schedule, scenario),
@@ -175,14 +176,14 @@ impl<T: Sync + 'static> Subject<T> {
         checked
     }
 
-    /// Whether executions of failures are recorded.
+    /// `true` if executions of failures are recorded.
     fn records(&self, how: How<'_>) -> bool {
         self.settings.record && !matches!(how, How::Search)
     }
 
     fn check_task(&self, task: &Task<'_, T>) -> Checked {
         let mut checked = Checked::default();
-        // First: an operation that goes round for ever would make every history of it a long one.
+        // First: an operation that loops for ever would make every history of it a long one.
         if let Some(demanded) = self.settings.progress
             && task.how.wants(&task.program(Phase::Progress))
         {
@@ -271,7 +272,7 @@ impl<T: Sync + 'static> Subject<T> {
         checked.short = checked.short.take().or(not_whole(&report)).or(undecided);
         checked.limits = report.limits().to_vec();
         checked.monitors = report.monitors().to_vec();
-        // A warning lets the verdict stand, here as well.
+        // A warning does not change the verdict, here as well.
         let error = report.findings().iter().find(|finding| finding.is_error());
         checked.failure = error.map(|finding| {
             let marks = held(&judge.refused).get(&finding.message).cloned();
@@ -293,7 +294,8 @@ impl<T: Sync + 'static> Subject<T> {
         let scenario = task.body.scenario;
         thread::scope(|scope| {
             let served = scope.spawn(|| runs.serve(&program, scenario, || task.body.serial()));
-            // Whether anything waits has to be known first, as far as that goes; and they may show that it is not determined.
+            // It must be known first if anything waits, as far as that is possible; and these may show that it is not
+            // determined.
             let mut random = Xoshiro256PlusPlus::seed_from_u64(self.settings.seed);
             let probed = (0..PROBES).try_for_each(|_| oracle.run(&scenario.random_order(&mut random)));
             let mut some_wait = oracle.some_wait;
@@ -316,17 +318,17 @@ impl<T: Sync + 'static> Subject<T> {
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             checked.executions += report.executions();
-            // What goes wrong one at a time goes wrong before anything else does.
+            // A failure one at a time comes before any other.
             if let Some(finding) = report.findings().first() {
                 checked.failure = Some(Failure::new(finding, task.description.clone(), Why::default()));
             }
         });
     }
 
-    /// What the object does one operation at a time, to be kept.
+    /// Returns the object's behaviour one operation at a time, to be kept.
     ///
     /// # Errors
-    /// It could not be observed; what the attempt came to.
+    /// If it could not be observed, with the result of the attempt.
     pub(crate) fn observe_apart(&self, scenario: &Scenario) -> Result<ObservedScenario, Box<Checked>> {
         let texts = Arc::new(Texts::default());
         let description = scenario.describe(&self.names);
@@ -350,7 +352,7 @@ impl<T: Sync + 'static> Subject<T> {
         }
     }
 
-    /// What the object is compared with if not with a model: what is known of it, or else what is observed now.
+    /// Returns the standard of the comparison without a model: known observations, or new ones.
     fn expected(&self, task: &Task<'_, T>, checked: &mut Checked) -> Option<Observations> {
         let Some(known) = &self.observed else {
             return self.observe(task, checked);
@@ -362,7 +364,8 @@ impl<T: Sync + 'static> Subject<T> {
         found.map(|found| found.observations(task.texts))
     }
 
-    /// What the object does one operation at a time. `None` if that failed: then the failure is in `checked`.
+    /// Observes the object's behaviour one operation at a time. `None` if that failed: then the failure is in
+    /// `checked`.
     fn observe(&self, task: &Task<'_, T>, checked: &mut Checked) -> Option<Observations> {
         let watched = Arc::new(Mutex::new(Observations::new(task.body.scenario.len())));
         let serial = self.settings.granularity == Granularity::Serial;
@@ -391,20 +394,20 @@ impl<T: Sync + 'static> Subject<T> {
             checked.failure = Some(Failure::new(finding, task.description.clone(), Why::default()));
             return None;
         }
-        // That no operation was preempted is what was wanted.
+        // No preemption of an operation was the intention.
         let coarse = self.settings.granularity == Granularity::Coarse;
         let whole = coarse && report.executions() < self.settings.serial_executions();
         if let Some(why) = not_whole(&report).filter(|_| !whole) {
             checked.short = Some(format!(
                 "what operations do one at a time was not all observed: {why}"
             ));
-            // What was not observed would be taken for wrong.
+            // A behaviour that was not observed would count as wrong.
             return None;
         }
         Some(observations)
     }
 
-    /// An execution that is observed.
+    /// Runs an execution that is observed.
     fn one_at_a_time(&self, body: &Body<'_, T>) {
         match self.settings.granularity {
             Granularity::Serial => body.serial(),
@@ -413,7 +416,7 @@ impl<T: Sync + 'static> Subject<T> {
         }
     }
 
-    /// Tells a failure step by step: its execution is run once more.
+    /// Adds a failure's steps: its execution is run once more.
     fn tell(&self, task: &Task<'_, T>, failure: &mut Failure) {
         let program = &failure.schedule.program;
         let phase = Phase::EACH
@@ -443,7 +446,7 @@ impl<T: Sync + 'static> Subject<T> {
 struct Task<'a, T> {
     body: Body<'a, T>,
     description: Description,
-    /// Each operation as it is written, by place.
+    /// Each operation as text, by place.
     calls: Vec<String>,
     texts: &'a Arc<Texts>,
     how: How<'a>,
@@ -455,9 +458,9 @@ impl<T> Task<'_, T> {
     }
 }
 
-/// Why not every execution was run, if not.
+/// Returns the reason why not every execution was run, if so.
 fn not_whole(report: &Report) -> Option<String> {
-    // What fair scheduling leaves out of an endless search is no reason to doubt the rest.
+    // Executions that fair scheduling leaves out of an endless search are no reason to doubt the rest.
     let is_fairness = |reason: &String| {
         let mut limits = report.limits().iter();
         limits.any(|limit| matches!(limit, Limit::Fairness { .. }) && limit.to_string() == *reason)
@@ -482,11 +485,11 @@ fn not_whole(report: &Report) -> Option<String> {
     }
 }
 
-/// Hears of each execution's end, and keeps what was observed.
+/// A monitor that keeps the observations of each execution at its end.
 struct ObservationMonitor {
     observations: Arc<Mutex<Observations>>,
     serial: bool,
-    /// Each operation as it is written, by place.
+    /// Each operation as text, by place.
     calls: Vec<String>,
 }
 

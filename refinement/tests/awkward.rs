@@ -1,4 +1,4 @@
-//! Objects and tests that are awkward: what panics, what never returns, what is not the same twice.
+//! Objects and tests that are awkward: panics, operations that never return, results that differ when repeated.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex};
@@ -56,7 +56,7 @@ fn operations_that_panic() {
         });
         assert_eq!(kind(&small(test).orders(orders).run()), "panic");
     }
-    // What the object is made of, and what it is shown by.
+    // The constructor of the object, and the function that shows it.
     let test = refine(|| -> AtomicUsize { panic!("cannot be made") }).op("a", (), |_, ()| ());
     assert_eq!(kind(&small(test).run()), "panic");
     let test = refine(|| Mutex::new(0)).show(|_| -> u8 { panic!("not to be seen") });
@@ -78,7 +78,7 @@ fn operations_that_never_return() {
             }
         })
     };
-    // A loop that waits for what nobody does is no operation that waits: nobody wakes it.
+    // A loop that waits for an event that never happens is no operation that waits: no task wakes it.
     assert_eq!(kind(&small(test(|_| thread::yield_now())).run()), "livelock");
     let goes_round = test(|n| {
         n.fetch_add(2, SeqCst);
@@ -111,7 +111,7 @@ fn large_arguments() {
     assert!(shown.len() < 5_000, "{}", shown.len());
 }
 
-/// What is done when the object goes comes in every execution.
+/// Actions when the object is dropped come in every execution.
 #[test]
 fn objects_that_do_something_when_they_go() {
     struct Loud(Arc<AtomicUsize>, Mutex<u8>);
@@ -146,7 +146,7 @@ fn objects_that_are_not_the_same_twice() {
         // By a choice that is explored.
         let test = refine(|| AtomicUsize::new(choose(2))).op("get", (), |n: &AtomicUsize, ()| n.load(SeqCst));
         assert_eq!(kind(&small(test).orders(orders).run()), "nondeterministic_spec");
-        // By what nobody knows of: time, or a count of the process.
+        // By something unknown to the tool: time, or a count of the process.
         static MADE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         let make = || AtomicUsize::new(MADE.fetch_add(1, std::sync::atomic::Ordering::SeqCst) % 3);
         let test = refine(make).op("get", (), |n: &AtomicUsize, ()| n.load(SeqCst));

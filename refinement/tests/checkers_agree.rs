@@ -1,7 +1,7 @@
 //! The general checker against brute force: every subset of the pending operations, every order.
 //!
-//! `CHECKED_HISTORIES` says how many random histories of each object are checked at each level, `CHECKED_SEED` from
-//! which seed.
+//! `CHECKED_HISTORIES` sets how many random histories of each object are checked at each level, `CHECKED_SEED` the
+//! first seed.
 
 use intermezzo_refinement::check::general::Checker;
 use intermezzo_refinement::check::{Same, Verdict, check};
@@ -25,7 +25,7 @@ fn number(name: &str, default: u64) -> u64 {
     }
 }
 
-/// Whether `a` has to come before `b`.
+/// `true` if `a` has to come before `b`.
 fn comes_before<C, R>(history: &History<C, R>, same: Same, a: usize, b: usize) -> bool {
     let operations = history.operations();
     let (first, second) = (&operations[a], &operations[b]);
@@ -43,7 +43,7 @@ fn comes_before<C, R>(history: &History<C, R>, same: Same, a: usize, b: usize) -
     }
 }
 
-/// Whether these operations, `left`, can follow in some order in this state.
+/// `true` if these operations, `left`, can follow in some order in this state.
 fn can_follow<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,
@@ -80,8 +80,8 @@ fn can_follow<S: Specification>(
     false
 }
 
-/// A random history: operations of up to three processes, with what they would have returned in some order of effect,
-/// and now and then something else.
+/// Returns a random history: operations of up to three processes, with the results of some order of effect, and now
+/// and then something else.
 fn random_history<S: Sequential>(
     random: &mut Random,
     specification: &S,
@@ -138,7 +138,7 @@ where
     recorder.history()
 }
 
-/// The order has every completed operation, is allowed, and the specification allows what was returned.
+/// `true` if the order has every completed operation, is allowed, and the specification allows the results.
 fn is_witness<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,
@@ -165,7 +165,7 @@ fn is_witness<S: Specification>(
     all && ordered && !states.is_empty()
 }
 
-/// Compares on random histories; how many were allowed, and how many not.
+/// Compares on random histories. Returns how many were allowed, and how many not.
 fn compare<S: Sequential>(name: &str, specification: &S, call: impl Fn(&mut Random) -> S::Call)
 where
     S::Call: Clone + Debug,
@@ -207,7 +207,7 @@ where
     }
 }
 
-/// As `is_witness`, where the order is one of each part after the other.
+/// Like `is_witness`, where the order is one of each part after the other.
 fn is_parts_witness<S: Sequential>(
     specification: &S,
     history: &History<S::Call, S::Return>,
@@ -349,7 +349,7 @@ fn semaphores() {
     }
 }
 
-/// What has to wait is said of the state, and not by a return.
+/// Waiting is a matter of the state, and not of a return.
 #[test]
 fn operations_that_wait_do_so_in_states() {
     let channel = channel::Channel::bounded(1);
@@ -425,7 +425,7 @@ impl Specification for Bag {
     }
 }
 
-/// A taker that never returned took the one that is missing, whichever it was.
+/// A taker that never returned took the missing value, whichever it was.
 #[test]
 fn a_pending_operation_may_have_any_of_its_outcomes() {
     for (missing, allowed) in [(vec![1], true), (vec![2], true), (vec![1, 2], false)] {
@@ -446,7 +446,8 @@ fn a_pending_operation_may_have_any_of_its_outcomes() {
     }
 }
 
-/// A write that may take effect late explains a read of the old value after it has returned, and has to come at last.
+/// A write that may take effect late explains a read of the old value after it has returned. It has to take effect in
+/// the end.
 #[test]
 fn late_operations_take_effect_after_they_return() {
     let history = |reads: &[u8]| {

@@ -78,7 +78,7 @@ fn what_is_no_set_is_refused() {
     for (text, expected) in [
         ("", "not JSON"),
         ("{}", "no `format`"),
-        (&text.replace("observations/1", "observations/7"), "observe anew"),
+        (&text.replace("observations/1", "observations/7"), "observe again"),
         (
             &text.replace("push(1)", "push(9)"),
             "changed since it was written",
@@ -141,7 +141,7 @@ fn granularity_matters_where_operations_wait_for_each_other() {
     );
 }
 
-/// What an operation does between two of its steps is not seen by coarse ones.
+/// An operation's state between two of its steps is not seen by coarse ones.
 #[test]
 fn coarse_operations_are_not_preempted() {
     let test = |granularity| {

@@ -1,4 +1,4 @@
-//! Orders run on demand come to the same as all orders run first.
+//! Orders run on demand give the same results as all orders run first.
 
 #[path = "common/waiting.rs"]
 mod waiting_queue;
@@ -15,7 +15,7 @@ fn right(stack: &Stack) -> Option<u8> {
     stack.lock().unwrap().pop()
 }
 
-/// Looks, lets go, and takes.
+/// Looks, releases the lock, and takes.
 fn in_two(stack: &Stack) -> Option<u8> {
     let top = *stack.lock().unwrap().last()?;
     stack.lock().unwrap().pop();
@@ -37,7 +37,7 @@ fn waiting(push: fn(&Waiting, u8)) -> Refinement<Waiting> {
         .op("pop", (), |queue: &Waiting, ()| queue.pop())
 }
 
-/// What is the same whether orders are run first or on demand.
+/// Returns the results that must be the same whether orders are run first or on demand.
 fn told(report: &RefinementReport) -> (Verdict, u64, u64, u64, Option<String>) {
     let failure = report.failure.as_ref().map(|failure| format!("{failure}"));
     (
@@ -85,7 +85,7 @@ fn of_operations_that_wait() {
     });
 }
 
-/// Executions are drawn.
+/// Configures the explorer to draw executions.
 fn drawn(explorer: Explorer) -> Explorer {
     explorer.strategy(Strategy::random()).reduction(Reduction::None)
 }
@@ -137,7 +137,7 @@ fn what_fails_alone_is_told_of() {
     assert!(failure.message.contains("as ever"), "{failure}");
 }
 
-/// A limit that is reached is told.
+/// A limit that is reached is reported.
 #[test]
 fn a_limit_of_orders_is_told() {
     let report = stack(right)

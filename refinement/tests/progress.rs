@@ -1,4 +1,4 @@
-//! Objects whose operations come to their ends when others stop, and objects whose do not.
+//! Objects whose operations return when others stop, and objects whose do not.
 
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
@@ -62,7 +62,7 @@ fn a_lock_makes_others_wait() {
 #[derive(Default)]
 struct Spinning {
     taken: AtomicBool,
-    /// Used only by who has taken the lock: a mutex of `std`, which is never contended, is seen by nobody.
+    /// Used only by the task that has taken the lock. A mutex of `std`, which is never contended, is invisible.
     values: std::sync::Mutex<Vec<u8>>,
 }
 
@@ -104,7 +104,7 @@ fn a_spin_lock_makes_others_wait() {
     }
 }
 
-/// Without preemptions nobody meets a lock that is taken, but in solo runs.
+/// Without preemptions no task meets a lock that is taken, except in solo runs.
 #[test]
 fn solo_runs_find_what_executions_do_not_show() {
     let by_swap: fn(&AtomicBool) = |taken| while taken.swap(true, SeqCst) {};
@@ -112,7 +112,7 @@ fn solo_runs_find_what_executions_do_not_show() {
     for progress in BOTH {
         let failure = fails(test(), progress);
         let stopped = match progress {
-            Progress::ObstructionFree => "its task alone went on for 100 steps",
+            Progress::ObstructionFree => "its task ran alone for 100 steps",
             Progress::LockFree => "with `push(1)` of task 1 stopped for ever",
         };
         assert!(failure.message.contains(stopped), "{failure}");
@@ -183,7 +183,8 @@ fn an_increment_at_once_stops_nobody() {
     }
 }
 
-/// Whoever comes becomes the owner, and only who still is the owner is done: two may do so to each other for ever.
+/// A task that arrives becomes the owner, and only a task that still is the owner is done: two may do so to each
+/// other for ever.
 fn owned() -> Refinement<(AtomicUsize, AtomicUsize)> {
     let touch = |(owner, names): &(AtomicUsize, AtomicUsize), ()| {
         let me = names.fetch_add(1, SeqCst) + 1;
@@ -204,7 +205,7 @@ fn obstruction_freedom_is_less_than_lock_freedom() {
     let report = run(bounded, Progress::ObstructionFree);
     assert!(report.failure.is_none() && report.solo_runs > 100, "{report}");
     let failure = fails(owned(), Progress::LockFree);
-    assert!(failure.message.contains("when tasks go on in turns"), "{failure}");
+    assert!(failure.message.contains("when tasks run in turns"), "{failure}");
     assert!(failure.steps_left_out > 0, "{failure}");
     assert!(failure.to_string().contains(" more steps\n"), "{failure}");
 }
@@ -242,7 +243,7 @@ fn an_operation_that_is_meant_to_wait_has_no_such_progress() {
     assert_eq!(report.failure.unwrap().progress, Some(Progress::LockFree));
 }
 
-/// Who sleeps goes on alone when the time is up.
+/// A task that sleeps continues alone when the time is up.
 #[test]
 fn time_passes_for_who_is_alone() {
     for progress in BOTH {
@@ -254,7 +255,7 @@ fn time_passes_for_who_is_alone() {
     }
 }
 
-/// A loop that goes round alone, for longer than is allowed, is one that does not end.
+/// A loop that runs alone for longer than is allowed counts as one that does not end.
 #[test]
 fn steps_are_counted() {
     let long = || {
@@ -302,7 +303,7 @@ fn a_run_is_determined() {
     assert_eq!(text(), text());
 }
 
-/// What was found is shown again by its schedule, and settings may come before or after the model.
+/// A schedule reproduces the finding, and settings may come before or after the model.
 #[test]
 fn a_schedule_shows_it_again() {
     let failure = fails(owned(), Progress::LockFree);

@@ -48,7 +48,7 @@ fn nothing_is_recorded_unless_asked_for() {
     assert!(ticket(false).failure.unwrap().report.is_none());
 }
 
-/// A queue that looks whether it is empty, lets go, and then takes.
+/// A queue that checks that it is not empty, releases the lock, and then takes.
 #[test]
 fn a_report_is_written_for_the_command_line() {
     let report = refine(|| Mutex::new(VecDeque::new()))

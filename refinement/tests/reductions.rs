@@ -1,6 +1,6 @@
 //! Reductions show every history: as many as without any.
 //!
-//! `COMPARED_SCENARIOS` says of how many scenarios of each object, `COMPARED_SEED` from which seed.
+//! `COMPARED_SCENARIOS` sets the number of scenarios of each object, `COMPARED_SEED` the first seed.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, RwLock};

@@ -1,4 +1,4 @@
-//! Objects that are what their sequential selves are, and objects that are not.
+//! Objects that behave like their sequential specifications, and objects that do not.
 
 #[path = "common/waiting.rs"]
 mod waiting_queue;
@@ -21,7 +21,7 @@ impl Locked {
     fn pop(&self) -> Option<u8> {
         self.0.lock().unwrap().pop()
     }
-    /// Looks, lets go, and takes.
+    /// Looks, releases the lock, and takes.
     fn pop_in_two(&self) -> Option<u8> {
         let top = *self.0.lock().unwrap().last()?;
         self.0.lock().unwrap().pop();
@@ -60,7 +60,7 @@ fn a_stack_that_looks_before_it_takes_is_none() {
         assert_eq!(report.verdict(), Verdict::Fail, "{report}");
         let failure = report.failure.as_ref().unwrap();
         assert_eq!(failure.kind.as_str(), "refinement");
-        // Two who take the same value.
+        // Two that take the same value.
         let calls: Vec<&str> = failure.scenario.calls().collect();
         assert_eq!(calls, ["push(1)", "pop()", "pop()"], "{report}");
         assert!(
@@ -94,7 +94,7 @@ fn a_pinned_scenario_comes_first() {
 /// Increments that may be lost: not linearizable, not sequentially consistent.
 #[test]
 fn levels_are_told_apart() {
-    // Adds now, and shows it at the next call of the same kind: what was done last may be missing.
+    // Adds now, and shows it at the next call of the same kind: the last addition may be missing.
     struct Lazy {
         shown: AtomicUsize,
         real: AtomicUsize,
@@ -153,7 +153,7 @@ fn operations_may_wait() {
     }
 }
 
-/// Two wait; two values come before either has woken; the second is told of to nobody.
+/// Two wait; two values arrive before either has woken; the second value causes no notification.
 #[test]
 fn a_lost_wake_up_is_a_wait_that_should_end() {
     let report = waiting(Waiting::push_tells_only_of_the_first)
@@ -189,7 +189,7 @@ fn an_object_that_is_not_determined_is_told_of() {
         .check();
 }
 
-/// What an operation panics with is a finding of the engine.
+/// An operation's panic is a finding of the engine.
 #[test]
 fn panics_are_findings() {
     let report = stack(|stack| {

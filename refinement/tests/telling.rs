@@ -1,4 +1,4 @@
-//! What is told of a failure: in words, as JSON, and by a schedule that shows it again.
+//! The report of a failure: in words, as JSON, and by a schedule that shows it again.
 
 use intermezzo_explorer::sync::atomic::{AtomicU8, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
@@ -19,7 +19,7 @@ impl Stack {
         self.slots[*top].store(value, SeqCst);
         *top += 1;
     }
-    /// Lets go of the lock before it reads.
+    /// Releases the lock before it reads.
     fn pop(&self) -> Option<u8> {
         let slot = {
             let mut top = self.top.lock().unwrap();
@@ -97,7 +97,7 @@ fn of_a_wait() {
     insta::assert_snapshot!("wait", fails(&report).to_string());
 }
 
-/// What has no history is told step by step all the same.
+/// A failure without a history is reported step by step all the same.
 #[test]
 fn of_a_panic() {
     let report = refine(|| AtomicU8::new(0))
@@ -147,7 +147,7 @@ fn as_json() {
     for step in steps {
         assert!((step["column"].as_u64().unwrap() as usize) < columns.len());
     }
-    // What two tasks access is told from the rest, and the object is seen or locked in each step that it is there.
+    // Conflicting accesses are marked, and the object is seen or locked in each step in which it exists.
     let conflicts = steps.iter().filter(|step| step["conflicts"] == true);
     assert_eq!(conflicts.count(), 6, "{failure:#}");
     let states = steps.iter().filter_map(|step| step["state"].as_str());
@@ -163,7 +163,7 @@ fn as_json() {
     assert!(dead_end["would"].is_array() && dead_end["order"].is_array());
     assert_eq!(value["findings"][0]["schedule"], failure["schedule"]);
     assert_eq!(report.to_json(), stack().run().to_json());
-    // Of a pass, what was covered.
+    // A pass reports its coverage.
     let passed = refine(|| Mutex::new(0))
         .op("add", (), |n: &Mutex<u8>, ()| *n.lock().unwrap() += 1)
         .executions(3)

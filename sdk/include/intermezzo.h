@@ -1,12 +1,12 @@
 // The contract between intermezzo and monitors that are loaded from files. Generated from intermezzo-sdk, src/abi/:
 // do not edit it. How to write a monitor: docs/MONITORS.md.
 //
-// The rules of all of it:
+// The rules:
 //
 // - Versions. A plugin and an engine understand each other if both have the same INTERMEZZO_VERSION; it is part of the
-//   name of the entry, and stands in both tables. Each struct begins with its size.
-// - Ownership. Who made something frees it. What a function is given belongs to the caller and is valid until the
-//   function returns; whoever wants to keep it copies it.
+//   name of the entry, and of both tables. Each struct begins with its size.
+// - Ownership. The side that made something frees it. What a function is given belongs to the caller and is valid until
+//   the function returns; a function that wants to keep it copies it.
 // - Text is UTF-8 with its length, and need not end with a zero byte.
 // - Calls are sequential. An engine calls one monitor's functions one after the other, perhaps from different threads in
 //   turn. Several monitors made by one entry may be called at the same time.
@@ -29,17 +29,17 @@
 #define INTERMEZZO_EXPORT __attribute__((visibility("default")))
 #endif
 
-// What functions that count return where there is nothing to count: no such event, no such step, no names for it.
+// The return value of functions that count where there is nothing to count: no such event, no such step, no names for it.
 #define INTERMEZZO_NONE SIZE_MAX
 
 
 // The version of this contract. Both sides must have the same.
 #define INTERMEZZO_VERSION 2
 
-// What a function returns that did what it was to do.
+// The return value of a function that succeeded.
 #define INTERMEZZO_OK 0
 
-// What a function returns that could not.
+// The return value of a function that failed.
 #define INTERMEZZO_FAILED 1
 
 
@@ -47,20 +47,20 @@
 // Bytes that an entry may write as its message, the zero at the end among them.
 #define INTERMEZZO_MESSAGE_BYTES 4096
 
-// Most bytes of a monitor's name.
+// Maximum number of bytes of a monitor's name.
 #define INTERMEZZO_NAME_BYTES_MAX 128
 
-// Most bytes of a monitor's arguments.
+// Maximum number of bytes of a monitor's arguments.
 #define INTERMEZZO_ARGUMENTS_BYTES_MAX 65536
 
-// Bytes behind the pointer to the table that an entry fills, all of them zero: enough for the table of any version,
-// so that a plugin of another version writes into nobody else's memory before it is refused.
+// Bytes behind the pointer to the table that an entry fills, all of them zero. They are enough for the table of any
+// version, so that a plugin of another version writes into no other memory before it is refused.
 #define INTERMEZZO_TABLE_BYTES 4096
 
 // The kind of a visible operation.
 //
-// `is_read` and `is_write` say which operations of two tasks on one variable commute: two that
-// only read do. The numbers are part of the contract with plugins.
+// `is_read` and `is_write` determine which operations of two tasks on one variable commute: two that only read do.
+// The numbers are part of the contract with plugins.
 enum IntermezzoSyncVarOp
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint8_t
@@ -90,9 +90,9 @@ enum IntermezzoSyncVarOp
   INTERMEZZO_SYNC_VAR_OP_SHARED_TRY_ACQUIRE = 10,
   // Release of a share of a reader-writer lock.
   INTERMEZZO_SYNC_VAR_OP_SHARED_RELEASE = 11,
-  // A look at whether a lock is poisoned: a read.
+  // A check of whether a lock is poisoned: a read.
   INTERMEZZO_SYNC_VAR_OP_POISON_CHECK = 12,
-  // The poison of a lock is cleared.
+  // Clearing the poison of a lock.
   INTERMEZZO_SYNC_VAR_OP_POISON_CLEAR = 13,
   // Beginning to wait on a condition variable; the mutex is released in the same step.
   INTERMEZZO_SYNC_VAR_OP_CONDVAR_WAIT = 14,
@@ -102,13 +102,13 @@ enum IntermezzoSyncVarOp
   INTERMEZZO_SYNC_VAR_OP_NOTIFY_ONE = 16,
   // `notify_all`
   INTERMEZZO_SYNC_VAR_OP_NOTIFY_ALL = 17,
-  // A message, or its refusal by a channel without receiver, goes in.
+  // A send to a channel, or its refusal because no receiver is left.
   INTERMEZZO_SYNC_VAR_OP_CHANNEL_SEND = 18,
-  // A message, or the news that no sender is left, comes out.
+  // A receive from a channel, or the discovery that no sender is left.
   INTERMEZZO_SYNC_VAR_OP_CHANNEL_RECEIVE = 19,
   // A `try_` operation on a channel that found it not ready: a read.
   INTERMEZZO_SYNC_VAR_OP_CHANNEL_TRY_FAILED = 20,
-  // An end of a channel is dropped.
+  // Dropping an end of a channel.
   INTERMEZZO_SYNC_VAR_OP_CHANNEL_CLOSE = 21,
   // Arrival at a barrier.
   INTERMEZZO_SYNC_VAR_OP_BARRIER_ARRIVE = 22,
@@ -118,7 +118,7 @@ enum IntermezzoSyncVarOp
   INTERMEZZO_SYNC_VAR_OP_ONCE_BEGIN = 24,
   // End of a one-time initialisation.
   INTERMEZZO_SYNC_VAR_OP_ONCE_END = 25,
-  // A look at whether a one-time initialisation is complete, or the sight that it is: a read.
+  // A check of whether a one-time initialisation is complete, or the discovery that it is: a read.
   INTERMEZZO_SYNC_VAR_OP_ONCE_CHECK = 26,
   // Creation of a task.
   INTERMEZZO_SYNC_VAR_OP_TASK_FORK = 27,
@@ -126,11 +126,11 @@ enum IntermezzoSyncVarOp
   INTERMEZZO_SYNC_VAR_OP_TASK_BEGIN = 28,
   // Last event of a task.
   INTERMEZZO_SYNC_VAR_OP_TASK_END = 29,
-  // The end of a task is awaited, and has come.
+  // A join: the awaited task has ended.
   INTERMEZZO_SYNC_VAR_OP_TASK_JOIN = 30,
-  // A look at whether a task has ended: a read.
+  // A check of whether a task has ended: a read.
   INTERMEZZO_SYNC_VAR_OP_TASK_CHECK = 31,
-  // `park` returns.
+  // The return of `park`.
   INTERMEZZO_SYNC_VAR_OP_PARK = 32,
   // `unpark`, or the waking of a future.
   INTERMEZZO_SYNC_VAR_OP_UNPARK = 33,
@@ -138,23 +138,23 @@ enum IntermezzoSyncVarOp
   INTERMEZZO_SYNC_VAR_OP_YIELD = 34,
   // `sleep`, on the virtual clock.
   INTERMEZZO_SYNC_VAR_OP_SLEEP = 35,
-  // A timed wait gave up.
+  // The end of a timed wait by its time limit.
   INTERMEZZO_SYNC_VAR_OP_TIME_OUT = 36,
   // `choose(n)`; `read` is the value chosen.
   INTERMEZZO_SYNC_VAR_OP_CHOICE = 37,
-  // A reference count goes up.
+  // The increment of a reference count.
   INTERMEZZO_SYNC_VAR_OP_COUNT_UP = 38,
-  // A reference count goes down.
+  // The decrement of a reference count.
   INTERMEZZO_SYNC_VAR_OP_COUNT_DOWN = 39,
-  // A reference count is looked at: a read.
+  // A read of a reference count.
   INTERMEZZO_SYNC_VAR_OP_COUNT_READ = 40,
-  // A plain memory access that was made a schedule point, or a look at virtual time: a read.
+  // A plain memory access that was made a schedule point, or a reading of virtual time: a read.
   INTERMEZZO_SYNC_VAR_OP_DATA_READ = 41,
   // A plain memory access that was made a schedule point: a write.
   INTERMEZZO_SYNC_VAR_OP_DATA_WRITE = 42,
-  // An operation of an object under test begins; `written` is its number.
+  // The beginning of an operation of an object under test; `written` is its number.
   INTERMEZZO_SYNC_VAR_OP_OPERATION_CALL = 43,
-  // An operation of an object under test is over; `written` is its number.
+  // The end of an operation of an object under test; `written` is its number.
   INTERMEZZO_SYNC_VAR_OP_OPERATION_RETURN = 44,
 };
 #ifndef __cplusplus
@@ -165,7 +165,7 @@ typedef uint8_t IntermezzoSyncVarOp;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// The ordering of an atomic operation; `None` for operations that are not atomics'. The numbers are part of the
+// The ordering of an atomic operation; `None` for operations on anything but atomics. The numbers are part of the
 // contract with plugins.
 enum IntermezzoMemoryOrder
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -193,7 +193,7 @@ typedef uint8_t IntermezzoMemoryOrder;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Why there is a schedule point.
+// The reason for a schedule point.
 enum IntermezzoPointKind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -212,15 +212,15 @@ typedef uint32_t IntermezzoPointKind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What a block of tracked memory is.
+// The kind of a block of tracked memory.
 enum IntermezzoBlockKind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Memory asked of the allocator.
+  // Memory obtained from the allocator.
   INTERMEZZO_BLOCK_KIND_HEAP = 0,
-  // What an `Arc` holds: given back when no share is left.
+  // The contents of an `Arc`: released when no share is left.
   INTERMEZZO_BLOCK_KIND_SHARED = 1,
   // A value that is tracked by itself.
   INTERMEZZO_BLOCK_KIND_VALUE = 2,
@@ -233,13 +233,13 @@ typedef uint32_t IntermezzoBlockKind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// How bad a finding is.
+// The severity of a finding.
 enum IntermezzoSeverity
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Worth knowing. The exploration goes on, and its verdict is not changed.
+  // Worth knowing. The exploration continues, and its verdict is not changed.
   INTERMEZZO_SEVERITY_WARNING = 0,
   // The test fails.
   INTERMEZZO_SEVERITY_ERROR = 1,
@@ -252,7 +252,7 @@ typedef uint32_t IntermezzoSeverity;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Bits of `interests`: which callbacks a monitor wants. Beginning, end and shutdown always come.
+// Bits of `interests`: the callbacks that a monitor wants. Beginning, end and shutdown always come.
 enum IntermezzoInterest
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -270,7 +270,7 @@ enum IntermezzoInterest
   INTERMEZZO_INTEREST_ATTRIBUTES = 16,
   // `on_allocation`, `on_release`
   INTERMEZZO_INTEREST_ALLOCATIONS = 32,
-  // No callback, but what `enabled_at` and `disabled_at` need.
+  // No callback; enables `enabled_at` and `disabled_at`.
   INTERMEZZO_INTEREST_ENABLED_SETS = 64,
 };
 #ifndef __cplusplus
@@ -281,14 +281,14 @@ typedef uint32_t IntermezzoInterest;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// The call of a callback, to be handed back to the functions of the host's table. Valid until the callback returns.
+// The call of a callback, to be passed back to the functions of the host's table. Valid until the callback returns.
 typedef struct IntermezzoCall IntermezzoCall;
 
 // Text in UTF-8. It need not end with a zero byte.
 typedef struct IntermezzoText {
   // The first byte; null for no text at all.
   const char *bytes;
-  // How many bytes.
+  // The length in bytes.
   size_t length;
 } IntermezzoText;
 
@@ -297,24 +297,24 @@ typedef uint32_t IntermezzoTaskId;
 
 // The `index`-th event of `task`, from 1. Ordered by task, then index.
 typedef struct IntermezzoEventId {
-  // Whose event it is.
+  // The task of the event.
   IntermezzoTaskId task;
-  // The how-manieth of that task, from 1.
+  // The event's index in its task, from 1.
   uint32_t index;
 } IntermezzoEventId;
 
 // A place in the source, numbered from 0 in order of first use within an exploration.
 typedef uint32_t IntermezzoSiteId;
 
-// What a task did, for a finding that is about it, where events do not say: an access to plain memory.
+// An action of a task that a finding concerns and no event describes: an access to plain memory.
 typedef struct IntermezzoFindingDeed {
   // Bytes of this struct.
   uint32_t size;
-  // Where in the source it is.
+  // The source place of the action.
   IntermezzoSiteId site;
-  // The last event of the task by then, or the event that it was.
+  // The task's last event at that time, or the event itself.
   struct IntermezzoEventId after;
-  // In words: `write cell 1.1`.
+  // A description: `write cell 1.1`.
   struct IntermezzoText what;
 } IntermezzoFindingDeed;
 
@@ -322,26 +322,26 @@ typedef struct IntermezzoFindingDeed {
 typedef struct IntermezzoFinding {
   // Bytes of this struct.
   uint32_t size;
-  // How bad it is: a `Severity`.
+  // The severity: a `Severity`.
   uint32_t severity;
   // The kind, as in reports: `data_race`, or the plugin's own, `plugin/NAME`.
   struct IntermezzoText kind;
-  // What happened, for people: with names, without numbers of tasks, events or executions. The same words are the
-  // same finding, however many executions show it.
+  // A description for people: with names, without numbers of tasks, events or executions. Reports with the same
+  // message are one finding, however many executions show it.
   struct IntermezzoText message;
-  // What would mend it, for people; null for none.
+  // A suggested fix, for people; null for none.
   struct IntermezzoText suggestion;
   // The events concerned, most telling first; may be null if there are none.
   const struct IntermezzoEventId *events;
-  // How many events.
+  // The number of events.
   size_t event_count;
-  // Where in the source what it is about is done, as far as events do not say; may be null if there are none.
+  // Source places of the finding that its events do not give; may be null if there are none.
   const IntermezzoSiteId *sites;
-  // How many places.
+  // The number of places.
   size_t site_count;
-  // What it is about and what is no event; may be null if there is nothing.
+  // Actions that the finding concerns and that are no events; may be null if there are none.
   const struct IntermezzoFindingDeed *deeds;
-  // How many deeds.
+  // The number of deeds.
   size_t deed_count;
 } IntermezzoFinding;
 
@@ -353,19 +353,19 @@ typedef uint32_t IntermezzoSyncVar;
 // A cell or block of tracked plain memory, numbered from 0 in order of first use.
 typedef uint32_t IntermezzoLocation;
 
-// A visible operation that has happened. What `read` and `written` hold depends on the operation; both are 0 where
-// nothing is said here:
+// A visible operation that has happened. The meaning of `read` and `written` depends on the operation. Both are 0
+// where this list says nothing:
 //
 // - atomics: the values read and written, as bits
 // - `TASK_FORK`, `TASK_JOIN`: `read` is the other task's number
 // - `TASK_CHECK`, `ONCE_CHECK`, `POISON_CHECK`: `read` is 1 if it is so
 // - `ONCE_END`: `written` is 1 if it is complete, 0 if it panicked
 // - `CONDVAR_WAIT`: `written` is the number of the mutex released, a variable
-// - `CONDVAR_WAKE`, `PARK`: `read` is 1 if nobody caused it
-// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if nobody is left to receive it;
-//   of a rendezvous, `read` is the message that the receiver has taken
-// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if nobody is left to send one; of a rendezvous,
-//   `written` is 1 if none came: the receiver only says that it waits, or no longer does
+// - `CONDVAR_WAKE`, `PARK`: `read` is 1 if no other task caused it
+// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if no receiver is left; of
+//   a rendezvous, `read` is the message that the receiver has taken
+// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if no sender is left; of a rendezvous, `written` is
+//   1 if no message arrived: the receiver only begins or stops waiting
 // - `CHANNEL_CLOSE`: `written` is 1 if it was the receiver, 0 for a sender
 // - `BARRIER_ARRIVE`, `BARRIER_PASS`: `read` is the round of the barrier, from 1
 // - `COUNT_UP`, `COUNT_DOWN`, `COUNT_READ`: the counts before and after
@@ -373,52 +373,54 @@ typedef uint32_t IntermezzoLocation;
 typedef struct IntermezzoSyncAccess {
   // Bytes of this struct.
   uint32_t size;
-  // What it did: a `SyncVarOp`.
+  // The operation: a `SyncVarOp`.
   uint32_t op;
   // The ordering, for atomics and fences: a `MemoryOrder`.
   uint32_t order;
   // The variable, or `UINT32_MAX` for none.
   IntermezzoSyncVar var;
-  // Which event it was.
+  // The event.
   struct IntermezzoEventId event;
-  // Where in the source it is.
+  // The source place of the operation.
   IntermezzoSiteId site;
   // 0.
   uint32_t reserved;
-  // What was read.
+  // The value read.
   uint64_t read;
-  // What was written.
+  // The value written.
   uint64_t written;
 } IntermezzoSyncAccess;
 
-// What a monitor may ask its engine, and tell it. Every function is to be called during a callback that has a
-// `Call`, on its thread, and with it.
+// An engine's functions, with which a monitor asks questions and reports. Each must be called during a callback that
+// has a `Call`, on its thread, and with it.
 //
-// Functions that give a name write it to `text`, at most `capacity` bytes with the zero byte that ends it, cut where a
-// character begins if there is not enough room; and return how many bytes the whole name has, without the zero. So
-// `capacity` 0 asks for the length. Those that give a list write at most `capacity` items, and return how many
-// there are. Answers are about the moment of the call.
+// Functions that give a name write it to `text`: at most `capacity` bytes, the final zero byte included. If there is
+// not enough room, the name is cut where a character begins. They return the length of the whole name in bytes,
+// without the zero, so `capacity` 0 asks for the length. Functions that give a list write at most `capacity` items,
+// and return how many there are. Answers are about the moment of the call.
 typedef struct IntermezzoHostTable {
   // Bytes of this struct, as the engine was compiled.
   uint32_t size;
   // The version of the contract for which the engine was compiled.
   uint32_t version;
-  // Reports a finding; it is copied. Returns 0, or `FAILED` if something about it is not as it should be: then the
-  // report says so, as a finding about the plugin.
+  // Reports a finding; it is copied. Returns 0, or `FAILED` if the finding is malformed: then the report says so,
+  // as a finding about the plugin.
   uint32_t (*report)(struct IntermezzoCall *call, const struct IntermezzoFinding *finding);
-  // Name of a task: `main`, its own name, or who created it and the how-manieth it was.
+  // Name of a task: `main`, its own name, or its creator and its index among the tasks that it created.
   size_t (*task_name)(struct IntermezzoCall *call, IntermezzoTaskId task, char *text, size_t capacity);
-  // Name of a variable: its kind, who used it first, and the how-manieth it was.
+  // Name of a variable: its kind, the task that used it first, and its index among the variables which that task
+  // used first.
   size_t (*var_name)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
-  // Name of a cell or block of memory: what it is, who used it first, and the how-manieth it was.
+  // Name of a cell or block of memory: its kind, the task that used it first, and its index among those which that
+  // task used first.
   size_t (*location_name)(struct IntermezzoCall *call,
                           IntermezzoLocation location,
                           char *text,
                           size_t capacity);
   // `file:line:column` of a source place.
   size_t (*site_name)(struct IntermezzoCall *call, IntermezzoSiteId site, char *text, size_t capacity);
-  // The visible operations of the execution so far, in order, from number `first` (the first of all is 0). Returns how
-  // many there are from there on.
+  // The visible operations of the execution so far, in order, from number `first` (the first of all is 0). Returns
+  // how many there are from that number on.
   size_t (*accesses)(struct IntermezzoCall *call,
                      size_t first,
                      struct IntermezzoSyncAccess *accesses,
@@ -437,21 +439,21 @@ typedef struct IntermezzoHostTable {
   uint32_t (*happens_before)(struct IntermezzoCall *call,
                              struct IntermezzoEventId a,
                              struct IntermezzoEventId b);
-  // What the event knows by that order, itself included: for each task, by number, the index of its last event that is
-  // known, 0 for none. `NONE` if there is no such event.
+  // The clock of the event by that order, itself included: for each task, by number, the index of its last known
+  // event, 0 for none. `NONE` if there is no such event.
   size_t (*clock)(struct IntermezzoCall *call,
                   struct IntermezzoEventId event,
                   uint32_t *indices,
                   size_t capacity);
 } IntermezzoHostTable;
 
-// An execution, at its beginning or end. Its operations are to be had from `accesses`.
+// An execution, at its beginning or end. `accesses` gives its operations.
 typedef struct IntermezzoExecutionInfo {
   // Bytes of this struct.
   uint32_t size;
-  // 1 if every task came to its end, else 0. 0 at the beginning.
+  // 1 if every task ended, else 0. 0 at the beginning.
   uint32_t complete;
-  // The how-manieth of the exploration, from 1.
+  // The execution's number in the exploration, from 1.
   uint64_t number;
 } IntermezzoExecutionInfo;
 
@@ -459,7 +461,7 @@ typedef struct IntermezzoExecutionInfo {
 typedef struct IntermezzoPoint {
   // Bytes of this struct.
   uint32_t size;
-  // Why the point is there: a `PointKind`.
+  // The reason for the point: a `PointKind`.
   uint32_t kind;
   // The operation: a `SyncVarOp`.
   uint32_t op;
@@ -467,7 +469,7 @@ typedef struct IntermezzoPoint {
   IntermezzoSyncVar var;
   // The event that comes next.
   struct IntermezzoEventId event;
-  // Where in the source it is.
+  // The source place of the operation.
   IntermezzoSiteId site;
 } IntermezzoPoint;
 
@@ -475,38 +477,38 @@ typedef struct IntermezzoPoint {
 typedef struct IntermezzoDataAccess {
   // Bytes of this struct.
   uint32_t size;
-  // Where in the location the access begins, in bytes.
+  // The offset in the location at which the access begins, in bytes.
   uint32_t offset;
   // Bytes accessed.
   uint32_t bytes;
-  // 1 if it was written; 2 if it was written by a pointer that was asked for at `site`, after that and before the
-  // task's next event. Else 0.
+  // 1 for a write; 2 for a write by a pointer that was asked for at `site`, after that and before the task's next
+  // event. Otherwise 0.
   uint32_t is_write;
   // The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
   uint32_t order;
   // The cell, or the block of memory, in which the memory accessed lies.
   IntermezzoLocation location;
-  // The variable whose own memory this is: of an atomic that is accessed plainly. Else `UINT32_MAX`.
+  // The variable whose own memory this is: that of an atomic that is accessed plainly. Otherwise `UINT32_MAX`.
   IntermezzoSyncVar var;
-  // Where in the source it is.
+  // The source place of the access.
   IntermezzoSiteId site;
   // The last visible operation of the same task: the access follows it in program order.
   struct IntermezzoEventId after;
 } IntermezzoDataAccess;
 
-// Memory begins to be used.
+// The allocation of a block of memory.
 typedef struct IntermezzoAllocated {
   // Bytes of this struct.
   uint32_t size;
-  // What it is: a `BlockKind`.
+  // The kind of block: a `BlockKind`.
   uint32_t kind;
   // The last visible operation of the same task.
   struct IntermezzoEventId after;
   // The block: no other of the execution has the same location.
   IntermezzoLocation location;
-  // The variable of the counts, if it is shared; else `UINT32_MAX`.
+  // The variable of the counts, if it is shared; otherwise `UINT32_MAX`.
   IntermezzoSyncVar var;
-  // Where in the source it is.
+  // The source place of the allocation.
   IntermezzoSiteId site;
   // 0.
   uint32_t reserved;
@@ -514,7 +516,7 @@ typedef struct IntermezzoAllocated {
   uint64_t bytes;
 } IntermezzoAllocated;
 
-// Memory is given back, or a cell is dropped. More than once is a double free.
+// The release of memory, or the drop of a cell. A second release is a double free.
 typedef struct IntermezzoReleased {
   // Bytes of this struct.
   uint32_t size;
@@ -522,18 +524,18 @@ typedef struct IntermezzoReleased {
   IntermezzoLocation location;
   // The last visible operation of the same task.
   struct IntermezzoEventId after;
-  // Where in the source it is.
+  // The source place of the release.
   IntermezzoSiteId site;
 } IntermezzoReleased;
 
-// Something about an event, by name. The engine's own: `status` is `blocked` if the task wanted its next operation and
-// cannot go on, `preempted` if it could and another goes on.
+// A named attribute of an event. The engine's own: `status` is `blocked` if the task wanted its next operation and
+// cannot continue, `preempted` if it could and another task continues.
 typedef struct IntermezzoAttribute {
   // Bytes of this struct.
   uint32_t size;
   // 0.
   uint32_t reserved;
-  // The event: for the engine's own, the one that the task takes next.
+  // The event. For the engine's own attributes, the event that the task takes next.
   struct IntermezzoEventId event;
   // The attribute.
   struct IntermezzoText name;
@@ -541,7 +543,7 @@ typedef struct IntermezzoAttribute {
   struct IntermezzoText value;
 } IntermezzoAttribute;
 
-// Something the test said. `atomic begin NAME` and `atomic end` are around blocks that are meant to be atomic.
+// A message from the test. `atomic begin NAME` and `atomic end` are around blocks that are meant to be atomic.
 typedef struct IntermezzoSaid {
   // Bytes of this struct.
   uint32_t size;
@@ -555,8 +557,8 @@ typedef struct IntermezzoSaid {
 
 // A monitor, as its plugin offers it. A callback that is null is not called.
 //
-// `instance` is the plugin's own, handed back to each function. What the pointers in structs point to is valid until
-// the callback returns.
+// `instance` is the plugin's own, and is passed to each function. What the pointers in structs point to is valid
+// until the callback returns.
 typedef struct IntermezzoMonitorTable {
   // Bytes of this struct, as the plugin was compiled.
   uint32_t size;
@@ -570,60 +572,60 @@ typedef struct IntermezzoMonitorTable {
   struct IntermezzoText name;
   // The plugin's own version, for people; null if there is none. Valid until the monitor is destroyed.
   struct IntermezzoText plugin_version;
-  // The plugin's own; may be null.
+  // The plugin's own pointer; may be null.
   void *instance;
-  // The monitor is no longer needed. Called once, last of all. When it returns, nothing of the monitor runs any more:
-  // it ends threads of its own.
+  // Called once, after all other calls, when the monitor is no longer needed. When it returns, nothing of the
+  // monitor runs any more: it ends threads of its own.
   void (*destroy)(void *instance);
-  // An execution begins. The engine cannot be asked anything yet.
+  // Called when an execution begins. The engine cannot be asked anything yet.
   void (*on_execution_begin)(void *instance, const struct IntermezzoExecutionInfo *execution);
-  // Right before a visible operation, once it is settled that it comes next.
+  // Called right before a visible operation, once it is settled that it comes next.
   void (*on_schedule_point)(void *instance, const struct IntermezzoPoint *next, struct IntermezzoCall *call);
-  // Right after a visible operation.
+  // Called right after a visible operation.
   void (*on_sync_var_access)(void *instance,
                              const struct IntermezzoSyncAccess *access,
                              struct IntermezzoCall *call);
-  // Right after a visible operation on several variables at once, that of `access` first among them. If it is null,
-  // `on_sync_var_access` is called.
+  // Called right after a visible operation on several variables at once, that of `access` first among them. If it
+  // is null, `on_sync_var_access` is called.
   void (*on_aggregate_sync_var_access)(void *instance,
                                        const struct IntermezzoSyncAccess *access,
                                        const IntermezzoSyncVar *vars,
                                        size_t count,
                                        struct IntermezzoCall *call);
-  // At an access to tracked plain memory, before it happens.
+  // Called at an access to tracked plain memory, before it happens.
   void (*on_data_var_access)(void *instance,
                              const struct IntermezzoDataAccess *access,
                              struct IntermezzoCall *call);
-  // Memory begins to be used.
+  // Called when a block of memory is allocated.
   void (*on_allocation)(void *instance,
                         const struct IntermezzoAllocated *allocation,
                         struct IntermezzoCall *call);
-  // Memory is given back, or a cell is dropped.
+  // Called when memory is released, or a cell is dropped.
   void (*on_release)(void *instance, const struct IntermezzoReleased *release, struct IntermezzoCall *call);
-  // Something is known about an event.
+  // Called when an attribute of an event becomes known.
   void (*on_event_attribute)(void *instance,
                              const struct IntermezzoAttribute *attribute,
                              struct IntermezzoCall *call);
-  // The test said something.
+  // Called when the test sends a message.
   void (*on_user_event)(void *instance, const struct IntermezzoSaid *event, struct IntermezzoCall *call);
-  // An execution is over, complete or not.
+  // Called when an execution is over, complete or not.
   void (*on_execution_end)(void *instance,
                            const struct IntermezzoExecutionInfo *execution,
                            struct IntermezzoCall *call);
-  // The whole exploration is over: time for statistics.
+  // Called when the whole exploration is over: time for statistics.
   void (*on_shutdown)(void *instance, struct IntermezzoCall *call);
 } IntermezzoMonitorTable;
 
-// What a plugin exports under the name `intermezzo_monitor_2`: makes one monitor, and fills its table.
+// The function that a plugin exports under the name `intermezzo_monitor_2`: makes one monitor, and fills its table.
 //
-// May be called any number of times, for monitors that then live side by side; and once more in a process of its own
-// before all else, to see that nothing crashes. So it must have no effect that matters if it is repeated.
+// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
+// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
 //
 // - `host` is the engine's table. It is valid until the monitor is destroyed; its functions must not be called now.
-// - `arguments` are the user's, as text; empty if there are none. What they mean is the plugin's business.
+// - `arguments` are the user's, as text; empty if there are none. Their meaning is up to the plugin.
 // - `monitor` is to be filled. All its bytes are zero.
-// - `message` has room for `capacity` bytes. If the monitor cannot be made, the reason is to be written there, as text
-//   that ends with a zero byte.
+// - `message` has room for `capacity` bytes. If the monitor cannot be made, write the reason there, as text that
+//   ends with a zero byte.
 //
 // Returns 0, or anything else if there is no monitor: then nothing will be destroyed.
 typedef uint32_t (*IntermezzoEntry)(const struct IntermezzoHostTable *host,

@@ -1,9 +1,9 @@
-//! Vector clocks: how much of each task somebody knows.
+//! Vector clocks: how much of each task is known at some point.
 
 use crate::{EventId, TaskId};
 use std::cmp::Ordering;
 
-/// For each task, the index of its last event that is known; 0 for none.
+/// For each task, the index of its last known event; 0 for none.
 ///
 /// Of two events of different tasks, `a` comes before `b` if and only if `b`'s clock knows `a`.
 #[derive(Debug, Default, PartialEq, Eq, Hash)]
@@ -14,25 +14,25 @@ impl Clone for VectorClock {
         VectorClock(self.0.clone())
     }
 
-    /// The memory is kept.
+    /// Keeps the memory.
     fn clone_from(&mut self, source: &Self) {
         self.0.clone_from(&source.0);
     }
 }
 
 impl VectorClock {
-    /// A clock that knows nothing.
+    /// Creates a clock that knows nothing.
     pub const fn new() -> VectorClock {
         VectorClock(Vec::new())
     }
 
-    /// The index of the last event of `task` that is known; 0 for none.
+    /// Returns the index of the last known event of `task`; 0 for none.
     #[inline]
     pub fn get(&self, task: TaskId) -> u32 {
         self.0.get(task.index()).copied().unwrap_or(0)
     }
 
-    /// From now on, the events of `task` up to this index are known, and no others of that task.
+    /// Makes the events of `task` up to this index known, and no others of that task.
     #[inline]
     pub fn set(&mut self, task: TaskId, index: u32) {
         if self.0.len() <= task.index() {
@@ -47,12 +47,12 @@ impl VectorClock {
         }
     }
 
-    /// Whether the event is known.
+    /// `true` if the event is known.
     pub fn knows(&self, event: EventId) -> bool {
         self.get(event.task) >= event.index
     }
 
-    /// What the other knows is known from now on.
+    /// Adds everything that the other clock knows.
     #[inline]
     pub fn join(&mut self, other: &VectorClock) {
         if self.0.len() < other.0.len() {
@@ -65,12 +65,12 @@ impl VectorClock {
         }
     }
 
-    /// Nothing is known any more. The memory is kept.
+    /// Forgets everything. The memory is kept.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Each task of which something is known, and how much.
+    /// Returns the last known event of each task of which something is known.
     pub fn iter(&self) -> impl Iterator<Item = EventId> + '_ {
         let known = |(task, &index): (usize, &u32)| EventId {
             task: TaskId(task as u32),
@@ -80,12 +80,12 @@ impl VectorClock {
         tasks.filter(|(_, index)| **index > 0).map(known)
     }
 
-    /// The clock as a table with a row per task.
+    /// Returns the clock as a table with a row per task.
     pub fn as_slice(&self) -> &[u32] {
         &self.0
     }
 
-    /// Two clocks that know the same are equal: no zeros at the end.
+    /// Removes zeros at the end, so that two clocks that know the same are equal.
     fn trim(&mut self) {
         while self.0.last() == Some(&0) {
             self.0.pop();
@@ -102,7 +102,7 @@ impl FromIterator<u32> for VectorClock {
 }
 
 impl PartialOrd for VectorClock {
-    /// Less is knowing less; `None` where each knows something that the other does not.
+    /// A clock is less if it knows less; `None` if each knows something that the other does not.
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         let most = self.0.len().max(other.0.len()) as u32;
         let mut order = Ordering::Equal;

@@ -1,4 +1,4 @@
-//! What a monitor may ask the engine, and tell it.
+//! The questions a monitor may ask the engine, and its reports.
 
 use crate::{EventId, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
 
@@ -30,13 +30,13 @@ pub trait Host {
     fn clock(&mut self, event: EventId) -> Option<&VectorClock>;
 }
 
-/// What a monitor may ask the engine, and tell it. Answers are about the moment of the call.
+/// A monitor's access to the engine: to ask questions, and to report. Answers are about the moment of the call.
 pub struct Context<'a> {
     host: &'a mut dyn Host,
 }
 
 impl<'a> Context<'a> {
-    /// A context over an engine, or over a test double.
+    /// Creates a context over an engine, or over a test double.
     pub fn new(host: &'a mut dyn Host) -> Self {
         Context { host }
     }
@@ -46,59 +46,64 @@ impl<'a> Context<'a> {
         self.host.report(report);
     }
 
-    /// Name of a task: `main`, its own name, or who created it and the how-manieth it was.
+    /// Returns the name of a task: `main`, its own name, or its creator and its index among the tasks that it
+    /// created.
     pub fn task_name(&self, task: TaskId) -> String {
         self.host.task_name(task)
     }
 
-    /// Name of a variable: its kind, who used it first, and the how-manieth it was.
+    /// Returns the name of a variable: its kind, the task that used it first, and its index among the variables which
+    /// that task used first.
     pub fn var_name(&self, var: SyncVar) -> String {
         self.host.var_name(var)
     }
 
-    /// Name of a cell or block of memory: what it is, who used it first, and the how-manieth it was.
+    /// Returns the name of a cell or block of memory: its kind, the task that used it first, and its index among
+    /// those which that task used first.
     pub fn location_name(&self, location: Location) -> String {
         self.host.location_name(location)
     }
 
-    /// `file:line:column` of a source place.
+    /// Returns a source place as `file:line:column`.
     pub fn site_name(&self, site: SiteId) -> String {
         self.host.site_name(site)
     }
 
-    /// The visible operations of the execution so far, in order. The `n`-th, from 0, is *step* `n`.
+    /// Returns the visible operations of the execution so far, in order. The `n`-th, from 0, is *step* `n`.
     pub fn accesses(&self) -> &[SyncVarAccess] {
         self.host.accesses()
     }
 
-    /// The tasks that could take their next operation at this moment, in order of creation.
+    /// Returns the tasks that could take their next operation at this moment, in order of creation.
     pub fn enabled(&self) -> Vec<TaskId> {
         self.host.enabled()
     }
 
-    /// The tasks that have not ended and could not take their next operation, in order of creation.
+    /// Returns the tasks that have not ended and could not take their next operation, in order of creation.
     pub fn disabled(&self) -> Vec<TaskId> {
         self.host.disabled()
     }
 
-    /// The tasks that could have taken step `n`. `None` if there was no such step, or if no monitor asked for
+    /// Returns the tasks that could have taken step `n`. `None` if there was no such step, or if no monitor asked for
     /// [`Interests::ENABLED_SETS`](crate::Interests::ENABLED_SETS).
     pub fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.host.enabled_at(step)
     }
 
-    /// The tasks that had not ended and could not have taken step `n`; `None` as for [`enabled_at`](Self::enabled_at).
+    /// Returns the tasks that had not ended and could not have taken step `n`; `None` as for
+    /// [`enabled_at`](Self::enabled_at).
     pub fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.host.disabled_at(step)
     }
 
-    /// Whether event `a` comes before event `b` by program order and the order of operations that do not commute
-    /// (see [`HappensBefore`](crate::HappensBefore)). Computed when first asked for: who does not ask does not pay.
+    /// `true` if event `a` comes before event `b` by program order and the order of operations that do not commute
+    /// (see [`HappensBefore`](crate::HappensBefore)). The order is computed on the first question, so a monitor that
+    /// does not ask does not pay for it.
     pub fn happens_before(&mut self, a: EventId, b: EventId) -> bool {
         self.host.happens_before(a, b)
     }
 
-    /// What the event knows of each task by that order, itself included; `None` if there is no such event.
+    /// Returns what the event knows of each task by that order, itself included; `None` if there is no such event.
     pub fn clock(&mut self, event: EventId) -> Option<&VectorClock> {
         self.host.clock(event)
     }

@@ -1,8 +1,8 @@
-//! What monitors are told.
+//! The events that monitors receive.
 
 use crate::{EventId, Location, MemoryOrder, SiteId, SyncVar, SyncVarOp, TaskId};
 
-/// Why there is a schedule point.
+/// The reason for a schedule point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum PointKind {
@@ -15,7 +15,7 @@ pub enum PointKind {
 /// The place right before a visible operation, once it is settled that it comes next.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulePoint {
-    /// Why the point is there.
+    /// The reason for the point.
     pub kind: PointKind,
     /// The event that comes next.
     pub event: EventId,
@@ -23,13 +23,13 @@ pub struct SchedulePoint {
     pub var: SyncVar,
     /// The operation.
     pub op: SyncVarOp,
-    /// Where in the source it is.
+    /// The source place of the operation.
     pub site: SiteId,
 }
 
 /// A visible operation that has happened.
 ///
-/// What `read` and `written` hold depends on the operation; both are 0 where nothing is said here:
+/// The meaning of `read` and `written` depends on the operation. Both are 0 where this table says nothing:
 ///
 /// | operation | `read` | `written` |
 /// |---|---|---|
@@ -38,41 +38,41 @@ pub struct SchedulePoint {
 /// | `TaskCheck`, `OnceCheck`, `PoisonCheck` | 1 if it is so | |
 /// | `OnceEnd` | | 1 if it is complete, 0 if it panicked |
 /// | `CondvarWait` | | the number of the mutex released, a `SyncVar` |
-/// | `CondvarWake`, `Park` | 1 if nobody caused it | |
-/// | `ChannelSend` | (rendezvous) the message that the receiver has taken | the number of the message, from 1 in each channel; 0 if nobody is left to receive it |
-/// | `ChannelReceive` | the number of the message; 0 if nobody is left to send one | (rendezvous) 1 if none came: the receiver only says that it waits, or no longer does |
+/// | `CondvarWake`, `Park` | 1 if no other task caused it | |
+/// | `ChannelSend` | (rendezvous) the message that the receiver has taken | the number of the message, from 1 in each channel; 0 if no receiver is left |
+/// | `ChannelReceive` | the number of the message; 0 if no sender is left | (rendezvous) 1 if no message arrived: the receiver only begins or stops waiting |
 /// | `ChannelClose` | (receiver) how many messages are dropped with it: the last that were sent | 1 if it was the receiver, 0 for a sender |
 /// | `BarrierArrive`, `BarrierPass` | the round of the barrier, from 1 | |
 /// | `CountUp`, `CountDown`, `CountRead` | the count before | the count after |
 /// | `Choice` | the value chosen | |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyncVarAccess {
-    /// Which event it was.
+    /// The event.
     pub event: EventId,
     /// The variable, or `SyncVar::NONE`.
     pub var: SyncVar,
-    /// What it did.
+    /// The operation.
     pub op: SyncVarOp,
-    /// The ordering, for atomics and fences; `Acquire` of a `CountRead` that found its handle to be the only one, and
-    /// gives the value out because of it.
+    /// The ordering, for atomics and fences. It is `Acquire` for a `CountRead` that found its handle to be the only
+    /// one, and therefore gives the value out.
     pub order: MemoryOrder,
-    /// What was read, see above.
+    /// The value read, see above.
     pub read: u64,
-    /// What was written, see above.
+    /// The value written, see above.
     pub written: u64,
-    /// Where in the source it is.
+    /// The source place of the operation.
     pub site: SiteId,
 }
 
 impl SyncVarAccess {
-    /// The other task, of a `TaskFork` or `TaskJoin`.
+    /// Returns the other task, of a `TaskFork` or `TaskJoin`.
     pub fn other_task(&self) -> Option<TaskId> {
         let about_another = matches!(self.op, SyncVarOp::TaskFork | SyncVarOp::TaskJoin);
         about_another.then_some(TaskId(self.read as u32))
     }
 
-    /// The second variable of an operation that works on two at once: the mutex that a `CondvarWait` releases.
-    /// `SyncVar::NONE` for all others.
+    /// Returns the second variable of an operation that works on two at once: the mutex that a `CondvarWait`
+    /// releases. `SyncVar::NONE` for all others.
     pub fn other_var(&self) -> SyncVar {
         match self.op {
             SyncVarOp::CondvarWait => SyncVar(self.written as u32),
@@ -88,26 +88,26 @@ pub struct DataVarAccess {
     pub after: EventId,
     /// The cell, or the block of memory, in which the memory accessed lies.
     pub location: Location,
-    /// Where in it the access begins, in bytes.
+    /// The offset in the location at which the access begins, in bytes.
     pub offset: u32,
     /// Bytes accessed.
     pub size: u32,
-    /// Whether it was written.
+    /// `true` if the access is a write.
     pub is_write: bool,
-    /// Whether a pointer was asked for at `site`. If `is_write`, it was written by that pointer, before the task's next
-    /// event; else it counts as a read.
+    /// `true` if a pointer was asked for at `site`. With `is_write`, the memory was written by that pointer, before
+    /// the task's next event; otherwise the access counts as a read.
     pub by_pointer: bool,
     /// The ordering of an access that is atomic; `None` for a plain one.
     pub order: MemoryOrder,
-    /// The variable whose own memory this is: of an atomic that is accessed plainly, by `get_mut` say. Else
-    /// `SyncVar::NONE`.
+    /// The variable whose own memory this is: that of an atomic that is accessed plainly, for example by `get_mut`.
+    /// Otherwise `SyncVar::NONE`.
     pub var: SyncVar,
-    /// Where in the source it is.
+    /// The source place of the access.
     pub site: SiteId,
 }
 
 impl DataVarAccess {
-    /// What it does, as events are called: `read`, `write`, `get pointer`, `write by pointer`.
+    /// Returns the kind of access as events name it: `read`, `write`, `get pointer`, `write by pointer`.
     pub fn name(&self) -> &'static str {
         match (self.is_write, self.by_pointer) {
             (false, false) => "read",
@@ -117,7 +117,7 @@ impl DataVarAccess {
         }
     }
 
-    /// Whether the two touch a byte in common, and one of them writes it.
+    /// `true` if the two accesses have a byte in common, and one of them writes it.
     pub fn conflicts(&self, other: &DataVarAccess) -> bool {
         let end = |access: &DataVarAccess| u64::from(access.offset) + u64::from(access.size);
         self.location == other.location
@@ -127,69 +127,69 @@ impl DataVarAccess {
     }
 }
 
-/// Something that an execution does with plain memory.
+/// An event of an execution's plain memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryEvent {
     /// Number of visible operations before it, of all tasks.
     pub events: usize,
-    /// What happens.
+    /// The event itself.
     pub what: MemoryDeed,
 }
 
 /// The kinds of [`MemoryEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryDeed {
-    /// What [`Monitor::on_data_var_access`](crate::Monitor::on_data_var_access) is told.
+    /// An access, as [`Monitor::on_data_var_access`](crate::Monitor::on_data_var_access) receives it.
     Access(DataVarAccess),
-    /// What [`Monitor::on_allocation`](crate::Monitor::on_allocation) is told.
+    /// An allocation, as [`Monitor::on_allocation`](crate::Monitor::on_allocation) receives it.
     Allocation(Allocation),
-    /// What [`Monitor::on_release`](crate::Monitor::on_release) is told.
+    /// A release, as [`Monitor::on_release`](crate::Monitor::on_release) receives it.
     Release(Release),
 }
 
-/// What a block of tracked memory is.
+/// The kind of a block of tracked memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 #[non_exhaustive]
 pub enum BlockKind {
-    /// Memory asked of the allocator.
+    /// Memory obtained from the allocator.
     Heap = 0,
-    /// What an `Arc` holds: given back when no share is left.
+    /// The contents of an `Arc`: released when no share is left.
     Shared = 1,
     /// A value that is tracked by itself.
     Value = 2,
 }
 
-/// Memory begins to be used.
+/// The allocation of a block of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// The last visible operation of the same task.
     pub after: EventId,
-    /// The block: no other of the execution has the same location, not even one that has its address later.
+    /// The block. No other block of the execution has the same location, not even one that has its address later.
     pub location: Location,
-    /// What it is.
+    /// The kind of block.
     pub kind: BlockKind,
     /// Bytes.
     pub size: u64,
-    /// The variable of the counts, if it is shared; else `SyncVar::NONE`.
+    /// The variable of the counts, if it is shared; otherwise `SyncVar::NONE`.
     pub var: SyncVar,
-    /// Where in the source it is.
+    /// The source place of the allocation.
     pub site: SiteId,
 }
 
-/// Memory is given back. Told each time that the test does so: more than once is a double free, after which the
-/// execution goes on unharmed.
+/// The release of a block of memory. Each release by the test is an event: a second one is a double free, after which
+/// the execution continues unharmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
     /// The last visible operation of the same task.
     pub after: EventId,
     /// The block, or a cell that is dropped.
     pub location: Location,
-    /// Where in the source it is.
+    /// The source place of the release.
     pub site: SiteId,
 }
 
-/// Something the test said.
+/// A message from the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserEvent<'a> {
     /// The last visible operation of the same task.
@@ -199,30 +199,30 @@ pub struct UserEvent<'a> {
 }
 
 impl<'a> UserEvent<'a> {
-    /// What a test says where a block begins that is meant to be atomic: this, and the block's name.
+    /// The text with which a test begins a block that is meant to be atomic; the block's name follows.
     pub const BLOCK_BEGINS: &'static str = "atomic begin ";
-    /// What it says where the block ends that began last.
+    /// The text with which a test ends the block that began last.
     pub const BLOCK_ENDS: &'static str = "atomic end";
 
-    /// The name of the block that begins here, if one does.
+    /// Returns the name of the block that begins here, if one does.
     pub fn begins_block(&self) -> Option<&'a str> {
         self.text.strip_prefix(Self::BLOCK_BEGINS)
     }
 
-    /// Whether the block ends here that the task began last.
+    /// `true` if the task's innermost open block ends here.
     pub fn ends_block(&self) -> bool {
         self.text == Self::BLOCK_ENDS
     }
 }
 
-/// Something about an event, by name. The engine tells of these, and of whatever the test attaches:
+/// A named attribute of an event. The engine attaches these, and the test may attach its own:
 ///
 /// | name | value |
 /// |---|---|
-/// | `status` | `blocked`: the task wanted this operation, and cannot go on; `preempted`: it could, and another goes on |
+/// | `status` | `blocked`: the task wanted this operation, and cannot continue; `preempted`: it could, and another task continues |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventAttribute<'a> {
-    /// The event: for the engine's own, the one that the task takes next.
+    /// The event. For the engine's own attributes, the event that the task takes next.
     pub event: EventId,
     /// The attribute.
     pub name: &'a str,
@@ -233,10 +233,10 @@ pub struct EventAttribute<'a> {
 /// An execution, at its beginning or end.
 #[derive(Clone, Copy, Debug)]
 pub struct Execution<'a> {
-    /// The how-manieth of the exploration, from 1.
+    /// The execution's number in the exploration, from 1.
     pub number: u64,
-    /// What happened in it so far, in order. Empty at the beginning.
+    /// The visible operations so far, in order. Empty at the beginning.
     pub accesses: &'a [SyncVarAccess],
-    /// Whether every task came to its end. False at the beginning.
+    /// `true` if every task ended. `false` at the beginning.
     pub complete: bool,
 }

@@ -1,8 +1,8 @@
-//! The kinds of what can be found.
+//! The kinds of findings.
 
 use std::fmt;
 
-/// What kind of thing was found. `as_str` is its name in reports.
+/// The kind of a finding. `as_str` is its name in reports.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -10,9 +10,9 @@ pub enum FindingKind {
     Assertion,
     /// Any other panic.
     Panic,
-    /// No task can go on.
+    /// No task can continue.
     Deadlock,
-    /// Tasks go round for ever though each gives way.
+    /// Tasks run in loops for ever although each gives way.
     Livelock,
     /// A loop that never yields.
     UnfairSpin,
@@ -24,21 +24,22 @@ pub enum FindingKind {
     Atomicity,
     /// A cycle in the order in which locks are taken.
     LockOrder,
-    /// Something never given back.
+    /// Something never released.
     Leak,
-    /// An implementation does what its specification does not.
+    /// An implementation that does what its specification does not.
     Refinement,
     /// A specification with two outcomes for one call.
     NondeterministicSpec,
     /// A signal: segmentation fault, abort, stack overflow.
     Crash,
-    /// A replay departed from its schedule.
+    /// A replay that departed from its schedule.
     Divergence,
     /// An execution longer than its limit.
     StepLimit,
-    /// The test uses the tool in a way that cannot work.
+    /// A use of the tool that cannot work.
     Misuse,
-    /// A task runs, or is blocked by what is not controlled, for too long without a visible operation.
+    /// A task that runs for too long without a visible operation, or is blocked for too long by something
+    /// uncontrolled.
     Hang,
     /// A plugin's own kind, by its name.
     Plugin(String),
@@ -66,7 +67,7 @@ impl FindingKind {
         FindingKind::Hang,
     ];
 
-    /// The kind of that name in reports; `None` if there is none.
+    /// Returns the kind of that name in reports; `None` if there is none.
     pub fn from_name(name: &str) -> Option<FindingKind> {
         match name.strip_prefix("plugin/") {
             Some(plugin) => Some(FindingKind::Plugin(plugin.to_owned())),
@@ -74,7 +75,7 @@ impl FindingKind {
         }
     }
 
-    /// The name in reports: `"deadlock"`, `"plugin/relaxed-store"`.
+    /// Returns the name in reports: `"deadlock"`, `"plugin/relaxed-store"`.
     pub fn as_str(&self) -> std::borrow::Cow<'static, str> {
         use FindingKind::*;
         match self {

@@ -1,8 +1,8 @@
-//! Identities. No bare integer is one.
+//! Identities. A bare integer is never one.
 //!
-//! All of them are valid within one execution and are the same whenever the same schedule is
-//! replayed. The *names* that a `Context` gives for tasks and variables are stable beyond that:
-//! they say who created the thing and the how-manieth it was.
+//! All of them are valid within one execution and are the same whenever the same schedule is replayed. The *names*
+//! that a `Context` gives for tasks and variables are stable beyond that: they consist of the creator or first user
+//! and an index.
 
 use std::fmt;
 
@@ -35,28 +35,28 @@ pub struct SiteId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(C)]
 pub struct EventId {
-    /// Whose event it is.
+    /// The task of the event.
     pub task: TaskId,
-    /// The how-manieth of that task, from 1.
+    /// The event's index in its task, from 1.
     pub index: u32,
 }
 
 impl TaskId {
-    /// The task's number as an index into a table with a row per task.
+    /// Returns the task's number as an index into a table with a row per task.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl SyncVar {
-    /// The variable's number as an index into a table with a row per variable.
+    /// Returns the variable's number as an index into a table with a row per variable.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl Location {
-    /// The location's number as an index into a table with a row per location.
+    /// Returns the location's number as an index into a table with a row per location.
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -17,12 +17,12 @@
 //! on_shutdown              once, when the exploration is over
 //! ```
 //!
-//! A monitor that judges plain memory when an execution is over says so by [`Monitor::memory_afterwards`]: it is told of
-//! memory by [`Monitor::on_memory`], which is cheaper, or by [`Monitor::on_memory_again`], if it goes on from what it knows of
-//! the execution before.
+//! A monitor may judge plain memory when an execution is over; [`Monitor::memory_afterwards`] says so. It then
+//! receives memory events by [`Monitor::on_memory`], which is cheaper. If it continues from what it knows of the
+//! execution before, it receives them by [`Monitor::on_memory_again`].
 //!
-//! Calls never overlap. A monitor that reports the same verdict on every execution of one trace is
-//! *reduction compatible*; it says so, and the engine may then skip executions that add no trace.
+//! Calls never overlap. A monitor whose verdict is the same on every execution of one trace is *reduction
+//! compatible*. It says so, and the engine may then skip executions that add no trace.
 //!
 //! # Example
 //!

@@ -1,8 +1,8 @@
-//! What a visible operation does.
+//! The kinds of visible operations, and their orderings.
 
 use std::fmt;
 
-/// The ordering of an atomic operation; `None` for operations that are not atomics'. The numbers are part of the
+/// The ordering of an atomic operation; `None` for operations on anything but atomics. The numbers are part of the
 /// contract with plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
@@ -24,8 +24,8 @@ pub enum MemoryOrder {
 
 /// The kind of a visible operation.
 ///
-/// `is_read` and `is_write` say which operations of two tasks on one variable commute: two that
-/// only read do. The numbers are part of the contract with plugins.
+/// `is_read` and `is_write` determine which operations of two tasks on one variable commute: two that only read do.
+/// The numbers are part of the contract with plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
@@ -54,9 +54,9 @@ pub enum SyncVarOp {
     SharedTryAcquire = 10,
     /// Release of a share of a reader-writer lock.
     SharedRelease = 11,
-    /// A look at whether a lock is poisoned: a read.
+    /// A check of whether a lock is poisoned: a read.
     PoisonCheck = 12,
-    /// The poison of a lock is cleared.
+    /// Clearing the poison of a lock.
     PoisonClear = 13,
     /// Beginning to wait on a condition variable; the mutex is released in the same step.
     CondvarWait = 14,
@@ -66,13 +66,13 @@ pub enum SyncVarOp {
     NotifyOne = 16,
     /// `notify_all`
     NotifyAll = 17,
-    /// A message, or its refusal by a channel without receiver, goes in.
+    /// A send to a channel, or its refusal because no receiver is left.
     ChannelSend = 18,
-    /// A message, or the news that no sender is left, comes out.
+    /// A receive from a channel, or the discovery that no sender is left.
     ChannelReceive = 19,
     /// A `try_` operation on a channel that found it not ready: a read.
     ChannelTryFailed = 20,
-    /// An end of a channel is dropped.
+    /// Dropping an end of a channel.
     ChannelClose = 21,
     /// Arrival at a barrier.
     BarrierArrive = 22,
@@ -82,7 +82,7 @@ pub enum SyncVarOp {
     OnceBegin = 24,
     /// End of a one-time initialisation.
     OnceEnd = 25,
-    /// A look at whether a one-time initialisation is complete, or the sight that it is: a read.
+    /// A check of whether a one-time initialisation is complete, or the discovery that it is: a read.
     OnceCheck = 26,
     /// Creation of a task.
     TaskFork = 27,
@@ -90,11 +90,11 @@ pub enum SyncVarOp {
     TaskBegin = 28,
     /// Last event of a task.
     TaskEnd = 29,
-    /// The end of a task is awaited, and has come.
+    /// A join: the awaited task has ended.
     TaskJoin = 30,
-    /// A look at whether a task has ended: a read.
+    /// A check of whether a task has ended: a read.
     TaskCheck = 31,
-    /// `park` returns.
+    /// The return of `park`.
     Park = 32,
     /// `unpark`, or the waking of a future.
     Unpark = 33,
@@ -102,23 +102,23 @@ pub enum SyncVarOp {
     Yield = 34,
     /// `sleep`, on the virtual clock.
     Sleep = 35,
-    /// A timed wait gave up.
+    /// The end of a timed wait by its time limit.
     TimeOut = 36,
     /// `choose(n)`; `read` is the value chosen.
     Choice = 37,
-    /// A reference count goes up.
+    /// The increment of a reference count.
     CountUp = 38,
-    /// A reference count goes down.
+    /// The decrement of a reference count.
     CountDown = 39,
-    /// A reference count is looked at: a read.
+    /// A read of a reference count.
     CountRead = 40,
-    /// A plain memory access that was made a schedule point, or a look at virtual time: a read.
+    /// A plain memory access that was made a schedule point, or a reading of virtual time: a read.
     DataRead = 41,
     /// A plain memory access that was made a schedule point: a write.
     DataWrite = 42,
-    /// An operation of an object under test begins; `written` is its number.
+    /// The beginning of an operation of an object under test; `written` is its number.
     OperationCall = 43,
-    /// An operation of an object under test is over; `written` is its number.
+    /// The end of an operation of an object under test; `written` is its number.
     OperationReturn = 44,
 }
 
@@ -183,7 +183,7 @@ impl SyncVarOp {
         ]
     };
 
-    /// Whether what the operation does depends on the state of its variable.
+    /// `true` if the operation's effect depends on the state of its variable.
     pub fn is_read(self) -> bool {
         use SyncVarOp::*;
         !matches!(
@@ -202,7 +202,7 @@ impl SyncVarOp {
         )
     }
 
-    /// Whether the operation changes the state of its variable.
+    /// `true` if the operation changes the state of its variable.
     pub const fn is_write(self) -> bool {
         use SyncVarOp::*;
         !matches!(
@@ -227,8 +227,8 @@ impl SyncVarOp {
         )
     }
 
-    /// Whether a later operation on the same variable may be ordered after this one by it
-    /// (for atomics: given an ordering that releases).
+    /// `true` if the operation may order a later one on the same variable after itself (for atomics: given an
+    /// ordering that releases).
     pub fn is_release(self) -> bool {
         use SyncVarOp::*;
         matches!(
@@ -252,7 +252,7 @@ impl SyncVarOp {
         )
     }
 
-    /// The operation in the words of a report.
+    /// Returns the operation in the words of a report.
     pub fn name(self) -> &'static str {
         use SyncVarOp::*;
         match self {

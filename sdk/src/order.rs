@@ -1,26 +1,26 @@
-//! Who came before whom in an execution: program order, and the order of operations that do not commute.
+//! The happens-before order of an execution: program order, and the order of operations that do not commute.
 
 use crate::{EventId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
 use std::collections::HashMap;
 
 /// The happens-before order of an execution, as it grows.
 ///
-/// It holds the order of each task's own events, and that of any two operations on one variable of which at least
-/// one writes: creation before beginning, end before join, release before acquisition. It is the order that the
-/// scheduler saw, not what a memory model promises: a relaxed store comes before a load that follows it. It may order
-/// more than the traces of the search do, which know of operations that write and still commute.
+/// It holds the order of each task's own events, and that of any two operations on one variable of which at least one
+/// writes: creation before beginning, end before join, release before acquisition. It is the order that the scheduler
+/// saw, and not what a memory model promises: a relaxed store comes before a load that follows it. It may order more
+/// than the traces of the search do, because the search also knows of operations that write and still commute.
 #[derive(Debug, Default)]
 pub struct HappensBefore {
-    /// The clock of each event, in the order in which they came.
+    /// The clock of each event, in the order of execution.
     clocks: Vec<VectorClock>,
-    /// Where each task's events stand in `clocks`.
+    /// The positions of each task's events in `clocks`.
     events: Vec<Vec<u32>>,
-    /// What a task's next event knows.
+    /// The clock of each task's next event.
     tasks: Vec<VectorClock>,
     vars: HashMap<Key, Var>,
 }
 
-/// What is ordered: a variable, or one of the two aspects of a task.
+/// An ordered object: a variable, or one of the two aspects of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
     Var(SyncVar),
@@ -29,14 +29,14 @@ enum Key {
 
 #[derive(Debug, Default)]
 struct Var {
-    /// What the last write knew, with the write.
+    /// The clock of the last write, the write included.
     written: VectorClock,
-    /// The same of all reads since, together.
+    /// The joined clocks of all reads since the last write.
     read: VectorClock,
 }
 
 impl HappensBefore {
-    /// The order of no events.
+    /// Creates the order of no events.
     pub fn new() -> HappensBefore {
         HappensBefore::default()
     }
@@ -46,12 +46,12 @@ impl HappensBefore {
         *self = HappensBefore::default();
     }
 
-    /// How many events it has.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.clocks.len()
     }
 
-    /// Whether it has none.
+    /// `true` if there are no events.
     pub fn is_empty(&self) -> bool {
         self.clocks.is_empty()
     }
@@ -66,7 +66,7 @@ impl HappensBefore {
             .into_iter()
             .filter(|var| *var != SyncVar::NONE)
         {
-            // The token of `park` is apart from the life of its task.
+            // The token of `park` is separate from the life of its task.
             let token = matches!(access.op, SyncVarOp::Park | SyncVarOp::Unpark);
             let key = if token { Key::Token(var) } else { Key::Var(var) };
             let known = self.vars.entry(key).or_default();
@@ -97,14 +97,14 @@ impl HappensBefore {
         &mut self.tasks[task.index()]
     }
 
-    /// What an event knows, itself included; `None` if there is no such event.
+    /// Returns what an event knows, itself included; `None` if there is no such event.
     pub fn clock(&self, event: EventId) -> Option<&VectorClock> {
         let events = self.events.get(event.task.index())?;
         let at = events.get((event.index as usize).checked_sub(1)?)?;
         Some(&self.clocks[*at as usize])
     }
 
-    /// Whether `a` comes before `b`. An event does not come before itself, and one that is not there before none.
+    /// `true` if `a` comes before `b`. An event does not come before itself, and a missing event comes before none.
     pub fn before(&self, a: EventId, b: EventId) -> bool {
         a != b && a.index > 0 && self.clock(b).is_some_and(|clock| clock.knows(a))
     }

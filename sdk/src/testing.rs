@@ -9,22 +9,22 @@ use crate::{
 /// One thing that happens in a [`Script`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A visible operation: told as a schedule point, and then as an access.
+    /// A visible operation: delivered as a schedule point, and then as an access.
     Sync(SyncVarAccess),
     /// An access to plain memory.
     Data(DataVarAccess),
-    /// Memory begins to be used.
+    /// An allocation of memory.
     Allocation(Allocation),
-    /// Memory is given back.
+    /// A release of memory.
     Release(Release),
-    /// The test says something.
+    /// A message from the test.
     User {
         /// The last visible operation of the same task.
         after: EventId,
         /// The text.
         text: String,
     },
-    /// Something about an event.
+    /// An attribute of an event.
     Attribute {
         /// The event.
         event: EventId,
@@ -37,12 +37,12 @@ pub enum Event {
 
 /// An execution, written down event by event. It can be played to any number of monitors.
 ///
-/// It is not checked: a lock can be taken twice. There is a task to begin with, [`Script::MAIN`]; all others are
-/// created by [`fork`](Script::fork). A source place is named by the how-manieth entry of the script it is.
+/// It is not checked: a lock can be taken twice. At first there is one task, [`Script::MAIN`]; all others are created
+/// by [`fork`](Script::fork). A source place is named by the index of its entry in the script.
 #[derive(Clone, Debug)]
 pub struct Script {
     events: Vec<Event>,
-    /// How many visible operations each task has done, and whether it has ended.
+    /// The number of visible operations of each task, and `true` if it has ended.
     tasks: Vec<(u32, bool)>,
     vars: Vec<String>,
     locations: Vec<String>,
@@ -59,7 +59,7 @@ impl Script {
     /// The task that runs the test's body.
     pub const MAIN: TaskId = TaskId(0);
 
-    /// An execution in which the test's body has begun and nothing else.
+    /// Creates an execution in which the test's body has begun and nothing else.
     pub fn new() -> Script {
         let mut script = Script {
             events: Vec::new(),
@@ -72,8 +72,8 @@ impl Script {
         script
     }
 
-    /// A new task's first event. Its variable comes with it: the two have the same place in their tables only for
-    /// the first task.
+    /// Adds a new task's first event. The task's variable is created with it. Only for the first task do the two have
+    /// the same index in their tables.
     fn begin(&mut self) -> TaskId {
         let task = TaskId(self.tasks.len() as u32);
         self.tasks.push((0, false));
@@ -90,33 +90,33 @@ impl Script {
         }
     }
 
-    /// A variable of that name: of what kind, its operations say.
+    /// Creates a variable of that name. Its operations determine its kind.
     pub fn var(&mut self, name: &str) -> SyncVar {
         self.vars.push(name.to_owned());
         SyncVar(self.vars.len() as u32 - 1)
     }
 
-    /// A cell of that name.
+    /// Creates a cell of that name.
     pub fn location(&mut self, name: &str) -> Location {
         self.locations.push(name.to_owned());
         Location(self.locations.len() as u32 - 1)
     }
 
-    /// The last visible operation of the task.
+    /// Returns the last visible operation of the task.
     pub fn last(&self, task: TaskId) -> EventId {
         let (index, _) = self.tasks[task.index()];
         EventId { task, index }
     }
 
-    /// The place of the next entry.
+    /// Returns the place of the next entry.
     fn here(&self) -> SiteId {
         SiteId(self.events.len() as u32)
     }
 
-    /// Any visible operation. What `read` and `written` hold is told at [`SyncVarAccess`].
+    /// Adds any visible operation. [`SyncVarAccess`] gives the meaning of `read` and `written`.
     ///
     /// # Panics
-    /// There is no such task.
+    /// If there is no such task.
     pub fn sync(
         &mut self,
         task: TaskId,
@@ -140,17 +140,17 @@ impl Script {
         event
     }
 
-    /// A load of an atomic, and the value it returns.
+    /// Adds a load of an atomic, and the value it returns.
     pub fn load(&mut self, task: TaskId, var: SyncVar, order: MemoryOrder, read: u64) -> EventId {
         self.sync(task, SyncVarOp::AtomicLoad, var, order, read, 0)
     }
 
-    /// A store to an atomic.
+    /// Adds a store to an atomic.
     pub fn store(&mut self, task: TaskId, var: SyncVar, order: MemoryOrder, written: u64) -> EventId {
         self.sync(task, SyncVarOp::AtomicStore, var, order, 0, written)
     }
 
-    /// A read-modify-write of an atomic.
+    /// Adds a read-modify-write of an atomic.
     pub fn rmw(
         &mut self,
         task: TaskId,
@@ -162,27 +162,27 @@ impl Script {
         self.sync(task, SyncVarOp::AtomicRmw, var, order, read, written)
     }
 
-    /// A fence.
+    /// Adds a fence.
     pub fn fence(&mut self, task: TaskId, order: MemoryOrder) -> EventId {
         self.sync(task, SyncVarOp::Fence, SyncVar::NONE, order, 0, 0)
     }
 
-    /// An operation without values or ordering: of a lock, say.
+    /// Adds an operation without values or ordering, for example of a lock.
     pub fn operation(&mut self, task: TaskId, op: SyncVarOp, var: SyncVar) -> EventId {
         self.sync(task, op, var, MemoryOrder::None, 0, 0)
     }
 
-    /// A lock is taken.
+    /// Adds the acquisition of a lock.
     pub fn lock(&mut self, task: TaskId, var: SyncVar) -> EventId {
         self.operation(task, SyncVarOp::LockAcquire, var)
     }
 
-    /// A lock is given back.
+    /// Adds the release of a lock.
     pub fn unlock(&mut self, task: TaskId, var: SyncVar) -> EventId {
         self.operation(task, SyncVarOp::LockRelease, var)
     }
 
-    /// A task creates another, which begins.
+    /// Adds the creation of a task, which begins at once.
     pub fn fork(&mut self, task: TaskId) -> TaskId {
         let child = TaskId(self.tasks.len() as u32);
         let var = self.task_var(child);
@@ -191,7 +191,7 @@ impl Script {
         self.begin()
     }
 
-    /// A task ends.
+    /// Adds the end of a task.
     pub fn end(&mut self, task: TaskId) -> EventId {
         let var = self.task_var(task);
         let event = self.operation(task, SyncVarOp::TaskEnd, var);
@@ -199,7 +199,7 @@ impl Script {
         event
     }
 
-    /// A task has waited for the end of another, which ends now if it has not.
+    /// Adds a join of a task, which ends now if it has not.
     pub fn join(&mut self, task: TaskId, child: TaskId) -> EventId {
         if !self.tasks[child.index()].1 {
             self.end(child);
@@ -230,12 +230,12 @@ impl Script {
         self.push(Event::Data(access))
     }
 
-    /// A pointer to the first eight bytes of a cell is asked for: a read, as far as is known.
+    /// Adds a request for a pointer to the first eight bytes of a cell: a read, as far as is known.
     pub fn get_pointer(&mut self, task: TaskId, location: Location) -> &mut Self {
         self.read(task, location).by_pointer()
     }
 
-    /// The first eight bytes of a cell are written by a pointer that was asked for here.
+    /// Adds a write to the first eight bytes of a cell by a pointer that was asked for here.
     pub fn write_by_pointer(&mut self, task: TaskId, location: Location) -> &mut Self {
         self.write(task, location).by_pointer()
     }
@@ -248,27 +248,27 @@ impl Script {
         self
     }
 
-    /// The first eight bytes of a cell are read.
+    /// Adds a read of the first eight bytes of a cell.
     pub fn read(&mut self, task: TaskId, location: Location) -> &mut Self {
         self.data(task, location, (0, 8), false)
     }
 
-    /// The first eight bytes of a cell are written.
+    /// Adds a write to the first eight bytes of a cell.
     pub fn write(&mut self, task: TaskId, location: Location) -> &mut Self {
         self.data(task, location, (0, 8), true)
     }
 
-    /// So many bytes of a cell, from this one on, are read.
+    /// Adds a read of `size` bytes of a cell, from `offset` on.
     pub fn read_part(&mut self, task: TaskId, location: Location, offset: u32, size: u32) -> &mut Self {
         self.data(task, location, (offset, size), false)
     }
 
-    /// So many bytes of a cell, from this one on, are written.
+    /// Adds a write to `size` bytes of a cell, from `offset` on.
     pub fn write_part(&mut self, task: TaskId, location: Location, offset: u32, size: u32) -> &mut Self {
         self.data(task, location, (offset, size), true)
     }
 
-    /// A block of that name and size begins to be used.
+    /// Adds the allocation of a block of that name and size.
     pub fn allocate(&mut self, task: TaskId, name: &str, kind: BlockKind, size: u64) -> Location {
         let location = self.location(name);
         let allocation = Allocation {
@@ -283,7 +283,7 @@ impl Script {
         location
     }
 
-    /// A block or cell is given back.
+    /// Adds the release of a block or cell.
     pub fn release(&mut self, task: TaskId, location: Location) -> &mut Self {
         let release = Release {
             after: self.last(task),
@@ -293,7 +293,7 @@ impl Script {
         self.push(Event::Release(release))
     }
 
-    /// The test says something.
+    /// Adds a message from the test.
     pub fn say(&mut self, task: TaskId, text: &str) -> &mut Self {
         let after = self.last(task);
         self.push(Event::User {
@@ -302,29 +302,29 @@ impl Script {
         })
     }
 
-    /// Any entry.
+    /// Adds any entry.
     pub fn push(&mut self, event: Event) -> &mut Self {
         self.events.push(event);
         self
     }
 
-    /// The execution did not come to its end.
+    /// Marks the execution as incomplete: not every task ended.
     pub fn incomplete(&mut self) -> &mut Self {
         self.complete = false;
         self
     }
 
-    /// The entries so far.
+    /// Returns the entries so far.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// Plays it to a monitor as the only execution; what the monitor reports, in order.
+    /// Plays the script to a monitor as the only execution. Returns the monitor's reports, in order.
     pub fn play(&self, monitor: &mut dyn Monitor) -> Vec<Report> {
         Script::play_all([self], monitor)
     }
 
-    /// Plays executions to a monitor one after the other, and shuts it down; what the monitor reports, in order.
+    /// Plays executions to a monitor one after the other, and shuts it down. Returns the monitor's reports, in order.
     pub fn play_all<'a>(
         scripts: impl IntoIterator<Item = &'a Script>,
         monitor: &mut dyn Monitor,
@@ -344,7 +344,7 @@ struct Stage<'a> {
     script: &'a Script,
     reports: &'a mut Vec<Report>,
     accesses: Vec<SyncVarAccess>,
-    /// Who is there now, and who was before each access.
+    /// The tasks that exist now, and those that existed before each access.
     now: Vec<TaskId>,
     before: Vec<Vec<TaskId>>,
     order: HappensBefore,
@@ -499,7 +499,7 @@ impl Host for Stage<'_> {
 mod tests {
     use super::*;
 
-    /// Notes what it hears, and asks about it.
+    /// A monitor that records what it receives, and asks about it.
     #[derive(Default)]
     struct Curious(Vec<String>);
 
@@ -584,7 +584,7 @@ mod tests {
         );
     }
 
-    /// Two reads are not ordered; what a write comes before, and what comes before it, is.
+    /// Two reads are not ordered. What a write comes before, and what comes before it, is ordered.
     #[test]
     fn the_order_is_that_of_conflicts() {
         let mut script = Script::new();

@@ -1,11 +1,12 @@
-//! A monitor behind the line hears and says what it does on this side of it; and what keeps not to the contract is told.
+//! A monitor behind the line receives and reports the same as on this side of it. A violation of the contract is
+//! reported.
 
 use intermezzo_sdk::abi::{self, Foreign, HostTable, MonitorTable, Refusal, Text, VERSION, enter, rehearsal};
 use intermezzo_sdk::*;
 use std::ffi::{c_char, c_void};
 use std::fmt::Write;
 
-/// Writes down what it is told and what it is answered, and reports all of it in the end.
+/// A monitor that records its events and the engine's answers, and reports all of it in the end.
 struct Recorder {
     log: String,
     panic_in: String,
@@ -123,7 +124,7 @@ unsafe extern "C" fn recorder(
     message: *mut c_char,
     capacity: usize,
 ) -> u32 {
-    // SAFETY: passed on as it came.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe {
         enter(
             host,
@@ -218,7 +219,7 @@ fn an_engine_of_another_version_is_refused_by_the_plugin() {
     let mut message = [0 as c_char; 64];
     let mut table = [0u64; 512];
     for host in [[0, VERSION], [u32::MAX, VERSION + 1]] {
-        // SAFETY: a host's table is looked into beyond its first two numbers only if these are as they should be.
+        // SAFETY: a host's table is read beyond its first two numbers only if these are as they should be.
         let answer = unsafe {
             recorder(
                 host.as_ptr().cast(),
@@ -239,7 +240,7 @@ fn an_engine_of_another_version_is_refused_by_the_plugin() {
     }
 }
 
-/// How to spoil something, and what must be said of it then.
+/// A way to spoil something, and the message that it must cause.
 type Case<T> = (fn(&mut T), &'static str);
 
 /// A table that says little, and can be spoilt.
@@ -428,7 +429,7 @@ fn a_malformed_report_is_told_as_such() {
         told(Some(sound)),
         Report::new(FindingKind::Plugin("own".into()), "something").warning()
     );
-    // After the callback there is nobody to be asked, and nothing is touched.
+    // After the callback no engine can be asked, and nothing is touched.
     // SAFETY: the monitor is still there, and with it what the call points to.
     unsafe {
         let host = &*HOST.get();
@@ -452,7 +453,7 @@ fn sound_event() -> EventId {
     }
 }
 
-/// Numbers and layouts are frozen: whoever has to change this test has to change the version as well.
+/// Numbers and layouts are frozen: a change of this test requires a change of the version.
 #[test]
 fn numbers_of_version_2_do_not_change() {
     assert_eq!((VERSION, abi::ENTRY), (2, "intermezzo_monitor_2"));

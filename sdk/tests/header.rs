@@ -1,8 +1,8 @@
-//! `include/intermezzo.h` says what `src/abi/` says.
+//! `include/intermezzo.h` agrees with `src/abi/`.
 
 use std::path::Path;
 
-/// Set to anything, it has the header written anew.
+/// The variable that, set to anything, has the header regenerated.
 const UPDATE: &str = "UPDATE_HEADER";
 
 #[test]

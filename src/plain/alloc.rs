@@ -2,7 +2,7 @@
 
 pub use std::alloc::*;
 
-/// A value of which monitors would hear: there are none.
+/// A value that monitors would observe: there are none.
 #[derive(Debug)]
 pub struct Track<T>(T);
 
@@ -12,17 +12,17 @@ impl<T> Track<T> {
         Track(value)
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get_ref(&self) -> &T {
         &self.0
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.0
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0
     }

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
-    /// A cell with this value.
+    /// Creates a cell with this value.
     #[inline]
     pub const fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell(std::cell::UnsafeCell::new(value))
@@ -24,7 +24,7 @@ impl<T> UnsafeCell<T> {
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// A pointer to the value.
+    /// Returns a pointer to the value.
     #[inline]
     pub const fn get(&self) -> *mut T {
         self.0.get()
@@ -42,13 +42,13 @@ impl<T: ?Sized> UnsafeCell<T> {
         write(self.0.get())
     }
 
-    /// The value of a cell that nobody else can see.
+    /// Returns the value of a cell that no other task can see.
     #[inline]
     pub const fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()
     }
 
-    /// A pointer to the value, of a pointer to the cell.
+    /// Returns a pointer to the value, from a pointer to the cell.
     #[inline]
     pub const fn raw_get(this: *const Self) -> *mut T {
         std::cell::UnsafeCell::raw_get(this as *const std::cell::UnsafeCell<T>)

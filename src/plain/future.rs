@@ -30,13 +30,13 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What a spawned future shares with its handle: its output, and who waits for it.
+/// The state that a spawned future shares with its handle: its output, and the waker of the waiting task.
 type Shared<T> = Arc<Mutex<(Option<thread::Result<T>>, Option<Waker>)>>;
 
-/// Runs a future on a new thread. If the handle is dropped it goes on by itself.
+/// Runs a future on a new thread. If the handle is dropped it continues by itself.
 ///
 /// # Panics
-/// The system has no more threads.
+/// If the system has no more threads.
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + Send + 'static,
@@ -56,13 +56,13 @@ where
     handle
 }
 
-/// A handle on a spawned future: a future itself, whose output is that of the other, or what it panicked with.
-#[must_use = "a future's panic is only seen by who awaits its handle"]
+/// A handle on a spawned future: a future itself, whose output is that of the other, or its panic.
+#[must_use = "a future's panic is only seen by awaiting its handle"]
 #[derive(Debug)]
 pub struct JoinHandle<T>(Shared<T>);
 
 impl<T> JoinHandle<T> {
-    /// Whether the future is complete.
+    /// `true` if the future is complete.
     pub fn is_finished(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0.is_some()
     }

@@ -1,4 +1,4 @@
-//! The facade without the explorer: `std`, and what the explorer adds to it in its simplest form.
+//! The facade without the explorer: `std`, and the explorer's additions in their simplest form.
 //!
 //! `rand` is not here: it is a source of random numbers for explored tests.
 
@@ -8,11 +8,11 @@ pub mod future;
 pub mod ptr;
 pub mod task;
 
-/// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first.
+/// Concurrent breakpoints: places in the code at which two tasks meet, and their order.
 pub use intermezzo_breakpoint as breakpoint;
 pub use std::{collections, hash, hint, sync, thread, thread_local, time};
 
-/// A value from 0 to `n - 1`: 0.
+/// Returns a value from 0 to `n - 1`: 0.
 ///
 /// # Panics
 /// If `n` is 0.
@@ -22,33 +22,33 @@ pub fn choose(n: usize) -> usize {
     0
 }
 
-/// `false` or `true`: `false`.
+/// Returns `false` or `true`: `false`.
 pub fn any_bool() -> bool {
     false
 }
 
-/// Tells the monitors something: there are none.
+/// Sends the monitors a message: there are no monitors.
 pub fn event(_: &str) {}
 
-/// Tells the monitors something about what was done last: there are none.
+/// Attaches an attribute to the last event for the monitors: there are no monitors.
 pub fn attribute(_: &str, _: &str) {}
 
-/// Runs this: there is no monitor to tell that it is meant to be atomic.
+/// Runs this: no monitor has to know that it is meant to be atomic.
 pub fn atomically<R>(_name: &str, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Whether the caller is inside an exploration: never.
+/// `true` if the caller is inside an exploration: never.
 pub fn is_exploring() -> bool {
     false
 }
 
-/// Runs this: nobody else decides who is preempted.
+/// Runs this: there is no scheduler to hold back.
 pub fn preemptions_off<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Runs this: nobody else decides who is preempted.
+/// Runs this: there is no scheduler to hold back.
 pub fn preemptions_on<R>(body: impl FnOnce() -> R) -> R {
     body()
 }

@@ -1,16 +1,16 @@
-//! `std::task`, and what asynchronous code needs beside it: tasks of their own, and giving way.
+//! `std::task`, and further needs of asynchronous code: tasks of their own, and yielding.
 
 pub use super::future::{JoinHandle, spawn};
 pub use std::task::*;
 
 use std::pin::Pin;
 
-/// A future that lets others go first.
+/// Returns a future that lets others go first.
 pub fn yield_now() -> YieldNow {
     YieldNow(false)
 }
 
-/// What [`yield_now`] gives: pending once, then ready.
+/// The future of [`yield_now`]: pending once, then ready.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct YieldNow(bool);

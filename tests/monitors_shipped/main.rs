@@ -294,11 +294,11 @@ fn a_wait_outside_a_loop_is_a_warning() {
         (&FindingKind::Misuse, Severity::Warning)
     );
     assert!(
-        finding.message.contains("goes on after a wait on condvar"),
+        finding.message.contains("continues after a wait on condvar"),
         "{report}"
     );
     nothing(&explore(Misuses::new, || waits(true)));
-    // Where nobody wakes unasked there is nothing to see.
+    // Without spurious wake-ups there is nothing to see.
     let calm = Explorer::new()
         .monitors("none")
         .environment(Environment::calm())

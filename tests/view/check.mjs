@@ -54,7 +54,7 @@ await test("a deadlock: the finding, who waits, keys", async () => {
   await press("f");
   assert.match((await selected()).text, /finding/);
   await press("G");
-  assert.match(await text("#details"), /Who could not\s*main/);
+  assert.match(await text("#details"), /Tasks that could not\s*main/);
   await shot("deadlock-light");
   await press("t");
   assert.equal(await tab.evaluate(() => document.documentElement.dataset.theme), "dark");

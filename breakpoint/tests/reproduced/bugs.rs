@@ -6,10 +6,10 @@ use crate::facade::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use crate::facade::sync::{Condvar, Mutex};
 use crate::facade::thread;
 
-/// A bug: its name, which is that of its breakpoint, and what it does, which sometimes panics or never ends.
+/// A bug: its name, which is that of its breakpoint, and its code, which sometimes panics or never ends.
 pub(crate) struct Bug {
     pub(crate) name: &'static str,
-    /// Whether it shows by never ending.
+    /// `true` if it shows by never ending.
     pub(crate) stalls: bool,
     pub(crate) run: fn(),
 }
@@ -59,7 +59,7 @@ fn lost_update() {
     assert_eq!(n.load(SeqCst), 2);
 }
 
-/// A check, and what relies on it, each under the lock, but not together.
+/// A check, and an action that relies on it, each under the lock, but not together.
 fn overdraft() {
     let balance = Mutex::new(100);
     let withdraw_checked = || {
@@ -84,12 +84,12 @@ fn overdraft() {
     assert!(left >= 0, "{left} is left");
 }
 
-/// A thread uses what its creator sets up after it has created it.
+/// A thread uses a value that its creator sets up after creating the thread.
 fn use_before_init() {
     let address = AtomicUsize::new(0);
     thread::scope(|s| {
         s.spawn(|| {
-            // What a thread does first takes longer, as a rule, than what its creator does next.
+            // The first actions of a thread take longer, as a rule, than the next actions of its creator.
             let digest = (0..100_000_u64).fold(7, |digest, n| digest * 31 % 1_000_003 + n);
             let turn = breakpoint::conflict("use-before-init", &address).first();
             let found = address.load(SeqCst);
@@ -116,7 +116,7 @@ fn crosswise_locks() {
     });
 }
 
-/// A look without the lock, and then a wait: the notification comes in between.
+/// A check without the lock, and then a wait: the notification comes in between.
 fn missed_notification() {
     let ready = AtomicBool::new(false);
     let (lock, condvar) = (Mutex::new(()), Condvar::new());
@@ -135,7 +135,7 @@ fn missed_notification() {
     });
 }
 
-/// A stack of numbered nodes without a count of changes: its top is the same again, and what is below is not.
+/// A stack of numbered nodes without a count of changes: its top is the same again, and the nodes below it are not.
 fn aba() {
     const NOTHING: usize = usize::MAX;
     let head = AtomicUsize::new(0);
@@ -186,7 +186,7 @@ fn aba() {
     assert!(most <= Some(1), "a node was taken twice");
 }
 
-/// Two sections that are one transfer, and somebody who adds up in between.
+/// Two sections that are one transfer, and a task that adds up in between.
 fn two_sections() {
     let (checking, savings) = (Mutex::new(50), Mutex::new(50));
     thread::scope(|s| {
@@ -221,7 +221,8 @@ fn stale_length() {
     });
 }
 
-/// Many lines are written to a log; then one more, after a look whether it is open, while somebody closes it.
+/// Many lines are written to a log. Then one more is written, after a check that the log is open, while another task
+/// closes it.
 fn log_closed() {
     const LINES: usize = 20;
     let log = Mutex::new(Some(Vec::new()));

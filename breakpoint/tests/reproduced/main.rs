@@ -1,16 +1,13 @@
-//! Bugs of ordinary processes: rare as they are, and there each time once their breakpoint is armed.
+//! Bugs of ordinary processes: rare without their breakpoint, and reproduced each time once it is armed.
 //!
-//! Each run is a process of its own: this very executable, asked for the one bug. `BREAKPOINT_RUNS` says how often each is
-//! run.
+//! Each run is a process of its own: this executable, started for the one bug. `BREAKPOINT_RUNS` sets how often each
+//! is run.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "figures for who asks for them, with `--nocapture`"
-)]
+#![allow(clippy::print_stdout, reason = "figures, shown with `--nocapture`")]
 
 mod bugs;
 
-/// What the bugs are written against.
+/// The libraries that the bugs use.
 mod facade {
     pub(crate) use intermezzo_breakpoint as breakpoint;
     pub(crate) use std::{sync, thread};
@@ -25,24 +22,24 @@ use std::time::Duration;
 /// The bug that a process is to run, by name.
 const BUG: &str = "BREAKPOINT_BUG";
 
-/// What a process ends with in which the bug showed.
+/// The exit code of a process in which the bug showed.
 const SHOWN: i32 = 42;
 
-/// A process is taken to be stuck if it goes on for so long after its breakpoint was hit, or from its beginning if it
-/// never is: much longer than any takes that is not.
+/// A process counts as stuck if it still runs this long after its breakpoint was hit, or after its start if it never
+/// is: much longer than one that is not stuck takes.
 const STUCK: Duration = Duration::from_secs(3);
 
-/// How long tasks wait for their partners, which come in all of these programs: a machine that has other things to do may
-/// let one wait. The default, without anything else to do, is enough.
+/// The time that tasks wait for their partners, which come in all of these programs: a busy machine may make one
+/// wait. The default is enough on an idle machine.
 const LIMIT: &str = "20s";
 
-/// How often each bug is run.
+/// Returns how often each bug is run.
 fn runs() -> usize {
     let runs = std::env::var("BREAKPOINT_RUNS").ok();
     runs.map_or(10, |runs| runs.parse().expect("BREAKPOINT_RUNS is a number"))
 }
 
-/// Not a test of its own: what the processes run that are started below.
+/// Not a test of its own: the code of the processes that are started below.
 #[test]
 #[ignore = "other tests run it in processes of its own"]
 fn one_run() {
@@ -73,7 +70,7 @@ fn one_run() {
     std::process::exit(if shown { SHOWN } else { 0 });
 }
 
-/// What came of so many runs of a bug.
+/// The outcome of several runs of a bug.
 #[derive(Debug, Default)]
 struct Outcome {
     shown: usize,
@@ -81,7 +78,7 @@ struct Outcome {
     hit: usize,
 }
 
-/// Runs a bug, with its breakpoint or without, several at a time where they do nothing but wait.
+/// Runs a bug, with its breakpoint or without, several at a time where they only wait.
 fn run(bug: &Bug, armed: bool, runs: usize) -> Outcome {
     let at_once = if bug.stalls { 10 } else { 2 };
     let mut outcome = Outcome::default();
@@ -125,7 +122,7 @@ fn run(bug: &Bug, armed: bool, runs: usize) -> Outcome {
     outcome
 }
 
-/// How long tasks wait: `BREAKPOINT_LIMIT`, or what is enough on any machine.
+/// Returns the time that tasks wait: `BREAKPOINT_LIMIT`, or one that is enough on any machine.
 fn limit() -> String {
     std::env::var("BREAKPOINT_LIMIT").unwrap_or_else(|_| LIMIT.into())
 }
@@ -142,7 +139,7 @@ fn armed_each_bug_shows_in_each_run() {
     for bug in &BUGS {
         let outcome = run(bug, true, runs);
         println!("{}: {} of {runs} armed", bug.name, outcome.hit);
-        // What a limit of real time allows on a machine that does something else: one in a hundred.
+        // The allowance for a limit of real time on a busy machine: one in a hundred.
         if outcome.hit * 100 < runs * 99 {
             wrong.push(format!("{}: {outcome:?} of {runs}", bug.name));
         }

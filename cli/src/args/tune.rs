@@ -7,17 +7,18 @@ use std::time::Duration;
 
 /// Compares searches, on programs of the corpus or on this project's tests
 ///
-/// With no strategies, reductions or bounds the usual searches are compared within 30 seconds: all of them for a few executions,
-/// the better half of them for more, and so on. Otherwise each program is explored by each search: every strategy with every
-/// reduction, bound on preemptions and budget of memory that is given. A search stops at the first failure. Strategies that draw
-/// at random are run once for each seed. What does not go together is shown as refused, with the reason.
+/// With no strategies, reductions or bounds the usual searches are compared within 30 seconds: all of them for a few
+/// executions, the better half of them for more, and so on. Otherwise each program is explored by each search: every
+/// strategy with every reduction, bound on preemptions and budget of memory that is given. A search stops at the
+/// first failure. Strategies that draw at random are run once for each seed. Settings that do not go together are
+/// shown as refused, with the reason.
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub(crate) struct TuneArgs {
     /// Programs of the corpus, with parameters if any: `counter,tasks=2`
     #[arg(value_name = "PROGRAM", required_unless_present_any = ["bugs", "test"], conflicts_with_all = ["bugs", "test"])]
     pub(crate) programs: Vec<String>,
-    /// Compares on the table of buggy programs, and prints a page with what is published beside it (Markdown)
+    /// Compares on the table of buggy programs, and prints a page with the published figures (Markdown)
     #[arg(long, conflicts_with_all = ["grow", "sets", "test"])]
     pub(crate) bugs: bool,
     /// Compares on this project's tests, with these arguments of `cargo test`: give it last
@@ -54,13 +55,13 @@ pub(crate) struct TuneArgs {
     /// Any other setting, for all searches
     #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = any_setting)]
     pub(crate) settings: Vec<(String, String)>,
-    /// Keeps results there, and goes on from there if it was interrupted
+    /// Keeps results in this directory, and continues from them if the comparison was interrupted
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Draws what came of it, over another drawing of ours if there is one
+    /// Draws the results to this file, over another drawing of ours if there is one
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Leaves out all that depends on the machine, so that the same command prints the same
+    /// Leaves out everything that depends on the machine, so that the same command prints the same
     #[arg(long)]
     pub(crate) no_times: bool,
     /// Prints one JSON value on stdout
@@ -81,7 +82,7 @@ Examples:
 JSON: { programs, cells: [{ program, strategy, reduction, preemptions, cache_bytes?, refused? | runs, found, .. }],
 growth: [..], advice: [..] }. A comparison that was carried out is exit code 0, whatever was found.";
 
-/// Accepts what `Settings::set` accepts for this setting, and says what it says.
+/// Accepts what `Settings::set` accepts for this setting, with its error message.
 fn setting(name: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
     move |value| {
         let set = Settings::default().set(name, value);
@@ -89,11 +90,11 @@ fn setting(name: &'static str) -> impl Fn(&str) -> Result<String, String> + Clon
     }
 }
 
-/// The time unless another is given.
+/// The default time.
 const TIME: Duration = Duration::from_secs(30);
 
 impl TuneArgs {
-    /// `true` if nothing says which searches are to be compared.
+    /// `true` if no flag chooses the searches to compare.
     pub(crate) fn is_open(&self) -> bool {
         let lists = [&self.reductions, &self.preemptions, &self.cache_bytes];
         self.strategies.is_none()
@@ -102,13 +103,14 @@ impl TuneArgs {
             && lists.iter().all(|list| list.is_empty())
     }
 
-    /// The limit of time of such a comparison. Without figures that depend on the machine, only one that is given holds.
+    /// Returns the limit of time of such a comparison. Without figures that depend on the machine, only one that is
+    /// given holds.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.time.or((!self.no_times).then_some(TIME))
     }
 }
 
-/// A time in seconds.
+/// Parses a time in seconds.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok();
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

@@ -19,14 +19,14 @@ use std::collections::BTreeSet;
 /// Settings by name and value.
 type Given = Vec<(&'static str, String)>;
 
-/// What so many executions came to.
+/// The results of a number of executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Came {
     executions: u64,
-    /// How many of them failed, and in what ways.
+    /// The number of those that failed, and the kinds of failures.
     failures: u64,
     kinds: BTreeSet<String>,
-    /// In how many the breakpoint was hit, and how often somebody waited for nothing.
+    /// The number of those in which the breakpoint was hit, and how often a task waited for nothing.
     hit: u64,
     in_vain: u64,
     /// The pairs of places that contended in them.
@@ -35,7 +35,7 @@ struct Came {
 }
 
 impl Came {
-    /// What so many executions came to, but for findings, where these were armed.
+    /// Returns the results of executions, except for findings, where these breakpoints were armed.
     fn of(executions: u64, armed: &[BreakpointFigures]) -> Came {
         let in_vain = armed.iter().map(|figures| figures.timeouts + figures.unordered);
         Came {
@@ -46,7 +46,7 @@ impl Came {
         }
     }
 
-    /// Adds a finding, of which there were so many.
+    /// Adds a finding that occurred `count` times.
     fn add(&mut self, kind: &str, is_error: bool, count: u64, places: &[NamedPlace]) {
         if let ("plugin/contention" | "data_race", [one, other]) = (kind, places) {
             self.pairs.push([one.clone(), other.clone()]);
@@ -66,18 +66,18 @@ struct Order {
     came: Came,
 }
 
-/// What came of a program.
+/// The results of a program.
 #[derive(Debug, Serialize)]
 struct Program {
     program: String,
     /// With nothing armed.
     unarmed: Came,
     orders: Vec<Order>,
-    /// Pairs that were not tried, for there were more than asked for.
+    /// Pairs that were not tried, because there were more than asked for.
     left_out: usize,
 }
 
-/// All of it, in JSON.
+/// All results, in JSON.
 #[derive(Serialize)]
 struct Tried {
     runs: u64,
@@ -151,7 +151,7 @@ fn tried(
     })
 }
 
-/// Random executions with this armed, whatever the program's own settings are.
+/// Returns settings for random executions with this armed, whatever the program's own settings are.
 fn settings(args: &BreakpointsArgs, armed: &str, monitors: &str) -> Given {
     let given = [
         ("strategy", "random"),
@@ -179,7 +179,7 @@ fn settings(args: &BreakpointsArgs, armed: &str, monitors: &str) -> Given {
     given
 }
 
-/// Settings for the run that looks for pairs.
+/// Returns settings for the run that looks for pairs.
 fn looking(args: &BreakpointsArgs) -> Given {
     settings(args, "none", "none;contention;data-race")
 }

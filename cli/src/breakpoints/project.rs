@@ -36,7 +36,7 @@ fn explore(program: &str, test: Vec<OsString>, given: Given) -> Result<Came, Pro
     })
 }
 
-/// What the executions of a report came to, with or without a breakpoint.
+/// Returns the results of a report's executions, with or without a breakpoint.
 fn came(report: &ProjectReport) -> Came {
     let mut came = Came::of(report.executions, &report.breakpoints);
     for finding in &report.findings {

@@ -3,7 +3,7 @@
 use super::{Came, Program};
 use crate::output;
 
-/// A line for each order of each pair.
+/// Returns a line for each order of each pair.
 pub(super) fn of(program: &Program) -> String {
     let Program {
         program: name,

@@ -1,4 +1,4 @@
-//! `corpus list`: the programs, what they take, and what must come of them.
+//! `corpus list`: the programs, their parameters, and their expected verdicts.
 
 use crate::args::ListArgs;
 use crate::exit::Exit;

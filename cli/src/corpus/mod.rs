@@ -10,7 +10,7 @@ use intermezzo::settings::did_you_mean;
 use intermezzo::{Detail, ExploreError, Explorer, ReplayedBy, Report, TextStyle};
 use intermezzo_corpus::{Arguments, Program, find, programs};
 
-/// The program of that name.
+/// Returns the program of that name.
 pub(crate) fn program(name: &str) -> Result<&'static Program, Problem> {
     find(name).ok_or_else(|| {
         let near = did_you_mean(name, programs().iter().map(|program| program.name));
@@ -20,9 +20,9 @@ pub(crate) fn program(name: &str) -> Result<&'static Program, Problem> {
     })
 }
 
-/// Explores the program, or replays a schedule if the explorer is to do that.
+/// Explores the program, or replays a schedule if the explorer is set to do that.
 ///
-/// One place for both: a finding's first event names the place where the exploration was begun, and a replay
+/// There is one place for both: a finding's first event names the place where the exploration was begun, and a replay
 /// must give the same bytes.
 pub(crate) fn explore(
     program: &Program,
@@ -32,7 +32,7 @@ pub(crate) fn explore(
     explorer.try_explore(program.test(arguments))
 }
 
-/// How reports of the corpus look: its programs are replayed by this command, not by variables.
+/// Returns the style of reports of the corpus: its programs are replayed by this command, not by variables.
 pub(crate) fn style(detail: Detail) -> TextStyle {
     output::style()
         .detail(detail)

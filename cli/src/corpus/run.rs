@@ -24,7 +24,7 @@ struct Ran {
     report: Report,
 }
 
-/// Explores the program named, or all.
+/// Explores the named program, or all.
 pub(crate) fn run(args: RunArgs) -> Result<Exit, Problem> {
     match &args.name {
         Some(name) => run_one(super::program(name)?, &args),
@@ -115,7 +115,7 @@ fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
     )
 }
 
-/// The program's own settings, overridden by environment variables, and these by flags.
+/// Explores with the program's own settings, overridden by environment variables, and these by flags.
 fn explore(
     program: &Program,
     arguments: &Arguments,

@@ -1,4 +1,4 @@
-//! `history check`: whether a recorded history is linearizable, and if not, where it stops to be.
+//! `history check`: checks whether a recorded history is linearizable, and if not, shows the longest order of it.
 
 use super::intervals;
 use crate::args::CheckArgs;
@@ -15,10 +15,10 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
 
-/// How many operations are shown of a list: a screen's worth.
+/// The number of operations shown of a list: a screen's worth.
 const SHOWN_MAX: usize = 12;
 
-/// What is said in JSON.
+/// The answer in JSON.
 #[derive(Serialize)]
 struct Said<'a> {
     file: &'a Path,
@@ -198,7 +198,7 @@ fn refuted_told(text: &mut String, history: &History<Named, Answer>, refuted: &R
             "\nIt is about {operations}; even they alone have no order.\n"
         ));
     }
-    // Without a search for an order there is nothing to be told of how far it got.
+    // Without a search for an order there is no longest order to show.
     let (longest, stuck) = (&refuted.longest, &refuted.stuck);
     let mut shown: Vec<usize> = Vec::new();
     if !stuck.is_empty() {

@@ -3,8 +3,8 @@
 use crate::output;
 use intermezzo::refinement::history::Operation;
 
-/// Operations a line each, from the call `|` to the return `|`, or to the end of time `>`. A column is a call or a
-/// return of one of them.
+/// Draws operations a line each, from the call `|` to the return `|`, or to the end of time `>`. A column is a call
+/// or a return of one of them.
 pub(super) fn drawn<C, R>(operations: &[(String, &Operation<C, R>)]) -> String {
     const WIDE: usize = 2;
     let mut moments: Vec<u64> = operations

@@ -1,4 +1,4 @@
-//! `monitor check`: is this file a loadable monitor?
+//! `monitor check`: checks whether a file is a loadable monitor.
 
 use crate::args::MonitorCheckArgs;
 use crate::exit::Exit;
@@ -9,7 +9,7 @@ use intermezzo::{Plugin, PluginProblem, Tried};
 use serde::Serialize;
 use std::path::Path;
 
-/// What a monitor may want to hear, in words.
+/// The events that a monitor may receive, in words.
 const INTERESTS: [(Interests, &str); 7] = [
     (Interests::SCHEDULE_POINTS, "schedule points"),
     (Interests::SYNC_ACCESSES, "sync accesses"),
@@ -30,7 +30,7 @@ struct Checked<'a> {
     found: Option<Found<'a>>,
 }
 
-/// What the file is, if it can be loaded.
+/// The monitor in the file, if it can be loaded.
 #[derive(Serialize)]
 struct Found<'a> {
     name: &'a str,

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Most letters of a name: it becomes file names.
 const NAME_MAX: usize = 64;
 
-/// Names that cargo gives to nobody, or rustc understands otherwise.
+/// Names that cargo reserves, or that rustc understands otherwise.
 const RESERVED: &[&str] = &[
     "abstract",
     "alloc",
@@ -78,7 +78,7 @@ const RESERVED: &[&str] = &[
     "intermezzo_sdk",
 ];
 
-/// Where the SDK is if this command was built in a checkout of intermezzo.
+/// The path of the SDK if this command was built in a checkout of intermezzo.
 const SDK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sdk");
 
 /// A file of a template: its name in the project, and its text.
@@ -150,11 +150,11 @@ pub(crate) fn run(args: &MonitorNewArgs) -> Result<Exit, Problem> {
     Ok(Exit::Pass)
 }
 
-/// Where the library is once it is built, as seen from the project.
+/// Returns the path of the library once it is built, as seen from the project.
 fn library(name: &str, c: bool) -> String {
     use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
     if c {
-        // As the Makefile says.
+        // As in the Makefile.
         format!(
             "./{name}.{}",
             if cfg!(target_os = "macos") { "dylib" } else { "so" }
@@ -182,7 +182,7 @@ fn check_name(name: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The template's text, with what stands in it for this name.
+/// Returns the template's text, with its placeholders filled for this name.
 fn filled(text: &str, name: &str) -> String {
     let sdk = match fs::canonicalize(SDK) {
         Ok(path) if path.join("Cargo.toml").is_file() => format!("{{ path = {:?} }}", path.to_string_lossy()),

@@ -13,11 +13,11 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::{env, fs, io};
 use tempfile::TempDir;
 
-/// What is said where tests were run and none of them wrote a report.
+/// The message if tests were run and none of them wrote a report.
 pub(crate) const NOTHING_EXPLORED: &str = "nothing was explored: no test has the name that was given, or none that was run has #[intermezzo::test] above it; or the \
      feature `explore` of intermezzo is not switched on in [dev-dependencies]";
 
-/// A run of `cargo test` that is to write reports.
+/// A run of `cargo test` that writes reports.
 pub(crate) struct CargoTest {
     arguments: Vec<OsString>,
     variables: Vec<(String, OsString)>,
@@ -25,39 +25,39 @@ pub(crate) struct CargoTest {
     shown: Shown,
 }
 
-/// What is shown of what cargo and the tests say.
+/// The part of the output of cargo and the tests that is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// All, where it belongs.
     All,
     /// All on stderr: stdout is taken.
     OnStderr,
-    /// Nothing, unless no test could be run: then what cargo says.
+    /// Nothing, unless no test could be run: then cargo's output.
     Trouble,
 }
 
-/// What a run of `cargo test` came to.
+/// The result of a run of `cargo test`.
 pub(crate) struct Ran {
-    /// Whether cargo says that every test passed.
+    /// `true` if cargo reports that every test passed.
     pub(crate) passed: bool,
-    /// What the explored tests wrote, in order of their names.
+    /// The reports of the explored tests, in order of their names.
     pub(crate) reports: Vec<ProjectReport>,
-    /// Tests that were not explored, for their settings cannot be.
+    /// Tests that were not explored, because their settings are invalid.
     pub(super) refusals: Vec<Refusal>,
 }
 
 impl Ran {
-    /// Tells which tests could not be run as they were set.
+    /// Reports the tests that could not be run with their settings.
     ///
     /// # Errors
-    /// There are some.
+    /// If there are some.
     pub(crate) fn refused_none(&self) -> Result<(), Problem> {
         refusal::none_of(&self.refusals)
     }
 }
 
 impl CargoTest {
-    /// With these arguments of `cargo test`. Where `stdout_is_taken`, what cargo says goes to stderr.
+    /// Creates a run with these arguments of `cargo test`. If `stdout_is_taken`, cargo's output goes to stderr.
     pub(crate) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
         let help = "set TMPDIR to a directory that can be written";
         let trouble = |error: io::Error| Problem::file("make a directory in", &env::temp_dir(), &error, help);
@@ -80,13 +80,13 @@ impl CargoTest {
         })
     }
 
-    /// A directory that lives as long as the run.
+    /// Returns a directory that lives as long as the run.
     pub(super) fn directory(&self) -> &std::path::Path {
         self.directory.path()
     }
 
-    /// Lets cargo and the tests say nothing, unless no test can be run: that tests fail is what is looked for, and cargo's words of it
-    /// are none of the user's.
+    /// Silences cargo and the tests, unless no test can be run. Failing tests are expected here, and cargo's messages
+    /// about them are of no use to the user.
     pub(crate) fn silent(mut self) -> CargoTest {
         self.shown = Shown::Trouble;
         self
@@ -126,7 +126,7 @@ impl CargoTest {
         self
     }
 
-    /// Has explored tests write their settings there, and where each came from, instead of exploring.
+    /// Has explored tests write their settings there, and the origin of each, instead of exploring.
     pub(super) fn asking_for_settings(mut self, directory: &Path) -> CargoTest {
         self.variables
             .push((variable("settings"), directory.as_os_str().to_owned()));
@@ -136,7 +136,7 @@ impl CargoTest {
     /// Runs the tests and reads their reports.
     ///
     /// # Errors
-    /// Cargo cannot be run; the project does not build, so that no test was run; a report cannot be read.
+    /// If cargo cannot be run; if the project does not build, so that no test was run; if a report cannot be read.
     pub(crate) fn run(&self) -> Result<Ran, Problem> {
         let reports = self.directory.path().join("reports");
         let mut command = cargo::command();
@@ -180,7 +180,7 @@ impl CargoTest {
         })
     }
 
-    /// Whether cargo can build the tests: it does not tell that from a test that fails.
+    /// `true` if cargo can build the tests: its exit code does not distinguish that from a failing test.
     fn builds(&self) -> Result<bool, Problem> {
         let of_cargo = self.arguments.iter().take_while(|argument| *argument != "--");
         let mut command = cargo::command();
@@ -196,12 +196,12 @@ fn status(command: &mut Command) -> Result<ExitStatus, Problem> {
     command.status().map_err(|error| cargo::no_cargo(&error))
 }
 
-/// The environment variable that sets this in tests.
+/// Returns the environment variable that sets this in tests.
 fn variable(name: &str) -> String {
     format!("INTERMEZZO_{}", name.to_uppercase())
 }
 
-/// The list of monitors, with paths that lead from anywhere: tests are run in the directories of their packages.
+/// Returns the list of monitors, with absolute paths: tests are run in the directories of their packages.
 fn with_full_paths(monitors: &str) -> String {
     let mut settings = Settings::default();
     settings.set("monitors", monitors).expect("clap accepted it");

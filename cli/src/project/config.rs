@@ -1,4 +1,4 @@
-//! `config`: what each explored test of the project is set to, and where it came from.
+//! `config`: the settings of each explored test of the project, and their origins.
 
 use super::cargo::CargoTest;
 use crate::args::ConfigArgs;
@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 /// The format that can be read, as tests name it.
 const FORMAT: &str = "intermezzo-settings/2";
 
-/// Where those settings come from that nobody gave.
+/// The origin of default settings.
 const DEFAULT: &str = "default";
 
-/// Where a test's settings came from, as the test wrote it.
+/// A test's settings and their origins, as the test wrote them.
 #[derive(Deserialize, Serialize)]
 struct Test {
     #[serde(skip_serializing)]
@@ -29,7 +29,8 @@ struct Test {
     program: String,
     config: Option<PathBuf>,
     layers: Vec<Layer>,
-    /// Why the settings that count cannot be together, which the test does not look at when it is only asked.
+    /// The reason why the effective settings contradict each other. The test does not check this when it only reports
+    /// its settings.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
 }
@@ -55,7 +56,7 @@ struct ConfigJson<'a> {
     tests: &'a [Test],
 }
 
-/// Asks the tests, and shows what they say.
+/// Asks the tests, and shows their answers.
 pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     args.search.check()?;
     let given = args.search.wherever_run().given();
@@ -109,7 +110,7 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     Ok(Exit::Pass)
 }
 
-/// What tests wrote there, in order of their names.
+/// Reads the answers of tests, in order of their names.
 fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
     let help = "run the command again";
     let trouble = |error| Problem::file("read the settings in", directory, &error, help);
@@ -137,7 +138,8 @@ fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
     Ok(tests)
 }
 
-/// Why the settings that these layers come to cannot be together; `None` if they can, or if the test is of a version that has others.
+/// Returns the reason why the effective settings of these layers contradict each other; `None` if they do not, or if
+/// the test is of a version that has others.
 fn refused(layers: &[Layer]) -> Option<String> {
     let mut settings = Settings::default();
     for layer in layers {
@@ -146,7 +148,7 @@ fn refused(layers: &[Layer]) -> Option<String> {
     settings.check().err().map(|error| error.to_string())
 }
 
-/// A paragraph for each test: of each setting first the value that counts, then those that it overrides.
+/// Returns a paragraph for each test: for each setting first the effective value, then those that it overrides.
 fn text(tests: &[Test]) -> String {
     let mut text = String::new();
     for test in tests {
@@ -183,8 +185,8 @@ fn text(tests: &[Test]) -> String {
 }
 
 impl Test {
-    /// Settings that came by variables which these flags had set came from flags; what the user's own variables say is
-    /// overridden.
+    /// Marks settings that came from variables which these flags had set as coming from flags. The user's own
+    /// variables are overridden.
     fn tell_flags(&mut self, given: &[(&str, String)]) {
         let layers = std::mem::take(&mut self.layers);
         for mut layer in layers {
@@ -205,7 +207,7 @@ impl Test {
 }
 
 impl Layer {
-    /// Its value, also where that is nothing.
+    /// Returns its value, also if that is empty.
     fn shown_value(&self) -> &str {
         match self.value.as_str() {
             "" => "\"\"",
@@ -213,7 +215,7 @@ impl Layer {
         }
     }
 
-    /// Where it came from, in words.
+    /// Describes its origin.
     fn origin(&self) -> String {
         match (&self.path, self.line, &self.pattern, &self.name) {
             (Some(path), Some(line), Some(pattern), _) => {
@@ -227,13 +229,13 @@ impl Layer {
     }
 }
 
-/// The path from here, if it leads down.
+/// Returns the path relative to the current directory, if it is below.
 fn shown(path: &Path) -> String {
     let here = env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()
 }
 
-/// Sections of the files that were read which are about none of the tests: perhaps misspelled.
+/// Returns sections of the files that concern none of the tests: perhaps misspelled.
 fn unused(tests: &[Test]) -> Vec<(PathBuf, Section)> {
     let files: BTreeSet<&PathBuf> = tests.iter().filter_map(|test| test.config.as_ref()).collect();
     let configs = files.into_iter().filter_map(|path| Config::read(path).ok());

@@ -1,4 +1,4 @@
-//! Tests of a project that could not be run as they were set.
+//! Tests of a project that could not be run with their settings.
 
 use crate::output;
 use crate::problem::Problem;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The format of refusals, as they name it.
 const FORMAT: &str = "intermezzo-refusal/1";
 
-/// A test that was not explored, for its settings cannot be.
+/// A test that was not explored, because its settings are invalid.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Refusal {
     #[serde(skip_serializing)]
@@ -17,17 +17,17 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// What a test wrote there, if it is that.
+    /// Reads a test's refusal, if the text is one.
     pub(super) fn read(text: &str) -> Option<Refusal> {
         let refusal: Refusal = serde_json::from_str(text).ok()?;
         (refusal.format == FORMAT).then_some(refusal)
     }
 }
 
-/// Tells which tests could not be run.
+/// Reports the tests that could not be run.
 ///
 /// # Errors
-/// There are some.
+/// If there are some.
 pub(super) fn none_of(refusals: &[Refusal]) -> Result<(), Problem> {
     if refusals.is_empty() {
         return Ok(());

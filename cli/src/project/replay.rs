@@ -50,10 +50,10 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     show(&schedule.program, of_scenario, &ran, &args)
 }
 
-/// Arguments of `cargo test` that run this test alone, with those that the user gives.
+/// Returns arguments of `cargo test` that run this test alone, with those that the user gives.
 ///
 /// # Errors
-/// No package or crate here has such a test.
+/// If no package or crate here has such a test.
 pub(crate) fn arguments_of_test(
     program: &str,
     binary: &TestBinary,
@@ -67,13 +67,13 @@ pub(crate) fn arguments_of_test(
     let (of_cargo, of_binary) = cargo.split_at(at);
     let mut arguments = target::of_binary(binary, krate, of_cargo)?;
     arguments.extend_from_slice(of_cargo);
-    // Behind the `--`: the user may have given cargo a name as well, and it takes one only.
+    // After the `--`: the user may have given cargo a name as well, and it takes one only.
     arguments.extend(["--", test, "--exact", "--include-ignored"].map(OsString::from));
     arguments.extend(of_binary.iter().skip(1).cloned());
     Ok(arguments)
 }
 
-/// Shows the report of the test that was replayed; of a scenario, the report of the test that has it.
+/// Shows the report of the test that was replayed; for a scenario, the report of the test that has it.
 fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Result<Exit, Problem> {
     let is_it = |report: &&ProjectReport| match of_scenario {
         true => report.refinement && report.replayed,

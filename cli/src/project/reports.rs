@@ -39,12 +39,12 @@ pub(crate) struct ProjectReport {
     limits: Vec<Limit>,
     pub(crate) findings: Vec<FindingJson>,
     notes: Vec<String>,
-    /// How the search was set, in words.
+    /// The description of the search.
     search: Vec<String>,
     pub(crate) breakpoints: Vec<BreakpointFigures>,
-    /// Whether it is of a refinement test: its schedules do not say of which.
+    /// `true` if it is of a refinement test: its schedules do not name the test.
     pub(super) refinement: bool,
-    /// Of a refinement test: whether a schedule was replayed, and the test's name, if it is known.
+    /// For a refinement test: `true` if a schedule was replayed, and the test's name, if it is known.
     pub(super) replayed: bool,
     test: Option<String>,
 }
@@ -67,7 +67,7 @@ struct ReportJson {
     notes: Vec<String>,
     #[serde(default)]
     breakpoints: Vec<BreakpointFigures>,
-    /// How the search was set; reports of refinement tests have many searches.
+    /// The description of the search; reports of refinement tests have many searches.
     strategy: Option<String>,
     reduction: Option<String>,
     seed: Option<u64>,
@@ -109,7 +109,7 @@ pub(crate) struct FindingJson {
 }
 
 impl FindingJson {
-    /// `true` if it is not just a warning.
+    /// `true` if it is more than a warning.
     pub(crate) fn is_error(&self) -> bool {
         self.severity != "warning"
     }
@@ -120,7 +120,7 @@ struct Header {
     format: String,
 }
 
-/// What tests wrote into this directory, in order of their names: reports, and why there are none.
+/// Reads the files of tests in this directory, in order of their names: reports, and reasons why there are none.
 pub(super) fn read_all(directory: &Path) -> Result<(Vec<ProjectReport>, Vec<Refusal>), Problem> {
     let help = "run the command again";
     let trouble = |error| Problem::file("read the reports in", directory, &error, help);
@@ -208,7 +208,7 @@ impl ProjectReport {
         })
     }
 
-    /// The report in a line, and for each finding what it is and how to see it again.
+    /// Returns the report in a line, and for each finding its description and the command that shows it again.
     pub(super) fn summary(&self, style: &TextStyle) -> String {
         let mut line = format!("{}: ", self.shown_name);
         if !matches!(self.coverage, Coverage::Replayed { .. }) {
@@ -226,7 +226,7 @@ impl ProjectReport {
                 false if self.expected_panic => "expected",
                 false => "error",
             };
-            // Errors are told in full where the test fails; of a test that passes, cargo shows nothing.
+            // Errors are reported in full where the test fails; for a test that passes, cargo shows nothing.
             let most = match is_warning && style.detail != Detail::Quiet {
                 true => usize::MAX,
                 false => 1,
@@ -247,14 +247,14 @@ impl ProjectReport {
         for note in &self.notes {
             say(&format!("note: {note}"));
         }
-        // Who replays has the schedule.
+        // A user who replays has the schedule.
         if !matches!(self.coverage, Coverage::Replayed { .. }) {
             self.next_steps(style, &mut text);
         }
         text
     }
 
-    /// How to see findings again. Several may be of one execution.
+    /// Adds the commands that show findings again. Several may be of one execution.
     fn next_steps(&self, style: &TextStyle, text: &mut String) {
         let mut schedules: Vec<&str> = Vec::new();
         for finding in &self.findings {
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(schedule, report.failure.unwrap().schedule);
     }
 
-    /// A replay is told as what it is, and no search: whether it went as recorded, and what came of it.
+    /// A replay is reported as a replay, and not as a search: whether it went as recorded, and its outcome.
     #[test]
     fn a_replay_is_told() {
         let explorer = || Explorer::new().program("a::b");
@@ -377,7 +377,7 @@ mod tests {
         }
     }
 
-    /// Of a test that passes, cargo shows nothing: a warning is told whole here.
+    /// For a test that passes, cargo shows nothing: a warning is shown whole here.
     #[test]
     fn warnings_are_told_whole() {
         let report = Explorer::new().program("a::b").explore(|| ());
@@ -394,7 +394,7 @@ mod tests {
         assert!(quiet.contains("one") && !quiet.contains("two"), "{quiet}");
     }
 
-    /// What is written here is what `Report::to_json` writes: both sides, in one test.
+    /// The fields here are those that `Report::to_json` writes: both sides, in one test.
     #[test]
     fn a_report_is_read_back() {
         let test = || assert!(intermezzo::choose(2) == 0, "one\ntwo");

@@ -45,13 +45,13 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Arguments of `cargo test` that build this binary alone, or those of the crate of this name if it is not known which one
-/// it is.
+/// Returns arguments of `cargo test` that build this binary alone, or those of the crate of this name if the binary
+/// is not known.
 ///
 /// `arguments` are those that the user gives to cargo.
 ///
 /// # Errors
-/// The current directory is in no project, or in one without such a package, target or crate.
+/// If the current directory is in no project, or in one without such a package, target or crate.
 pub(super) fn of_binary(
     binary: &TestBinary,
     name: &str,
@@ -113,7 +113,7 @@ fn chooses(argument: &OsString) -> bool {
     CHOOSING.contains(&name)
 }
 
-/// The user's `--manifest-path`, if there is one.
+/// Returns the user's `--manifest-path`, if there is one.
 fn manifest_path(arguments: &[OsString]) -> Vec<OsString> {
     let at = arguments
         .iter()
@@ -123,7 +123,7 @@ fn manifest_path(arguments: &[OsString]) -> Vec<OsString> {
     arguments[at..].iter().take(words).cloned().collect()
 }
 
-/// The flags of the target of this package; none if it is not there.
+/// Returns the flags of the target of this package; none if it is not there.
 fn choose_binary(metadata: &Metadata, binary: &TestBinary) -> Vec<String> {
     let packages = metadata.packages.iter();
     for package in packages.filter(|package| package.name == binary.package) {
@@ -136,7 +136,7 @@ fn choose_binary(metadata: &Metadata, binary: &TestBinary) -> Vec<String> {
 }
 
 impl Target {
-    /// `true` if it is the one that a test calls so.
+    /// `true` if it is the one that a test names so.
     fn is(&self, told: &str) -> bool {
         let krate = self.name.replace('-', "_");
         let kind = self.kind.first().map_or("", String::as_str);

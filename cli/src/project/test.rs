@@ -91,7 +91,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     Ok(verdict.into())
 }
 
-/// What the whole run comes to. A failed test that explored nothing is a failure like a finding.
+/// Returns the verdict of the whole run. A failed test that explored nothing is a failure like a finding.
 fn verdict(ran: &Ran) -> Verdict {
     let any = |verdict| ran.reports.iter().any(|report| report.verdict == verdict);
     if any(Verdict::Fail) {

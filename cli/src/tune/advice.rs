@@ -1,4 +1,4 @@
-//! Which search to take, and why: from counts alone, so that it is the same on every machine.
+//! The recommended search, with the reason: from counts alone, so that it is the same on every machine.
 
 use super::cells::{Cell, Figures, Outcome};
 use super::run::Ended;
@@ -9,27 +9,27 @@ use std::cmp::Ordering;
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Advice {
     pub(crate) program: String,
-    /// The search to take; `None` if none says anything.
+    /// The recommended search; `None` if there is no reason to recommend one.
     pub(crate) search: Option<String>,
     pub(crate) why: String,
-    /// The attribute that asks for it.
+    /// The attribute that sets it.
     pub(crate) attribute: Option<String>,
-    /// The lines of `intermezzo.toml` that ask for it.
+    /// The lines of `intermezzo.toml` that set it.
     pub(crate) config: Option<String>,
-    /// What it is worth, compared with a test that says nothing.
+    /// Its benefit, compared with a test without settings.
     pub(crate) worth: Option<String>,
 }
 
-/// A recommendation for each program, in the order of the cells; they may be tests of a project.
+/// Returns a recommendation for each program, in the order of the cells; they may be tests of a project.
 pub(crate) fn of(cells: &[Cell], are_tests: bool) -> Vec<Advice> {
     let programs = cells.chunk_by(|one, next| one.program == next.program);
     programs.map(|cells| of_program(cells, are_tests)).collect()
 }
 
-/// How good a search is on a program: the better one comes first.
+/// The rank of a search on a program: the better one comes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Standing {
-    /// By a failure, or by what it covered.
+    /// The class: by a failure, or by its coverage.
     class: u8,
     /// The share of runs that did not fail.
     missed: f64,
@@ -38,7 +38,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// By class, then by share, then by cost.
+    /// Compares by class, then by share, then by cost.
     pub(crate) fn cmp(&self, other: &Standing) -> Ordering {
         let class = self.class.cmp(&other.class);
         let missed = self.missed.total_cmp(&other.missed);
@@ -46,8 +46,9 @@ impl Standing {
     }
 }
 
-/// Returns how good a search of these figures is: first those that fail, the most often and then the soonest; then those that
-/// cover everything, or all within their bound, in the fewest executions; then those that see most traces.
+/// Returns the rank of a search with these figures. First come those that fail, the most often and then the soonest.
+/// Then come those that cover everything, or all within their bound, in the fewest executions; then those that see
+/// most traces.
 pub(crate) fn standing(figures: &Figures) -> Standing {
     let of = |class, missed, cost| Standing { class, missed, cost };
     match (figures.to_failure, figures.ended) {
@@ -104,7 +105,7 @@ fn of_program(cells: &[Cell], are_tests: bool) -> Advice {
     }
 }
 
-/// What the search that is taken is worth, compared with that of a test that says nothing.
+/// Returns the benefit of the recommended search, compared with that of a test without settings.
 fn worth((cell, figures): Candidate<'_>, ran: &[Candidate<'_>]) -> Option<String> {
     let mut worth = figures.cost();
     if cell.search.is_default() {
@@ -124,7 +125,8 @@ fn worth((cell, figures): Candidate<'_>, ran: &[Candidate<'_>]) -> Option<String
 }
 
 impl Figures {
-    /// Its executions, to the failure or to the end, with the spread over seeds; and seconds, if they are known.
+    /// Describes its executions, to the failure or to the end, with the spread over seeds; and seconds, if they are
+    /// known.
     pub(crate) fn cost(&self) -> String {
         let mut cost = match (self.to_failure, self.failures) {
             (Some(mean), Some((soonest, latest))) if soonest != latest => {
@@ -143,7 +145,7 @@ impl Figures {
     }
 }
 
-/// Where something fails: who fails most often, and then soonest.
+/// If something fails: recommends the search that fails most often, and then soonest.
 fn finders(ran: &[Candidate<'_>]) -> Option<(String, String)> {
     let failing = ran
         .iter()
@@ -176,7 +178,7 @@ fn finders(ran: &[Candidate<'_>]) -> Option<(String, String)> {
     Some((first.0.search.label(), why))
 }
 
-/// Where nothing fails: who comes to its end with the fewest executions.
+/// If nothing fails: recommends the search that ends with the fewest executions.
 fn finishers(ran: &[Candidate<'_>], ended: Ended, what: &str) -> Option<(String, String)> {
     let mut ending: Vec<&Candidate<'_>> = ran.iter().filter(|(_, figures)| figures.ended == ended).collect();
     ending.sort_by(|(_, a), (_, b)| a.executions.total_cmp(&b.executions));
@@ -192,9 +194,9 @@ fn finishers(ran: &[Candidate<'_>], ended: Ended, what: &str) -> Option<(String,
     Some((first.0.search.label(), why))
 }
 
-/// Where nobody comes to an end: who saw most.
+/// If no search ends: recommends the one that saw most.
 fn samplers(ran: &[Candidate<'_>]) -> Option<(String, String)> {
-    // The first of those that saw as much.
+    // The first of those that saw as many.
     let first = ran
         .iter()
         .rev()
@@ -207,19 +209,19 @@ fn samplers(ran: &[Candidate<'_>]) -> Option<(String, String)> {
     Some((first.0.search.label(), why))
 }
 
-/// Different traces of each execution.
+/// Returns the number of different traces per execution.
 fn seen(figures: &Figures) -> f64 {
     let traces = figures.traces.unwrap_or_default();
     traces / figures.executions.max(1.0)
 }
 
-/// `1 execution`, `7.2 executions`.
+/// Returns `1 execution`, `7.2 executions`.
 fn executions(count: f64) -> String {
     let s = if count == 1.0 { "" } else { "s" };
     format!("{} execution{s}", number(count))
 }
 
-/// A number with at most one digit behind the point.
+/// Returns a number with at most one digit after the point.
 pub(crate) fn number(number: f64) -> String {
     if number.fract() == 0.0 {
         format!("{number}")

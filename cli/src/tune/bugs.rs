@@ -1,4 +1,4 @@
-//! The table of buggy programs, by our strategies and by those that are published: a page in Markdown.
+//! The table of buggy programs, by our strategies and by published ones: a page in Markdown.
 
 mod ratios;
 
@@ -30,19 +30,19 @@ const STRATEGIES: &[(&str, Option<&str>)] = &[
 /// Published tools without a strategy of ours, and their names for people.
 const OTHERS: &[(&str, &str)] = &[("rff", "RFF"), ("maple", "Maple"), ("period", "PERIOD")];
 
-/// More sizes of the family that tells strategies apart best, of which nothing is published.
+/// More sizes of the family that distinguishes strategies best, for which nothing is published.
 const MORE: &[&str] = &["reorder_3_bad,setters=19", "reorder_3_bad,setters=80,checkers=20"];
 
 /// The family, by its number of tasks.
 const FAMILY: &str = "reorder_3_bad";
 
-/// Fewer executions than this are wanted of the best strategy on the family, at each size.
+/// The best strategy should take fewer executions than this on the family, at each size.
 const FAMILY_MAX: f64 = 30.0;
 
-/// The matrix of the page.
+/// Returns the matrix of the page.
 ///
 /// # Errors
-/// A strategy that was given is none.
+/// If a strategy that was given does not exist.
 pub(crate) fn matrix(args: &TuneArgs) -> Result<Matrix, Problem> {
     let programs = bugs()
         .iter()
@@ -56,7 +56,7 @@ pub(crate) fn matrix(args: &TuneArgs) -> Result<Matrix, Problem> {
     Ok(matrix)
 }
 
-/// The page about these cells.
+/// Returns the page about these cells.
 pub(crate) fn page(matrix: &Matrix, cells: &[Cell], items: &[Item]) -> String {
     let page = Page {
         rows: cells.chunks(matrix.searches.len()).collect(),
@@ -89,7 +89,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The strategies that were run, with the published tool that is the same.
+    /// Returns the strategies that were run, with the published tool that is the same.
     fn strategies(&self) -> Vec<(String, Option<&'static str>)> {
         let first = self.rows.first().copied().unwrap_or_default();
         let strategies = first.iter().map(|cell| {
@@ -101,7 +101,7 @@ impl Page<'_> {
         strategies.collect()
     }
 
-    /// The rows with what is published of them; `None` of those that are not in the table.
+    /// Returns the rows with their published figures; `None` for those that are not in the table.
     fn rows(&self) -> impl Iterator<Item = (&[Cell], Option<&'static Bug>)> {
         self.rows.iter().map(|row| {
             let bug = bugs().iter().find(|bug| bug.cell("program") == row[0].program);
@@ -109,7 +109,7 @@ impl Page<'_> {
         })
     }
 
-    /// Strategies that others have run too.
+    /// Compares strategies that others have run too.
     fn compared(&self) -> String {
         let columns: Vec<(usize, String, &str)> = self
             .strategies()
@@ -132,7 +132,7 @@ impl Page<'_> {
         markdown(titles, rows)
     }
 
-    /// Strategies that nobody else has run, and tools that are none of ours.
+    /// Shows strategies that only we have run, and tools that are not ours.
     fn others(&self) -> String {
         let strategies = self.strategies().into_iter().enumerate();
         let columns: Vec<(usize, String)> = strategies
@@ -155,7 +155,7 @@ impl Page<'_> {
         markdown(titles, rows)
     }
 
-    /// How many bugs each strategy finds, and which it misses that a published tool finds.
+    /// Shows how many bugs each strategy finds, and the ones that it misses and a published tool finds.
     fn found(&self) -> String {
         let rows = self.strategies().into_iter().enumerate().map(|(at, (label, _))| {
             let finds = |cells: &[Cell]| figures(&cells[at]).is_some_and(|figures| figures.found > 0);
@@ -182,7 +182,7 @@ impl Page<'_> {
         markdown(titles.map(str::to_owned).to_vec(), rows)
     }
 
-    /// The best strategy at each size of the family.
+    /// Shows the best strategy at each size of the family.
     fn family(&self) -> String {
         let of_family = self
             .rows
@@ -216,7 +216,7 @@ impl Page<'_> {
     }
 }
 
-/// Runs that failed otherwise than the table says: that would not be its bug.
+/// Lists runs that failed otherwise than the table says: that would not be its bug.
 fn other_failures(matrix: &Matrix, items: &[Item]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for item in items {
@@ -247,7 +247,7 @@ fn figures(cell: &Cell) -> Option<&Figures> {
     }
 }
 
-/// What came of it here: `7.3`, or `7.3 (16/20)`.
+/// Returns our result: `7.3`, or `7.3 (16/20)`.
 fn ours(cell: &Cell) -> String {
     match figures(cell) {
         None => "refused".into(),
@@ -255,7 +255,7 @@ fn ours(cell: &Cell) -> String {
     }
 }
 
-/// What is published of it, in the same form.
+/// Returns the published result, in the same form.
 fn published(bug: &Bug, tool: &str) -> String {
     match bug.published(tool) {
         Published::Unknown => String::new(),
@@ -274,7 +274,7 @@ fn told(to_failure: Option<f64>, found: u64, runs: u64) -> String {
     }
 }
 
-/// A table in Markdown.
+/// Returns a table in Markdown.
 fn markdown(titles: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let rule = vec!["---".to_owned(); titles.len()];

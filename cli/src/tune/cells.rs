@@ -1,4 +1,4 @@
-//! The cells of a comparison: what all runs of one search on one program come to.
+//! The cells of a comparison: the results of all runs of one search on one program.
 
 use super::matrix::{Matrix, Programs};
 use super::run::{Ended, Run};
@@ -17,7 +17,7 @@ pub(crate) struct Cell {
     pub(crate) outcome: Outcome,
 }
 
-/// What came of it.
+/// The result of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
@@ -32,18 +32,18 @@ pub(crate) enum Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Figures {
     pub(crate) runs: u64,
-    /// How many of them failed.
+    /// The number of those that failed.
     pub(crate) found: u64,
     /// Executions to the first failure, over the runs that failed.
     pub(crate) to_failure: Option<f64>,
     /// The soonest and the latest of them.
     pub(crate) failures: Option<(u64, u64)>,
     pub(crate) executions: f64,
-    /// Different traces; `None` where they were not told apart.
+    /// Different traces; `None` where they were not distinguished.
     pub(crate) traces: Option<f64>,
-    /// The share of executions that showed nothing that another does not, from 0 to 1.
+    /// The share of executions that showed nothing new, from 0 to 1.
     pub(crate) redundant: f64,
-    /// How the runs ended: the last of these ways in which any did.
+    /// The end of the runs: the last of these ways in which any of them ended.
     pub(crate) ended: Ended,
     /// Of all runs together.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// Of these runs; `None` if there are none.
+    /// Returns the figures of these runs; `None` if there are none.
     pub(crate) fn of(runs: &[&Run], times: bool) -> Option<Figures> {
         let ended = runs.iter().map(|run| run.ended).max()?;
         let failures: Vec<u64> = runs.iter().filter_map(|run| run.failure).collect();
@@ -84,7 +84,7 @@ fn sum(runs: &[&Run], number: impl Fn(&Run) -> u64) -> f64 {
     runs.iter().map(|run| number(run)).sum::<u64>() as f64
 }
 
-/// The cells of a matrix, in its order: program by program, and search by search.
+/// Returns the cells of a matrix, in its order: program by program, and search by search.
 pub(crate) fn of(matrix: &Matrix, items: &[Item], times: bool) -> Vec<Cell> {
     let programs: Vec<&str> = match &matrix.programs {
         Programs::Corpus(names) => names.iter().map(String::as_str).collect(),

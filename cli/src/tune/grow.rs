@@ -1,4 +1,4 @@
-//! A parameter that grows, and how the cost of searches grows with it.
+//! A parameter that grows, and the growth of the cost of searches with it.
 
 use super::cells::{Cell, Outcome};
 use super::run::Ended;
@@ -13,24 +13,24 @@ pub(crate) struct Growth {
     values: RangeInclusive<u64>,
 }
 
-/// How many executions a search took at each value.
+/// The number of executions of a search at each value.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Grown {
     /// The program, without the parameter.
     pub(crate) program: String,
     pub(crate) search: String,
     pub(crate) parameter: String,
-    /// Values and executions, as far as the search came to its end or to a failure.
+    /// Values and executions, as far as the search ended or failed.
     pub(crate) executions: Vec<(u64, f64)>,
-    /// By how much the executions are multiplied from one value to the next: the geometric mean.
+    /// The factor of the executions from one value to the next: the geometric mean.
     pub(crate) factor: Option<f64>,
 }
 
 impl Growth {
-    /// From `tasks=2..5`, both ends included.
+    /// Parses `tasks=2..5`, both ends included.
     ///
     /// # Errors
-    /// It is not of that form, or there is no growth in it.
+    /// If it is not of that form, or there is no growth in it.
     pub(crate) fn parse(text: &str) -> Result<Growth, Problem> {
         let parts = || {
             let (parameter, values) = text.split_once('=')?;
@@ -48,14 +48,14 @@ impl Growth {
         }
     }
 
-    /// The names of the program with each value.
+    /// Returns the names of the program with each value.
     pub(crate) fn names(&self, program: &str) -> Vec<String> {
         let name = |value| format!("{program},{}={value}", self.parameter);
         self.values.clone().map(name).collect()
     }
 
-    /// How the cost grew in these cells: all of one search on one program together, `values` of them after each other
-    /// in the matrix's order of programs.
+    /// Returns the growth of the cost in these cells: all of one search on one program together, `values` of them
+    /// after each other in the matrix's order of programs.
     pub(crate) fn of(&self, cells: &[Cell], searches: usize) -> Vec<Grown> {
         let values = self.values.clone().count();
         let mut all = Vec::new();
@@ -81,7 +81,7 @@ impl Growth {
         all
     }
 
-    /// `counter` of `counter,tasks=3`. The default value of a parameter is not in the name.
+    /// Returns `counter` of `counter,tasks=3`. The default value of a parameter is not in the name.
     fn without_parameter(&self, program: &str) -> String {
         let ours = format!("{}=", self.parameter);
         let parts: Vec<&str> = program
@@ -92,7 +92,7 @@ impl Growth {
     }
 }
 
-/// The geometric mean of the factors from each value to the next, if there are two values.
+/// Returns the geometric mean of the factors from each value to the next, if there are two values.
 fn factor(executions: &[(u64, f64)]) -> Option<f64> {
     let (&(from, least), &(to, most)) = (executions.first()?, executions.last()?);
     (to > from && least > 0.0).then(|| (most / least).powf(1.0 / (to - from) as f64))

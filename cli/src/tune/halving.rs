@@ -1,11 +1,10 @@
-//! The comparison of which nothing is said: the searches that are worth a try, by successive halving (Jamieson, Talwalkar, AISTATS
-//! 2016).
+//! The comparison without flags: the usual searches, by successive halving (Jamieson, Talwalkar, AISTATS 2016).
 //!
-//! All are run for a few executions with a few seeds; the better half of them for ten times as many with more seeds; and so
-//! on. It ends where a search has covered every schedule and nothing failed, at the last round, or when the time is up.
-//! Differs: which half is better is decided as the advice is, by failures first. The search that is run where a test
-//! says nothing stays in, so that each other one is compared with it.
-//! Misses: a search that only pays after the executions of the first rounds.
+//! All are run for a few executions with a few seeds; the better half of them for ten times as many with more seeds;
+//! and so on. It ends where a search has covered every schedule and nothing failed, at the last round, or when the
+//! time is up. Differs: the better half is decided as the advice is, by failures first. The default search of a test
+//! stays in, so that each other one is compared with it. Misses: a search that only pays after the executions of the
+//! first rounds.
 
 use super::advice;
 use super::cells::Figures;
@@ -32,13 +31,13 @@ const SEARCHES: &[(&str, &str)] = &[
     ("dfs", "none"),
 ];
 
-/// The search that is run where a test says nothing.
+/// The default search of a test.
 pub(crate) const DEFAULT: (&str, &str) = ("auto", "auto");
 
 /// Most executions of each run, and seeds of each search that draws, round by round.
 const ROUNDS: [(u64, u64); 3] = [(100, 3), (1_000, 8), (10_000, 20)];
 
-/// The searches that are compared.
+/// Returns the searches that are compared.
 pub(crate) fn searches() -> Vec<Search> {
     let search = |&(strategy, reduction): &(&str, &str)| Search {
         strategy: strategy.into(),
@@ -49,10 +48,11 @@ pub(crate) fn searches() -> Vec<Search> {
     SEARCHES.iter().map(search).collect()
 }
 
-/// Runs the rounds, within the time if there is a limit of it; of each search the results of the last round that it was in.
+/// Runs the rounds, within the time if there is a limit of it. Returns the results of each search in the last round
+/// that it was in.
 ///
 /// # Errors
-/// A run cannot be carried out, or not be kept.
+/// If a run cannot be carried out, or not be kept.
 pub(crate) fn run(matrix: &Matrix, mut store: Store, time: Option<Duration>) -> Result<Vec<Item>, Problem> {
     let began = Instant::now();
     let programs = match &matrix.programs {
@@ -75,7 +75,7 @@ pub(crate) fn run(matrix: &Matrix, mut store: Store, time: Option<Duration>) -> 
     Ok(all)
 }
 
-/// The rounds of one program; `left` says how much time there is.
+/// Runs the rounds of one program; `left` returns the remaining time.
 fn rounds(
     matrix: &Matrix,
     store: &mut Store,
@@ -104,7 +104,7 @@ fn rounds(
             for seed in 0..seeds {
                 let time = left();
                 if time.is_some_and(|time| time.is_zero()) {
-                    // What there is of the first round is shown; a later one counts where it is whole.
+                    // A partial first round is shown; a later one counts only if it is whole.
                     results.entry(number).or_insert(items);
                     break 'rounds;
                 }
@@ -134,7 +134,7 @@ fn any_limit(items: &[Item]) -> bool {
     runs.any(|run| run.ended == Ended::Limit)
 }
 
-/// The runs of each program, or test, by its name.
+/// Returns the runs of each program, or test, by its name.
 fn by_name(items: &[Item]) -> BTreeMap<&str, Vec<&Run>> {
     let mut runs: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
     for run in items.iter().flat_map(|item| &item.runs) {
@@ -155,7 +155,7 @@ fn is_decided(results: &BTreeMap<usize, Vec<Item>>) -> bool {
     !covered.is_empty() && covered.into_values().all(|covered| covered)
 }
 
-/// The searches that are in the better half for some test, and the default.
+/// Returns the searches that are in the better half for some test, and the default.
 fn better_half(matrix: &Matrix, contenders: &[usize], results: &BTreeMap<usize, Vec<Item>>) -> Vec<usize> {
     let mut standings: BTreeMap<&str, Vec<(advice::Standing, usize)>> = BTreeMap::new();
     for &number in contenders {

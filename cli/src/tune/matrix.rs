@@ -1,4 +1,4 @@
-//! The matrix of a comparison: programs by searches, and how each cell is run.
+//! The matrix of a comparison: programs by searches, and the run of each cell.
 
 use super::grow::Growth;
 use super::halving;
@@ -10,7 +10,7 @@ use intermezzo_corpus::parse_full_name;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 
-/// What is compared on.
+/// The programs of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Programs {
@@ -27,7 +27,7 @@ impl Programs {
     }
 }
 
-/// A matrix: what decides the results, and nothing else.
+/// A matrix: the settings that decide the results, and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Matrix {
     pub(crate) programs: Programs,
@@ -38,7 +38,7 @@ pub(crate) struct Matrix {
     pub(crate) executions: u64,
     /// Settings of all searches.
     pub(crate) settings: Vec<(String, String)>,
-    /// `true` if searches are left on the way that others leave behind.
+    /// `true` if searches that fall behind are dropped.
     #[serde(default)]
     pub(crate) halving: bool,
 }
@@ -47,10 +47,10 @@ pub(crate) struct Matrix {
 const STRATEGIES: &[&str] = &["auto", "dfs", "pos", "surw"];
 
 impl Matrix {
-    /// The matrix that the flags ask for, on these programs.
+    /// Returns the matrix that the flags ask for, on these programs.
     ///
     /// # Errors
-    /// A strategy is none.
+    /// If a strategy does not exist.
     pub(crate) fn new(args: &TuneArgs, programs: Programs, strategies: &[&str]) -> Result<Matrix, Problem> {
         if args.is_open() {
             return Ok(Matrix {
@@ -69,7 +69,7 @@ impl Matrix {
         let mut searches: Vec<Search> = Vec::new();
         for strategy in strategies {
             Search::check_strategy(strategy)?;
-            // Where no reductions are given, `auto` chooses its own, and the others have none.
+            // If no reductions are given, `auto` chooses its own, and the others have none.
             let own = vec![if strategy == "auto" { "auto" } else { "none" }.to_owned()];
             let none = vec!["none".to_owned()];
             for reduction in given_or(&args.reductions, &own) {
@@ -102,10 +102,10 @@ impl Matrix {
         })
     }
 
-    /// The matrix on the programs that are named, each with each value of the parameter that grows.
+    /// Returns the matrix on the named programs, each with each value of the parameter that grows.
     ///
     /// # Errors
-    /// There is no such program, parameter or strategy.
+    /// If there is no such program, parameter or strategy.
     pub(crate) fn of_programs(args: &TuneArgs, growth: Option<&Growth>) -> Result<Matrix, Problem> {
         let mut programs = Vec::new();
         for name in &args.programs {
@@ -117,7 +117,7 @@ impl Matrix {
         }
         let mut full_names: Vec<String> = Vec::new();
         for name in &programs {
-            // The name first: what is wrong with a wrong one is more than its parameters.
+            // The name first: a wrong name matters more than its parameters.
             corpus::program(name.split(',').next().unwrap_or_default())?;
             let (program, arguments) =
                 parse_full_name(name).map_err(|error| Problem::usage(format!("{name}: {error}")))?;
@@ -130,10 +130,10 @@ impl Matrix {
         Matrix::new(args, Programs::Corpus(programs), STRATEGIES)
     }
 
-    /// The matrix on this project's tests.
+    /// Returns the matrix on this project's tests.
     ///
     /// # Errors
-    /// There is no such strategy.
+    /// If there is no such strategy.
     pub(crate) fn of_tests(args: &TuneArgs, cargo: &[OsString]) -> Result<Matrix, Problem> {
         let cargo = cargo
             .iter()
@@ -141,7 +141,7 @@ impl Matrix {
         Matrix::new(args, Programs::Tests(cargo.collect()), STRATEGIES)
     }
 
-    /// The seeds that a search is run with.
+    /// Returns the seeds of a search's runs.
     pub(crate) fn seeds_of(&self, search: &Search) -> std::ops::Range<u64> {
         if search.draws_at_random() {
             0..self.seeds

@@ -1,4 +1,5 @@
-//! A comparison as a drawing (SVG): executions to the first failure or to the end, how costs grow, and traces per second.
+//! A comparison as a drawing (SVG): executions to the first failure or to the end, the growth of costs, and traces
+//! per second.
 
 use super::cells::{Cell, Figures, Outcome};
 use super::grow::Grown;
@@ -11,16 +12,16 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The end of a drawing of ours, by which it is told from others.
+/// The end of a drawing of ours, which identifies it.
 const MARK: &str = "<!-- drawn by cargo intermezzo tune -->\n";
 
 /// Width of the drawing, and height of each of its charts, in pixels.
 const SIZE: (u32, u32) = (1000, 420);
 
-/// Width of what is beside a chart: the names of the searches.
+/// Width of the area next to a chart: the names of the searches.
 const NAMES: u32 = 190;
 
-/// Colours that people who see fewer colours tell apart (Okabe and Ito, 2008).
+/// Colours that colour-blind people distinguish (Okabe and Ito, 2008).
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
@@ -37,7 +38,7 @@ type Trouble = Box<dyn Error>;
 /// Checks that a drawing may be written there: there is none, or one of ours.
 ///
 /// # Errors
-/// There is something else.
+/// If there is something else.
 pub(crate) fn check_may_write(path: &Path) -> Result<(), Problem> {
     match foreign::read(path) {
         Ok(bytes) if bytes.ends_with(MARK.as_bytes()) => Ok(()),
@@ -52,7 +53,7 @@ pub(crate) fn check_may_write(path: &Path) -> Result<(), Problem> {
 /// Draws the comparison.
 ///
 /// # Errors
-/// The file system refuses.
+/// If the file system refuses.
 pub(crate) fn write(path: &Path, comparison: &Comparison) -> Result<(), Problem> {
     check_may_write(path)?;
     let drawing = draw(comparison).map_err(|error| Problem::usage(format!("cannot draw: {error}")))?;
@@ -81,7 +82,7 @@ const PACE: Bars = Bars {
 
 fn draw(comparison: &Comparison) -> Result<String, Trouble> {
     let grows = !comparison.growth.is_empty();
-    // How executions grow says all that bars of them would say.
+    // The growth of executions shows everything that bars of them would show.
     let mut charts = Vec::new();
     if !grows {
         charts.push(&EXECUTIONS);
@@ -108,7 +109,7 @@ fn draw(comparison: &Comparison) -> Result<String, Trouble> {
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// The different labels of searches, in order: their places in it are their colours.
+/// Returns the different labels of searches, in order: their places in it are their colours.
 fn searches(cells: &[Cell]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for label in cells.iter().map(|cell| cell.search.label()) {
@@ -119,18 +120,18 @@ fn searches(cells: &[Cell]) -> Vec<String> {
     labels
 }
 
-/// The range of an axis with powers of ten that holds all values.
+/// Returns the range of an axis with powers of ten that holds all values.
 fn powers_of_ten(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let most = values.fold(1.0, f64::max);
     (0.5, 10_f64.powf(most.log10().ceil().max(1.0)))
 }
 
-/// A colour for each number; beyond the last they begin anew.
+/// Returns a colour for each number; after the last they repeat.
 fn colour(number: usize) -> RGBColor {
     COLOURS[number % COLOURS.len()]
 }
 
-/// Where a chart is drawn, with the names of its colours beside it.
+/// Returns the area of a chart, with the names of its colours next to it.
 fn beside_names<'a>(area: &Area<'a>, names: &[String]) -> Result<Area<'a>, Trouble> {
     let (chart, beside) = area.split_horizontally(SIZE.0 - NAMES);
     for (number, name) in names.iter().enumerate() {
@@ -143,7 +144,7 @@ fn beside_names<'a>(area: &Area<'a>, names: &[String]) -> Result<Area<'a>, Troub
     Ok(chart)
 }
 
-/// A count, as people write it.
+/// Returns a count, as people write it.
 fn count(value: &f64) -> String {
     let digits = format!("{value:.0}");
     let groups: Vec<&str> = digits
@@ -155,7 +156,7 @@ fn count(value: &f64) -> String {
     groups.join(",")
 }
 
-/// The programs, without a name and a comma that all have in front.
+/// Returns the programs, without a common prefix of a name and a comma.
 fn told_apart<'a>(programs: &[&'a str]) -> Vec<&'a str> {
     let name = |program: &&'a str| program.split_once(',').map(|(name, _)| name);
     let first = programs.first().and_then(name);
@@ -256,7 +257,7 @@ fn draw_growth(area: &Area<'_>, comparison: &Comparison) -> Result<(), Trouble> 
     for (number, grown) in comparison.growth.iter().enumerate() {
         let line = LineSeries::new(grown.executions.iter().copied(), colour(number).stroke_width(2));
         chart.draw_series(line)?;
-        // Smaller ones on larger ones, so that searches that cost the same are both seen.
+        // Smaller ones on larger ones, so that both are seen if two searches cost the same.
         let radius = 3 + 2 * (comparison.growth.len() - 1 - number).min(3) as i32;
         let dots = grown
             .executions

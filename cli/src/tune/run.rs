@@ -1,9 +1,9 @@
-//! One run of a search on a program: what it came to, from its report.
+//! One run of a search on a program: its result, from its report.
 
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 
-/// How a search ended.
+/// The way in which a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ended {
@@ -18,7 +18,7 @@ pub(crate) enum Ended {
 }
 
 impl Ended {
-    /// In words.
+    /// Returns the end in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Ended::Everything => "everything",
@@ -30,7 +30,7 @@ impl Ended {
 }
 
 impl Ended {
-    /// The end, as in "18 executions to the end".
+    /// Returns the end, as in "18 executions to the end".
     pub(crate) fn end(self) -> &'static str {
         match self {
             Ended::Everything => "the end",
@@ -41,7 +41,7 @@ impl Ended {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
     /// The program, as its report names it.
@@ -49,7 +49,7 @@ pub(crate) struct Run {
     pub(crate) seed: u64,
     /// The number, from 1, of the execution that failed.
     pub(crate) failure: Option<u64>,
-    /// What kind of failure it was.
+    /// The kind of the failure.
     pub(crate) kind: Option<String>,
     pub(crate) executions: u64,
     pub(crate) traces: Option<u64>,
@@ -58,7 +58,7 @@ pub(crate) struct Run {
     pub(crate) seconds: f64,
 }
 
-/// As much of a report as is needed.
+/// The fields of a report that are needed.
 #[derive(Deserialize)]
 struct ReportJson {
     program: String,
@@ -84,10 +84,10 @@ struct CoverageJson {
 }
 
 impl Run {
-    /// From a report's JSON.
+    /// Reads a run from a report's JSON.
     ///
     /// # Errors
-    /// It is none.
+    /// If it is none.
     pub(crate) fn of_report(json: &str, seed: u64) -> Result<Run, Problem> {
         let report: ReportJson = serde_json::from_str(json).map_err(|error| {
             Problem::usage(format!(

@@ -5,7 +5,7 @@ use crate::problem::Problem;
 use intermezzo::{Settings, StrategyKind};
 use serde::{Deserialize, Serialize};
 
-/// Strategies of which a setting of their own can be given as a parameter, and that setting.
+/// Strategies whose parameter is a setting of its own, and that setting.
 const ARGUMENTS: &[(&str, &str)] = &[
     ("dfs", "preemptions"),
     ("delays", "delays"),
@@ -19,7 +19,7 @@ pub(crate) struct Search {
     pub(crate) strategy: String,
     pub(crate) reduction: String,
     pub(crate) preemptions: String,
-    /// `None` for what searches have unless told otherwise.
+    /// `None` for the default of searches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cache_bytes: Option<String>,
 }
@@ -28,7 +28,7 @@ impl Search {
     /// Checks that there is such a strategy.
     ///
     /// # Errors
-    /// There is none, or its argument does not fit.
+    /// If there is none, or its argument does not fit.
     pub(crate) fn check_strategy(strategy: &str) -> Result<(), Problem> {
         for (name, value) in named(strategy) {
             Settings::default()
@@ -38,7 +38,7 @@ impl Search {
         Ok(())
     }
 
-    /// What it sets, by name; the strategy's own argument last, so that it overrides.
+    /// Returns the search's settings, by name; the strategy's own argument last, so that it overrides.
     pub(crate) fn given(&self) -> Vec<(&str, &str)> {
         let mut given = vec![
             ("reduction", self.reduction.as_str()),
@@ -49,7 +49,7 @@ impl Search {
         given
     }
 
-    /// These settings with what the search sets.
+    /// Returns these settings with those of the search.
     pub(crate) fn settings(&self, mut settings: Settings) -> Settings {
         for (name, value) in self.given() {
             settings.set(name, value).expect("what is given was checked");
@@ -57,29 +57,29 @@ impl Search {
         settings
     }
 
-    /// Whether the same settings with another seed would be another search.
+    /// `true` if the same settings with another seed would be another search.
     pub(crate) fn draws_at_random(&self) -> bool {
         let settings = self.settings(Settings::default());
         match settings.strategy {
             StrategyKind::BestFirst => self.strategy.contains("random"),
-            // First bounded, then drawn; and what is undecided is drawn.
+            // First bounded, then drawn; and an undecided search is drawn.
             StrategyKind::Auto | StrategyKind::Coverage => true,
             // `pct-all` too, though it draws just the first of the executions that it learns from.
             ref other => other.is_sampler(),
         }
     }
 
-    /// How many of its first executions it learns from.
+    /// Returns how many of its first executions it learns from.
     pub(crate) fn learned_from(&self) -> u64 {
         self.settings(Settings::default()).strategy.learned_from()
     }
 
-    /// `true` if it is the search of a test that says nothing.
+    /// `true` if it is the search of a test without settings.
     pub(crate) fn is_default(&self) -> bool {
         (self.strategy.as_str(), self.reduction.as_str()) == DEFAULT && self.preemptions == "none"
     }
 
-    /// The settings to write, as names and values: those that are others than a test has.
+    /// Returns the settings to write, as names and values: those that differ from a test's defaults.
     pub(crate) fn paste(&self) -> Vec<(&str, &str)> {
         let mut given = self.given();
         given.retain(|&(name, value)| match name {
@@ -92,7 +92,7 @@ impl Search {
         given
     }
 
-    /// In a line: `dfs(2), dpor, at most 1 preemption`.
+    /// Returns the search in a line: `dfs(2), dpor, at most 1 preemption`.
     pub(crate) fn label(&self) -> String {
         let mut label = self.strategy.clone();
         if !matches!(self.reduction.as_str(), "none" | "auto") {
@@ -108,7 +108,7 @@ impl Search {
     }
 }
 
-/// The settings in a strategy's name: `delays(2)` is `strategy=delays delays=2`.
+/// Returns the settings in a strategy's name: `delays(2)` is `strategy=delays delays=2`.
 fn named(strategy: &str) -> Vec<(&str, &str)> {
     let parts = strategy
         .split_once('(')
@@ -120,7 +120,7 @@ fn named(strategy: &str) -> Vec<(&str, &str)> {
     }
 }
 
-/// The strategies of a list, which commas outside of parentheses separate.
+/// Returns the strategies of a list, which commas outside of parentheses separate.
 pub(crate) fn list(text: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     let separates = |sign: char| {

@@ -8,21 +8,21 @@ use crate::output;
 use crate::problem::Problem;
 use serde::Serialize;
 
-/// All that a comparison showed.
+/// The results of a comparison.
 #[derive(Serialize)]
 pub(crate) struct Comparison {
     pub(crate) cells: Vec<Cell>,
     pub(crate) growth: Vec<Grown>,
     pub(crate) advice: Vec<Advice>,
-    /// Whether what depends on the machine is shown.
+    /// `true` if figures that depend on the machine are shown.
     #[serde(skip)]
     pub(crate) times: bool,
 }
 
-/// A column: its name, whether it is about times, and what a cell has in it.
+/// A column: its name, `true` if it is about times, and the contents of a cell.
 type Column = (&'static str, bool, fn(&Figures) -> String);
 
-/// The columns behind the program and the search.
+/// The columns after the program and the search.
 const FIGURES: &[Column] = &[
     ("FOUND", false, |figures| {
         format!("{}/{}", figures.found, figures.runs)
@@ -51,7 +51,7 @@ const FIGURES: &[Column] = &[
 ];
 
 impl Comparison {
-    /// The table, why what is refused is, how costs grow, and the advice.
+    /// Returns the table, the reasons for refusals, the growth of costs, and the advice.
     pub(crate) fn text(&self) -> String {
         let mut rows = vec![self.titles()];
         let mut reasons: Vec<&str> = Vec::new();
@@ -91,8 +91,8 @@ impl Comparison {
         text
     }
 
-    /// A drawing in text: for each search of each program how many executions it takes to the failure or the end, each sign 1.5
-    /// times as many as the one before.
+    /// Returns a drawing in text: for each search of each program the executions to the failure or the end, each sign
+    /// 1.5 times as many as the one before.
     fn bars(&self) -> String {
         let mut text = String::from("\nexecutions to the failure or the end, each # half as many again:\n");
         let mut rows = Vec::new();
@@ -118,7 +118,7 @@ impl Comparison {
         text
     }
 
-    /// The table as CSV: numbers as they are, and reasons for refusals in the last column.
+    /// Returns the table as CSV: numbers as they are, and reasons for refusals in the last column.
     pub(crate) fn csv(&self) -> Result<String, Problem> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let written = self
@@ -214,7 +214,7 @@ impl Comparison {
     }
 }
 
-/// The advice on a program: the search, the lines to write, and what they are worth.
+/// Returns the advice on a program: the search, the lines to write, and their benefit.
 fn advised(advice: &Advice) -> String {
     let Advice {
         program,
@@ -243,7 +243,7 @@ fn advised(advice: &Advice) -> String {
     text
 }
 
-/// `counter, dfs: tasks=2: 6, tasks=3: 90; 15 times as many executions from each to the next`.
+/// Returns `counter, dfs: tasks=2: 6, tasks=3: 90; 15 times as many executions from each to the next`.
 fn growth_line(grown: &Grown) -> String {
     let executions = grown.executions.iter();
     let executions: Vec<String> = executions

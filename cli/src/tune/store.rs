@@ -1,4 +1,4 @@
-//! Results in a file, line by line, so that a comparison that was interrupted goes on.
+//! Results in a file, line by line, so that a comparison that was interrupted can continue.
 
 use super::matrix::Matrix;
 use super::work::Item;
@@ -26,7 +26,7 @@ struct Header {
 }
 
 impl Store {
-    /// Results that nobody keeps.
+    /// Creates a store that keeps results in memory only.
     pub(crate) fn in_memory() -> Store {
         Store {
             file: None,
@@ -34,11 +34,11 @@ impl Store {
         }
     }
 
-    /// The results of this matrix in `results.jsonl` in this directory, which is made if need be.
+    /// Opens the results of this matrix in `results.jsonl` in this directory, which is made if need be.
     ///
     /// # Errors
-    /// There are results of another matrix, or of another version of intermezzo, or something else; or the file system
-    /// refuses.
+    /// If there are results of another matrix, or of another version of intermezzo, or something else; or if the file
+    /// system refuses.
     pub(crate) fn open(directory: &Path, matrix: &Matrix) -> Result<Store, Problem> {
         let help = "give --out another path";
         fs::create_dir_all(directory)
@@ -75,7 +75,7 @@ impl Store {
         if items.is_empty() && there.is_empty() {
             write_line(&mut file, &header).map_err(trouble)?;
         } else {
-            // What was being written when the comparison was interrupted.
+            // The line that was being written when the comparison was interrupted.
             let whole = there.rfind('\n').map_or(0, |end| end + 1);
             file.set_len(whole as u64).map_err(trouble)?;
         }
@@ -85,7 +85,7 @@ impl Store {
         })
     }
 
-    /// What it has of this program, search and seed, with this limit of executions.
+    /// Takes the result of this program, search and seed, with this limit of executions.
     pub(crate) fn take(&mut self, program: usize, search: usize, seed: u64, most: u64) -> Option<Item> {
         let is_it =
             |item: &Item| (item.program, item.search, item.seed, item.most) == (program, search, seed, most);
@@ -96,7 +96,7 @@ impl Store {
     /// Keeps a result.
     ///
     /// # Errors
-    /// The file system refuses.
+    /// If the file system refuses.
     pub(crate) fn keep(&mut self, item: &Item) -> Result<(), Problem> {
         let Some((path, file)) = &mut self.file else {
             return Ok(());
@@ -106,7 +106,7 @@ impl Store {
                 "write",
                 path,
                 &error,
-                "give it room, and run the command again: it goes on",
+                "give it room, and run the command again: it continues",
             )
         })
     }
@@ -118,7 +118,7 @@ fn write_line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
-/// The results in this text, which must be of the same matrix; a last line that is cut is left out.
+/// Reads the results in this text, which must be of the same matrix; a last line that is cut is left out.
 fn parse(text: &str, wanted: &Header) -> Result<Vec<Item>, String> {
     let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
     let mut lines = whole.lines();

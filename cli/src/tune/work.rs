@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-/// What is run at once: a program of the corpus, or the tests of a project, with one seed.
+/// A unit of work: a program of the corpus, or the tests of a project, with one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Item {
     /// The number of the program in the matrix; 0 for a project's tests.
@@ -24,17 +24,18 @@ pub(crate) struct Item {
     /// The limit of its executions.
     #[serde(default)]
     pub(crate) most: u64,
-    /// What came of it: a run of each test.
+    /// The results: a run of each test.
     pub(crate) runs: Vec<Run>,
 }
 
-/// Why a search of this matrix is refused, if it is.
+/// Returns the reason why a search of this matrix is refused, if it is.
 pub(crate) fn refused(matrix: &Matrix, search: &Search) -> Option<String> {
     let settings = settings(matrix, Settings::default(), search, 0, matrix.executions);
     settings.check().err().map(|error| error.to_string())
 }
 
-/// What a run of the matrix sets, over a program's own settings. Programs keep their environment and their limits.
+/// Returns the settings of a run of the matrix, over a program's own settings. Programs keep their environment and
+/// their limits.
 fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executions: u64) -> Settings {
     let mut settings = Settings {
         environment: own.environment,
@@ -42,7 +43,7 @@ fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executio
         tasks: own.tasks,
         fair_yields: own.fair_yields,
         awaits: own.awaits,
-        // What is found is only counted.
+        // Findings are only counted.
         minimise: 0,
         ..Settings::default()
     };
@@ -56,10 +57,10 @@ fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executio
     }
 }
 
-/// Runs what the store does not have yet, and gives all there is, in the matrix's order.
+/// Runs everything that the store does not have yet, and returns all results, in the matrix's order.
 ///
 /// # Errors
-/// A run cannot be carried out, or not be kept.
+/// If a run cannot be carried out, or not be kept.
 pub(crate) fn run(matrix: &Matrix, mut store: Store) -> Result<Vec<Item>, Problem> {
     let programs = match &matrix.programs {
         Programs::Corpus(names) => names.len(),
@@ -97,7 +98,7 @@ pub(crate) fn run(matrix: &Matrix, mut store: Store) -> Result<Vec<Item>, Proble
 /// Runs a search of a program with a seed, for this many executions and, if it is limited, this much time.
 ///
 /// # Errors
-/// It cannot be carried out.
+/// If it cannot be carried out.
 pub(crate) fn one(
     matrix: &Matrix,
     program: usize,
@@ -133,7 +134,7 @@ fn explore(
     let (program, arguments) = parse_full_name(name).expect("names were checked");
     let mut settings = settings(matrix, program.settings(), search, seed, most);
     if settings.monitors.is_empty() {
-        // Searches are compared by what a program is known for; it brings the monitor that this takes.
+        // Searches are compared by a program's known verdict; the program brings the monitor that this takes.
         settings.set("monitors", "none").expect("a list of monitors");
     }
     settings.time = time.or(settings.time);
@@ -146,7 +147,7 @@ fn explore(
 /// Runs the project's tests: their own settings stay where the matrix sets nothing.
 ///
 /// # Errors
-/// None of them explored anything; unless that is because each has settings that the search does not go with.
+/// If none of them explored anything; unless that is because each has settings that contradict the search.
 fn test(
     matrix: &Matrix,
     cargo: &[String],
@@ -170,7 +171,7 @@ fn test(
             .into_iter()
             .map(|(name, value)| (name, value.to_owned())),
     );
-    // A failing test is what is looked for: it must not keep the others from being explored.
+    // Failing tests are expected: one must not keep the others from being explored.
     let arguments = ["--quiet", "--no-fail-fast"].into_iter().map(Into::into);
     let arguments = arguments.chain(cargo.iter().map(Into::into)).collect();
     let ran = CargoTest::new(arguments, true)?.silent().settings(&given).run()?;
@@ -183,7 +184,7 @@ fn test(
         .collect()
 }
 
-/// A line on stderr, if somebody looks at it.
+/// Creates a progress line on stderr, if that is a terminal.
 pub(crate) fn progress(runs: usize) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,11 +1,11 @@
-//! A recording's places in its tables, checked once, so that whoever reads it can rely on them.
+//! A check of a recording's indexes into its tables, made once, so that readers can rely on them.
 
 use intermezzo::recording::{RECORDING_FORMAT, Recorded, Recording};
 
 /// Checks both recordings of a finding.
 ///
 /// # Errors
-/// What is wrong, beginning with where: `execution.events[3].task is 9, but there are 2`.
+/// Describes the error, beginning with its place: `execution.events[3].task is 9, but there are 2`.
 pub(super) fn recorded(recorded: &Recorded) -> Result<(), String> {
     let both = [
         ("execution", &recorded.execution),

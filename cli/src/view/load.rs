@@ -1,4 +1,4 @@
-//! Reports from files and from other commands, read with a message that says where they are not as they should be.
+//! Reports from files and from other commands, read with messages that name the place of an error.
 
 use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport};
 use super::{check, partial};
@@ -33,19 +33,19 @@ struct ReportFile {
     recordings: Vec<Recorded>,
 }
 
-/// What `test --json` prints.
+/// The output of `test --json`.
 #[derive(Deserialize)]
 struct TestFile {
     reports: Vec<ReportFile>,
 }
 
-/// What `corpus run --json` prints of each program.
+/// The output of `corpus run --json` for each program.
 #[derive(Deserialize)]
 struct RanFile {
     report: ReportFile,
 }
 
-/// As much as tells these apart.
+/// The fields that distinguish these.
 #[derive(Deserialize)]
 struct Header {
     #[serde(default)]
@@ -54,10 +54,10 @@ struct Header {
     reports: Option<IgnoredAny>,
 }
 
-/// The reports in a file.
+/// Reads the reports in a file.
 ///
 /// # Errors
-/// It cannot be read, or is no report.
+/// If it cannot be read, or is no report.
 pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
     let help = "give the file of a report: `cargo intermezzo test --reports DIR` writes some";
     let trouble = |error| Problem::file("read", path, &error, help);
@@ -79,10 +79,10 @@ pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
     })
 }
 
-/// These reports, in their JSON forms, as other commands have them.
+/// Reads these reports, in their JSON forms, as other commands have them.
 ///
 /// # Errors
-/// One is none.
+/// If one is none.
 pub(super) fn all<'a>(reports: impl Iterator<Item = &'a str>) -> Result<Shown, Problem> {
     let mut shown = Shown { reports: Vec::new() };
     for text in reports {
@@ -92,10 +92,10 @@ pub(super) fn all<'a>(reports: impl Iterator<Item = &'a str>) -> Result<Shown, P
     Ok(shown)
 }
 
-/// The reports in a text.
+/// Reads the reports in a text.
 ///
 /// # Errors
-/// What is not as it should be, and where.
+/// Describes the error and its place.
 pub(super) fn parse(text: &str) -> Result<Shown, String> {
     let files = if text.trim_start().starts_with('[') {
         let ran: Vec<RanFile> = read(text)?;
@@ -132,7 +132,7 @@ fn other_format(format: &str) -> String {
     )
 }
 
-/// The text as JSON of that shape, or what is wrong with it and where.
+/// Reads the text as JSON of that shape, or describes the error and its place.
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {

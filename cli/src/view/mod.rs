@@ -1,6 +1,6 @@
-//! `view`: a report as a page, or as what other tools read.
+//! `view`: a report as a page, or in a format of other tools.
 //!
-//! A report is read into [`model`], whatever it comes from; pages and exports are made from that alone.
+//! A report is read into [`model`], whatever its source; pages and exports are made from that alone.
 
 mod check;
 mod export;
@@ -25,7 +25,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use target::{Force, Target};
 
-/// What was written, in JSON.
+/// The description of the written file, in JSON.
 #[derive(Serialize)]
 struct Written<'a> {
     file: Option<&'a Path>,
@@ -33,7 +33,7 @@ struct Written<'a> {
     bytes: usize,
 }
 
-/// Makes of a report what is asked for.
+/// Makes the requested page or export of a report.
 pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Problem> {
     let shown = load::file(&args.report)?;
     let text = render(&shown, args.format, args.report.parent())?;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Problem> {
     Ok(Exit::Pass)
 }
 
-/// Whether reports are to have recordings: for a page, or because the environment says so.
+/// `true` if reports need recordings: for a page, or because the environment says so.
 pub(crate) fn records(page: Option<&PathBuf>) -> bool {
     page.is_some() || std::env::var_os("INTERMEZZO_RECORD").is_some()
 }
@@ -113,7 +113,7 @@ fn render(shown: &Shown, format: Format, near: Option<&Path>) -> Result<String, 
     }
 }
 
-/// What happened before what is in recordings only: without it, these formats would claim that nothing did.
+/// Only recordings have the happens-before order: without it, these formats would claim that there is none.
 fn check_order_is_known(shown: &Shown) -> Result<(), Problem> {
     let executions = shown.findings().flat_map(|(_, finding)| &finding.executions);
     if executions.into_iter().all(|execution| !execution.partial) {
@@ -125,7 +125,7 @@ fn check_order_is_known(shown: &Shown) -> Result<(), Problem> {
     ))
 }
 
-/// `wrote deque.html (212 kB): 1 report, 1 finding, 2 executions`
+/// Returns `wrote deque.html (212 kB): 1 report, 1 finding, 2 executions`.
 fn said(to: &Path, text: &str, shown: &Shown) -> String {
     let findings = shown.findings().count();
     let executions: usize = shown

@@ -1,4 +1,4 @@
-//! What pages and exports are made from: reports as they were read, and their executions.
+//! The data of pages and exports: reports as they were read, and their executions.
 
 use intermezzo::recording::Recording;
 use intermezzo::{FindingDeed, FindingDetail, FindingEvent, WaitingTask};
@@ -15,7 +15,7 @@ pub(crate) struct Shown {
 pub(crate) struct ShownReport {
     pub(crate) program: String,
     pub(crate) verdict: String,
-    /// In words.
+    /// A description.
     pub(crate) coverage: String,
     pub(crate) executions: u64,
     pub(crate) elapsed_seconds: f64,
@@ -30,7 +30,7 @@ pub(crate) struct ShownReport {
 pub(crate) struct ShownFinding {
     #[serde(flatten)]
     pub(crate) said: FindingFile,
-    /// First the one that shows it.
+    /// The first is the one that shows it.
     pub(crate) executions: Vec<ShownExecution>,
     /// About the recordings.
     pub(crate) notes: Vec<String>,
@@ -39,29 +39,29 @@ pub(crate) struct ShownFinding {
 /// One execution of a finding.
 #[derive(Serialize)]
 pub(crate) struct ShownExecution {
-    /// Whether nothing was found in it.
+    /// `true` if nothing was found in it.
     pub(crate) passes: bool,
-    /// Whether it is only what a report says of it: without happens-before, sets of tasks and preemptions.
+    /// `true` if it has only the report's data: without happens-before, sets of tasks and preemptions.
     pub(crate) partial: bool,
     pub(crate) recording: Recording,
-    /// What the finding is about and what is no event, where the recording does not have it.
+    /// Actions that the finding concerns and that are no events, if the recording does not have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) deeds: Vec<ShownDeed>,
 }
 
-/// What a task did between two events, in words: an access to plain memory.
+/// An action of a task between two events, in words: an access to plain memory.
 #[derive(Serialize)]
 pub(crate) struct ShownDeed {
-    /// Whose it is, by place in the recording's table of tasks.
+    /// The index of its task in the recording's table.
     pub(crate) task: usize,
-    /// How many events there had been when it happened.
+    /// The number of events before it.
     pub(crate) at: usize,
     pub(crate) what: String,
-    /// Where in the source, by place in the recording's table.
+    /// The index of its source place in the recording's table.
     pub(crate) site: usize,
 }
 
-/// A finding as reports have it; what pages do not show is passed over.
+/// A finding as reports have it; fields that pages do not show are skipped.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FindingFile {
     pub(crate) kind: String,
@@ -92,7 +92,7 @@ pub(crate) struct FindingFile {
     pub(crate) lines: Vec<String>,
 }
 
-/// What a finding is that says nothing of its severity.
+/// The severity of a finding that has none.
 fn error() -> String {
     "error".into()
 }
@@ -102,7 +102,7 @@ fn one() -> u64 {
 }
 
 impl Shown {
-    /// Every finding, with its report.
+    /// Returns every finding, with its report.
     pub(crate) fn findings(&self) -> impl Iterator<Item = (&ShownReport, &ShownFinding)> {
         let of = |report| std::iter::repeat(report);
         self.reports
@@ -112,12 +112,13 @@ impl Shown {
 }
 
 impl ShownFinding {
-    /// The execution that shows it, if there is any event of it.
+    /// Returns the execution that shows it, if there is any event of it.
     pub(crate) fn failing(&self) -> Option<&ShownExecution> {
         self.executions.first().filter(|execution| !execution.passes)
     }
 
-    /// `file:line:column` of what it is about: where it panicked, where somebody waits, or else its last event.
+    /// Returns `file:line:column` of its subject: the place of a panic, the place where a task waits, or else its
+    /// last event.
     pub(crate) fn place(&self) -> Option<&str> {
         let of_event = || {
             let recording = &self.failing()?.recording;

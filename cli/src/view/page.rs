@@ -1,6 +1,6 @@
 //! The page: one file, put together of the parts in `page/` and the reports as JSON.
 //!
-//! Nothing of it is fetched: its security policy allows what is in the file and nothing else.
+//! Nothing of it is fetched: its security policy allows only the file's own contents.
 
 use super::model::Shown;
 use super::source::{Finder, Source};
@@ -33,7 +33,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/main.js"),
 ];
 
-/// What the page shows.
+/// The contents of the page.
 #[derive(Serialize)]
 struct Contents<'a> {
     format: &'static str,
@@ -42,7 +42,7 @@ struct Contents<'a> {
     sources: BTreeMap<String, Source>,
 }
 
-/// The page of these reports, with the source that `finder` finds.
+/// Returns the page of these reports, with the source that `finder` finds.
 pub(super) fn page(shown: &Shown, finder: &Finder) -> String {
     let contents = Contents {
         format: "intermezzo-view/1",
@@ -57,7 +57,7 @@ pub(super) fn page(shown: &Shown, finder: &Finder) -> String {
         _ => "reports",
     };
     let mut page = String::with_capacity(json.len() + (128 << 10));
-    // Each part of the frame ends where something is put in: in one pass, so that nothing in a report is taken for a place.
+    // Each part of the frame ends at a placeholder: in one pass, so that nothing in a report is taken for one.
     for part in FRAME.split("{{") {
         let Some((name, rest)) = part.split_once("}}") else {
             page.push_str(part);
@@ -75,7 +75,7 @@ pub(super) fn page(shown: &Shown, finder: &Finder) -> String {
     page
 }
 
-/// Puts whole numbers that JavaScript's cannot hold into words, as they are shown.
+/// Replaces whole numbers that JavaScript cannot represent by words, as they are shown.
 fn in_numbers(value: &mut Value) {
     const WHOLE_MAX: u64 = (1 << 53) - 1;
     match value {
@@ -90,7 +90,7 @@ fn in_numbers(value: &mut Value) {
     }
 }
 
-/// JSON that nothing in it can end the element of: it means the same, and has no `<`.
+/// Returns JSON that cannot end its element: it means the same, and has no `<`.
 fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")

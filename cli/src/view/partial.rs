@@ -1,4 +1,4 @@
-//! What a report without recordings knows of an execution, in the shape of a recording.
+//! An execution as far as a report without recordings has it, in the shape of a recording.
 
 use super::model::{FindingFile, ShownDeed, ShownExecution};
 use intermezzo::recording::{RECORDING_FORMAT, RecordedEvent, RecordedTask, RecordedVar, Recording};
@@ -7,10 +7,10 @@ use std::collections::HashMap;
 /// More tasks than any execution has: a number beyond is a mistake in the file.
 const TASKS_MAX: usize = 1 << 16;
 
-/// The execution of a finding, as far as its events and deeds tell.
+/// Returns the execution of a finding, as far as its events and deeds give it.
 ///
 /// # Errors
-/// An event's id is none, or not the next of its task; a deed comes after no event.
+/// If an event's id is none, or not the next of its task; if a deed comes after no event.
 pub(super) fn execution(finding: &FindingFile) -> Result<ShownExecution, String> {
     let mut recording = recording(finding)?;
     let deeds = deeds(finding, &mut recording)?;
@@ -22,7 +22,7 @@ pub(super) fn execution(finding: &FindingFile) -> Result<ShownExecution, String>
     })
 }
 
-/// What the finding is about between events.
+/// Returns the finding's actions between events.
 fn deeds(finding: &FindingFile, recording: &mut Recording) -> Result<Vec<ShownDeed>, String> {
     let mut deeds = Vec::new();
     for (number, deed) in finding.deeds.iter().enumerate() {
@@ -76,7 +76,7 @@ fn recording(finding: &FindingFile) -> Result<Recording, String> {
             .and_then(|(task, index)| Some((task.parse::<usize>().ok()?, index.parse::<u32>().ok()?)))
             .ok_or_else(|| wrong("it should be the task's number, a dot, and the event's"))?;
         if task >= TASKS_MAX {
-            return Err(wrong("there are never so many tasks"));
+            return Err(wrong("there are never that many tasks"));
         }
         if last.len() <= task {
             last.resize(task + 1, 0);

@@ -13,26 +13,26 @@ const AROUND: usize = 5;
 /// Longest line that is kept whole.
 const LINE_CHARS_MAX: usize = 240;
 
-/// What there is of a file.
+/// The known part of a file.
 #[derive(Default, Serialize)]
 pub(super) struct Source {
     /// Lines by number, from 1.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     lines: BTreeMap<usize, String>,
-    /// Why there are none.
+    /// The reason why there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
 }
 
 /// Finds the files that reports name.
 pub(super) struct Finder {
-    /// From where names may lead.
+    /// The directories from which names may lead.
     search: Search,
 }
 
 impl Finder {
-    /// Looks from the current directory up, and from `near` up; where there is nothing near, in the workspace here, in which the test
-    /// has just been run.
+    /// Creates a finder that looks from the current directory up, and from `near` up. Without `near`, it looks in the
+    /// workspace here, in which the test has just been run.
     pub(super) fn new(near: Option<&Path>) -> Finder {
         let here = std::env::current_dir().ok();
         let search = match near {
@@ -42,7 +42,7 @@ impl Finder {
         Finder { search }
     }
 
-    /// The source around every place in these reports.
+    /// Returns the source around every place in these reports.
     pub(super) fn sources(&self, shown: &Shown) -> BTreeMap<String, Source> {
         let mut wanted: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         let mut want = |site: &str| {

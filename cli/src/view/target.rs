@@ -7,13 +7,13 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Within how many bytes a file says that `view` made it.
+/// The number of bytes within which a file names `view` as its maker.
 const MARK_WITHIN: usize = 4096;
 
-/// Whether files that `view` has not made are overwritten.
+/// The policy for files that `view` has not made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    /// They are: `--force` was given.
+    /// They are overwritten: `--force` was given.
     Given,
     /// They are not, and `--force` would change that.
     Possible,
@@ -22,7 +22,7 @@ pub(super) enum Force {
 }
 
 impl Force {
-    /// What to do about a file that is in the way.
+    /// Returns the advice about an existing file.
     fn help(self) -> &'static str {
         match self {
             Force::Given | Force::Possible => "give another path, or --force",
@@ -34,15 +34,15 @@ impl Force {
 /// A kind of file that `view` makes.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
-    /// In words.
+    /// A description.
     what: &'static str,
-    /// What is near the beginning of each such file, and of no other.
+    /// A text near the beginning of each such file, and of no other.
     mark: &'static str,
     extension: &'static str,
 }
 
 impl Target {
-    /// The kind of this format.
+    /// Returns the kind of this format.
     pub(super) fn of(format: Format) -> Target {
         let (what, mark, extension) = match format {
             Format::Html => ("page", "content=\"cargo intermezzo view\"", "html"),
@@ -60,7 +60,7 @@ impl Target {
     }
 }
 
-/// Where the output of this report goes if nothing else is said: into the current directory, by the report's name.
+/// Returns the default output of this report: in the current directory, by the report's name.
 pub(super) fn beside(report: &Path, format: Format) -> PathBuf {
     let stem = report.file_stem().unwrap_or_else(|| "report".as_ref());
     let mut name = stem.to_owned();
@@ -72,7 +72,7 @@ pub(super) fn beside(report: &Path, format: Format) -> PathBuf {
 /// Checks that a file of this kind may be written there.
 ///
 /// # Errors
-/// There is something else, and it is not to be overwritten.
+/// If there is something else that must not be overwritten.
 pub(super) fn check(path: &Path, target: Target, force: Force) -> Result<(), Problem> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return files::check_may_create(path),
@@ -107,7 +107,7 @@ fn is_ours(path: &Path, target: Target, force: Force) -> Result<bool, Problem> {
 /// Writes a file of this kind.
 ///
 /// # Errors
-/// As [`check`]; or the file system refuses.
+/// Like [`check`]; or if the file system refuses.
 pub(super) fn write(path: &Path, target: Target, text: &str, force: Force) -> Result<(), Problem> {
     debug_assert!(
         text.as_bytes()[..text.len().min(MARK_WITHIN)]

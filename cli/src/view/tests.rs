@@ -35,7 +35,7 @@ fn deadlock(record: bool) -> String {
     report.to_json()
 }
 
-/// The report of a lost update, whose message has several lines and what no XML may hold.
+/// Returns the report of a lost update, whose message has several lines and characters that no XML may hold.
 fn lost_update() -> String {
     let report = Explorer::new()
         .program("store::tests::count")
@@ -59,7 +59,7 @@ fn data_race(record: bool) -> String {
     explorer.explore(program.test(&arguments)).to_json()
 }
 
-/// Without recordings the two accesses are known in words; and of a pointer, whether it was written by.
+/// Without recordings the two accesses are known in words; and for a pointer, whether it was used to write.
 #[test]
 fn a_race_has_both_accesses_with_recordings_or_without() {
     let without = shown(&[data_race(false)]);

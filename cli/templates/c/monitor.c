@@ -1,6 +1,6 @@
 // The monitor {{name}}: objects to stores that are relaxed.
 //
-// Blind spot: it does not ask whether somebody relies on the store's order.
+// Blind spot: it does not check whether any task relies on the store's order.
 
 #include "intermezzo.h"
 

@@ -3,7 +3,7 @@
 use crate::{json, run};
 use serde_json::Value;
 
-/// The failures of the order that is armed so.
+/// Returns the failures of the order that is armed as given.
 #[track_caller]
 fn order<'a>(program: &'a Value, armed: &str) -> &'a Value {
     let orders = program["orders"].as_array().unwrap();

@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A command and what must come of it, in a directory that has files for all of them.
+/// A command and its expected results, in a directory that has files for all of them.
 struct Case {
     /// The command itself.
     command: &'static [&'static str],
-    /// Arguments with which it does something.
+    /// Arguments with which it succeeds.
     real: &'static [&'static str],
-    /// What it ends with then.
+    /// The exit code then.
     ends_with: i32,
-    /// A word of what it prints then.
+    /// A word that it prints then.
     prints: &'static str,
-    /// Arguments of which one is misspelled, and what is said of it.
+    /// Arguments of which one is misspelled, and the error.
     wrong: (&'static [&'static str], &'static [&'static str]),
-    /// Arguments that lead to a broken file, and what is said of it; `None` if it reads none.
+    /// Arguments that lead to a broken file, and the error; `None` if it reads none.
     broken: Option<(&'static [&'static str], &'static [&'static str])>,
 }
 
@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
         real: &["--seed", "3"],
         ends_with: 1,
         prints: "1 explored test: 0 passed, 1 failed",
-        // What is no flag of ours is cargo's.
+        // Flags that are not ours are cargo's.
         wrong: (
             &["--reduction", "dpro"],
             &["--reduction", "did you mean `dpor`? "],
@@ -53,7 +53,7 @@ const CASES: &[Case] = &[
         real: &[],
         ends_with: 0,
         prints: "INTERMEZZO_SEED",
-        // Cargo's, too: it is the one to know them.
+        // Cargo's, too: only cargo knows them.
         wrong: (
             &["--jsno"],
             &["cargo does not know these arguments", "`cargo test --jsno`"],
@@ -118,7 +118,7 @@ const CASES: &[Case] = &[
     Case {
         command: &["breakpoints", "tests"],
         real: &["--runs", "5"],
-        // What stands in for cargo has no such test to run again.
+        // The stand-in for cargo has no such test to run again.
         ends_with: 2,
         prints: "",
         wrong: (&["--rnus", "5"], &["'--rnus'", "'--runs'"]),
@@ -170,7 +170,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// A directory with what the commands read.
+/// Creates a directory with the files that the commands read.
 fn scene() -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
@@ -198,10 +198,10 @@ fn scene() -> tempfile::TempDir {
     directory
 }
 
-/// Nothing that any command reads.
+/// Contents that no command accepts.
 const BROKEN: &[u8] = b"\xff\x00PNG";
 
-/// Runs the command with these arguments; what tests are to have written is there, or not.
+/// Runs the command with these arguments, with or without the files that tests would have written.
 fn ran(case: &Case, directory: &Path, arguments: &[&str], written: Option<&[u8]>) -> Ran {
     if let Some(written) = written {
         fs::write(directory.join(stand_in::WRITTEN), written).unwrap();
@@ -256,7 +256,7 @@ fn every_command_refuses_what_is_broken() {
     );
 }
 
-/// As the command line tells them: those that have no commands of their own.
+/// Returns the commands that have no commands of their own, as the command line lists them.
 fn leaves(command: &[String]) -> BTreeSet<Vec<String>> {
     let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
     arguments.push("-h");

@@ -1,4 +1,5 @@
-//! What `config` shows of what tests say, and says of settings that cannot be together: a test is stood in for.
+//! The output of `config` for the answers of tests, and for settings that contradict each other: the test is a
+//! stand-in.
 
 use crate::{Ran, command, stand_in};
 use serde_json::Value;
@@ -60,7 +61,7 @@ fn flags_are_told_from_variables() {
     assert_eq!((&last["from"], &last["name"]), (&"flag".into(), &"--seed".into()));
 }
 
-/// What `config` comes to for a test that is set to this, by `intermezzo.toml`, line by line.
+/// Runs `config` for a test with these settings in `intermezzo.toml`, line by line.
 fn set_to(settings: &[(&str, &str)], arguments: &[&str]) -> Ran {
     let directory = tempfile::tempdir().unwrap();
     stand_in::install(directory.path());
@@ -97,7 +98,7 @@ fn settings_that_cannot_be_together_are_told() {
     assert!(why.as_str().unwrap().contains("other arrays"), "{why}");
 }
 
-/// The setting that counts is looked at, and not one that it overrides.
+/// The effective setting is checked, and not one that it overrides.
 #[test]
 fn settings_that_can_be_together_are_not() {
     let settings = [

@@ -5,7 +5,7 @@ use intermezzo::Schedule;
 use intermezzo_corpus::{Expected, find, programs};
 use std::fs;
 
-/// How the broken deque shows.
+/// Returns the kind of finding of the broken deque.
 fn deque_kind() -> &'static str {
     match find("work_stealing_queue").unwrap().expected {
         Expected::Fail(kind) => kind,
@@ -127,7 +127,7 @@ fn parameters_are_set() {
         );
         assert_eq!(report["executions"], executions);
         assert_eq!(report["coverage"]["kind"], "exhaustive");
-        // Named after what differs from the defaults, 3 and 2.
+        // Named after the arguments that differ from the defaults, 3 and 2.
         let differs = [(tasks, "tasks=3"), (increments, "increments=2")]
             .into_iter()
             .filter(|(set, default)| set != default);
@@ -223,7 +223,7 @@ fn all_programs_meet_what_is_expected() {
     assert_eq!(text.lines().count(), programs().len());
     assert!(text.lines().all(|line| line.starts_with("met ")), "{text}");
 
-    // One execution finds nothing in the deque, which is to fail.
+    // One execution finds nothing in the deque, which is expected to fail.
     let all = json(1, &["corpus", "run", "--executions", "1"]);
     assert_eq!(all.as_array().unwrap().len(), programs().len());
     let of = |name: &str| {
@@ -274,7 +274,7 @@ fn the_schedule_is_written() {
     run(&[&passes[..], &[directory.path().to_str().unwrap()]].concat()).refused(&["left alone"]);
 }
 
-/// It is for the tests of a package. How much is told is said by flags and variables, here as in a replay.
+/// The file is for the tests of a package. Flags and variables set the level of detail, here as in a replay.
 #[test]
 fn no_file_of_settings_counts() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A test of the user's that crashes: what there is of it is what there is of any finding.
+//! A user's test that crashes: it leaves the same files as any finding.
 
 use crate::{Ran, token};
 use std::fs;

@@ -1,4 +1,5 @@
-//! `history check`: verdicts, what is said of histories that are not linearizable, and of files that are none.
+//! `history check`: verdicts, explanations of histories that are not linearizable, and errors for files that are
+//! none.
 
 use crate::{Ran, run};
 

@@ -1,5 +1,5 @@
-//! Which test a schedule is of, and what it carries: in a workspace in which two packages have a test of one name, and a
-//! third one does not explore. One test, because each step builds on what the last compiled.
+//! The test that a schedule belongs to, and the settings that it carries: in a workspace in which two packages have a
+//! test of one name, and a third one does not explore. One test, because each step builds on what the last compiled.
 
 use crate::{Ran, command, findings, run_in, throw_away, token};
 use intermezzo::Schedule;
@@ -109,7 +109,7 @@ fn a_schedule_is_of_one_test_and_carries_what_it_needs() {
     tests_that_are_not_explored_say_so(project);
 }
 
-/// `cargo test` itself.
+/// Runs `cargo test` itself.
 fn cargo_test(project: &Path, replay: Option<&str>, arguments: &[&str]) -> Ran {
     let ours = command(project, &[]);
     let mut cargo = Command::new(env!("CARGO"));
@@ -143,7 +143,7 @@ fn tests_of_one_name_are_told_apart(run: &dyn Fn(&[&str]) -> Ran, project: &Path
         .stdout;
     assert!(text.contains("fail          a::lost (two, test a): "), "{text}");
 
-    // Each is replayed in its own package, whatever the other's says.
+    // Each is replayed in its own package, regardless of the other.
     for (report, says) in reports.iter().zip(["right: 2", "right: 42"]) {
         let replayed = run(&["replay", &token(report), "--json"]).ends_with(1).json();
         assert_eq!(replayed["package"], report["package"]);
@@ -164,7 +164,7 @@ fn tests_of_one_name_are_told_apart(run: &dyn Fn(&[&str]) -> Ran, project: &Path
         .refused(&["is in package \"three\"", "has none of that name"]);
     run(&["replay", &elsewhere("two", "test b")]).refused(&["in \"test b\" of package \"two\""]);
 
-    // A whole suite runs the one test, and says of the rest that they were not run.
+    // A whole suite runs the one test, and reports that the rest were not run.
     let ran = cargo_test(project, Some(&token(&reports[1])), &["-p", "one", "-p", "two"]).ends_with(101);
     let summaries = ran
         .stdout

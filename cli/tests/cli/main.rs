@@ -1,4 +1,4 @@
-//! The command line as its user sees it: the binary is run, and what it prints and ends with is looked at.
+//! The command line as its user sees it: the binary is run, and its output and exit code are checked.
 
 mod breakpoints;
 mod broken;
@@ -28,7 +28,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// What a run of the binary came to.
+/// The result of a run of the binary.
 struct Ran {
     code: i32,
     stdout: String,
@@ -36,7 +36,7 @@ struct Ran {
 }
 
 impl Ran {
-    /// Of this command.
+    /// Runs this command.
     fn of(command: &mut Command) -> Ran {
         let output = command.output().unwrap();
         Ran {
@@ -67,14 +67,14 @@ impl Ran {
         }
     }
 
-    /// The one JSON value on stdout.
+    /// Returns the one JSON value on stdout.
     #[track_caller]
     fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}:\n{}", self.stdout))
     }
 }
 
-/// The binary with these arguments, to be run in this directory.
+/// Returns the binary with these arguments, to be run in this directory.
 fn command(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-intermezzo"));
     for (name, _) in std::env::vars_os() {
@@ -104,13 +104,13 @@ fn run(arguments: &[&str]) -> Ran {
     run_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
 }
 
-/// The one JSON value that a run with these arguments and `--json` prints; it must end with this code.
+/// Returns the one JSON value that a run with these arguments and `--json` prints; it must end with this code.
 #[track_caller]
 fn json(code: i32, arguments: &[&str]) -> Value {
     run(&[arguments, &["--json"]].concat()).ends_with(code).json()
 }
 
-/// A report's findings, but for which strategy found them: a replay has none.
+/// Returns a report's findings, without the strategy that found them: a replay has none.
 fn findings(report: &Value) -> Value {
     let mut findings = report["findings"].clone();
     for finding in findings.as_array_mut().unwrap() {
@@ -119,7 +119,7 @@ fn findings(report: &Value) -> Value {
     findings
 }
 
-/// The token of a report's first finding.
+/// Returns the token of a report's first finding.
 #[track_caller]
 fn token(report: &Value) -> String {
     report["findings"][0]["schedule"]

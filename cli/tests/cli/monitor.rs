@@ -182,7 +182,7 @@ fn document() -> String {
     std::fs::read_to_string(document).unwrap()
 }
 
-/// What a template gives is what the documentation shows, and short.
+/// Checks that a template gives the text that the documentation shows, and is short.
 fn documented(file: &Path) {
     let text = std::fs::read_to_string(file).unwrap();
     assert!(text.lines().count() < 60, "{} lines", text.lines().count());

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A queue whose slot is free before its value is read, a queue whose index is published too weakly, and a cache that asks and
-/// acts in two steps.
+/// A queue whose slot is free before its value is read, a queue whose index is published too weakly, and a cache that
+/// checks and acts in two steps.
 const TESTS: &str = r#"
 use intermezzo::cell::UnsafeCell;
 use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst}};
@@ -140,7 +140,7 @@ fn shell(project: &Path, command: &str) -> Output {
         .unwrap()
 }
 
-/// Nothing is set, and each printed command shows its bug again.
+/// Without any setting the bugs are found, and each printed command shows its bug again.
 pub(crate) fn bugs_are_found_with_nothing_set(project: &Path) {
     throw_away::write(&project.join("tests/new_user.rs"), TESTS);
     let ran = shell(project, "cargo test --test new_user");

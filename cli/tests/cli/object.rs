@@ -1,10 +1,10 @@
-//! A failure of an object (`refine`) in a project of the user's: the commands that it shows do what they say.
+//! A failure of an object (`refine`) in a user's project: the commands that it shows work.
 
 use crate::Ran;
 use std::fs;
 use std::path::Path;
 
-/// A test of a counter that loses what it counts, and one of another object whose scenarios are others.
+/// A test of a counter that loses increments, and one of another object whose scenarios are others.
 const TESTS: &str = r#"
 mod counters {
     use intermezzo::refinement::refine;
@@ -28,7 +28,7 @@ mod counters {
 }
 "#;
 
-/// What stands behind these words in a line of the text.
+/// Returns the text after these words in a line.
 fn behind<'t>(text: &'t str, words: &str) -> &'t str {
     let line = text
         .lines()
@@ -73,7 +73,7 @@ pub(crate) fn failures_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path
     ])
     .ends_with(1)
     .json();
-    // What the operations do one at a time is observed anew, before the one execution.
+    // The sequential behaviour of the operations is observed again, before the one execution.
     assert_eq!(
         (&json["replayed"], &json["scenarios"], &json["minimising"]),
         (&true.into(), &1.into(), &0.into())

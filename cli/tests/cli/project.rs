@@ -150,7 +150,7 @@ fn tests_are_explored(run: &dyn Fn(&[&str]) -> Ran) -> Value {
     json["reports"][1].clone()
 }
 
-/// Both orders of the places that contend, of the library's failing test.
+/// Tries both orders of the places that contend, of the library's failing test.
 fn pairs_are_tried(run: &dyn Fn(&[&str]) -> Ran) {
     let arguments = [
         "breakpoints",
@@ -205,7 +205,7 @@ fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
     assert!(ran.stderr.contains("nothing was explored"), "{}", ran.stderr);
 }
 
-/// The file, the attribute, the file's section, the environment.
+/// The layers: the file, the attribute, the file's section, the environment.
 fn settings_come_in_layers(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     const FILE: &str = "intermezzo.toml";
     write(
@@ -336,7 +336,7 @@ fn findings_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &V
     );
 }
 
-/// What --quiet leaves of a replay.
+/// Checks the output of a replay with --quiet.
 fn quiet_is_quiet(run: &dyn Fn(&[&str]) -> Ran, found: &Value) {
     let ran = run(&["replay", "--quiet", &token(found)]).ends_with(1);
     let lines: Vec<&str> = ran.stdout.lines().collect();
@@ -378,7 +378,7 @@ fn findings_are_shown(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Valu
 }
 
 fn changes_and_mistakes_are_told(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
-    // Whether it can be set depends on what the tests say of themselves.
+    // Whether it can be set depends on the tests' own settings.
     let ran = run(&["test", "--arrays", "whole", "--lib"]).ends_with(2);
     for told in [
         "2 explored tests cannot be run",

@@ -1,4 +1,4 @@
-//! What is said of tests that cannot be run as they are set: a test is stood in for.
+//! The messages about tests that cannot be run with their settings: the test is a stand-in.
 
 use crate::{Ran, command, stand_in};
 use std::fs;

@@ -8,7 +8,7 @@ use std::fs;
 
 const BROKEN: [&str; 3] = ["corpus", "run", "work_stealing_queue"];
 
-/// A report's first finding, in its bytes.
+/// Returns a report's first finding, in its bytes.
 fn finding(report: &Value) -> String {
     serde_json::to_string_pretty(&report["findings"][0]).unwrap()
 }
@@ -73,7 +73,7 @@ fn parameters_and_limits_are_replayed() {
     assert_eq!(replayed["program"], "corpus::counter,tasks=2,increments=3");
 }
 
-/// The schedule with another program's name.
+/// Returns the schedule with another program's name.
 fn renamed(report: &Value, program: &str) -> String {
     let schedule = Schedule::parse(&token(report)).unwrap();
     Schedule {

@@ -1,20 +1,22 @@
-//! What stands in for cargo where a command reads what a project's tests have written: nothing is built.
+//! A stand-in for cargo where a command reads the files that a project's tests have written: nothing is built.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Where, in the directory of the project, what a test is to have written is put beforehand. Nothing is written without it.
+/// The file, in the directory of the project, with the text that a test would have written. Nothing is written
+/// without it.
 pub(crate) const WRITTEN: &str = "written";
 
-/// What a test says of its settings.
+/// A test's settings.
 pub(crate) const SETTINGS: &str = "{\"format\":\"intermezzo-settings/2\",\"program\":\"a::b\",\"config\":null,\"layers\":[\n\
     {\"setting\":\"preempt_in\",\"value\":\"\",\"from\":\"default\"},\n\
     {\"setting\":\"seed\",\"value\":\"0\",\"from\":\"default\"},\n\
     {\"setting\":\"seed\",\"value\":\"3\",\"from\":\"config\",\"path\":\"p/intermezzo.toml\",\"line\":2},\n\
     {\"setting\":\"seed\",\"value\":\"4\",\"from\":\"variable\",\"name\":\"INTERMEZZO_SEED\"}]}\n";
 
-/// What is run for `cargo test`: a shell takes the word `test` for a file in the current directory. It knows no `--jsno`.
+/// The script that is run for `cargo test`: a shell takes the word `test` for a file in the current directory. It
+/// knows no `--jsno`.
 const SCRIPT: &str = "case \"$*\" in *--jsno*) exit 1;; esac\n\
     test ! -e written || cp written \"${INTERMEZZO_SETTINGS:-$INTERMEZZO_REPORTS}/project-test.json\"\n";
 

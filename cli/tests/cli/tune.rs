@@ -1,4 +1,4 @@
-//! `tune`: tables that come out the same, runs that go on, and what is refused.
+//! `tune`: reproducible tables, runs that continue, and refusals.
 
 use crate::documents::{strategies, words};
 use crate::{Ran, json, run};
@@ -40,7 +40,7 @@ fn the_page_shows_what_its_command_prints() {
     shows_what_is_printed("tune work_stealing_queue", run);
 }
 
-/// The same of a project's own tests.
+/// Does the same for a project's own tests.
 pub(crate) fn the_page_shows_tests_of_an_ordinary_crate(run: &dyn Fn(&[&str]) -> Ran) {
     shows_what_is_printed("tune --no-times --test", run);
 }
@@ -159,7 +159,8 @@ fn what_does_not_go_together_is_shown() {
     );
 }
 
-/// Where nothing says which searches, the usual ones are compared, those with a reduction first: with what to write at the end.
+/// If no flag names the searches, the usual ones are compared, those with a reduction first; the lines to write
+/// follow at the end.
 #[test]
 fn the_usual_searches_are_compared_within_a_time() {
     let comparison = json(0, &["tune", "counter,tasks=2", "--no-times"]);
@@ -181,7 +182,7 @@ fn the_usual_searches_are_compared_within_a_time() {
         worth.starts_with("6 executions to the end; a test that says nothing: "),
         "{worth}"
     );
-    // That is decided after the first round: a search that has not ended by then was run no further.
+    // The first round decides that: a search that has not ended by then was run no further.
     assert!(
         cells
             .iter()

@@ -1,4 +1,4 @@
-//! What is refused, and what is said then.
+//! Refused command lines, and their messages.
 
 use crate::{Ran, command, run};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -123,7 +123,7 @@ fn unknown_programs_are_refused() {
     run(&["corpus", "run", ""]).refused(&["there is no program \"\""]);
 }
 
-/// A name may be a shipped monitor's, or that of a plugin that lies where plugins are looked for.
+/// A name may be a shipped monitor's, or that of a plugin in a plugin directory.
 #[test]
 fn unknown_monitors_are_refused() {
     for (given, meant) in [
@@ -133,7 +133,7 @@ fn unknown_monitors_are_refused() {
         (&["lock_order"], "`lock-order`"),
     ] {
         let flags: Vec<&str> = given.iter().flat_map(|name| ["--monitor", name]).collect();
-        // Plugins that were built beside the command line may be meant as well.
+        // Plugins that were built next to the command line may be meant as well.
         let says = format!("no plugin of that name; did you mean {meant}");
         run(&[&["corpus", "run", "counter"], &flags[..]].concat())
             .refused(&[&says, "? there are: atomicity, "]);

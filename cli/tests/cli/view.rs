@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Runs with recordings asked for by the environment.
+/// Runs with recordings requested by the environment.
 fn run_recording(directory: &Path, arguments: &[&str]) -> Ran {
     Ran::of(command(directory, arguments).env("INTERMEZZO_RECORD", "1"))
 }
 
-/// A directory with `report.json` in it: of a deadlock, with recordings or without.
+/// Returns a directory with `report.json` in it: of a deadlock, with recordings or without.
 fn with_report(records: bool) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let arguments = ["corpus", "run", "abba", "--json"];
@@ -25,7 +25,7 @@ fn with_report(records: bool) -> TempDir {
     directory
 }
 
-/// What a page shows.
+/// Returns the contents of a page.
 fn contents(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"contents\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
@@ -86,7 +86,7 @@ fn a_report_becomes_every_format() {
             &["view", "report.json", "--format", format, "--out", "-"],
         );
         assert_eq!(printed.ends_with(0).stdout, text);
-        // Over somebody else's only by force.
+        // Over a foreign file only by force.
         fs::write(directory.path().join(file), "my diary").unwrap();
         run_in(directory.path(), &arguments[..4]).refused(&[file, "left alone", "--force"]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A simple stack in an array, under a lock; and one that lets go of the lock before it reads what it popped.
+//! A simple stack in an array, under a lock; and one that releases the lock before it reads the popped value.
 
 use super::{Against, Effort, Object, models, refuted};
 use intermezzo::refinement::{RefinementReport, fresh, refine};
@@ -9,7 +9,7 @@ use intermezzo::sync::atomic::{AtomicU8, Ordering::SeqCst};
 const SLOTS: usize = 16;
 
 struct Stack {
-    /// How many values there are.
+    /// The number of values.
     top: Mutex<usize>,
     slots: [AtomicU8; SLOTS],
     reads_late: bool,
@@ -53,7 +53,7 @@ fn run(reads_late: bool, against: Against, effort: Effort) -> RefinementReport {
     }
 }
 
-/// A pop returns what was pushed in the meantime.
+/// A pop returns a value that was pushed in the meantime.
 pub(super) const READS_LATE: Object = Object {
     name: "array_stack_reads_late",
     about: "a stack in an array that decrements its top, lets go of the lock, and reads then",

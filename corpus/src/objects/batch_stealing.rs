@@ -1,7 +1,8 @@
 //! A work-stealing deque, of which thieves take half of the tasks at once.
 //!
-//! The owner and a thief of one task meet only at the last task, so only there does the owner compare. A thief of several
-//! may take what the owner has taken in the meantime without comparing. In the corrected version they come in turn.
+//! The owner and a thief of one task meet only at the last task, so only there does the owner compare. A thief of
+//! several may take tasks without comparing that the owner has taken in the meantime. In the corrected version they
+//! take turns.
 
 use super::{Against, Effort, Object, refuted};
 use intermezzo::refinement::{RefinementReport, fresh, refine};
@@ -12,14 +13,14 @@ use std::collections::VecDeque;
 /// More than the tasks of a scenario.
 const SLOTS: usize = 16;
 
-/// What is in it at first, the oldest first.
+/// The initial tasks, the oldest first.
 const AT_FIRST: [u8; 3] = [7, 8, 9];
 
 struct Deque {
     slots: [AtomicU8; SLOTS],
     /// The oldest task: thieves take from here. Never decreased.
     top: AtomicUsize,
-    /// Where the owner puts the next.
+    /// The place for the owner's next task.
     bottom: AtomicUsize,
     turns: Mutex<()>,
     in_turn: bool,
@@ -51,7 +52,7 @@ impl Deque {
         if top < bottom {
             return Some(self.slots[bottom].load(SeqCst));
         }
-        // The last one: thieves have to be told.
+        // The last one: thieves must notice.
         let taken = top == bottom && self.top.compare_exchange(top, top + 1, SeqCst, SeqCst).is_ok();
         self.bottom.store(bottom + 1, SeqCst);
         taken.then(|| self.slots[bottom].load(SeqCst))

@@ -1,4 +1,4 @@
-//! A channel that can be closed: what was sent before is still received.
+//! A channel that can be closed: messages that were sent before are still received.
 //!
 //! A receiver that finds no message, and then finds the channel closed, may have missed a message in between.
 
@@ -8,7 +8,7 @@ use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::collections::VecDeque;
 
-/// Why there is no message.
+/// The reason why there is no message.
 #[derive(Debug)]
 enum Nothing {
     Empty,
@@ -23,7 +23,7 @@ struct Channel {
 }
 
 impl Channel {
-    /// Whether it was open.
+    /// Sends a message. `true` if the channel was open.
     fn send(&self, message: u8) -> bool {
         let open = !self.closed.load(SeqCst);
         if open {

@@ -1,8 +1,8 @@
 //! An event that stays set until it is reset, with its waiters counted in the word of its state.
 //!
-//! A waiter counts itself by a compare-exchange. If it reads the state once more to make the new one, another's change is
-//! put back: the event seems set, so the next `set` wakes nobody, and the waiter sticks (found by Line-Up in .NET:
-//! Burckhardt et al., PLDI 2010).
+//! A waiter counts itself by a compare-exchange. If it reads the state once more to make the new one, it undoes
+//! another task's change: the event seems set, so the next `set` wakes no waiter, and the waiter waits for ever
+//! (found by Line-Up in .NET: Burckhardt et al., PLDI 2010).
 
 use super::{Against, Object, refuted};
 use intermezzo::refinement::{Refinement, RefinementReport, refine};
@@ -16,7 +16,7 @@ const WAITER: usize = 2;
 #[derive(Default)]
 struct Event {
     state: AtomicUsize,
-    /// How often waiters have been woken.
+    /// The number of times that waiters have been woken.
     woken: Mutex<u64>,
     wake: Condvar,
     reads_twice: bool,
@@ -85,7 +85,7 @@ fn run(test: Refinement<Event>, against: Against) -> RefinementReport {
     }
 }
 
-/// A waiter that nobody wakes. There is one alone: for two, `wait` may also return though the event is not set.
+/// A waiter that no task wakes. There is only one: for two, `wait` may also return though the event is not set.
 pub(super) const STICKS: Object = Object {
     name: "event_sticks",
     about: "an event whose waiter reads the state twice, and may wait though it is set",

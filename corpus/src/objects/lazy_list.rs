@@ -1,7 +1,7 @@
 //! The lazy list-based set of Heller et al. (OPODIS 2005): nodes have locks and marks; `contains` takes no lock.
 //!
-//! CheckFence (Burckhardt, Alur, Martin, PLDI 2007) found that the published code does not initialise the mark of a new
-//! node. What is in memory then may be anything: an element that was added may not be there.
+//! CheckFence (Burckhardt, Alur, Martin, PLDI 2007) found that the published code does not initialise the mark of a
+//! new node. The memory may then hold anything: an element that was added may not be there.
 
 use super::pool::NODES;
 use super::{Against, CORRECT as PASSES, Effort, Object, finds, models};
@@ -13,7 +13,7 @@ use intermezzo::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::SeqC
 struct Node {
     key: AtomicU8,
     next: AtomicUsize,
-    /// Whether it was removed, though it may still be reached.
+    /// `true` if it was removed, though it may still be reached.
     marked: AtomicBool,
     lock: Mutex<()>,
 }
@@ -50,7 +50,7 @@ impl Set {
         self.nodes[node].next.load(SeqCst)
     }
 
-    /// The last node with a smaller key, and the one after it.
+    /// Returns the last node with a smaller key, and the one after it.
     fn locate(&self, key: u8) -> (usize, usize) {
         let (mut before, mut at) = (HEAD, self.next(HEAD));
         while self.key(at) < key {
@@ -59,7 +59,7 @@ impl Set {
         (before, at)
     }
 
-    /// Does something with both, locked, once they are neighbours in the list.
+    /// Calls `change` with both, locked, once they are neighbours in the list.
     fn with_neighbours<R>(&self, key: u8, change: impl Fn(usize, usize) -> R) -> R {
         loop {
             let (before, at) = self.locate(key);
@@ -78,7 +78,7 @@ impl Set {
                 let new = self.used.fetch_add(1, SeqCst);
                 assert!(new < NODES, "all {NODES} nodes are in use");
                 let node = &self.nodes[new];
-                // A node that is not initialised has what was in memory.
+                // A node that is not initialised has the previous contents of its memory.
                 node.marked.store(!self.initialises && any_bool(), SeqCst);
                 node.key.store(key, SeqCst);
                 node.next.store(at, SeqCst);
@@ -122,7 +122,7 @@ fn run(initialises: bool, keys: &[u8], against: Against, effort: Effort) -> Refi
     }
 }
 
-/// What it does depends on what was in memory: no specification of itself.
+/// Its behaviour depends on the previous contents of memory: it is no specification of itself.
 pub(super) const UNINITIALISED: Object = Object {
     name: "lazy_list_uninitialised",
     about: "the lazy list-based set, which does not initialise the mark of a new node",

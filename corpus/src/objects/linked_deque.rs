@@ -1,10 +1,10 @@
 //! A deque of linked nodes, after `java.util.concurrent.ConcurrentLinkedDeque`: an element is removed by taking the value
 //! out of its node.
 //!
-//! `poll_first` looks for the first node with a value and takes the value by a compare-exchange. In between, another node
-//! may come before it: what is taken is not the first then (shown by Lincheck: Koval et al., CAV 2023). To look once more
-//! before taking, as the JDK's correction does, only makes the time shorter in which that can be. Nodes stay in the list
-//! here, which changes nothing of that.
+//! `poll_first` looks for the first node with a value and takes the value by a compare-exchange. In between, another
+//! node may come before it: then the taken value is not the first (shown by Lincheck: Koval et al., CAV 2023).
+//! Looking once more before taking, as the JDK's correction does, only shortens the time in which that can happen.
+//! Nodes stay in the list here, which does not affect the bug.
 
 use super::pool::{NODES, NONE};
 use super::{Against, Effort, Object, refuted};
@@ -19,7 +19,7 @@ enum Version {
     Correct,
     /// Looks for the first, and takes it.
     Looks,
-    /// Looks for the first, looks whether it still is, and takes it.
+    /// Looks for the first, checks that it still is, and takes it.
     LooksTwice,
 }
 
@@ -147,7 +147,7 @@ fn run(version: Version, against: Against, effort: Effort) -> RefinementReport {
     }
 }
 
-/// What it takes is not the first any more.
+/// The value that it takes is not the first any more.
 pub(super) const LOOKS: Object = Object {
     name: "linked_deque_looks",
     about: "a deque that takes what was first when it looked",
@@ -155,7 +155,7 @@ pub(super) const LOOKS: Object = Object {
     run: |against, effort| run(Version::Looks, against, effort),
 };
 
-/// As before, in a shorter time.
+/// The same, in a shorter time.
 pub(super) const LOOKS_TWICE: Object = Object {
     name: "linked_deque_looks_twice",
     about: "a deque that takes what was first when it looked twice",

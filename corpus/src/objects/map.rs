@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
     Correct,
-    /// `put` looks for the value before, lets go of the lock, and stores.
+    /// `put` looks for the value before, releases the lock, and stores.
     Put,
-    /// `load_or_store` looks, lets go, and stores if there was nothing.
+    /// `load_or_store` looks, releases the lock, and stores if there was nothing.
     LoadOrStore,
 }
 
@@ -24,7 +24,7 @@ impl Map {
         self.values.read().unwrap().get(&key).copied()
     }
 
-    /// The value before.
+    /// Stores a value. Returns the value before.
     fn put(&self, key: u8, value: u8) -> Option<u8> {
         if self.version != Version::Put {
             return self.values.write().unwrap().insert(key, value);
@@ -34,7 +34,7 @@ impl Map {
         before
     }
 
-    /// What there is now, and whether it was there before.
+    /// Returns the value that is there now, and `true` if it was there before.
     fn load_or_store(&self, key: u8, value: u8) -> (u8, bool) {
         if let Some(there) = self.get(key) {
             return (there, true);

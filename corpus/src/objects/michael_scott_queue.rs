@@ -1,8 +1,8 @@
 //! The lock-free queue of Michael and Scott (PODC 1996): nodes linked by index and tag, the first a dummy.
 //!
-//! The tail lags behind by a node at most, and nobody may overtake it. Without the line of the dequeue that sees to
-//! that, a node is used again to which the tail still points. A tail that is swung before the node is linked makes a gap:
-//! what comes after it is in the queue and cannot be reached.
+//! The tail lags behind by a node at most, and no task may overtake it. Without the line of the dequeue that ensures
+//! this, a node is used again while the tail still points to it. A tail that is swung before the node is linked makes
+//! a gap: the nodes after it are in the queue and cannot be reached.
 
 use super::pool::{NODES, NONE, Pool};
 use super::{Against, Object, models, refuted};
@@ -21,8 +21,8 @@ enum Version {
 /// Most steps of an execution: a node that is linked to itself is walked for ever.
 const STEPS_MAX: u64 = 500;
 
-/// With this seed the first scenario in which a tail was not swung shows a value that is lost; in others an enqueue never
-/// ends, because the node it is to be linked to is linked to itself.
+/// With this seed the first scenario in which a tail was not swung shows a lost value. In others an enqueue never
+/// ends, because the node to which it should link is linked to itself.
 const SEED: u64 = 4;
 
 struct Node {
@@ -38,7 +38,7 @@ struct Queue {
     version: Version,
 }
 
-/// An index with a tag, in one word.
+/// Packs an index with a tag into one word.
 fn link(tag: u64, index: usize) -> u64 {
     tag << 32 | index as u64
 }

@@ -1,4 +1,4 @@
-//! Concurrent objects, each with bugs it is known for, and corrected: to be compared with themselves and with models.
+//! Concurrent objects, each with known bugs, and corrected: to be compared with themselves and with models.
 
 mod array_stack;
 mod batch_stealing;
@@ -21,10 +21,10 @@ use crate::Expected;
 use intermezzo::refinement::{Refinement, RefinementReport};
 use std::fmt;
 
-/// What an object is compared with.
+/// The standard with which an object is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
-    /// What it does itself, one operation at a time.
+    /// The object itself, one operation at a time.
     Itself,
     /// A model.
     Model,
@@ -39,7 +39,7 @@ impl fmt::Display for Against {
     }
 }
 
-/// How much is tried.
+/// The number of scenarios and executions that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// As much as it takes to find the bugs: two tasks.
@@ -49,7 +49,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The test with so many scenarios, or more.
+    /// Returns the test with `scenarios` scenarios, or more.
     fn of<T: Sync + 'static>(self, scenarios: usize, test: Refinement<T>) -> Refinement<T> {
         match self {
             Effort::Usual => test.scenarios(scenarios),
@@ -58,14 +58,14 @@ impl Effort {
     }
 }
 
-/// What must come of a comparison.
+/// The expected outcome of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// With what.
+    /// The standard of the comparison.
     pub against: Against,
-    /// Whether something is found, and of which kind.
+    /// The expected verdict, with the kind of finding.
     pub expected: Expected,
-    /// How many operations the failing scenario has when it has been made small; 0 if nothing is found.
+    /// The number of operations in the failing scenario after minimisation; 0 if nothing is found.
     pub operations: usize,
 }
 
@@ -73,9 +73,9 @@ pub struct Outcome {
 pub struct Object {
     /// Its name, unique.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// What it is compared with, and what must come of that.
+    /// The comparisons, with their expected outcomes.
     pub outcomes: &'static [Outcome],
     run: fn(Against, Effort) -> RefinementReport,
 }
@@ -87,7 +87,7 @@ impl Object {
     }
 }
 
-/// Either comparison finds that it is none, in a scenario of so many operations.
+/// Returns the outcomes where either comparison finds the bug, in a scenario of this number of operations.
 const fn refuted(operations: usize) -> [Outcome; 2] {
     [
         finds(Against::Itself, "refinement", operations),

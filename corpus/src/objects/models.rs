@@ -1,16 +1,16 @@
-//! What stacks, queues, deques, sets and maps are: models with the usual names of operations.
+//! The behaviour of stacks, queues, deques, sets and maps: models with the usual names of operations.
 
 use intermezzo::refinement::{Modelled, Refinement};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A stack with `push` and `pop`, and with these values at first: the last on top.
+/// Returns a stack with `push` and `pop`, and with these values at first: the last on top.
 pub(super) fn stack<T: Sync + 'static>(test: Refinement<T>, at_first: &'static [u8]) -> Modelled<T, Vec<u8>> {
     test.spec(|| at_first.to_vec())
         .means("push", |stack: &mut Vec<u8>, value: &u8| stack.push(*value))
         .means("pop", |stack, (): &()| stack.pop())
 }
 
-/// A queue with `enqueue` and `dequeue`.
+/// Returns a queue with `enqueue` and `dequeue`.
 pub(super) fn queue<T: Sync + 'static>(test: Refinement<T>) -> Modelled<T, VecDeque<u8>> {
     test.spec(VecDeque::new)
         .means("enqueue", |queue: &mut VecDeque<u8>, value: &u8| {
@@ -19,7 +19,7 @@ pub(super) fn queue<T: Sync + 'static>(test: Refinement<T>) -> Modelled<T, VecDe
         .means("dequeue", |queue, (): &()| queue.pop_front())
 }
 
-/// A queue for so many values, whose `enqueue` says whether there was room.
+/// Returns a queue with room for a number of values, whose `enqueue` returns `true` if there was room.
 pub(super) fn bounded_queue<T: Sync + 'static>(
     test: Refinement<T>,
     capacity: usize,
@@ -35,7 +35,7 @@ pub(super) fn bounded_queue<T: Sync + 'static>(
         .means("dequeue", |queue, (): &()| queue.pop_front())
 }
 
-/// A set with `add` and `remove`, and with these keys at first.
+/// Returns a set with `add` and `remove`, and with these keys at first.
 pub(super) fn set<T: Sync + 'static>(
     test: Refinement<T>,
     at_first: &'static [u8],
@@ -45,7 +45,7 @@ pub(super) fn set<T: Sync + 'static>(
         .means("remove", |set, key: &u8| set.remove(key))
 }
 
-/// A map with `put` and `get`.
+/// Returns a map with `put` and `get`.
 pub(super) fn map<T: Sync + 'static>(test: Refinement<T>) -> Modelled<T, BTreeMap<u8, u8>> {
     test.spec(BTreeMap::new)
         .means("put", |map: &mut BTreeMap<u8, u8>, &(key, value): &(u8, u8)| {

@@ -1,4 +1,4 @@
-//! Nodes of a linked object, by index: what is free is used again, what has been free longest first.
+//! Nodes of a linked object, by index: free nodes are used again, in the order in which they became free.
 
 use intermezzo::sync::Mutex;
 use std::collections::VecDeque;
@@ -6,20 +6,20 @@ use std::collections::VecDeque;
 /// The end of a list.
 pub(super) const NONE: usize = u16::MAX as usize;
 
-/// How many nodes there are: enough for all values of a scenario.
+/// The number of nodes: enough for all values of a scenario.
 pub(super) const NODES: usize = 16;
 
-/// Which nodes are free.
+/// The free nodes.
 pub(super) struct Pool(Mutex<Free>);
 
 struct Free {
     again: VecDeque<usize>,
-    /// Those from here on were never used.
+    /// The nodes from this one on were never used.
     unused: usize,
 }
 
 impl Pool {
-    /// A pool in which so many nodes are in use.
+    /// Creates a pool in which `used` nodes are in use.
     pub(super) fn with(used: usize) -> Pool {
         Pool(Mutex::new(Free {
             again: VecDeque::new(),
@@ -27,10 +27,10 @@ impl Pool {
         }))
     }
 
-    /// A node for the caller alone.
+    /// Takes a node for the caller alone.
     ///
     /// # Panics
-    /// All are in use.
+    /// If all are in use.
     pub(super) fn take(&self) -> usize {
         let mut free = self.0.lock().unwrap();
         match free.again.pop_front() {
@@ -43,7 +43,7 @@ impl Pool {
         }
     }
 
-    /// A node is free again.
+    /// Gives a node back.
     pub(super) fn give(&self, node: usize) {
         self.0.lock().unwrap().again.push_back(node);
     }

@@ -1,13 +1,13 @@
 //! A set in shards, each under a lock: `is_empty` needs all locks at once.
 //!
-//! If it looks at one shard after the other, a set may seem empty that never was.
+//! If it looks at one shard after the other, a set that is never empty may seem empty.
 
 use super::{Against, Effort, Object, models, refuted};
 use intermezzo::refinement::{RefinementReport, one_of, refine};
 use intermezzo::sync::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 
-/// What is in it at first: in the second shard.
+/// The initial value: in the second shard.
 const AT_FIRST: u8 = 1;
 
 struct Set {
@@ -50,7 +50,7 @@ fn run(one_by_one: bool, against: Against, effort: Effort) -> RefinementReport {
     }
 }
 
-/// What was in the second shard comes to the first.
+/// The value in the second shard is moved to the first.
 pub(super) const ONE_BY_ONE: Object = Object {
     name: "shards_one_by_one",
     about: "a set in shards that looks at one after the other to see whether it is empty",

@@ -19,14 +19,14 @@ struct Node {
 struct Map {
     /// The first is before all keys.
     nodes: [Node; NODES],
-    /// Held by who writes: the first node that was never used.
+    /// Held by the writer: the first node that was never used.
     unused: Mutex<usize>,
     leaves_a_gap: bool,
 }
 
 const HEAD: usize = 0;
 
-/// Every other key has a tall node.
+/// `true` for every other key, which has a tall node.
 fn is_tall(key: u8) -> bool {
     key.is_multiple_of(2)
 }
@@ -48,7 +48,8 @@ impl Map {
         self.nodes[node].next[level].load(SeqCst)
     }
 
-    /// At this level, from that node on: the last node with a smaller key, and the one with the key, if there is one.
+    /// Searches at this level, from that node on. Returns the last node with a smaller key, and the one with the key,
+    /// if there is one.
     fn locate(&self, from: usize, key: u8, level: usize) -> (usize, Option<usize>) {
         let mut before = from;
         loop {
@@ -70,14 +71,14 @@ impl Map {
         Some(self.nodes[node?].value.load(SeqCst))
     }
 
-    /// The value before.
+    /// Stores a value. Returns the value before.
     fn put(&self, key: u8, value: u8) -> Option<u8> {
         let mut unused = self.unused.lock().unwrap();
         let at_tall = self.locate(HEAD, key, 1);
         let levels = [self.locate(at_tall.0, key, 0), at_tall];
         let (_, old) = levels[0];
         let old_value = old.map(|old| self.nodes[old].value.load(SeqCst));
-        // What comes after the new node, at each level.
+        // The nodes after the new one, at each level.
         let afters = [0, 1].map(|level| {
             let (before, old) = levels[level];
             self.next(old.unwrap_or(before), level)

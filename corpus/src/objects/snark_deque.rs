@@ -1,11 +1,11 @@
 //! Snark, the deque of Detlefs et al. (DISC 2000): a doubly linked list whose ends are moved by double compare-and-swap.
 //!
-//! Doherty et al. (SPAA 2004) found two bugs in it when they tried to prove it. A pop says that the deque is empty because
-//! the node at its end, which it read before, has been popped from the other end, though other nodes have come. And two
-//! pops, one from each end, may return the same value. In the corrected version a pop looks at the hat again before it
-//! says that the deque is empty, and claims the value that it returns.
+//! Doherty et al. (SPAA 2004) found two bugs in it when they tried to prove it. A pop reports that the deque is empty
+//! because the node at its end, which it read before, has been popped from the other end, though other nodes have
+//! been pushed. And two pops, one from each end, may return the same value. In the corrected version a pop looks at
+//! the hat again before it reports that the deque is empty, and claims the value that it returns.
 //!
-//! All links are in one word here, for want of the instruction.
+//! All links are in one word here, because the instruction is not available.
 
 use super::{Against, Object, refuted};
 use intermezzo::refinement::{Refinement, RefinementReport, fresh, refine};
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
-    /// Looks again before it says that there is nothing, and claims values.
+    /// Looks again before it reports that there is nothing, and claims values.
     Correct,
     /// As published.
     Published,
@@ -50,12 +50,12 @@ const BITS: u32 = 3;
 const NODES: usize = 1 << BITS;
 const DUMMY: u64 = 0;
 
-/// What points to the node at this end.
+/// Returns the link to the node at this end.
 fn hat(side: Side) -> Link {
     Link(side as u32)
 }
 
-/// The node's link towards that end.
+/// Returns the node's link towards that end.
 fn link(node: u64, side: Side) -> Link {
     Link(2 + 2 * node as u32 + side as u32)
 }
@@ -72,7 +72,7 @@ impl Link {
 
 struct Deque {
     links: AtomicU64,
-    /// The node of a value is the value's own. Whether it was returned.
+    /// `true` for each node whose value was returned. The node of a value is the value's own.
     claimed: [AtomicBool; NODES],
     version: Version,
 }
@@ -91,7 +91,7 @@ impl Deque {
         link.of(self.links.load(SeqCst))
     }
 
-    /// Changes links, all at once, if those of `expected` are as they were.
+    /// Changes links, all at once, if those of `expected` are unchanged.
     fn exchange(&self, expected: &[(Link, u64)], new: &[(Link, u64)]) -> bool {
         loop {
             let links = self.links.load(SeqCst);
@@ -118,7 +118,7 @@ impl Deque {
         loop {
             let end = self.read(mine);
             let beyond = self.read(link(end, side));
-            // Nobody sees the node's own links before: they are set with the others.
+            // No task sees the node's own links before: they are set with the others.
             let outward = (link(node, side), DUMMY);
             let inward = link(node, side.other());
             let done = if beyond == end {
@@ -157,7 +157,7 @@ impl Deque {
                 if !self.exchange(&[(mine, end), (inward, before)], &[(mine, before), (inward, end)]) {
                     continue;
                 }
-                // So that what was popped keeps nothing alive.
+                // So that popped nodes keep nothing alive.
                 self.exchange(&[], &[(link(end, side), DUMMY)]);
             }
             let claims = self.version == Version::Correct;
@@ -184,8 +184,8 @@ fn test(version: Version) -> Refinement<Deque> {
         .post(0..=0)
 }
 
-/// The scenario in which a node is popped from both ends: one pop waits while the node becomes the first and another
-/// comes after it, the other while that one goes. It takes three tasks, so it is not left to chance.
+/// Pins the scenario in which a node is popped from both ends: one pop waits while the node becomes the first and
+/// another comes after it, the other while that one is removed. It takes three tasks, so it is not left to chance.
 fn with_three_tasks(test: Refinement<Deque>) -> Refinement<Deque> {
     test.pin(|scenario| {
         scenario

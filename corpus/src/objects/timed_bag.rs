@@ -1,7 +1,7 @@
-//! A bag under a lock that is waited for: for ever, or for some time.
+//! A bag under a lock with two kinds of waits: for ever, or for some time.
 //!
-//! A `try_take` that gives up when it has not got the lock in time says that there is nothing, though there is (of the
-//! errors that Line-Up found in .NET: Burckhardt et al., PLDI 2010).
+//! A `try_take` that gives up when it has not got the lock in time reports that there is nothing, though there is
+//! (one of the errors that Line-Up found in .NET: Burckhardt et al., PLDI 2010).
 
 use super::{Against, Effort, Object, models, refuted};
 use intermezzo::refinement::{RefinementReport, fresh, refine};
@@ -21,7 +21,7 @@ impl TimedLock {
         *self.released.wait_while(held, |held| *held).unwrap() = true;
     }
 
-    /// Whether it was got in time.
+    /// Waits for the lock. `true` if it was acquired in time.
     fn lock_within(&self, time: Duration) -> bool {
         let held = self.held.lock().unwrap();
         let (mut held, _) = self
@@ -40,7 +40,7 @@ impl TimedLock {
 #[derive(Default)]
 struct Bag {
     lock: TimedLock,
-    /// Used by who has the lock: what came last is taken first.
+    /// Used by the holder of the lock: the last value is taken first.
     values: Mutex<Vec<u8>>,
     gives_up: bool,
 }
@@ -85,7 +85,7 @@ fn run(gives_up: bool, against: Against, effort: Effort) -> RefinementReport {
 /// Nothing, though there is.
 pub(super) const GIVES_UP: Object = Object {
     name: "timed_bag_gives_up",
-    about: "a bag whose try_take gives up when the lock is not to be had in time",
+    about: "a bag whose try_take gives up when the lock is not available in time",
     outcomes: &refuted(3),
     run: |against, effort| run(true, against, effort),
 };

@@ -1,7 +1,7 @@
 //! Treiber's lock-free stack (1986): nodes linked by index, with one word for the head.
 //!
-//! Without a tag in the head it may be the same while what comes after it is another (ABA). A number of values that is
-//! counted when the head has changed already is late: it may even be negative.
+//! Without a tag, the head may be unchanged while its successor is another (ABA). A number of values that is counted
+//! after the head has changed is late: it may even be negative.
 
 use super::pool::{NODES, NONE, Pool};
 use super::{Against, Effort, Object, models, refuted};
@@ -32,7 +32,7 @@ struct Node {
     next: AtomicUsize,
 }
 
-/// What is in the stack at first: the last on top.
+/// The initial values: the last on top.
 const AT_FIRST: &[u8] = &[8, 9];
 
 fn index(head: u64) -> usize {
@@ -62,7 +62,7 @@ impl Stack {
         }
     }
 
-    /// Exchanges the head, if it is as seen, for one with so many values.
+    /// Exchanges the head, if it is as seen, for one with `values` values.
     fn exchange(&self, seen: u64, new: usize, values: u64) -> bool {
         let new = match self.version {
             Version::Untagged => new as u64,

@@ -1,8 +1,8 @@
 //! Vyukov's bounded queue for many producers and consumers: a ring of slots with sequence numbers.
 //!
-//! A slot whose number lags behind is taken for a full or an empty queue. But the task that claimed the slot may just not
-//! have finished: slots after it may have been emptied, or filled, since. The corrected version looks at the other end
-//! too, and waits if the slot is only under way.
+//! A slot whose number lags behind is taken for a full or an empty queue. But the task that claimed the slot may just
+//! not have finished: slots after it may have been emptied, or filled, since. The corrected version looks at the
+//! other end too, and waits if the slot is only being changed.
 
 use super::{Against, Effort, Object, models, refuted};
 use intermezzo::hint::spin_loop;
@@ -18,10 +18,10 @@ struct Slot {
 
 struct Queue {
     slots: [Slot; CAPACITY],
-    /// Where the next value goes, and where it comes from; never decreased.
+    /// The places of the next value to be put in and to be taken; never decreased.
     tail: AtomicUsize,
     head: AtomicUsize,
-    /// Whether the other end is looked at before a queue is said to be full, and to be empty.
+    /// `true` if the other end is checked before a queue counts as full, or as empty.
     looks_when_full: bool,
     looks_when_empty: bool,
 }
@@ -97,7 +97,7 @@ fn run(looks: (bool, bool), against: Against, effort: Effort) -> RefinementRepor
     }
 }
 
-/// It is not full, only its first slot is under way.
+/// It is not full, only its first slot is being changed.
 pub(super) const FALSE_FULL: Object = Object {
     name: "vyukov_queue_false_full",
     about: "Vyukov's bounded queue, which takes a slot that is being emptied for a full queue",
@@ -105,7 +105,7 @@ pub(super) const FALSE_FULL: Object = Object {
     run: |against, effort| run((false, true), against, effort),
 };
 
-/// It is not empty, only its first slot is under way.
+/// It is not empty, only its first slot is being changed.
 pub(super) const FALSE_EMPTY: Object = Object {
     name: "vyukov_queue_false_empty",
     about: "Vyukov's bounded queue, which takes a slot that is being filled for an empty queue",

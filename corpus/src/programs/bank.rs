@@ -64,7 +64,7 @@ pub(super) const BALANCE2: Program = Program {
     },
 };
 
-/// What `account_bad` keeps.
+/// The data of `account_bad`.
 #[derive(Default)]
 struct Account {
     balance: i64,
@@ -75,7 +75,7 @@ struct Account {
 /// The check is wrong, and fails if it comes last.
 pub(super) const ACCOUNT_BAD: Program = Program {
     name: "account_bad",
-    about: "a check with a wrong formula fails after a deposit and a withdrawal; main joins nobody \
+    about: "a check with a wrong formula fails after a deposit and a withdrawal; main joins no task \
             (SCTBench CS.account_bad)",
     parameters: &[],
     settings: CALM_2,
@@ -91,7 +91,7 @@ pub(super) const ACCOUNT_FIXED: Program = twin(
     |_| check_deposit_withdraw(1 + 2 - 4),
 );
 
-/// A check that the balance is the sum once both others are done, a deposit of 2 and a withdrawal of 4.
+/// Checks that the balance is the sum once both others are done, a deposit of 2 and a withdrawal of 4.
 fn check_deposit_withdraw(sum: i64) {
     let account = Arc::new(Mutex::new(Account {
         balance: 1,
@@ -112,7 +112,7 @@ fn check_deposit_withdraw(sum: i64) {
     });
 }
 
-/// Runs a section under the account's lock, in a task that nobody waits for.
+/// Runs a section under the account's lock, in a task that no other task waits for.
 fn in_own_task(account: &Arc<Mutex<Account>>, section: impl FnOnce(&mut Account) + Send + 'static) {
     let account = account.clone();
     thread::spawn(move || section(&mut account.lock().unwrap()));

@@ -1,4 +1,4 @@
-//! Vyukov's bounded queue for many producers and consumers, and what it is often written as.
+//! Vyukov's bounded queue for many producers and consumers, and a common wrong version of it.
 
 use crate::{Expected, Program};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -15,7 +15,7 @@ trait Ring: Sync {
     fn pop(&self) -> Option<usize>;
 }
 
-/// Looks whether there is room, then takes it: right with one producer and one consumer (Lamport).
+/// Checks for room, then takes it: right with one producer and one consumer (Lamport).
 #[derive(Default)]
 struct CheckThenAct {
     head: AtomicUsize,
@@ -45,7 +45,7 @@ impl Ring for CheckThenAct {
     }
 }
 
-/// Each slot says whose turn it is; a place is taken by an exchange.
+/// A ring whose slots say whose turn it is; a place is taken by an exchange.
 struct Vyukov {
     head: AtomicUsize,
     tail: AtomicUsize,

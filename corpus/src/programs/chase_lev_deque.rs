@@ -7,12 +7,12 @@ use crate::{Expected, Program};
 use intermezzo::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use intermezzo::sync::atomic::{AtomicI64, AtomicUsize, fence};
 
-/// Room for all that is pushed.
+/// Room for all pushed items.
 const SIZE: usize = 4;
 /// Items pushed.
 const ITEMS: usize = 3;
 
-/// What stands between the owner's claim and its look at what thieves have taken.
+/// The code between the owner's claim and its look at the items that thieves have taken.
 type Between = fn();
 
 struct Deque {

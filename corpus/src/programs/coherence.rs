@@ -1,4 +1,4 @@
-//! Litmus tests of one variable, 0 at first: in which order its stores are seen. `||` stands between tasks.
+//! Litmus tests of one variable, 0 at first: the order in which its stores are seen. `||` stands between tasks.
 
 use super::scaffold::{in_tasks, litmus, zeros};
 use crate::Program;
@@ -49,7 +49,7 @@ pub(super) const CORR1: Program = litmus("CoRR1", "x=1 || x=2 || read x; read x 
     ]);
 });
 
-/// A read before one's own store.
+/// A read before the task's own store.
 pub(super) const CORW: Program = litmus("CoRW", "read x; x=1 || x=2", |_| {
     let [x] = zeros();
     in_tasks([
@@ -61,7 +61,7 @@ pub(super) const CORW: Program = litmus("CoRW", "read x; x=1 || x=2", |_| {
     ]);
 });
 
-/// A read after one's own store.
+/// A read after the task's own store.
 pub(super) const COWR: Program = litmus("CoWR", "x=1; read x || x=2", |_| {
     let [x] = zeros();
     in_tasks([
@@ -96,7 +96,7 @@ pub(super) const FR_W_W_W_READS: Program =
         ]);
     });
 
-/// A reader, a reader who writes, a writer.
+/// A reader, a reader that writes, a writer.
 pub(super) const SMALL0: Program = litmus("small0", "read x || read x; x=1 || x=2", |_| {
     let [x] = zeros();
     in_tasks([

@@ -107,7 +107,7 @@ fn phases(leave: fn(MutexGuard<'_, ()>)) {
     });
 }
 
-/// A condition that never comes true.
+/// A condition that is never met.
 pub(super) const SYNC01_BAD: Program = Program {
     name: "sync01_bad",
     about: "a producer waits for a slot that the consumer never frees: always a deadlock (SCTBench \
@@ -136,7 +136,7 @@ pub(super) const SYNC02_BAD: Program = Program {
     body: |_| exchange(2, 2, 2, 1),
 };
 
-/// Its twin, whose consumer goes on until the producer can.
+/// Its twin, whose consumer continues until the producer can.
 pub(super) const SYNC02_FIXED: Program = twin(
     &SYNC02_BAD,
     "sync02_fixed",
@@ -144,7 +144,8 @@ pub(super) const SYNC02_FIXED: Program = twin(
     |_| exchange(2, 2, 3, 1),
 );
 
-/// A producer that waits for emptiness so many times, and a consumer that waits for an item and takes `taken` of it.
+/// A producer that waits for emptiness a number of times, and a consumer that waits for an item and takes `taken` of
+/// it.
 fn exchange(items: u32, producing: u32, consuming: u32, taken: u32) {
     let (items, empty, full) = (Mutex::new(items), Condvar::new(), Condvar::new());
     thread::scope(|scope| {

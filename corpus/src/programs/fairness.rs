@@ -9,13 +9,13 @@ use std::time::Duration;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// Executions that will not end are given up soon.
+/// Executions that will not end are abandoned soon.
 const SHORT: &[(&str, &str)] = &[("preemptions", "3"), ("steps", "200")];
 
-/// Goes round for ever, and gives way each time.
+/// Loops for ever, and yields each time.
 pub(super) const FAIRNESS1: Program = Program {
     name: "fairness1",
-    about: "main polls, with a yield, a flag that nobody sets (CHESS); a livelock",
+    about: "main polls, with a yield, a flag that no task sets (CHESS); a livelock",
     parameters: &[],
     settings: SHORT,
     expected: Expected::Fail("livelock"),

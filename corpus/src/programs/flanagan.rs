@@ -66,7 +66,7 @@ pub(super) const FSBENCH_FIXED: Program = Program {
     body: |values| allocate::<32, 26>(values[0] as usize),
 };
 
-/// Each task allocates a block, found by trying, for the inode of its number.
+/// Allocates a block in each task, found by trying, for the inode of its number.
 fn allocate<const INODES: usize, const BLOCKS: usize>(tasks: usize) {
     let inodes = &[const { Mutex::new(0) }; INODES];
     let busy = &[const { Mutex::new(false) }; BLOCKS];

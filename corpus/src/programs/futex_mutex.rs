@@ -12,7 +12,7 @@ const AWAITED: usize = 2;
 
 struct FutexMutex {
     state: AtomicUsize,
-    /// Counts releases that somebody waited for.
+    /// Counts releases that a task waited for.
     generation: AtomicUsize,
 }
 
@@ -27,7 +27,7 @@ impl FutexMutex {
         }
         loop {
             let seen = self.generation.load(Acquire);
-            // Whoever comes late cannot know whether others wait: it takes the lock as awaited.
+            // A task that comes late cannot know whether others wait: it takes the lock as awaited.
             match self.try_exchange(HELD, AWAITED) {
                 Err(FREE) if self.try_exchange(FREE, AWAITED).is_ok() => return,
                 Err(FREE) => {}

@@ -1,4 +1,5 @@
-//! A wake-up that is left out when nobody seems to wait: the signal of CHESS's talks (Burckhardt & Musuvathi, CAV 2008).
+//! A wake-up that is left out when no task seems to wait: the signal of CHESS's talks (Burckhardt & Musuvathi, CAV
+//! 2008).
 
 use super::scaffold::in_tasks;
 use super::support::CALM_2;
@@ -7,13 +8,13 @@ use intermezzo::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use intermezzo::sync::atomic::{AtomicBool, Ordering};
 use intermezzo::sync::{Condvar, Mutex};
 
-/// What a consumer without work sleeps on.
+/// The object that a consumer without work sleeps on.
 struct Idle {
     is_idle: AtomicBool,
     has_work: AtomicBool,
     lock: Mutex<()>,
     woken: Condvar,
-    /// How the two flags are stored: each is set before the other is looked at.
+    /// The ordering of the stores to the two flags: each is set before the other is read.
     store: Ordering,
 }
 
@@ -28,7 +29,7 @@ impl Idle {
         }
     }
 
-    /// The consumer waits until there is work.
+    /// Blocks the consumer until there is work.
     fn block_on_idle(&self) {
         let mut held = self.lock.lock().unwrap();
         self.is_idle.store(true, self.store);
@@ -38,7 +39,7 @@ impl Idle {
         self.is_idle.store(false, self.store);
     }
 
-    /// The producer says that there is work, and takes the lock only if somebody may sleep.
+    /// Signals that there is work. The producer takes the lock only if the consumer may sleep.
     fn notify_potential_work(&self) {
         self.has_work.store(true, self.store);
         if self.is_idle.load(Acquire) {

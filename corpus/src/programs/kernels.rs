@@ -1,7 +1,7 @@
-//! Parallel kernels of the Splash-2, PARSEC and Inspect suites, cut down to how their tasks wait for each other, with
+//! Parallel kernels of the Splash-2, PARSEC and Inspect suites, cut down to the synchronisation of their tasks, with
 //! the waiting that they lack; and their twins, which wait.
 //!
-//! Memory that was freed is marked: what would crash panics.
+//! Freed memory is marked: an access that would crash panics.
 
 use super::scaffold::{number, tasks, twin};
 use super::support::CALM_2;
@@ -45,7 +45,7 @@ pub(super) const FFT_FIXED: Program =
         look_at_the_end(2, |worker| worker.join().unwrap())
     });
 
-/// A worker exchanges so many pairs of cells and counts itself as finished, which main looks at after `wait_for_end`.
+/// A worker exchanges `pairs` pairs of cells and counts itself as finished, which main checks after `wait_for_end`.
 fn look_at_the_end(pairs: usize, wait_for_end: fn(thread::JoinHandle<()>)) {
     let finished = Arc::new(AtomicUsize::new(0));
     let counted = finished.clone();
@@ -63,7 +63,7 @@ fn look_at_the_end(pairs: usize, wait_for_end: fn(thread::JoinHandle<()>)) {
 /// A barrier of a lock and a condition variable: the kernels bring their own.
 struct OwnBarrier {
     size: u64,
-    /// How many have ever come.
+    /// The number of all arrivals so far.
     arrived: Mutex<u64>,
     complete: Condvar,
 }
@@ -77,7 +77,7 @@ impl OwnBarrier {
         }
     }
 
-    /// Waits until as many have come as are to wait for each other.
+    /// Waits until enough tasks have arrived.
     fn wait(&self) {
         let mut arrived = self.arrived.lock().unwrap();
         *arrived += 1;
@@ -95,10 +95,10 @@ impl OwnBarrier {
 
 const WORKERS: &[Parameter] = &[number("workers", 2, (2, 4), "workers, of which the first leads")];
 
-/// Workers that do the same point again.
+/// Workers that work on the same point again.
 pub(super) const STREAMCLUSTER: Program = Program {
     name: "streamcluster",
-    about: "a leader opens points for all workers; without the barrier after it closed one, workers go on with it \
+    about: "a leader opens points for all workers; without the barrier after it closed one, workers continue with it \
             and wait for those who do not (SCTBench parsec.streamcluster; 4 workers)",
     parameters: WORKERS,
     settings: CALM_2,
@@ -120,7 +120,8 @@ struct Points {
     point: usize,
 }
 
-/// Each point is worked on by all workers, who then wait for each other, and as `after_closing` says once it is closed.
+/// Each point is worked on by all workers, which then wait for each other. Once it is closed, they do what
+/// `after_closing` does.
 fn open_points(workers: u64, after_closing: fn(&OwnBarrier)) {
     const POINTS: usize = 2;
     let barrier = OwnBarrier::new(workers);

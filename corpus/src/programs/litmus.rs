@@ -1,8 +1,8 @@
-//! Litmus tests: the shapes in which memory models are told apart, as the literature names them.
+//! Litmus tests: the shapes that distinguish memory models, as the literature names them.
 //!
-//! Each is its accesses and nothing else: no outcome is asserted, because the same programs are right under
-//! every memory model. What is a plain access in the original is a relaxed atomic here. All variables are 0 at
-//! first; `||` stands between tasks.
+//! Each is its accesses and nothing else: no outcome is asserted, because the same programs are right under every
+//! memory model. A plain access of the original is a relaxed atomic here. All variables are 0 at first; `||` stands
+//! between tasks.
 
 use super::scaffold::{flag, in_tasks, litmus, zeros};
 use crate::{Expected, Parameter, Program};
@@ -59,7 +59,7 @@ const ORDER: &[Parameter] = &[flag(
     "1: all accesses are SeqCst; 0: they release and acquire",
 )];
 
-/// Of stores and of loads.
+/// Returns the orderings of stores and of loads.
 fn orders(values: &[u64]) -> (Ordering, Ordering) {
     match values {
         [0] => (Release, Acquire),
@@ -395,7 +395,7 @@ fn forwarded(between: fn()) {
     ]);
 }
 
-/// A release sequence that another task's exchange goes on with.
+/// A release sequence that another task's exchange continues.
 pub(super) const RELSEQ: Program = litmus(
     "relseq",
     "x=1; release y=1; relaxed y=2 || swap y=3 || read y; fence; read x",

@@ -1,8 +1,8 @@
 //! The lock-free queue of Michael and Scott (PODC 1996), of nodes in an array that are linked by index and
 //! tag.
 //!
-//! The broken form leaves out a line of the dequeue: that the head must not overtake a tail that lags
-//! behind. A node is then given back to which the tail still points.
+//! The broken form leaves out a line of the dequeue: that the head must not overtake a tail that lags behind. A node
+//! is then given back while the tail still points to it.
 
 use crate::{Expected, Program};
 use intermezzo::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -13,7 +13,7 @@ const NODES: usize = 3;
 /// The end of the list.
 const NONE: usize = u32::MAX as usize;
 
-/// An index with a tag, in one word.
+/// Packs an index with a tag into one word.
 fn link(tag: u64, index: usize) -> u64 {
     tag << 32 | index as u64
 }
@@ -37,12 +37,12 @@ struct Queue {
     head: AtomicU64,
     tail: AtomicU64,
     nodes: [Node; NODES],
-    /// Whether a dequeue moves a tail that lags behind: leaving it out is the bug.
+    /// `true` if a dequeue moves a tail that lags behind: leaving it out is the bug.
     helping: bool,
 }
 
 impl Queue {
-    /// An empty queue, whose dummy is node 0.
+    /// Creates an empty queue, whose dummy is node 0.
     fn new(helping: bool) -> Queue {
         let node = || Node {
             next: AtomicU64::new(link(0, NONE)),
@@ -106,7 +106,7 @@ fn run(helping: bool) {
         scope.spawn(|| queue.enqueue(1, 10));
         let other = scope.spawn(|| {
             let taken = queue.dequeue();
-            // The node that came free is used again at once.
+            // The freed node is used again at once.
             queue.enqueue(taken.map_or(2, |(_, free)| free), 20);
             taken
         });

@@ -1,7 +1,7 @@
 //! The programs, by topic.
 //!
-//! Of the table of the CHESS release one row is left out: `stateworkstealqueue`, of which too little is told
-//! to write it afresh.
+//! One row of the table of the CHESS release is left out: `stateworkstealqueue`, which is not described well enough
+//! to be rewritten.
 
 mod awaiting;
 mod bank;

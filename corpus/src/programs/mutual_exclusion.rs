@@ -93,7 +93,7 @@ pub(super) const LAMPORT: Program = Program {
         const TASKS: usize = 2;
         let (contending, [x, y]) = (zeros::<TASKS>(), zeros());
         in_numbered_tasks(0..TASKS as u64, |task| {
-            // 0 is nobody.
+            // 0 is no task.
             let me = task + 1;
             loop {
                 contending[task].store(1, SeqCst);

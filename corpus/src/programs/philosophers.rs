@@ -82,14 +82,14 @@ fn dine(philosophers: usize, order: fn(usize, usize) -> (usize, usize)) {
     });
 }
 
-/// How the philosophers of SCTBench's `din_phil` programs count those who are done.
+/// The way in which the philosophers of SCTBench's `din_phil` programs count those who are done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Counting {
     /// Without a lock, as a load and a store.
     Racy,
     /// Under the table's lock.
     Locked,
-    /// Under the table's lock, which they were to leave before and took again instead.
+    /// Under the table's lock, which they took again instead of releasing it before.
     LockedTwice,
 }
 
@@ -120,7 +120,7 @@ pub(super) const DIN_PHIL7_SAT: Program = din_phil("din_phil7_sat", "deadlock", 
     eat(7, Counting::LockedTwice, 7)
 });
 
-/// Any number of them, of whom none is refused.
+/// Any number of them, none of which is refused.
 pub(super) const DIN_PHIL_FIXED: Program = Program {
     name: "din_phil_fixed",
     about: "the philosophers of the din_phil programs, who count under a lock, and none is refused",
@@ -147,7 +147,7 @@ const fn din_phil(name: &'static str, kind: &'static str, about: &'static str, b
     }
 }
 
-/// So many philosophers eat, and each asserts that there are not yet `refused` who are done.
+/// Lets philosophers eat. Each asserts that fewer than `refused` are done so far.
 fn eat(philosophers: usize, counting: Counting, refused: usize) {
     let table = Mutex::new(());
     let forks: Vec<Mutex<()>> = (0..philosophers).map(|_| Mutex::new(())).collect();

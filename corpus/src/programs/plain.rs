@@ -1,5 +1,5 @@
-//! Plain memory: what the literature's programs share beside their atomics, in cells. Where nothing orders the accesses it is
-//! a data race, whatever comes of it.
+//! Plain memory: the data that the literature's programs share next to their atomics, in cells. Accesses that nothing
+//! orders are a data race, whatever their outcome.
 
 use super::scaffold::{in_numbered_tasks, in_tasks, number, tasks, wait_until, zeros};
 use super::support::CALM_2;
@@ -12,8 +12,8 @@ use intermezzo::sync::atomic::{AtomicUsize, Ordering, fence};
 /// A number that tasks share, and that nothing protects.
 struct Plain(UnsafeCell<u64>);
 
-// SAFETY: it is for programs that order all accesses to it, or are to be found out; inside an exploration tasks take
-// turns.
+// SAFETY: it is for programs that order all accesses to it, or whose race is to be found; inside an exploration tasks
+// take turns.
 unsafe impl Sync for Plain {}
 
 impl Plain {
@@ -23,7 +23,7 @@ impl Plain {
 
     #[track_caller]
     fn set(&self, value: u64) {
-        // SAFETY: as said above, nobody else is at it now.
+        // SAFETY: as said above, no other task accesses it now.
         unsafe { *self.0.get() = value };
     }
 
@@ -34,7 +34,7 @@ impl Plain {
     }
 }
 
-/// A program that races, and nothing else.
+/// Returns a program that races, and nothing else.
 const fn races(name: &'static str, about: &'static str, body: Body) -> Program {
     Program {
         expected: Expected::Fail("data_race"),
@@ -42,7 +42,7 @@ const fn races(name: &'static str, about: &'static str, body: Body) -> Program {
     }
 }
 
-/// A program that is right.
+/// Returns a program that is right.
 const fn races_not(name: &'static str, about: &'static str, body: Body) -> Program {
     Program {
         name,
@@ -256,7 +256,7 @@ fn take_when_free(locked: &AtomicUsize) {
     }
 }
 
-/// A mutex beside what it protects.
+/// A mutex, and plain data that it does not protect.
 pub(super) const MUTEX_NM: Program = Program {
     name: "mutex-nm-plain",
     about: "each task takes a mutex some times, and increments plain data beside it",

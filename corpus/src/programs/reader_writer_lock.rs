@@ -13,7 +13,7 @@ trait ReaderWriterLock: Sync {
     fn end_write(&self);
 }
 
-/// Two readers and a writer: nobody is in with a writer.
+/// Runs two readers and a writer: no other task is in with a writer.
 fn run(lock: &impl ReaderWriterLock) {
     let inside = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -41,7 +41,7 @@ const WRITER: usize = 1 << 16;
 #[derive(Default)]
 struct Spinning {
     state: AtomicUsize,
-    /// Whether a reader looks for a writer and counts itself in one step: two steps are the bug.
+    /// `true` if a reader checks for a writer and counts itself in one step: two steps are the bug.
     one_step: bool,
 }
 
@@ -117,7 +117,8 @@ struct Waiting {
     mutex: Mutex<()>,
     changed: Condvar,
     state: AtomicUsize,
-    /// Whether a writer ends under the mutex: without it, between a reader's look and its wait, is the bug.
+    /// `true` if a writer ends under the mutex. Without it, it may end between a reader's check and its wait: that is
+    /// the bug.
     guarded: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Vyukov's lock-free stack of array nodes, as SCTBench has it.
 //!
-//! Differs: a pop yields when it has to try again, so that fair schedules end. The bug (ABA: two owners of
-//! a node) needs three tasks and five preemptions, which is beyond a bounded search in seconds (`surw(all)` finds it
-//! in some million executions): within the program's own settings nothing must be found.
+//! Differs: a pop yields when it has to try again, so that fair schedules end. The bug (ABA: two owners of a node)
+//! needs three tasks and five preemptions, which is beyond a bounded search in seconds (`surw(all)` finds it in some
+//! million executions). Within the program's own settings nothing must be found.
 
 use super::scaffold::twin;
 use crate::{Expected, Program};
@@ -93,7 +93,7 @@ pub(super) const SAFESTACK_FIXED: Program = twin(
     },
 );
 
-/// Three tasks that twice pop a node, own it, and push it back.
+/// Runs three tasks that twice pop a node, own it, and push it back.
 fn own_nodes(pop: impl Fn() -> Option<usize> + Sync, push: impl Fn(usize) + Sync) {
     let owner = [const { AtomicUsize::new(0) }; NODES];
     let own = |task| {

@@ -1,10 +1,10 @@
-//! What many small programs share: parameters, variables that are 0, tasks, waiting loops.
+//! The parts that many small programs share: parameters, variables that are 0, tasks, waiting loops.
 
 use crate::{Body, Expected, Parameter, Program};
 use intermezzo::sync::atomic::AtomicUsize;
 use intermezzo::{hint, thread};
 
-/// A small program without parameters that is always right, explored to its end.
+/// Returns a small program without parameters that is always right, explored to its end.
 pub(super) const fn litmus(name: &'static str, about: &'static str, body: Body) -> Program {
     Program {
         name,
@@ -16,7 +16,7 @@ pub(super) const fn litmus(name: &'static str, about: &'static str, body: Body) 
     }
 }
 
-/// A wrong program's twin, corrected: the same parameters and settings, and nothing to find.
+/// Returns a wrong program's twin, corrected: the same parameters and settings, and nothing to find.
 pub(super) const fn twin(of: &Program, name: &'static str, about: &'static str, body: Body) -> Program {
     Program {
         name,
@@ -28,12 +28,12 @@ pub(super) const fn twin(of: &Program, name: &'static str, about: &'static str, 
     }
 }
 
-/// How many tasks a program has, beside the main one.
+/// Returns the parameter for the number of tasks besides the main one.
 pub(super) const fn tasks(default: u64, most: u64) -> Parameter {
     number("tasks", default, (1, most), "tasks beside the main one")
 }
 
-/// A number that a program takes.
+/// Returns a parameter.
 pub(super) const fn number(
     name: &'static str,
     default: u64,
@@ -48,12 +48,12 @@ pub(super) const fn number(
     }
 }
 
-/// Something that is so (1) or not (0, the default).
+/// Returns a parameter that is on (1) or off (0, the default).
 pub(super) const fn flag(name: &'static str, about: &'static str) -> Parameter {
     number(name, 0, (0, 1), about)
 }
 
-/// Variables that are 0.
+/// Returns variables that are 0.
 pub(super) fn zeros<const N: usize>() -> [AtomicUsize; N] {
     [const { AtomicUsize::new(0) }; N]
 }
@@ -77,7 +77,7 @@ pub(super) fn in_numbered_tasks(numbers: std::ops::Range<u64>, body: impl Fn(usi
     });
 }
 
-/// Waits for a condition by looking again and again: a loop that does nothing else.
+/// Waits for a condition by checking it repeatedly: a loop that does nothing else.
 #[track_caller]
 pub(super) fn wait_until(mut condition: impl FnMut() -> bool) {
     while !condition() {

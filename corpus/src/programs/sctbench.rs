@@ -70,12 +70,12 @@ impl Driver {
         }
     }
 
-    /// The driver works on a request: it must not be stopped meanwhile.
+    /// Works on a request: the driver must not be stopped meanwhile.
     fn work(&self) {
         assert!(!self.stopped.load(SeqCst));
     }
 
-    /// It is stopped while `request` runs.
+    /// Stops the driver while `request` runs.
     fn stopped_during(self, request: impl FnOnce(&Driver)) {
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -223,7 +223,7 @@ pub(super) const TWOSTAGE_BAD: Program = Program {
     },
 };
 
-/// Its twin: nobody comes in between.
+/// Its twin: no task comes in between.
 pub(super) const TWOSTAGE_FIXED: Program = twin(
     &TWOSTAGE_BAD,
     "twostage_fixed",
@@ -323,8 +323,8 @@ pub(super) const QUEUE_FIXED: Program = twin(
     |values| take_turns(values[0] as usize, |_, dequeued| dequeued),
 );
 
-/// A queue's first item, and then one enqueued and one dequeued by turns, as far as both tasks' rounds go. What is
-/// dequeued is compared with what was stored as number `index(round, how many were dequeued before)`.
+/// A queue's first item, and then one enqueued and one dequeued by turns, as far as both tasks' rounds allow. Each
+/// dequeued item is compared with the one stored as number `index(round, items dequeued before)`.
 fn take_turns(rounds: usize, index: fn(usize, usize) -> usize) {
     #[derive(Default)]
     struct State {
@@ -404,7 +404,7 @@ pub(super) const STRINGBUFFER: Program = Program {
     body: |_| append_while_erased(StringBuffer::append),
 };
 
-/// Its twin, which keeps the lock of what it appends.
+/// Its twin, which keeps the lock of the appended buffer.
 pub(super) const STRINGBUFFER_FIXED: Program = twin(
     &STRINGBUFFER,
     "stringbuffer-jdk1.4_fixed",

@@ -1,6 +1,6 @@
-//! Tasks that wait for one another in loops which only look: spin locks, barriers, and some that wait in vain.
+//! Tasks that wait for one another in loops which only look: spin locks, barriers, and some that wait for ever.
 //!
-//! What is a plain access in the original is a relaxed atomic here.
+//! A plain access of the original is a relaxed atomic here.
 
 use super::scaffold::{in_numbered_tasks, in_tasks, number, tasks, wait_until, zeros};
 use super::support::CALM_2;
@@ -8,7 +8,7 @@ use crate::{Expected, Program};
 use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering};
 
-/// Executions that will not end are given up soon.
+/// Executions that will not end are abandoned soon.
 const SHORT: &[(&str, &str)] = &[("preemptions", "2"), ("steps", "200")];
 
 /// Each waits for the other once.

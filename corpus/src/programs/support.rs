@@ -1,4 +1,4 @@
-//! What published programs use and std has not: semaphores and events; and sets of settings.
+//! The objects of published programs that std lacks: semaphores and events; and sets of settings.
 //!
 //! An operation of an event is one step, as in the originals. Those of a semaphore are sections under a lock, as
 //! a user would write them, so that programs over semaphores have more traces than their originals.
@@ -7,7 +7,8 @@ use super::scaffold::wait_until;
 use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use intermezzo::sync::{Condvar, Mutex};
 
-/// At most 2 preemptions; nothing happens unasked, because the published programs know no spurious wake-ups.
+/// At most 2 preemptions, and no actions of the environment, because the published programs know no spurious
+/// wake-ups.
 pub(super) const CALM_2: &[(&str, &str)] = &[
     ("preemptions", "2"),
     ("spurious_wakeups", "0"),
@@ -15,7 +16,7 @@ pub(super) const CALM_2: &[(&str, &str)] = &[
     ("notify_any", "false"),
 ];
 
-/// As [`CALM_2`], with at most 3 preemptions: the last bound in CHESS's own table.
+/// Like [`CALM_2`], with at most 3 preemptions: the last bound in CHESS's own table.
 pub(super) const CALM_3: &[(&str, &str)] = &[
     ("preemptions", "3"),
     ("spurious_wakeups", "0"),
@@ -53,23 +54,23 @@ impl Semaphore {
     }
 }
 
-/// What becomes of an event when a wait for it is over.
+/// The state of an event after a wait for it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reset {
     /// It stays set.
     Manual,
-    /// It is reset: one waiter goes on.
+    /// It is reset: one waiter continues.
     Automatic,
 }
 
-/// Something that tasks wait for until it is set.
+/// A flag that tasks wait for.
 pub(super) struct Event {
     set: AtomicBool,
     reset: Reset,
 }
 
 impl Event {
-    /// An event that is not set.
+    /// Creates an event that is not set.
     pub(super) const fn new(reset: Reset) -> Event {
         Event {
             set: AtomicBool::new(false),
@@ -91,7 +92,7 @@ impl Event {
     }
 }
 
-/// Waits until one of the events, which stay set, is set: the first that is. Each look is at all of them.
+/// Waits until one of the events, which stay set, is set. Returns the first that is. Each check is of all of them.
 pub(super) fn wait_any<const N: usize>(events: &[Event; N]) -> usize {
     let mut first = None;
     wait_until(|| {

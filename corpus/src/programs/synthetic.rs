@@ -1,7 +1,7 @@
 //! Programs by which partial-order reductions are compared: a number of tasks that conflict in a known way.
 //!
-//! What is a plain access in the original is a relaxed atomic here. All variables are 0 at first unless said
-//! otherwise; `||` stands between tasks.
+//! A plain access of the original is a relaxed atomic here. All variables are 0 at first unless said otherwise; `||`
+//! stands between tasks.
 
 use super::scaffold::{flag, in_numbered_tasks, in_tasks, litmus, number, tasks, zeros};
 use super::support::CALM_2;
@@ -198,7 +198,7 @@ pub(super) const N_WRITERS: Program = Program {
     },
 };
 
-/// Readers of what others write all the time.
+/// Readers of variables that others write all the time.
 pub(super) const COA: Program = Program {
     name: "CoA",
     about: "x=1; read y; read x || x=2; read z; read x || writer i: y=i; z=i",
@@ -293,7 +293,7 @@ pub(super) const BIG0: Program = Program {
     },
 };
 
-/// A reader who polls, but not for ever.
+/// A reader that polls, but not for ever.
 pub(super) const PUBLISH: Program = litmus(
     "publish",
     "x=42; flag=1 || poll flag at most 41 times, then want x to be 42 if it was seen",
@@ -313,7 +313,7 @@ pub(super) const PUBLISH: Program = litmus(
     },
 );
 
-/// Two who compute Fibonacci numbers together.
+/// Two tasks that compute Fibonacci numbers together.
 pub(super) const FIB_BENCH: Program = Program {
     name: "fib_bench",
     about: "x=y=1: `iterations` times x=x+y || `iterations` times y=x+y || neither exceeds 144",
@@ -323,7 +323,7 @@ pub(super) const FIB_BENCH: Program = Program {
     body: |values| fibonacci(values[0], |n| n <= 144),
 };
 
-/// The same, who are said not to get as far as they can.
+/// The same, with an assertion that they reach less than they can.
 pub(super) const FIB_BENCH_144: Program = Program {
     name: "fib-bench-144",
     about: "as fib_bench; none reaches the Fibonacci number of 2 * iterations + 2, but one can \

@@ -13,7 +13,7 @@ const NODES: usize = 3;
 /// The end of the list.
 const NONE: usize = u32::MAX as usize;
 
-/// The head in one word: tag and index.
+/// Packs the head into one word: tag and index.
 fn head(tag: u64, index: usize) -> u64 {
     tag << 32 | index as u64
 }
@@ -25,12 +25,12 @@ fn index(head: u64) -> usize {
 struct Stack {
     head: AtomicU64,
     next: [AtomicUsize; NODES],
-    /// What is added to the tag by an exchange of the head: 0 is the bug.
+    /// The number that an exchange of the head adds to the tag: 0 is the bug.
     tagging: u64,
 }
 
 impl Stack {
-    /// An empty stack.
+    /// Creates an empty stack.
     fn empty(tagging: u64) -> Stack {
         Stack {
             head: AtomicU64::new(head(0, NONE)),
@@ -39,7 +39,7 @@ impl Stack {
         }
     }
 
-    /// A stack of all nodes.
+    /// Creates a stack of all nodes.
     fn full(tagging: u64) -> Stack {
         let next =
             std::array::from_fn(|node| AtomicUsize::new(if node + 1 < NODES { node + 1 } else { NONE }));

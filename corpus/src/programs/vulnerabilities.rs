@@ -1,6 +1,6 @@
 //! Vulnerabilities of real kernels and browsers, cut down to two tasks by the ConVul suite, and their twins, corrected.
 //!
-//! A pointer is an index here, 0 for null, and memory that was freed is marked: what would crash panics.
+//! A pointer is an index here, 0 for null, and freed memory is marked: an access that would crash panics.
 
 use super::scaffold::twin;
 use super::support::CALM_2;
@@ -56,7 +56,7 @@ pub(super) const CVE_2013_1792: Program = Program {
     body: |_| install_twice(|user, _| user.load(SeqCst) != 0),
 };
 
-/// Its twin, whose early check is of both.
+/// Its twin, whose early check covers both.
 pub(super) const CVE_2013_1792_FIXED: Program = twin(
     &CVE_2013_1792,
     "CVE-2013-1792_fixed",
@@ -127,7 +127,7 @@ pub(super) const CVE_2016_1972: Program = Program {
     },
 };
 
-/// Its twin, with a count that loses none and is raised before anything is looked at.
+/// Its twin, with a count that loses none and is raised before anything is checked.
 pub(super) const CVE_2016_1972_FIXED: Program = twin(
     &CVE_2016_1972,
     "CVE-2016-1972_fixed",
@@ -214,7 +214,7 @@ pub(super) const CVE_2017_15265: Program = Program {
     },
 };
 
-/// Its twin, which is done with the port before.
+/// Its twin, which finishes the port before.
 pub(super) const CVE_2017_15265_FIXED: Program = twin(
     &CVE_2017_15265,
     "CVE-2017-15265_fixed",
@@ -227,7 +227,7 @@ pub(super) const CVE_2017_15265_FIXED: Program = twin(
     },
 );
 
-/// A task creates a port, lists it and uses it, in its own order; another frees what is listed.
+/// Lets one task create a port, list it and use it, in its own order, while another frees listed ports.
 fn create_and_free(create: fn(&Mutex<Vec<&str>>, &dyn Fn())) {
     let (ports, freed) = (Mutex::new(Vec::new()), AtomicBool::new(false));
     thread::scope(|scope| {

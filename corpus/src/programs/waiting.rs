@@ -136,7 +136,7 @@ pub(super) const MONITOR2: Program = Program {
     },
 };
 
-/// A producer and a consumer whose sum is said to be wrong.
+/// A producer and a consumer with a wrong assertion about their sum.
 pub(super) const ARITHMETIC_PROG_BAD: Program = Program {
     name: "arithmetic_prog_bad",
     about: "one slot, 3 items, signals after the lock is left; the final assertion never holds \
@@ -147,7 +147,7 @@ pub(super) const ARITHMETIC_PROG_BAD: Program = Program {
     body: |_| assert_ne!(summed_through_a_slot(3), 1 + 2 + 3),
 };
 
-/// Its twin, which says the sum.
+/// Its twin, which asserts the right sum.
 pub(super) const ARITHMETIC_PROG_FIXED: Program = twin(
     &ARITHMETIC_PROG_BAD,
     "arithmetic_prog_fixed",
@@ -155,7 +155,7 @@ pub(super) const ARITHMETIC_PROG_FIXED: Program = twin(
     |_| assert_eq!(summed_through_a_slot(3), 1 + 2 + 3),
 );
 
-/// The sum of the items from 1, which a consumer gets from a producer one by one.
+/// Returns the sum of the items from 1, which a consumer gets from a producer one by one.
 fn summed_through_a_slot(items: u32) -> u32 {
     let (slot, empty, full) = (Mutex::new(None), Condvar::new(), Condvar::new());
     let total = Mutex::new(0);

@@ -14,12 +14,12 @@ const ITEMS: usize = 4;
 /// Room for the array to grow.
 const CAPACITY_MAX: usize = 8;
 
-/// What thieves and a contended owner take in turn.
+/// A lock that thieves and a contended owner take in turn.
 trait Lock: Default + Sync {
     type Held<'a>
     where
         Self: 'a;
-    /// Waits for the lock, which is left when what comes back is dropped.
+    /// Waits for the lock, which is released when the result is dropped.
     fn enter(&self) -> Self::Held<'_>;
 }
 
@@ -61,7 +61,7 @@ struct Deque<L> {
     mask: AtomicI64,
     elements: [AtomicUsize; CAPACITY_MAX],
     lock: L,
-    /// How far the array may fill before a push takes the lock: `mask` is right, `mask + 1` loses items.
+    /// The items beyond `mask` to which the array may fill before a push takes the lock: 0 is right, 1 loses items.
     slack: i64,
 }
 

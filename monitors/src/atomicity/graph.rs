@@ -1,4 +1,4 @@
-//! Blocks and their order: a cycle in it is what no serial execution explains.
+//! Blocks and their order. A cycle in it means that no serial execution explains the results.
 
 use intermezzo_sdk::{Context, EventId, Location, SiteId, SyncVar, SyncVarOp, TaskId};
 use std::collections::{BTreeMap, VecDeque};
@@ -16,11 +16,11 @@ pub(super) struct Operation {
     pub(super) site: SiteId,
 }
 
-/// What an operation does, and to what.
+/// The action of an operation, and its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Var(SyncVarOp, SyncVar),
-    /// Whether it writes, and what.
+    /// Read or write, in words, and the location.
     Cell(&'static str, Location),
 }
 
@@ -29,9 +29,10 @@ struct Node {
     task: TaskId,
     /// The block's name; `None` for an operation by itself.
     name: Option<String>,
-    /// The how-manieth of its task.
+    /// The block's index in its task.
     ordinal: usize,
-    /// The blocks that it comes before; for which operations, unless it is only that they are of one task.
+    /// The blocks that this one comes before, each with the two operations that order them; `None` if only program
+    /// order does.
     before: BTreeMap<NodeId, Option<(Operation, Operation)>>,
 }
 
@@ -39,13 +40,13 @@ struct Node {
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
-    /// The last block of each task, and how many it had.
+    /// The last block of each task, and the task's number of blocks.
     last: BTreeMap<TaskId, (NodeId, usize)>,
-    /// Whether there is a block of more than one operation.
+    /// `true` if there is a block of more than one operation.
     blocks: bool,
 }
 
-/// A cycle: for each block on it, the operation before which something of the cycle happened, and so on.
+/// A cycle of blocks. Each edge has the two operations that order its blocks.
 pub(super) struct Cycle<'a> {
     graph: &'a Graph,
     edges: Vec<(NodeId, Operation, NodeId, Operation)>,
@@ -59,7 +60,7 @@ impl Graph {
         self.blocks = false;
     }
 
-    /// The next block of a task, by its name; without one it is an operation by itself.
+    /// Adds the next block of a task, by its name; without a name it is an operation by itself.
     pub(super) fn add(&mut self, task: TaskId, name: Option<String>) -> NodeId {
         let node = NodeId(self.nodes.len());
         self.blocks |= name.is_some();
@@ -80,7 +81,7 @@ impl Graph {
         node
     }
 
-    /// One block comes before another, because of these operations.
+    /// Orders one block before another, because of these operations.
     pub(super) fn order(&mut self, a: NodeId, b: NodeId, earlier: Operation, later: Operation) {
         if a == b || self.nodes[a.0].task == self.nodes[b.0].task {
             return;
@@ -92,13 +93,13 @@ impl Graph {
         }
     }
 
-    /// A shortest cycle through each block that is on any.
+    /// Returns a shortest cycle through each block that is on any.
     pub(super) fn cycles(&self, cx: &Context<'_>) -> Vec<Cycle<'_>> {
         let suspects = if self.blocks { self.unsorted() } else { Vec::new() };
         if suspects.is_empty() {
             return Vec::new();
         }
-        // In an order that is that of the trace: by names, not by who came first.
+        // In an order that depends on the trace only: by names, not by time.
         let mut order: Vec<NodeId> = (0..self.nodes.len()).map(NodeId).collect();
         order.sort_by_cached_key(|node| {
             let Node { task, ordinal, .. } = self.nodes[node.0];
@@ -114,8 +115,8 @@ impl Graph {
         blocks.filter_map(|block| self.cycle(block, &ranks)).collect()
     }
 
-    /// The blocks that are left when those that no other comes before are taken away one by one: none if there is
-    /// no cycle (Kahn, CACM 1962).
+    /// Returns the blocks that remain after repeatedly removing each block that no other comes before; none if there
+    /// is no cycle (Kahn, CACM 1962).
     fn unsorted(&self) -> Vec<NodeId> {
         let mut incoming = vec![0_u32; self.nodes.len()];
         for after in self.nodes.iter().flat_map(|node| node.before.keys()) {
@@ -134,7 +135,7 @@ impl Graph {
         left.map(NodeId).collect()
     }
 
-    /// The shortest cycle through this block, and of several the first by these ranks.
+    /// Returns the shortest cycle through this block; of several, the first by these ranks.
     fn cycle(&self, block: NodeId, ranks: &[usize]) -> Option<Cycle<'_>> {
         let mut from: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
         let mut queue = VecDeque::from([block]);
@@ -173,15 +174,16 @@ impl Graph {
 }
 
 impl Cycle<'_> {
-    /// The operations on it.
+    /// Returns the operations on it.
     pub(super) fn events(&self) -> impl Iterator<Item = EventId> {
         self.edges
             .iter()
             .flat_map(|(_, earlier, _, later)| [earlier.event, later.event])
     }
 
-    /// What comes before what. It begins with whatever comes first by tasks and places: so it is the same text from
-    /// wherever the cycle was found. Names of variables do not decide that, which may differ between executions of a trace.
+    /// Describes the edges. The text begins with the edge that is first by tasks and places, so it is the same
+    /// wherever the cycle was found. Names of variables do not decide the order, because they may differ between
+    /// executions of a trace.
     pub(super) fn describe(&self, cx: &Context<'_>) -> String {
         let mut parts: Vec<String> = self
             .edges

@@ -1,34 +1,37 @@
-//! Blocks that did not happen at once: executions that no serial order of their blocks explains.
+//! Atomicity violations: executions that no serial order of their blocks explains.
 //!
 //! **Source.** Flanagan, Freund & Yi, *Velodrome: a sound and complete dynamic atomicity checker* (PLDI 2008). With
 //! `triples=true` also Lu, Tucek, Qin & Zhou, *AVIO: detecting atomicity violations via access interleaving invariants*
 //! (ASPLOS 2006), as warnings.
 //!
-//! **Blocks** are what the test marks with `intermezzo::atomically`, the operations of an object under test (marked by
-//! `Operations`, as refinement does), and, with `blocks=critical-sections`, what a task does
-//! from taking a lock, holding none, until it holds none again; `blocks=both` takes either. Of blocks within blocks the
-//! outermost counts. Whatever is in no block is a block of its own.
+//! **Blocks** are the blocks that the test marks with `intermezzo::atomically`, and the operations of an object under
+//! test (marked by `Operations`, as refinement does). With `blocks=critical-sections`, they are the steps of a task
+//! from taking a lock, holding none, until it holds none again; `blocks=both` takes either. Of blocks within blocks
+//! the outermost counts. An operation in no block is a block of its own.
 //!
-//! **What is computed.** Each execution is judged by itself. Block A comes before block B if an operation of A comes before one
-//! of B in the same task, or on the same variable, and the two do not commute. An execution is equivalent to one in which
-//! each block runs without interruption if and only if this order has no cycle. A finding is a shortest cycle through
-//! a block. Operations are all visible ones: of atomics, locks, channels, tasks. So a block with two critical sections
-//! of one lock objects to another's section in between, and one that creates a task and joins it is never atomic.
+//! **What is computed.** Each execution is judged by itself. Block A comes before block B if an operation of A comes
+//! before one of B in the same task, or on the same variable, and the two do not commute. An execution is equivalent
+//! to one in which each block runs without interruption if and only if this order has no cycle. A finding is a
+//! shortest cycle through a block. Operations are all visible ones: of atomics, locks, channels, tasks. So a block
+//! with two critical sections of one lock objects to another's section in between, and one that creates a task and
+//! joins it is never atomic.
 //!
-//! **Cells.** Accesses to plain memory that other operations put in order add nothing: that order is in the graph already.
-//! Those that nothing puts in order are data races. With `cells=true` these count too, in the order in which they happened; the
-//! monitor is then not reduction compatible, because executions of one trace differ in it.
+//! **Cells.** Accesses to plain memory that other operations put in order add nothing: that order is in the graph
+//! already. Those that nothing puts in order are data races. With `cells=true` these count too, in the order in which
+//! they happened; the monitor is then not reduction compatible, because executions of one trace differ in it.
 //!
-//! **Triples.** Two accesses of a task to one atomic (or cell, with `cells=true`), with nothing of its own to it in
-//! between, in one block, or outside of blocks and at most `lines` lines apart in one file, between which another task
-//! comes in one of the four ways that no serial order explains.
+//! **Triples.** Two accesses of a task to one atomic (or cell, with `cells=true`) that belong together, and an access
+//! of another task in between. Two accesses belong together if the task does not access the variable in between, and
+//! they are in one block, or outside of blocks and at most `lines` lines apart in one file. A triple is reported in
+//! the four cases that no serial order explains.
 //!
-//! **Differs.** Velodrome grows the graph as the execution goes on, and drops what is of no account any more; here the graph
-//! is of one small execution, and looked at when that ends.
+//! **Differs.** Velodrome grows the graph during the execution and drops what can no longer be part of a cycle. Here
+//! the graph belongs to one small execution, and is examined when that ends.
 //!
-//! **Misses.** Blocks that nobody marked; violations in executions that were not run.
+//! **Misses.** Blocks without a mark; violations in executions that were not run.
 //!
-//! **Reduction compatible** without `cells=true`: the graph is made of what does not commute, which is what a trace is.
+//! **Reduction compatible** without `cells=true`: the graph consists of the operations that do not commute, and so
+//! does a trace.
 
 mod graph;
 mod triples;
@@ -77,7 +80,7 @@ const ARGUMENTS: [Argument<Atomicity>; 4] = [
     },
 ];
 
-/// Finds blocks that did not happen at once. See the [module](self).
+/// Finds atomicity violations. See the [module](self).
 #[derive(Debug)]
 pub struct Atomicity {
     marked: bool,
@@ -87,26 +90,26 @@ pub struct Atomicity {
     tasks: Vec<Task>,
     held: HeldLocks,
     graph: Graph,
-    /// The last touches of each variable.
+    /// The last accesses to each variable.
     touched: HashMap<Key, Touched>,
     /// The accesses to each location that no later write has covered.
     cell_accesses: HashMap<Location, Vec<(DataVarAccess, NodeId, Operation)>>,
     triples: Triples,
 }
 
-/// Where a task is.
+/// The state of a task.
 #[derive(Debug, Default)]
 struct Task {
     /// The block that it is in.
     block: Option<NodeId>,
-    /// How many marked blocks it is in.
+    /// The number of marked blocks that it is in.
     marks: u32,
-    /// Name of the outermost of them.
+    /// The name of the outermost of them.
     name: String,
 }
 
-/// The touches of a variable that a next one may have to follow: of each two neighbouring runs of touches that
-/// commute, all of the one come before all of the other.
+/// The accesses to a variable that a next one may have to follow. Consecutive accesses that commute form a run, and
+/// all of a run come before all of the next.
 #[derive(Debug, Default)]
 struct Touched {
     class: Option<Class>,
@@ -121,7 +124,7 @@ impl Default for Atomicity {
 }
 
 impl Atomicity {
-    /// Judges marked blocks.
+    /// Creates a monitor that judges marked blocks.
     pub fn new() -> Atomicity {
         Atomicity {
             marked: true,
@@ -137,10 +140,11 @@ impl Atomicity {
         }
     }
 
-    /// With arguments: `blocks=marked`, `critical-sections` or `both`; `cells=true`; `triples=true`, `lines=3`.
+    /// Creates the monitor with arguments: `blocks=marked`, `critical-sections` or `both`; `cells=true`;
+    /// `triples=true`, `lines=3`.
     ///
     /// # Errors
-    /// There is no such argument, or it cannot have that value.
+    /// If there is no such argument, or it cannot have that value.
     pub fn with_arguments(arguments: &str) -> Result<Atomicity, String> {
         arguments::with(Atomicity::new(), NAME, &ARGUMENTS, arguments)
     }
@@ -152,12 +156,12 @@ impl Atomicity {
         &mut self.tasks[task.index()]
     }
 
-    /// Whether the task is in a block.
+    /// `true` if the task is in a block.
     fn inside(&mut self, task: TaskId) -> bool {
         self.task(task).marks > 0 || self.sections && !self.held.of(task).is_empty()
     }
 
-    /// The block of an operation of this task: the one that it is in, or one of its own.
+    /// Returns the block of an operation of this task: the one that it is in, or one of its own.
     fn node(&mut self, task: TaskId, in_block: bool, cx: &Context<'_>) -> NodeId {
         if !in_block {
             return self.graph.add(task, None);
@@ -177,7 +181,7 @@ impl Atomicity {
         node
     }
 
-    /// A marked block begins; if it is in another, it is part of that.
+    /// Begins a marked block. Within another block it is part of that one.
     fn begin_block(&mut self, id: TaskId, name: &str) {
         let task = self.task(id);
         task.marks += 1;
@@ -186,7 +190,7 @@ impl Atomicity {
         }
     }
 
-    /// A marked block ends.
+    /// Ends a marked block.
     fn end_block(&mut self, id: TaskId) {
         let task = self.task(id);
         task.marks = task.marks.saturating_sub(1);
@@ -195,7 +199,7 @@ impl Atomicity {
         }
     }
 
-    /// The operation has touched the variable, in this block.
+    /// Records that the operation has accessed the variable, in this block.
     fn touch(&mut self, key: Key, class: Class, node: NodeId, operation: Operation) {
         let touched = self.touched.entry(key).or_default();
         if !touched.class.is_some_and(|run| run.commutes(class)) {

@@ -1,4 +1,5 @@
-//! Two accesses of a task to one variable, and another's in between: the four cases that no serial order explains (AVIO).
+//! Triples: two accesses of a task to one variable with another task's access in between, in the four cases that no
+//! serial order explains (AVIO).
 
 use super::graph::NodeId;
 use intermezzo_sdk::{
@@ -7,10 +8,10 @@ use intermezzo_sdk::{
 };
 use std::collections::{BTreeMap, HashMap};
 
-/// Most lines between two accesses outside of blocks that are taken to belong together, unless an argument says else.
+/// Most lines between two accesses outside of blocks that belong together, unless an argument sets another number.
 const LINES: u32 = 3;
 
-/// What is accessed.
+/// The accessed object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Variable {
     Sync(SyncVar),
@@ -23,7 +24,7 @@ struct Access {
     /// A read-modify-write does both.
     reads: bool,
     writes: bool,
-    /// Where it begins and ends; all of it for an atomic.
+    /// The bytes from begin to end; all of it for an atomic.
     bytes: (u64, u64),
     block: Option<NodeId>,
     event: EventId,
@@ -35,7 +36,7 @@ impl Access {
         self.bytes.0 < other.bytes.1 && other.bytes.0 < self.bytes.1
     }
 
-    /// What is wrong if `between` comes between this and `next`, which are of another task.
+    /// Returns the problem if `between`, of another task, comes between this access and `next`.
     fn broken_by(&self, between: &Access, next: &Access) -> Option<&'static str> {
         if self.reads && between.writes && next.writes {
             Some("what is written rests on a value that is overwritten")
@@ -54,7 +55,7 @@ impl Access {
 /// Finds such accesses.
 #[derive(Debug)]
 pub(super) struct Triples {
-    /// Most lines between two accesses outside of blocks that are taken to belong together.
+    /// Most lines between two accesses outside of blocks that belong together.
     pub(super) lines: u32,
     accesses: HashMap<Variable, Vec<Access>>,
     /// File and line of source places.
@@ -81,12 +82,12 @@ impl Triples {
         self.found.clear();
     }
 
-    /// What was found in the execution that ends, each once.
+    /// Returns the findings of the execution that ends, each once.
     pub(super) fn reports(&mut self) -> impl Iterator<Item = Report> + use<> {
         std::mem::take(&mut self.found).into_values()
     }
 
-    /// An access to an atomic; whatever else it is is no access.
+    /// Adds an access to an atomic. Other operations are ignored.
     pub(super) fn access(&mut self, access: &SyncVarAccess, block: Option<NodeId>, cx: &Context<'_>) {
         use SyncVarOp::*;
         let (reads, writes) = match access.op {
@@ -107,7 +108,7 @@ impl Triples {
         self.add(Variable::Sync(access.var), next, cx);
     }
 
-    /// An access to a cell.
+    /// Adds an access to a cell.
     pub(super) fn access_cell(&mut self, access: &DataVarAccess, block: Option<NodeId>, cx: &Context<'_>) {
         let begin = u64::from(access.offset);
         let next = Access {
@@ -143,7 +144,7 @@ impl Triples {
         self.accesses.insert(variable, accesses);
     }
 
-    /// Whether the two, of one task, are taken to be meant as one.
+    /// `true` if the two accesses, of one task, belong together.
     fn together(&mut self, a: &Access, b: &Access, cx: &Context<'_>) -> bool {
         if a.block.is_some() || b.block.is_some() {
             return a.block == b.block;

@@ -1,14 +1,13 @@
-//! What would have ordered two accesses that race: an atomic that carried word from one to the other, had its orderings
-//! been stronger.
+//! The suggestion of a data race: the stronger orderings with which an atomic would have ordered the two accesses.
 //!
-//! The execution is gone through once more from the first access on. What is known then is not who did what, but the
-//! *way* on which word of that access came: the operations on it that would have to be stronger. Of several ways the
+//! The execution is examined once more from the first access on. What is known here is not an action but the *way* on
+//! which knowledge of that access travels: the operations on it that would have to be stronger. Of several ways the
 //! one with the fewest such operations counts.
 
 use super::sync::{Knowledge, Side, Synchronisation};
 use intermezzo_sdk::{Context, EventId, MemoryOrder, SyncVarAccess, SyncVarOp, TaskId};
 
-/// The operations on a way that do not have the ordering it takes, first to last; `None` where no way leads.
+/// The operations on a way that lack the ordering it needs, first to last; `None` where no way leads.
 #[derive(Clone, Debug, Default)]
 struct Way(Option<Vec<Missing>>);
 
@@ -30,7 +29,7 @@ impl Knowledge for Way {
         self.0 = None;
     }
 
-    /// A way that is known may be shorter than one that is given.
+    /// `false`: a way that is known may be shorter than one that is given.
     fn covers(&self, _: EventId) -> bool {
         false
     }
@@ -45,13 +44,13 @@ impl Knowledge for Way {
     }
 }
 
-/// What to say where no atomic carries word.
+/// The suggestion where no atomic leads from one access to the other.
 const NOTHING: &str = "nothing that tasks synchronise through leads from one to the other: a lock that both hold would \
                        order them, or a join, or a store with `Release` after the first that the other's task reads \
                        with `Acquire`";
 
-/// What would order an access before what `later` does after these events of the execution. `known_by` is the first
-/// event of the access's own task by which others could come to know of it.
+/// Returns what would order an access before the actions of task `later` that follow these events of the execution.
+/// `known_by` is the first event of the access's own task by which others could learn of it.
 pub(super) fn suggestion(
     known_by: EventId,
     later: TaskId,
@@ -72,7 +71,7 @@ pub(super) fn suggestion(
     }
 }
 
-/// "`Release` at the store at a.rs:1:2 (now `Relaxed`) and .. would order them".
+/// Returns a text like "`Release` at the store at a.rs:1:2 (now `Relaxed`) and .. would order them".
 fn stronger(missing: &[Missing], cx: &Context<'_>) -> String {
     let mut changes: Vec<(SyncVarAccess, MemoryOrder)> = Vec::new();
     for Missing { access, side } in missing {
@@ -98,7 +97,7 @@ fn stronger(missing: &[Missing], cx: &Context<'_>) -> String {
     format!("{} would order them", words.join(", and "))
 }
 
-/// The ordering that does both what this one does and that side.
+/// Returns the ordering that covers both this one and that side.
 fn with(order: MemoryOrder, side: Side) -> MemoryOrder {
     match side {
         _ if side.is_in(order) => order,

@@ -3,46 +3,49 @@
 //!
 //! # Source
 //!
-//! FastTrack (Flanagan & Freund, PLDI 2009): an access is an *epoch*, a task and a moment of it, and comes before another
-//! if the other's task knows that moment. What tasks know comes from synchronisation alone, by C11's rules:
+//! FastTrack (Flanagan & Freund, PLDI 2009): an access is an *epoch*, a task and a moment of it, and comes before
+//! another if the other's task knows that moment. Tasks learn of each other by synchronisation alone, by C11's rules:
 //!
-//! - A store or read-modify-write that releases heads a release sequence, which read-modify-writes of any ordering go on with
-//!   and any other store ends, as C++20 has it. Who reads from it and acquires knows what its heads knew. Fences release for
-//!   the stores after them, and acquire for the loads before them. `SeqCst` adds nothing to this, `Relaxed` gives nothing.
-//! - Who takes a lock knows what those knew who let go of it before; shared holders know that of exclusive ones only. Waiting
-//!   on a condition variable lets go of the mutex; being notified tells nothing.
-//! - Who receives a message knows what its sender knew; who learns that all senders have left knows what they knew; the
-//!   sender at a rendezvous knows what its receiver knew. All who pass a barrier know what all knew who came to it.
+//! - A store or read-modify-write that releases heads a release sequence. Read-modify-writes of any ordering continue
+//!   it, and any other store ends it, as in C++20. A task that reads from the sequence and acquires knows what its
+//!   heads knew. Fences release for the stores after them, and acquire for the loads before them. `SeqCst` adds
+//!   nothing to this, `Relaxed` gives nothing.
+//! - A task that takes a lock knows what the tasks knew that released it before; shared holders know that of
+//!   exclusive ones only. Waiting on a condition variable releases the mutex; a notification passes on no knowledge.
+//! - A task that receives a message knows what its sender knew. A task that finds that all senders have left knows
+//!   what they knew. The sender at a rendezvous knows what its receiver knew. A task that passes a barrier knows what
+//!   all tasks knew that arrived at it.
 //! - Creation and beginning of a task, its end and its join, `unpark` and the `park` that it ends, a one-time
-//!   initialisation and the sight that it is complete, the other handles' ends and the end of the last `Arc`.
+//!   initialisation and the check that finds it complete, the other handles' ends and the end of the last `Arc`.
 //!
 //! # Where it differs
 //!
-//! FastTrack promises one race per location, and which one depends on the order in which accesses came. Here each task,
-//! place and kind of access to a byte has its last epoch kept, so that an execution shows all pairs of places that race in its
-//! trace, and every execution of the trace shows the same: what makes it reduction compatible. They are told at
-//! the end, each pair of places once, in words that do not depend on the schedule.
+//! FastTrack promises one race per location, and the race depends on the order of the accesses. Here the last epoch
+//! is kept for each task, place and kind of access to a byte. An execution therefore shows all pairs of places that
+//! race in its trace, and every execution of the trace shows the same; so the monitor is reduction compatible. Races
+//! are reported at the end, each pair of places once, in words that do not depend on the schedule.
 //!
-//! Visible operations are taken in late: when an access meets one of another task with which it might race. An execution
-//! without such accesses costs the monitor nothing.
+//! Visible operations are processed late: when an access meets one of another task with which it might race. An
+//! execution without such accesses costs the monitor nothing.
 //!
-//! Executions of a search begin like the one before, mostly. So what an access or an operation changes is kept, and where the
-//! engine says how far an execution was as before, the monitor takes back what came after that and goes on from there.
-//! Where a race was found, or an atomic was accessed plainly, it begins anew.
+//! Most executions of a search begin like the one before. So the changes of each access and operation are kept. Where
+//! the engine says how far an execution was as before, the monitor takes back what came after that and continues from
+//! there. Where a race was found, or an atomic was accessed plainly, it starts again from nothing.
 //!
-//! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve as
-//! FastTrack's clocks.
+//! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve
+//! as FastTrack's clocks.
 //!
 //! # Blind spots
 //!
-//! - Memory that nobody tells of: only cells, tracked blocks, and what look-alikes say of their own.
+//! - Memory without a look-alike: only cells, tracked blocks, and the look-alikes' own memory are seen.
 //! - Executions are sequentially consistent: a race that needs a load of an older value first is not seen.
 //! - Making an atomic by `new` is no access: an atomic published by a relaxed store shows no race of its beginning, unless
 //!   it was put there by `intermezzo::ptr::write` into memory of `intermezzo::alloc`.
 //! - A write by a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
 //! - A block that is given back races with plain accesses to it, not with accesses by way of an atomic variable in it.
-//! - The end of a `Weak` that was the only one counts like that of the last `Arc`: events do not tell them apart.
-//! - What a bounded channel makes its sender wait for is not promised to be known to the sender, and is not known here.
+//! - The end of a `Weak` that was the only one counts like that of the last `Arc`: events do not distinguish them.
+//! - A sender that waits for room in a bounded channel is not promised to learn anything by that, and learns nothing
+//!   here.
 
 mod explain;
 mod shadow;
@@ -65,7 +68,7 @@ use sync::Synchronisation;
 pub struct DataRaces {
     first_only: bool,
     sync: Synchronisation<VectorClock>,
-    /// Number of visible operations that `sync` has taken in.
+    /// Number of visible operations that `sync` has processed.
     taken_in: usize,
     /// By location.
     memory: Vec<Shadow>,
@@ -74,27 +77,27 @@ pub struct DataRaces {
     plain: Vec<History>,
     any_plain: bool,
     races: Races,
-    /// `true` if all this is of the execution before the one that runs.
+    /// `true` if all this belongs to the execution before the current one.
     is_old: bool,
     changes: Changes,
 }
 
-/// What accesses changed in the memory's histories, to be taken back.
+/// The changes of accesses to the memory's histories, to be taken back.
 #[derive(Debug, Default)]
 struct Changes {
     list: Vec<Change>,
-    /// The number of the access that is under way; `None` if those of this execution cannot be taken back.
+    /// The number of the current access; `None` if those of this execution cannot be taken back.
     now: Option<usize>,
     /// No access before this one can be taken back.
     first: usize,
 }
 
-/// What an access changed.
+/// The change of one access.
 #[derive(Debug)]
 struct Change {
     access: usize,
     location: usize,
-    /// Which of its stretches; `None` if it was done to all of it.
+    /// The index of the changed stretch; `None` if the access changed all of the location.
     stretch: Option<u32>,
     before: Before,
 }
@@ -112,7 +115,7 @@ impl Changes {
         }
     }
 
-    /// The access that is under way cannot be taken back.
+    /// Marks the current access as one that cannot be taken back.
     #[cold]
     fn skip(&mut self) {
         if let Some(access) = self.now {
@@ -127,7 +130,7 @@ impl Changes {
     }
 }
 
-/// What is raced for.
+/// The memory that a race is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Subject {
     Location(Location),
@@ -140,9 +143,9 @@ struct Race {
     subject: Subject,
     earlier: Epoch,
     later: End,
-    /// The last event of the later one's task, itself if it is one.
+    /// The last event of the later access's task, or the access itself if it is an event.
     after: EventId,
-    /// How many events there were by then.
+    /// The number of events so far.
     events: usize,
 }
 
@@ -154,7 +157,7 @@ struct Races {
 }
 
 impl Races {
-    /// Keeps it, unless there is one like it.
+    /// Keeps the race, unless there is one like it.
     #[cold]
     fn add(&mut self, race: Race) {
         let (a, b) = (race.earlier.end, race.later);
@@ -176,31 +179,31 @@ const ARGUMENTS: [Argument<DataRaces>; 1] = [Argument {
 }];
 
 impl DataRaces {
-    /// Reports all races of an execution, each pair of places once.
+    /// Creates a monitor that reports all races of an execution, each pair of places once.
     pub fn new() -> DataRaces {
         DataRaces::default()
     }
 
-    /// With options as text:
+    /// Creates the monitor with options as text:
     ///
     /// | key | value |
     /// |---|---|
     /// | `first_only` | `true`: one race of each execution, the first by its words; `false`, the default: all |
     ///
     /// # Errors
-    /// There is no such option, or its value cannot be.
+    /// If there is no such option, or its value is invalid.
     pub fn with_arguments(arguments: &str) -> Result<DataRaces, String> {
         arguments::with(DataRaces::new(), NAME, &ARGUMENTS, arguments)
     }
 
-    /// Whether to report one race of each execution only: the first by its words. Default: all.
+    /// Sets whether to report only one race of each execution: the first by its words. Default: all.
     pub fn first_only(mut self, first_only: bool) -> DataRaces {
         self.first_only = first_only;
         self
     }
 
-    /// Memory is accessed plainly, or by an atomic operation that is no event, after this event of a task. `bytes` are all
-    /// if there are none. `events` are all visible operations so far.
+    /// Adds an access to memory, plain or by an atomic operation that is no event, after this event of a task. With
+    /// `None` as `bytes`, it accesses all bytes. `events` are all visible operations so far.
     #[inline]
     fn access(
         &mut self,
@@ -232,7 +235,7 @@ impl DataRaces {
         self.access_anyhow((location, bytes), now, after, events);
     }
 
-    /// The same where there may be a race, or the memory was not always accessed as a whole.
+    /// Like `access`, where there may be a race, or the memory was not always accessed as a whole.
     #[inline(never)]
     fn access_anyhow(
         &mut self,
@@ -276,7 +279,8 @@ impl DataRaces {
         self.memory_used = location + 1;
     }
 
-    /// The memory of an atomic is accessed plainly: against the atomic accesses until now, and for those to come.
+    /// Adds a plain access to the memory of an atomic: against the atomic accesses until now, and for those that
+    /// follow.
     #[cold]
     fn plain_access(
         &mut self,
@@ -344,7 +348,7 @@ impl DataRaces {
         self.access((release.location, None), what, release.after, events);
     }
 
-    /// Takes in the visible operations that came since the last time: `events` are all so far.
+    /// Processes the visible operations since the last time: `events` are all so far.
     fn catch_up(&mut self, events: &[SyncVarAccess]) {
         let first = self.taken_in;
         for (access, at) in events[first..].iter().zip(first..) {
@@ -356,7 +360,7 @@ impl DataRaces {
         self.taken_in = events.len();
     }
 
-    /// Forgets the execution before, if what is known is still of that.
+    /// Forgets the execution before, if the state still belongs to that.
     #[inline]
     fn begin(&mut self) {
         if std::mem::take(&mut self.is_old) {
@@ -383,8 +387,8 @@ impl DataRaces {
         self.changes.forget();
     }
 
-    /// Goes back to where only the first events of `memory` were taken in, `same` of them, in the execution before.
-    /// `false` if it cannot.
+    /// Returns to the state in which only the first `same` events of `memory` were processed, in the execution
+    /// before. `false` if it cannot.
     fn go_back_to(&mut self, memory: &[MemoryEvent], same: usize) -> bool {
         let is_simple = self.changes.now.is_some() && !self.any_plain && self.races.known.is_empty();
         let Some(last) = memory[..same].last() else {
@@ -402,7 +406,7 @@ impl DataRaces {
         {
             self.memory[location].take_back(stretch, before);
         }
-        // What comes next may come before later operations than that, but not before an earlier one.
+        // The next access may come before later operations than that, but not before an earlier one.
         if last.events < self.taken_in {
             if self.sync.go_back_to(last.events) {
                 self.taken_in = last.events;
@@ -414,7 +418,7 @@ impl DataRaces {
         true
     }
 
-    /// An atomic is accessed as it should be, and may have been accessed plainly. There are `events` by now.
+    /// Adds a regular access to an atomic that may have been accessed plainly. There are `events` by now.
     fn atomic_access(&mut self, access: &SyncVarAccess, events: usize) {
         let DataRaces {
             sync, plain, races, ..
@@ -434,7 +438,7 @@ impl DataRaces {
         });
     }
 
-    /// Puts the races of the execution into words: each pair of places once, by the first of its messages.
+    /// Reports the races of the execution: each pair of places once, by the first of its messages.
     #[cold]
     fn tell(&mut self, cx: &mut Context<'_>) {
         let mut by_places: BTreeMap<[SiteId; 2], (usize, String, Race)> = BTreeMap::new();
@@ -442,7 +446,7 @@ impl DataRaces {
             let ends = [race.earlier.end, race.later];
             let mut places = ends.map(|end| end.site);
             places.sort();
-            // A place that reads and writes is told by what it writes.
+            // A place that reads and writes is reported by its writes.
             let reads = ends.iter().filter(|end| !end.deed.is_write()).count();
             let message = message(&race, cx);
             let told = by_places
@@ -486,8 +490,8 @@ impl DataRaces {
     }
 }
 
-/// The same words for both orders of the two, and whichever of two pointers changed a byte: the other may have written
-/// what was there already.
+/// Returns the message: the same for both orders of the two, and whichever of two pointers changed a byte. The other
+/// pointer may have written the value that was there already.
 fn message(race: &Race, cx: &Context<'_>) -> String {
     let (earlier, later) = (race.earlier.end, race.later);
     let mut ends = [(earlier, later), (later, earlier)].map(|(End { task, deed, site }, other)| {
@@ -510,7 +514,7 @@ fn message(race: &Race, cx: &Context<'_>) -> String {
     format!("data race on {subject}: {one}, {other}, {writes}and nothing orders the two")
 }
 
-/// What is accessed.
+/// Returns the name of the accessed memory.
 fn subject(race: &Race, cx: &Context<'_>) -> String {
     match race.subject {
         Subject::Location(location) => cx.location_name(location),
@@ -518,7 +522,8 @@ fn subject(race: &Race, cx: &Context<'_>) -> String {
     }
 }
 
-/// The epoch of what a task does after an event and before its next one, by which alone it can become known.
+/// Returns the epoch of an action of a task after an event and before its next one. Only the next event can make it
+/// known.
 fn epoch_after(after: EventId, deed: Deed, site: SiteId) -> Epoch {
     let task = after.task;
     Epoch {
@@ -528,7 +533,7 @@ fn epoch_after(after: EventId, deed: Deed, site: SiteId) -> Epoch {
     }
 }
 
-/// The epoch of an access to an atomic: the event itself. `None` for other events.
+/// Returns the epoch of an access to an atomic: the event itself. `None` for other events.
 fn atomic_epoch(access: &SyncVarAccess) -> Option<Epoch> {
     let deed = match access.op {
         SyncVarOp::AtomicLoad | SyncVarOp::AtomicRmwFailed => Deed::AtomicRead,
@@ -554,7 +559,7 @@ impl Monitor for DataRaces {
     }
 
     fn interests(&self) -> Interests {
-        // Visible operations are taken in when an access to memory asks for their order: most never do.
+        // Visible operations are processed when an access to memory needs their order: most never do.
         Interests::DATA_ACCESSES | Interests::ALLOCATIONS
     }
 
@@ -564,7 +569,7 @@ impl Monitor for DataRaces {
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         if std::mem::replace(&mut self.is_old, true) {
-            // Nothing was done with memory in the execution before.
+            // The execution before had no memory events.
             self.forget();
         }
     }

@@ -1,19 +1,19 @@
-//! Who accessed which bytes, and when: as much of it as later accesses may race with.
+//! The accesses to each byte, as far as later accesses may race with them.
 
 use intermezzo_sdk::{SiteId, TaskId, VectorClock};
 
-/// What was done to memory.
+/// The kinds of accesses to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Deed {
     Write,
-    /// It is written by a pointer that was asked for at the place.
+    /// A write by a pointer that was asked for at the place.
     Pointer,
     Release,
     Allocation,
     AtomicWrite,
     AtomicUpdate,
     Read,
-    /// A pointer to it is asked for; nothing is known to be written by it.
+    /// A request for a pointer; no write by it is known.
     GetPointer,
     AtomicRead,
 }
@@ -32,7 +32,7 @@ impl Deed {
         }
     }
 
-    /// As events are called.
+    /// Returns the name that events use.
     pub(super) fn name(self) -> &'static str {
         match self {
             Deed::Write => "write",
@@ -47,7 +47,7 @@ impl Deed {
         }
     }
 
-    /// Whether it is done by a pointer that the test asked for.
+    /// `true` if a pointer that the test asked for does it.
     pub(super) fn is_by_pointer(self) -> bool {
         matches!(self, Deed::Pointer | Deed::GetPointer)
     }
@@ -60,13 +60,13 @@ impl Deed {
         matches!(self, Deed::AtomicWrite | Deed::AtomicUpdate | Deed::AtomicRead)
     }
 
-    /// Whether two of these must be ordered.
+    /// `true` if two of these must be ordered.
     pub(super) fn conflicts(self, other: Deed) -> bool {
         (self.is_write() || other.is_write()) && !(self.is_atomic() && other.is_atomic())
     }
 }
 
-/// Who does what, and where in the source: one end of a race.
+/// One end of a race: the task, the kind of access, and the source place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct End {
     pub(super) site: SiteId,
@@ -78,48 +78,48 @@ pub(super) struct End {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Epoch {
     pub(super) end: End,
-    /// The event of the task that it is, or that it follows.
+    /// The event of the task that the access is, or that it follows.
     pub(super) event: u32,
-    /// The first event of the task by which others can come to know of it.
+    /// The first event of the task by which others can learn of it.
     pub(super) index: u32,
 }
 
 impl Epoch {
-    /// Whether both touch the same bytes with nothing between them: `known` is what the task of `now` knows.
+    /// `true` if the two must be ordered and are not: `known` is what the task of `now` knows.
     fn races(&self, now: End, known: &VectorClock) -> bool {
         self.end.concerns(now) && known.get(self.end.task) < self.index
     }
 }
 
 impl End {
-    /// Whether the two are by different tasks, and must be ordered.
+    /// `true` if the two are by different tasks, and must be ordered.
     #[inline]
     fn concerns(self, other: End) -> bool {
         self.task != other.task && self.deed.conflicts(other.deed)
     }
 }
 
-/// Where in a history an access goes.
+/// The position of an access in a history.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum At {
     Entry(usize),
     End,
 }
 
-/// What an access took the place of.
+/// The state that an access replaced.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Before {
     Entry(u32, Epoch),
     Nothing,
 }
 
-/// The accesses to some bytes: of each task, place and deed the last. What races with an earlier one of the
+/// The accesses to some bytes: the last of each task, place and deed. An access that races with an earlier one of the
 /// same end races with the last one too.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History(Vec<Epoch>);
 
 impl History {
-    /// Whether nobody was there.
+    /// `true` if there was no access.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -129,7 +129,7 @@ impl History {
         self.0.iter().any(|earlier| earlier.races(now, known))
     }
 
-    /// Where the last access of the same end is; `None` if any races with this one.
+    /// Returns the position of the last access of the same end; `None` if any access races with this one.
     #[inline]
     pub(super) fn place_of(&self, now: End, known: &VectorClock) -> Option<At> {
         let mut place = At::End;
@@ -143,7 +143,7 @@ impl History {
         Some(place)
     }
 
-    /// Adds an access where its place is, and returns the one that was there.
+    /// Puts an access at its position, and returns the one that was there.
     #[inline]
     pub(super) fn put(&mut self, place: At, now: Epoch) -> Before {
         match place {
@@ -160,7 +160,7 @@ impl History {
         }
     }
 
-    /// Takes back what was added last.
+    /// Takes back the last addition.
     fn take_back(&mut self, before: Before) {
         match before {
             Before::Entry(at, epoch) => self.0[at as usize] = epoch,
@@ -170,7 +170,7 @@ impl History {
         }
     }
 
-    /// Tells of each access that races with this one.
+    /// Calls `race` with each access that races with this one.
     #[inline]
     pub(super) fn check(&self, now: End, known: &VectorClock, mut race: impl FnMut(Epoch)) {
         for earlier in &self.0 {
@@ -205,14 +205,14 @@ struct Stretch {
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
     stretches: Vec<Stretch>,
-    /// What was done to all of it at once: it came into use, or was given back.
+    /// Accesses to all of it at once: allocation and release.
     whole: History,
     /// Histories without use, for their memory.
     spare: Vec<History>,
 }
 
 impl Shadow {
-    /// The history of these bytes, if they are one stretch, the only one, and nothing was done to all at once.
+    /// Returns the history of these bytes, if they are the only stretch, and there was no access to all at once.
     #[inline]
     pub(super) fn only(&mut self, (from, to): (u64, u64)) -> Option<&mut History> {
         match &mut self.stretches[..] {
@@ -221,7 +221,8 @@ impl Shadow {
         }
     }
 
-    /// What was done to all of it, if nothing was, and its only history races with nothing that is done now.
+    /// Returns the history of accesses to all of it, if that is empty, and its only stretch races with nothing that
+    /// is done now.
     #[inline]
     pub(super) fn untouched_whole(&mut self, now: End, known: &VectorClock) -> Option<&mut History> {
         match &self.stretches[..] {
@@ -237,7 +238,7 @@ impl Shadow {
         stretches.any(|stretch| stretch.history.races(now, known)) || self.whole.races(now, known)
     }
 
-    /// Tells of each access to these bytes that races with this one.
+    /// Calls `race` with each access to these bytes that races with this one.
     pub(super) fn check(
         &self,
         (from, to): (u64, u64),
@@ -252,16 +253,16 @@ impl Shadow {
         self.whole.check(now, known, race);
     }
 
-    /// Adds what is done to all of it.
+    /// Adds an access to all of it.
     pub(super) fn add_to_whole(&mut self, now: Epoch) -> Before {
         self.whole.add(now)
     }
 
-    /// Adds an access to these bytes. If it needed no cut, returns the number of their stretch, and what was in the place of
-    /// the access.
+    /// Adds an access to these bytes. If it needed no cut, returns the index of their stretch, and the state that the
+    /// access replaced.
     #[inline]
     pub(super) fn add(&mut self, (from, to): (u64, u64), now: Epoch) -> Option<(u32, Before)> {
-        // What is left of an earlier execution tells nothing.
+        // The stretch of an earlier execution tells nothing.
         if let [only] = &mut self.stretches[..]
             && only.history.is_empty()
         {
@@ -280,7 +281,7 @@ impl Shadow {
         }
     }
 
-    /// Takes back what was added last: to a stretch, or to all of it.
+    /// Takes back the last addition: to a stretch, or to all of it.
     pub(super) fn take_back(&mut self, stretch: Option<u32>, before: Before) {
         match stretch {
             Some(stretch) => self.stretches[stretch as usize].history.take_back(before),
@@ -316,7 +317,8 @@ impl Shadow {
         }
     }
 
-    /// Cuts the stretch that goes over this byte, so that one begins there; the first that does not end before it.
+    /// Cuts the stretch that contains this byte, so that one begins there. Returns the first that does not end before
+    /// it.
     fn cut(&mut self, byte: u64) -> usize {
         let at = self.stretches.partition_point(|stretch| stretch.to <= byte);
         match self.stretches.get_mut(at) {

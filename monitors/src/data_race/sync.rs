@@ -1,23 +1,23 @@
-//! What tasks know of each other by synchronisation: the happens-before order of C11, under sequentially consistent
-//! interleavings.
+//! The knowledge that tasks gain of each other by synchronisation: the happens-before order of C11, under
+//! sequentially consistent interleavings.
 //!
-//! The rules are the same whatever it is that is known. The monitor keeps vector clocks; its explanations keep what
-//! would have to be stronger for an access to be known at all.
+//! The rules are the same whatever the knowledge consists of. The monitor keeps vector clocks. Its explanations keep
+//! the orderings that would have to be stronger for an access to be known at all.
 
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
 
-/// What can be known. It only grows, by being joined with more.
+/// Knowledge that only grows, by being joined with more.
 pub(super) trait Knowledge: Clone + Default {
-    /// What the other knows is known too.
+    /// Adds everything that the other knows.
     fn join(&mut self, other: &Self);
 
-    /// Nothing is known any more; the memory is kept.
+    /// Forgets everything; the memory is kept.
     fn forget(&mut self);
 
-    /// `true` if this includes all that the task knew when it did this.
+    /// `true` if this includes all that the task knew at this event.
     fn covers(&self, event: EventId) -> bool;
 
-    /// What the operation would pass on if it did release, or acquire, which it does not. `None` is nothing.
+    /// Returns what the operation would pass on if it released, or acquired, which it does not. `None` is nothing.
     fn if_it_did(&self, side: Side, access: &SyncVarAccess) -> Option<Self>;
 }
 
@@ -47,7 +47,7 @@ impl Knowledge for VectorClock {
         self.clear();
     }
 
-    /// A task's moments are known with all that it knew then: what it gives at an event is given whole.
+    /// A task's moments are known with all that it knew then: an event passes on its whole knowledge.
     fn covers(&self, event: EventId) -> bool {
         self.knows(event)
     }
@@ -71,17 +71,17 @@ fn releases(order: MemoryOrder) -> bool {
     )
 }
 
-/// What each task knows, and what it would learn from each variable.
+/// The knowledge of each task, and the knowledge that it would gain from each variable.
 #[derive(Debug, Default)]
 pub(super) struct Synchronisation<K> {
     tasks: Vec<Task<K>>,
     vars: Vec<Var<K>>,
-    /// Nothing from here on was used in this execution.
+    /// The variables from this index on are unused in this execution.
     vars_used: usize,
     changes: Changes<K>,
 }
 
-/// What the last operations changed, one entry for each.
+/// The changes of the last operations, one entry for each.
 #[derive(Debug, Default)]
 struct Changes<K> {
     /// Entries from `used` on are kept for their memory.
@@ -91,18 +91,18 @@ struct Changes<K> {
     first: usize,
 }
 
-/// Most operations that can be taken back: what they changed takes room.
+/// Most operations that can be taken back: their changes need memory.
 const CHANGES_MAX: usize = 1 << 12;
 
 impl<K> Changes<K> {
-    /// The next operation cannot be taken back, and so none before it.
+    /// Marks the next operation as one that cannot be taken back, and so none before it.
     fn skip(&mut self) {
         self.first += self.used + 1;
         self.used = 0;
     }
 }
 
-/// What an operation changed: what its task knew of itself, and what a task knew or a variable gave.
+/// The change of an operation: its task's knowledge of itself, and the knowledge of a task or of a variable.
 #[derive(Clone, Debug, Default)]
 struct Change<K> {
     actor: u32,
@@ -110,14 +110,14 @@ struct Change<K> {
     task: u32,
     var: u32,
     changed: Changed,
-    /// What the task knew, or was to acquire.
+    /// The task's knowledge, or what it was to acquire.
     of_task: K,
-    /// What the variable gave, to all or to those who do not share.
+    /// The knowledge that the variable gave, to all or to those who do not share.
     of_var: K,
     giver: Option<EventId>,
 }
 
-/// What there is to be put back: of a task one of the two at most, and of a variable.
+/// The parts to be restored: of a task at most one of two, and of a variable.
 #[derive(Clone, Copy, Debug, Default)]
 struct Changed {
     known: bool,
@@ -127,7 +127,7 @@ struct Changed {
 }
 
 impl Changed {
-    /// What an operation may change, but for what its task knows of itself.
+    /// Returns the parts that an operation may change, apart from its task's knowledge of itself.
     fn by(access: &SyncVarAccess) -> Changed {
         use SyncVarOp::*;
         let acquires = acquires(access.order);
@@ -166,40 +166,41 @@ impl Changed {
 #[derive(Clone, Debug, Default)]
 struct Task<K> {
     known: K,
-    /// What relaxed loads have read: known from the next acquire fence on.
+    /// The knowledge from relaxed loads: known from the next acquire fence on.
     to_acquire: K,
-    /// What was known at the last release fence: passed on by relaxed stores.
+    /// The knowledge at the last release fence: passed on by relaxed stores.
     fenced: K,
 }
 
-/// What there is to learn from a variable. What it means depends on its kind.
+/// The knowledge to be gained from a variable. Its meaning depends on the variable's kind.
 #[derive(Clone, Debug, Default)]
 struct Var<K> {
-    /// An atomic: what came with its value. A lock: what its exclusive holders knew when they let go. A channel: what
-    /// senders knew when they left. Counts, one-time initialisations, tokens of `park`: what was given.
+    /// An atomic: the knowledge that came with its value. A lock: that of its exclusive holders at their release. A
+    /// channel: that of the senders when they left. Counts, one-time initialisations, tokens of `park`: what was
+    /// given.
     given: K,
-    /// An atomic: the store whose task knew, at that moment, just what is given; if there is one.
+    /// An atomic: the store whose task knew, at that moment, exactly what is given; if there is one.
     giver: Option<EventId>,
-    /// A lock: what its shared holders knew when they let go. A channel: what the receiver knew when it left.
+    /// A lock: the knowledge of its shared holders at their release. A channel: that of the receiver when it left.
     shared: K,
     /// Messages of a channel, rounds of a barrier.
     numbered: Numbered<K>,
 }
 
-/// What came with numbers that only grow.
+/// Knowledge that came with numbers that only grow.
 #[derive(Clone, Debug, Default)]
 struct Numbered<K> {
     entries: Vec<Entry<K>>,
-    /// Entries from here on are of earlier executions, kept for their memory.
+    /// Entries from this index on belong to earlier executions, kept for their memory.
     used: usize,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Entry<K> {
     number: u64,
-    /// What was known at the sending of the message, or by those who have come to the barrier.
+    /// The knowledge at the sending of the message, or that of the tasks that have arrived at the barrier.
     given: K,
-    /// What was known to whoever received the message.
+    /// The knowledge of the message's receiver.
     answer: K,
 }
 
@@ -252,7 +253,7 @@ impl<K: Knowledge> Synchronisation<K> {
         (self.changes.used, self.changes.first) = (0, 0);
     }
 
-    /// What the task knows.
+    /// Returns the knowledge of the task.
     pub(super) fn known(&mut self, task: TaskId) -> &mut K {
         if self.tasks.len() <= task.index() {
             self.tasks.resize_with(task.index() + 1, Task::default);
@@ -260,7 +261,7 @@ impl<K: Knowledge> Synchronisation<K> {
         &mut self.tasks[task.index()].known
     }
 
-    /// Takes in the next operation, with what there is of it to be known already among what its task knows.
+    /// Processes the next operation. Its task's knowledge must already include the operation itself.
     pub(super) fn observe(&mut self, access: &SyncVarAccess) {
         use SyncVarOp::*;
         let EventId { task, .. } = access.event;
@@ -298,7 +299,7 @@ impl<K: Knowledge> Synchronisation<K> {
             SharedRelease => var.shared.join(known),
             ChannelSend => send(known, var, access),
             ChannelReceive => match (access.read, var.numbered.find(access.read)) {
-                // Nobody is left; else the receiver only says that it waits.
+                // No sender is left. With another value, the receiver only says that it waits.
                 (0, _) if access.written == 0 => known.join(&var.given),
                 (_, Some(at)) => {
                     let message = &mut var.numbered.entries[at];
@@ -328,7 +329,7 @@ impl<K: Knowledge> Synchronisation<K> {
                     known.join(&var.given);
                 }
             }
-            // Whoever looks for being the only one says so by the ordering: `get_mut`.
+            // An operation that needs to be the only handle says so by its ordering: `get_mut`.
             CountUp | CountRead if acquires(access.order) => known.join(&var.given),
             _ => {}
         }
@@ -366,7 +367,7 @@ impl<K: Knowledge> Synchronisation<K> {
     }
 }
 
-/// A clock that knows nothing, and need not ask for memory to know something of the first tasks.
+/// Returns a clock that knows nothing, with memory for the first tasks.
 fn with_room() -> VectorClock {
     let mut clock = VectorClock::from_iter([1; 8]);
     clock.clear();
@@ -374,7 +375,7 @@ fn with_room() -> VectorClock {
 }
 
 impl Synchronisation<VectorClock> {
-    /// Takes in the next operation, of which its task knows from then on; it may be taken back.
+    /// Processes the next operation, of which its task knows from then on; it may be taken back.
     pub(super) fn take_in(&mut self, access: &SyncVarAccess) {
         let EventId { task, index } = access.event;
         let known = self.known(task);
@@ -384,7 +385,8 @@ impl Synchronisation<VectorClock> {
         self.observe(access);
     }
 
-    /// Keeps what the operation may change. What messages, rounds of a barrier and fences change is not kept.
+    /// Keeps the parts that the operation may change. Changes to messages, rounds of a barrier and fences are not
+    /// kept.
     #[inline]
     fn note(&mut self, access: &SyncVarAccess, own: u32) {
         use SyncVarOp::*;
@@ -437,7 +439,8 @@ impl Synchronisation<VectorClock> {
         }
     }
 
-    /// Goes back to where only the first operations were taken in, so many. `false` if it cannot: then nothing has changed.
+    /// Returns to the state in which only the first `operations` were processed. `false` if it cannot: then nothing
+    /// has changed.
     pub(super) fn go_back_to(&mut self, operations: usize) -> bool {
         let Changes { list, used, first } = &mut self.changes;
         if operations < *first {
@@ -487,7 +490,7 @@ fn load<K: Knowledge>(task: &mut Task<K>, var: &Var<K>, access: &SyncVarAccess) 
     }
 }
 
-/// The writing half: what was there before goes on to be given only if nobody has made an end of it.
+/// The writing half. Knowledge that was there before is still given only if no store has ended the sequence.
 fn store<K: Knowledge>(task: &mut Task<K>, var: &mut Var<K>, access: &SyncVarAccess) {
     // A read-modify-write that acquires knows what was given before.
     let whole = access.op == SyncVarOp::AtomicStore || acquires(access.order);
@@ -504,7 +507,7 @@ fn store<K: Knowledge>(task: &mut Task<K>, var: &mut Var<K>, access: &SyncVarAcc
 
 fn send<K: Knowledge>(known: &mut K, var: &mut Var<K>, access: &SyncVarAccess) {
     match (access.read, access.written) {
-        // Nobody is left to receive it.
+        // No receiver is left.
         (0, 0) => known.join(&var.shared),
         (0, number) => var.numbered.entry(number).given.join(known),
         (taken, _) => {

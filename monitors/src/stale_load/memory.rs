@@ -1,17 +1,17 @@
-//! What tasks share: variables by number, and plain memory in pieces that are always accessed as a whole.
+//! The objects that tasks share: variables by number, and plain memory in pieces that are always accessed as a whole.
 
 use super::order::Shared;
 use intermezzo_sdk::{DataVarAccess, SyncVar, SyncVarOp};
 use std::ops::Range;
 
-/// Everything shared that an execution has touched.
+/// All shared objects that an execution has touched.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// Two aspects of each variable: itself, and the park token of a task.
     vars: Vec<Shared>,
-    /// The pieces of each location, in order of address; what lies between was not touched.
+    /// The pieces of each location, in order of address. Bytes between them were not touched.
     locations: Vec<Vec<Piece>>,
-    /// What the pieces are, of which so many are in use.
+    /// The table of pieces, of which `used` are in use.
     pieces: Vec<Shared>,
     used: usize,
 }
@@ -20,25 +20,25 @@ pub(super) struct Memory {
 #[derive(Clone, Debug)]
 struct Piece {
     bytes: Range<u64>,
-    /// Its place in the table of pieces.
+    /// Its index in the table of pieces.
     at: usize,
 }
 
 impl Memory {
-    /// Nothing was touched. The memory is kept.
+    /// Marks everything as untouched. The memory is kept.
     pub(super) fn clear(&mut self) {
         self.vars.iter_mut().for_each(Shared::clear);
         self.locations.iter_mut().for_each(Vec::clear);
         self.used = 0;
     }
 
-    /// What an operation touches of a variable; `None` of none.
+    /// Returns the part of a variable that an operation touches; `None` if it touches none.
     pub(super) fn of_operation(&mut self, op: SyncVarOp, var: SyncVar) -> Option<&mut Shared> {
         let token = matches!(op, SyncVarOp::Park | SyncVarOp::Unpark);
         (var != SyncVar::NONE).then(|| entry(&mut self.vars, 2 * var.index() + usize::from(token)))
     }
 
-    /// Visits what a plain access touches, in order of address.
+    /// Visits the parts that a plain access touches, in order of address.
     pub(super) fn of_data(&mut self, access: &DataVarAccess, mut visit: impl FnMut(&mut Shared)) {
         if access.var != SyncVar::NONE {
             return visit(entry(&mut self.vars, 2 * access.var.index()));
@@ -69,7 +69,7 @@ impl Memory {
         self.locations[access.location.index()].insert(first + 1, Piece { bytes: byte..end, at });
     }
 
-    /// Makes pieces of what was not touched before.
+    /// Makes pieces of the bytes that were not touched before.
     fn fill(&mut self, access: &DataVarAccess, bytes: &Range<u64>) {
         let location = access.location.index();
         let mut begin = bytes.start;
@@ -95,7 +95,7 @@ impl Memory {
         }
     }
 
-    /// A place in the table of pieces for one that was not touched.
+    /// Returns an index in the table of pieces for one that was not touched.
     fn fresh(&mut self) -> usize {
         let at = self.used;
         self.used += 1;
@@ -104,7 +104,7 @@ impl Memory {
     }
 }
 
-/// The entry at this place of a table that grows as needed.
+/// Returns the entry at this index of a table that grows as needed.
 fn entry<T: Default>(table: &mut Vec<T>, at: usize) -> &mut T {
     if table.len() <= at {
         table.resize_with(at + 1, T::default);

@@ -5,35 +5,36 @@
 //! sequentially consistent execution is *borderline*: has a load that could be served an older value, such that no
 //! schedule explains it. So it suffices to look at the executions that the explorer runs anyway.
 //!
-//! # What is stale
+//! # Stale loads
 //!
-//! *hb* is program order and the order of operations that do not commute, before the load itself: what the load's task
-//! has seen, by whatever way. *rhb* is hb without what a store buffer relaxes: program order from a store to a later
-//! load of the same task, with nothing between that drains the buffer; and the reading of one's own buffered store.
-//! A load of `x` by task `p` is stale-able if there is a store to `x` that
+//! *hb* is program order and the order of operations that do not commute, before the load itself: everything that the
+//! load's task has seen. *rhb* is hb without the orders that a store buffer relaxes: program order from a store to a
+//! later load of the same task, with nothing between that drains the buffer; and the read of a task's own buffered
+//! store. A load of `x` by task `p` is stale-able if there is a store to `x` that
 //!
-//! - comes before the load's predecessor in `p` by hb: else a schedule has the load before that store;
-//! - does not come before the load by rhb: else the machine forbids it, too;
+//! - comes before the load's predecessor in `p` by hb: otherwise a schedule has the load before that store;
+//! - does not come before the load by rhb: otherwise the machine forbids it, too;
 //! - and is followed, in the order of stores to `x`, by no store of `p` itself: a task never reads past its own stores.
 //!   An *older* store of `p` does not count: it may wait in the buffer, and serve the load, while the other's store
 //!   comes after it (x86's litmus test `n6`).
 //!
-//! # How it is decided
+//! # Decision
 //!
-//! Every store to `x` comes before the later ones by both orders, so what a task has seen of them is a beginning of
-//! their list, by either order. Hence the last that `p` knows by hb decides: if it is `p`'s own, nothing is stale; else
-//! the load is stale-able if and only if rhb does not know that one. Each task has three clocks, which count the stores of
-//! each task: what is hb-before its next operation, what is rhb-before its next load, and what is rhb-before its next
-//! store. A variable has those of its loads and stores, and the list of its stores in full. Each load costs a binary
-//! search in it.
+//! Every store to `x` comes before the later ones by both orders, so what a task has seen of them is a prefix of
+//! their list, by either order. Hence the last that `p` knows by hb decides. If it is `p`'s own, nothing is stale;
+//! otherwise the load is stale-able if and only if rhb does not know that one. Each task has three clocks, which
+//! count the stores of each task: what is hb-before its next operation, what is rhb-before its next load, and what is
+//! rhb-before its next store. A variable has those of its loads and stores, and the list of its stores in full. Each
+//! load costs a binary search in it.
 //!
-//! # What drains the buffer
+//! # Operations that drain the buffer
 //!
 //! x86-TSO, as Rust compiles to it: `SeqCst` stores (`xchg`), read-modify-writes of any ordering, a compare-exchange that
 //! failed included (`lock cmpxchg`), `SeqCst` fences; and whatever consists of these: locks, condition variables, channels,
-//! barriers, parking, spawn, end and join of tasks, changes of reference counts. Stores that relax or release do not, nor do other
-//! fences, yields and sleeps, nor any load. Hence a program all of whose stores are `SeqCst` has no findings, whatever its
-//! loads are. That is about x86: on a machine that reorders more, a program may do what is not found here.
+//! barriers, parking, spawn, end and join of tasks, changes of reference counts. Stores that relax or release do not,
+//! nor do other fences, yields and sleeps, nor any load. Hence a program all of whose stores are `SeqCst` has no
+//! findings, whatever its loads are. That holds for x86: a machine that reorders more may show behaviour that is not
+//! found here.
 //!
 //! Accesses to tracked plain memory are loads and stores of the bytes that they touch.
 //!
@@ -49,10 +50,11 @@
 //!   a load that would read the same from an older store is reported.
 //! - Looks at locks, counts, tasks and one-time initialisations (`is_poisoned`, `strong_count`, `is_finished`,
 //!   `is_completed`) are plain loads that order others; they are not reported themselves.
-//! - A failed `try_read` or `try_write` may be a plain load in `std`. It is taken to drain the buffer, as a failed `try_lock` does.
+//! - A failed `try_read` or `try_write` may be a plain load in `std`. It is taken to drain the buffer, as a failed
+//!   `try_lock` does.
 //! - Plain accesses are no schedule points. Where they race with each other, executions of one trace may show
-//!   different findings; the race is the first thing to mend.
-//! - Exploration must cover every trace: what it left out may have been borderline.
+//!   different findings; fix the race first.
+//! - Exploration must cover every trace: an execution that it left out may have been borderline.
 //!
 //! Reduction compatible: hb and rhb are the same in all executions of a trace.
 
@@ -84,11 +86,11 @@ const NAME: &str = "stale-load";
 /// ```
 #[derive(Debug, Default)]
 pub struct StaleLoads {
-    /// Whether a finding is an error, not a warning.
+    /// `true` if a finding is an error, not a warning.
     errors: bool,
     tasks: Tasks,
     memory: Memory,
-    /// What the execution has shown already: which load, by its task and place, and which store.
+    /// The pairs that the execution has shown already: the load, by its task and place, and the store.
     told: HashSet<[(TaskId, SiteId); 2]>,
 }
 
@@ -99,15 +101,16 @@ const ARGUMENTS: [Argument<StaleLoads>; 1] = [Argument {
 }];
 
 impl StaleLoads {
-    /// Findings are warnings.
+    /// Creates a monitor whose findings are warnings.
     pub fn new() -> StaleLoads {
         StaleLoads::default()
     }
 
-    /// With `key=value` pairs, separated by commas: `errors=true` makes errors of the findings. No pairs are fine.
+    /// Creates the monitor with `key=value` pairs, separated by commas: `errors=true` makes errors of the findings.
+    /// No pairs are fine.
     ///
     /// # Errors
-    /// Something is not of that form, or not known; the text says what is.
+    /// If the text is not of that form, or names an unknown key; the message lists the known ones.
     pub fn with_arguments(arguments: &str) -> Result<StaleLoads, String> {
         arguments::with(StaleLoads::new(), NAME, &ARGUMENTS, arguments)
     }
@@ -143,7 +146,7 @@ impl StaleLoads {
             }
             between => format!(
                 "put a SeqCst fence between the store by {other} at {stored} and the next load by {other}{}; likewise \
-                 in tasks by way of which {task} came to know of that store. Or make these stores SeqCst or read-modify-writes",
+                 in every task through which {task} learned of that store. Or make these stores SeqCst or read-modify-writes",
                 between
                     .map(|between| format!(", and one {between}"))
                     .unwrap_or_default()

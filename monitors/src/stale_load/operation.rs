@@ -1,15 +1,15 @@
-//! What an operation does to a store buffer.
+//! The effect of an operation on a store buffer.
 
 use intermezzo_sdk::{Class, MemoryOrder, SyncVarAccess, SyncVarOp};
 
-/// What an operation is to a machine with store buffers.
+/// The kind of an operation for a machine with store buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// No access to memory that anybody sees.
+    /// No access to memory that another task sees.
     Nothing,
-    /// The buffer is drained.
+    /// An operation that drains the buffer.
     Drain,
-    /// A load of which nothing is reported: there is no list of what it could read.
+    /// A load that is never reported: there is no list of the stores that it could read.
     Look,
     /// A load.
     Load,
@@ -17,19 +17,19 @@ pub(super) enum Operation {
     Store,
     /// One or several read-modify-writes: the buffer is drained before and after.
     Whole {
-        /// How its variable is touched.
+        /// The class of the operation on its variable.
         class: Class,
-        /// Whether a load could read from it.
+        /// `true` if a load could read from it.
         stores: bool,
     },
 }
 
 impl Operation {
-    /// What it is on x86, as Rust compiles to it.
+    /// Returns the kind of the operation on x86, as Rust compiles to it.
     pub(super) fn of(access: &SyncVarAccess) -> Operation {
         use SyncVarOp::*;
         let whole = |class| Operation::Whole { class, stores: false };
-        let unasked = access.read == 1;
+        let by_environment = access.read == 1;
         match access.op {
             Yield | Sleep | Choice | OperationCall | OperationReturn => Operation::Nothing,
             Fence if access.order == MemoryOrder::SeqCst => Operation::Drain,
@@ -43,12 +43,12 @@ impl Operation {
                 stores: true,
             },
             SharedAcquire | SharedTryAcquire | SharedRelease => whole(Class::Share),
-            // The last one finds that it is the last: it looks.
+            // The last one finds that it is the last: it reads.
             CountDown if access.written == 0 => whole(Class::Write),
             CountUp | CountDown | Unpark | TaskEnd => whole(Class::Add),
-            // All have arrived when the first passes; who was notified is settled by the notification.
+            // When the first task passes, all have arrived. The notification decides which tasks are notified.
             BarrierPass => whole(Class::Read),
-            CondvarWake if !unasked => whole(Class::Read),
+            CondvarWake if !by_environment => whole(Class::Read),
             TimeOut => whole(Class::Write),
             op if op.is_write() => whole(Class::Write),
             _ => whole(Class::Read),

@@ -1,13 +1,13 @@
-//! The clocks of tasks and of what they share: what is hb-before, and what is rhb-before.
+//! The clocks of tasks and of the objects that they share: what is hb-before, and what is rhb-before.
 //!
-//! Clocks count stores, those of a task in its program order. By either order, whatever comes after a store of a task comes
-//! after that task's earlier ones: buffers are first in, first out. Loads need no number, because nobody asks
-//! after them; what comes after a load knows what the load knew.
+//! Clocks count stores, those of a task in its program order. By either order, an event after a store of a task is
+//! also after that task's earlier ones: buffers are first in, first out. Loads need no number, because they are never
+//! looked up; an event after a load knows what the load knew.
 
 use intermezzo_sdk::Class;
 use intermezzo_sdk::{EventId, SiteId, TaskId, VectorClock};
 
-/// An access, and where in the source it is.
+/// An access, and its source place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) event: EventId,
@@ -18,9 +18,9 @@ pub(super) struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Missed {
     pub(super) store: Place,
-    /// Where the load's own task last stored something that may still be in its buffer.
+    /// The place of the last store by the load's own task that may still be in its buffer.
     pub(super) own: Option<SiteId>,
-    /// Whether other buffers have no part in it: a fence between that store and the load is enough.
+    /// `true` if other buffers have no part in it: a fence between that store and the load is enough.
     pub(super) alone: bool,
 }
 
@@ -38,7 +38,7 @@ impl Clocks {
     }
 }
 
-/// A store: the how-manieth of its task, from 1.
+/// A store: its index among the stores of its task, from 1.
 #[derive(Clone, Copy, Debug)]
 struct Stored {
     number: u32,
@@ -51,23 +51,23 @@ impl Stored {
     }
 }
 
-/// What tasks share: a variable, or a piece of plain memory.
+/// An object that tasks share: a variable, or a piece of plain memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
-    /// What operations of each class so far know together, themselves included.
+    /// The joint knowledge of operations of each class so far, themselves included.
     classes: [Clocks; Class::ALL.len()],
     /// Every store, in order.
     stores: Vec<Stored>,
 }
 
 impl Shared {
-    /// It is as if untouched. The memory is kept.
+    /// Marks it as untouched. The memory is kept.
     pub(super) fn clear(&mut self) {
         self.classes.iter_mut().for_each(Clocks::clear);
         self.stores.clear();
     }
 
-    /// Those that do not commute with an operation of this class, with what they know.
+    /// Returns the classes that do not commute with an operation of this class, with their knowledge.
     fn before(&self, class: Class) -> impl Iterator<Item = (Class, &Clocks)> {
         let classes = Class::ALL.into_iter().zip(&self.classes);
         classes.filter(move |(other, _)| !class.commutes(*other))
@@ -82,11 +82,11 @@ impl Shared {
 struct Task {
     /// Stores so far.
     stores: u32,
-    /// What comes before its next operation by hb.
+    /// Everything hb-before its next operation.
     hb: VectorClock,
-    /// What comes before its next load by rhb.
+    /// Everything rhb-before its next load.
     loads: VectorClock,
-    /// What comes before its next store by rhb: no less than `loads`.
+    /// Everything rhb-before its next store: no less than `loads`.
     after: VectorClock,
     /// The last store since the buffer was drained.
     buffered: Option<SiteId>,
@@ -97,7 +97,7 @@ struct Task {
 pub(super) struct Tasks(Vec<Task>);
 
 impl Tasks {
-    /// They have done nothing. The memory is kept.
+    /// Resets all tasks. The memory is kept.
     pub(super) fn clear(&mut self) {
         for task in &mut self.0 {
             task.stores = 0;
@@ -108,7 +108,7 @@ impl Tasks {
         }
     }
 
-    /// The task that does something.
+    /// Returns the task that acts.
     pub(super) fn acting(&mut self, id: TaskId) -> Acting<'_> {
         if self.0.len() <= id.index() {
             self.0.resize_with(id.index() + 1, Task::default);
@@ -120,21 +120,21 @@ impl Tasks {
     }
 }
 
-/// A task that does something.
+/// The task that acts.
 pub(super) struct Acting<'a> {
     id: TaskId,
     task: &'a mut Task,
 }
 
 impl Acting<'_> {
-    /// A load; the last store that it could miss.
+    /// Performs a load. Returns the last store that it could miss.
     pub(super) fn load(&mut self, shared: &mut Shared) -> Option<Missed> {
         let missed = self.missed(shared);
         self.look(shared);
         missed
     }
 
-    /// The last store that a load could miss. If it could miss any, it could miss the last that hb knows.
+    /// Returns the last store that a load could miss. If it could miss any, it could miss the last that hb knows.
     fn missed(&self, shared: &Shared) -> Option<Missed> {
         let known = shared
             .stores
@@ -150,10 +150,10 @@ impl Acting<'_> {
         })
     }
 
-    /// A load of which nothing is reported.
+    /// Performs a load of which nothing is reported.
     pub(super) fn look(&mut self, shared: &mut Shared) {
         let task = &mut *self.task;
-        // One's own store may be read from the buffer, before others see it.
+        // A task's own store may be read from the buffer, before others see it.
         let own = shared
             .stores
             .last()
@@ -170,7 +170,7 @@ impl Acting<'_> {
         reads.rhb.join(&task.loads);
     }
 
-    /// A store that may stay in the buffer.
+    /// Performs a store that may stay in the buffer.
     pub(super) fn store(&mut self, shared: &mut Shared, place: Place) {
         self.touch(shared, Class::Write);
         self.put(shared, place);
@@ -178,7 +178,7 @@ impl Acting<'_> {
         self.task.buffered = Some(place.site);
     }
 
-    /// An operation that drains the buffer before and after; it may be a store itself.
+    /// Performs an operation that drains the buffer before and after; it may be a store itself.
     pub(super) fn whole(&mut self, shared: &mut Shared, class: Class, stored: Option<Place>) {
         self.touch(shared, class);
         if let Some(place) = stored {
@@ -188,13 +188,13 @@ impl Acting<'_> {
         self.drain();
     }
 
-    /// The buffer is drained.
+    /// Drains the buffer.
     pub(super) fn drain(&mut self) {
         self.task.loads.clone_from(&self.task.after);
         self.task.buffered = None;
     }
 
-    /// Learns of what comes before an operation of this class.
+    /// Learns of everything before an operation of this class.
     fn touch(&mut self, shared: &Shared, class: Class) {
         for (_, known) in shared.before(class) {
             self.task.hb.join(&known.hb);
@@ -211,7 +211,7 @@ impl Acting<'_> {
         shared.stores.push(Stored { number, place });
     }
 
-    /// Leaves what is known now to those who come after an operation of this class.
+    /// Leaves the current knowledge to operations after one of this class.
     fn leave(&self, shared: &mut Shared, class: Class) {
         let known = shared.class(class);
         known.hb.join(&self.task.hb);

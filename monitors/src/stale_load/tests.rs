@@ -1,4 +1,4 @@
-//! Executions written by hand, and which of their loads are stale.
+//! Executions written by hand, and the stale loads in them.
 
 use super::StaleLoads;
 use intermezzo_sdk::testing::{Event, Script};
@@ -88,7 +88,7 @@ impl Written {
         self.script.play(&mut StaleLoads::new())
     }
 
-    /// The loads that are stale, and what they miss: `q: R x misses p: W x`.
+    /// Returns the stale loads, and the stores that they miss: `q: R x misses p: W x`.
     fn stale(&self) -> Vec<String> {
         let line = |site: &str| {
             let number = site.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -115,7 +115,7 @@ fn stale(text: &str) -> Vec<String> {
     written(text).stale()
 }
 
-/// Nothing is stale in it.
+/// Checks that nothing is stale in it.
 fn is_safe(text: &str) {
     assert_eq!(stale(text), [""; 0], "{text}");
 }
@@ -183,7 +183,7 @@ fn locks_and_counts_drain_and_yields_do_not() {
     assert_eq!(yielding, ["q: R x misses p: W x"]);
 }
 
-/// Changes of a count commute: the one that came second has not seen what the other task did before the first.
+/// Changes of a count commute: the second one has not seen what the other task did before the first.
 #[test]
 fn counts_order_nothing() {
     is_safe("r: W x\n r: R y\n p: W y\n p: up z\n q: down z\n q: R x");
@@ -225,7 +225,7 @@ fn forwarding_orders_nothing() {
     assert_eq!(forwarded, ["q: R x misses p: W x"]);
 }
 
-/// To read another's store is to wait until it is there, and all before it.
+/// Reading another task's store waits until it is there, and all before it.
 #[test]
 fn reading_another_tasks_store_orders() {
     is_safe("p: W x\n p: R y\n q: R x\n q: W y\n q: R x");
@@ -273,7 +273,7 @@ fn a_ring_of_three_is_found() {
     is_safe("p: W x\n p: R y\n q: W y\n r: W z\n q: R z\n r: R x");
 }
 
-/// More stores than any fixed number of them: the task has seen the first only.
+/// More stores than any fixed number of them: the task has seen only the first.
 #[test]
 fn stores_are_not_forgotten() {
     let unseen = "r: W y\n".repeat(20);
@@ -344,7 +344,7 @@ fn a_report_says_what_where_and_what_mends_it() {
     );
     let expected = format!(
         "put a SeqCst fence between the store by task 1 at {} and the next load by task 1, and one between the store by \
-         task 2 at {} and the load at {}; likewise in tasks by way of which task 2 came to know of that store. Or make \
+         task 2 at {} and the load at {}; likewise in every task through which task 2 learned of that store. Or make \
          these stores SeqCst or read-modify-writes",
         place(0),
         place(2),
@@ -355,7 +355,7 @@ fn a_report_says_what_where_and_what_mends_it() {
     assert_eq!(tasks, [2, 1], "the load, and the store");
 }
 
-/// What the load's task can mend alone.
+/// A finding that the load's task can fix alone.
 #[test]
 fn one_fence_is_enough_where_one_buffer_is_to_blame() {
     let shape_r = written("p: W x\n p: W y\n q: W y\n q: R x");

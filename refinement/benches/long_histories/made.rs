@@ -11,14 +11,14 @@ const PROCESSES: usize = 8;
 
 type Random = Xoshiro256PlusPlus;
 
-/// What a process is doing.
+/// The state of a process.
 enum Doing<C, R> {
     Nothing,
     Called(Called, C),
     Effected(Called, R),
 }
 
-/// A history of so many operations. `call` chooses a call, given its number; `perform` performs it.
+/// Returns a history of `operations`. `call` chooses a call, given its number; `perform` performs it.
 fn history<S, C: Clone, R>(
     operations: usize,
     mut state: S,
@@ -51,7 +51,7 @@ fn history<S, C: Clone, R>(
     recorder.history()
 }
 
-/// Whether to take rather than to put, such that a container holds some hundreds of values.
+/// `true` to take rather than to put, such that a container holds some hundreds of values.
 fn takes(random: &mut Random, held: usize) -> bool {
     random.random_range(0..600) < held.min(500) + 50
 }

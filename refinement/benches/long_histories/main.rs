@@ -1,4 +1,5 @@
-//! How the checks of long histories grow: 10,000, 100,000 and 1,000,000 operations, and the exponent of the growth.
+//! The growth of the checks of long histories: 10,000, 100,000 and 1,000,000 operations, and the exponent of the
+//! growth.
 //!
 //! The exponents are of processor time, the least of three runs each, fitted by least squares in logarithms.
 
@@ -15,7 +16,7 @@ mod made;
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 
-/// What processor time this process has used, in seconds.
+/// Returns the processor time that this process has used, in seconds.
 fn processor_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
@@ -56,7 +57,7 @@ fn measure<S: CheckLong>(
     println!("{name}: n^{:.3}, {points:?}", exponent(&points));
 }
 
-/// The slope of a line through the logarithms.
+/// Returns the slope of a line through the logarithms.
 fn exponent(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let logarithms: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();

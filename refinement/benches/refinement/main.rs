@@ -18,7 +18,7 @@ use treiber::Treiber;
 
 const SEED: u64 = 170;
 
-/// A history of so many operations by so many clients, as some order of effects within their intervals makes it.
+/// Returns a history of `operations` by `clients`, as some order of effects within their intervals makes it.
 fn history<S: Sequential>(
     specification: &S,
     operations: usize,
@@ -77,8 +77,8 @@ fn general(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The general checker keeps every state it comes to. Which is cheaper: a copy each, or collections that share? (Two
-/// clients: of more, which of two values came first may show only much later, and the search is what takes time.)
+/// The general checker keeps every state that it reaches. Which is cheaper: a copy each, or collections that share?
+/// (Two clients only: with more, the order of two values may show much later, and the search dominates the time.)
 fn shared_states(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("states of a queue");
     let copied = queue::Queue::unbounded();
@@ -93,8 +93,8 @@ fn shared_states(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Three tasks at a Treiber stack: what it costs to write histories down and judge them. The engine alone marks the
-/// operations too, so that both run the same executions.
+/// Three tasks at a Treiber stack: the cost of recording and judging histories. The engine alone marks the operations
+/// too, so that both run the same executions.
 fn executions(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("executions");
     let bare = || {

@@ -4,7 +4,7 @@ use imbl::Vector;
 use intermezzo_refinement::specification::Sequential;
 use intermezzo_refinement::specs::queue::{Call, Return};
 
-/// As `specs::queue::Queue`, with persistent states.
+/// Like `specs::queue::Queue`, with persistent states.
 pub(crate) struct SharedQueue;
 
 impl Sequential for SharedQueue {

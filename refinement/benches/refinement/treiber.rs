@@ -4,7 +4,7 @@ use intermezzo_explorer::sync::atomic::{AtomicU8, AtomicUsize, Ordering::SeqCst}
 
 const NODES: usize = 8;
 
-/// A stack with room for so many pushes in all.
+/// A stack with room for `NODES` pushes in all.
 #[derive(Default)]
 pub(crate) struct Treiber {
     /// The node on top, from 1; 0 for none.

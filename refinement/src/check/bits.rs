@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 pub(super) struct Bits(SmallVec<[u64; 4]>);
 
 impl Bits {
-    /// An empty set with room for numbers below `most`.
+    /// Creates an empty set with room for numbers below `most`.
     pub(super) fn new(most: usize) -> Bits {
         Bits(SmallVec::from_elem(0, most.div_ceil(64)))
     }

@@ -1,5 +1,5 @@
-//! The general checker: a depth first search for an order of the operations, by Wing & Gong (JPDC 1993), that does not
-//! go on from what it has reached before, by Lowe (CCPE 2017).
+//! The general checker: a depth first search for an order of the operations, by Wing & Gong (JPDC 1993), that does
+//! not continue from a state which it reached before, by Lowe (CCPE 2017).
 //!
 //! An operation may come next if none that is left returned before it was called. Where the object has parts, each is
 //! checked alone (locality: Herlihy & Wing, TOPLAS 1990), for linearizability only: the other two levels are not
@@ -17,7 +17,7 @@ use crate::specification::{Next, Specification};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Something that is so or not.
+/// A predicate.
 type Predicate<'a, X> = Box<dyn Fn(&X) -> bool + 'a>;
 
 /// A checker with its settings.
@@ -31,10 +31,10 @@ pub struct Checker<'a, S: Specification> {
 }
 
 impl<'a, S: Specification> Checker<'a, S> {
-    /// How many states are looked at before a checker gives up: some gigabytes of them.
+    /// The number of states after which a checker gives up: some gigabytes of them.
     pub const STATES_MAX: u64 = 30_000_000;
 
-    /// A checker of linearizability.
+    /// Creates a checker of linearizability.
     pub fn new(specification: &'a S) -> Checker<'a, S> {
         Checker {
             specification,
@@ -46,22 +46,22 @@ impl<'a, S: Specification> Checker<'a, S> {
         }
     }
 
-    /// Which orders are allowed.
+    /// Sets the allowed orders.
     pub fn same(self, same: Same) -> Self {
         Checker { same, ..self }
     }
 
-    /// Gives up after so many states.
+    /// Sets the number of states after which it gives up.
     pub fn states_max(self, states_max: u64) -> Self {
         Checker { states_max, ..self }
     }
 
-    /// Gives up at this moment, if one is given. Default: at none.
+    /// Sets the moment at which it gives up. Default: never.
     pub fn until(self, until: Option<Instant>) -> Self {
         Checker { until, ..self }
     }
 
-    /// Calls for which this holds may take effect after they have returned: at any time, but they do.
+    /// Sets the calls that may take effect after they have returned: at any time, but they do.
     pub fn late(self, late: impl Fn(&S::Call) -> bool + 'a) -> Self {
         Checker {
             late: Box::new(late),
@@ -69,7 +69,7 @@ impl<'a, S: Specification> Checker<'a, S> {
         }
     }
 
-    /// Only orders count that lead to a state for which this holds. The object is then checked as a whole.
+    /// Allows only orders that lead to a state for which this holds. The object is then checked as a whole.
     pub fn ends(self, ends: impl Fn(&S::State) -> bool + 'a) -> Self {
         Checker {
             ends: Some(Box::new(ends)),
@@ -79,8 +79,8 @@ impl<'a, S: Specification> Checker<'a, S> {
 
     /// Checks a history.
     pub fn check(&self, history: &History<S::Call, S::Return>) -> Verdict<S::State> {
-        // A part that is hard to decide shall not keep from another that is easily refuted: all are tried with few
-        // states first, and what is left with more.
+        // A part that is hard to decide must not delay another that is easily refuted. So all are tried with few
+        // states first, and the undecided ones with more.
         const STATES_FIRST: u64 = 10_000;
         let mut order = Vec::new();
         let mut parts = self.parts(history);
@@ -104,12 +104,12 @@ impl<'a, S: Specification> Checker<'a, S> {
         }
     }
 
-    /// `true` if time is over.
+    /// `true` if the time is over.
     fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// The operations of each part, or all of them.
+    /// Returns the operations of each part, or all of them.
     fn parts(&self, history: &History<S::Call, S::Return>) -> Vec<Vec<usize>> {
         let mut parts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (at, operation) in history.operations().iter().enumerate() {
@@ -155,7 +155,8 @@ impl<'a, S: Specification> Checker<'a, S> {
     }
 }
 
-/// An operation's beginning or end, in a list in the order of time from which those in order already are taken out.
+/// An operation's beginning or end, in a list in the order of time. Operations that are already ordered are taken out
+/// of the list.
 #[derive(Clone, Copy)]
 struct Entry {
     operation: u32,
@@ -167,9 +168,9 @@ struct Entry {
 /// The head of the list, which is no entry.
 const HEAD: u32 = 0;
 
-/// One operation put in order.
+/// An operation that has been placed in the order.
 struct Placed {
-    /// Its beginning's entry.
+    /// The entry of its beginning.
     entry: u32,
     /// The state before.
     state: StateId,
@@ -177,14 +178,14 @@ struct Placed {
     others: Vec<StateId>,
 }
 
-/// In which states an order may end.
+/// A predicate for the states in which an order may end.
 pub(super) type Ends<'a, S> = &'a dyn Fn(&<S as Specification>::State) -> bool;
 
 /// The search for an order.
 struct Search<'a, S: Specification> {
     specification: &'a S,
     operations: &'a [&'a Operation<S::Call, S::Return>],
-    /// In which states an order may end.
+    /// The predicate for the states in which an order may end.
     may_end: Option<Ends<'a, S>>,
     entries: Vec<Entry>,
     /// The entry of each operation's end, if it has one.
@@ -194,11 +195,11 @@ struct Search<'a, S: Specification> {
     done: Bits,
     placed: Vec<Placed>,
     state: StateId,
-    /// The longest order so far: the operations, the state after them, and who was stuck then.
+    /// The longest order so far: the operations, the state after them, and the operations that were stuck then.
     longest: Longest,
 }
 
-/// How far the search got.
+/// The progress of the search.
 #[derive(Default)]
 struct Longest {
     order: Vec<usize>,
@@ -214,7 +215,7 @@ impl<'a, S: Specification> Search<'a, S> {
         intervals: &[Interval],
         may_end: Option<Ends<'a, S>>,
     ) -> Search<'a, S> {
-        // At one moment, beginnings come first: such operations overlap.
+        // At the same moment beginnings come first: such operations overlap.
         let mut moments: Vec<(u64, bool, u32)> = Vec::new();
         for (operation, interval) in (0..).zip(intervals) {
             moments.push((interval.from, false, operation));
@@ -260,7 +261,7 @@ impl<'a, S: Specification> Search<'a, S> {
     fn run(mut self, mut patience: Patience) -> Verdict<S::State> {
         let mut at = self.entries[HEAD as usize].after;
         loop {
-            // Nothing that has to happen is left once no end is met on the way through the list.
+            // If the way through the list meets no end, every operation that has to happen is placed.
             if at == HEAD && self.may_end.is_none_or(|may| may(self.states.get(self.state))) {
                 return Verdict::Allowed { order: self.order() };
             }
@@ -282,13 +283,13 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    /// The operations placed so far.
+    /// Returns the operations placed so far.
     fn order(&self) -> Vec<usize> {
         let operation = |placed: &Placed| self.entries[placed.entry as usize].operation as usize;
         self.placed.iter().map(operation).collect()
     }
 
-    /// Tries to put the operation that begins here next; the entry to go on with.
+    /// Tries to place the operation that begins here next. Returns the entry to continue with.
     fn place(&mut self, at: u32) -> u32 {
         let operation = self.entries[at as usize].operation as usize;
         let Operation { call, returned, .. } = self.operations[operation];
@@ -303,7 +304,7 @@ impl<'a, S: Specification> Search<'a, S> {
                 .collect(),
         };
         if returned.is_none() {
-            // What may never have happened, and changes nothing, need not have.
+            // An operation that may never have happened, and changes nothing, need not have happened.
             candidates.retain(|&state| state != self.state);
         }
         candidates.reverse();
@@ -326,7 +327,7 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    /// The last of these states with which the operations done were not reached before.
+    /// Returns the last of these states that was not reached before with the same operations done.
     fn first_new(&mut self, candidates: &mut Vec<StateId>) -> Option<StateId> {
         while let Some(state) = candidates.pop() {
             if self.reached.insert(&self.done, state) {
@@ -336,7 +337,7 @@ impl<'a, S: Specification> Search<'a, S> {
         None
     }
 
-    /// Takes the last operation back, or gives it another outcome; the entry to go on with.
+    /// Takes the last operation back, or gives it another outcome. Returns the entry to continue with.
     fn take_back(&mut self) -> Option<u32> {
         let mut last = self.placed.pop()?;
         if let Some(state) = self.first_new(&mut last.others) {
@@ -371,7 +372,7 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    /// Notes how far this order got: the operation that ends at `end` had to come before.
+    /// Notes the length of this order: the operation that ends at `end` had to come before.
     fn note_longest(&mut self, end: u32) {
         if self.longest.found && self.placed.len() <= self.longest.order.len() {
             return;

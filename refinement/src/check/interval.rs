@@ -1,19 +1,19 @@
-//! When each operation may take effect: between which moments.
+//! The interval of moments in which each operation may take effect.
 
 use super::Same;
 use crate::history::Operation;
 
-/// From when and until when an operation may take effect.
+/// The interval in which an operation may take effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
     pub(super) from: u64,
-    /// `None` for one that may never do so.
+    /// `None` for an operation that may never do so.
     pub(super) until: Option<u64>,
 }
 
-/// The intervals of operations, which are in the order of their calls.
+/// Returns the intervals of operations, which are in the order of their calls.
 ///
-/// `late` says which of them may take effect after they have returned: at any time, but they do.
+/// `late` holds for operations that may take effect after they have returned: at any time, but they do.
 pub(super) fn intervals<C, R>(
     operations: &[&Operation<C, R>],
     same: Same,
@@ -35,7 +35,7 @@ pub(super) fn intervals<C, R>(
     intervals
 }
 
-/// Between two moments at which none is under way, any order will do.
+/// Widens intervals: between two moments at which no operation runs, any order is allowed.
 fn widen_to_quiet_moments(intervals: &mut [Interval]) {
     let mut first = 0;
     while first < intervals.len() {

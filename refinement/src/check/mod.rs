@@ -1,4 +1,4 @@
-//! Whether a history is what a specification allows.
+//! The check of a history against a specification.
 
 mod bits;
 pub mod general;
@@ -11,24 +11,25 @@ mod states;
 use crate::history::History;
 use crate::specification::Specification;
 
-/// Which orders of operations are allowed.
+/// The orders of operations that are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Same {
     /// An operation that returned before another was called comes before it: linearizability (Herlihy & Wing,
     /// TOPLAS 1990).
     #[default]
     Linearizable,
-    /// Operations of each process come in their order, and that is all: sequential consistency (Lamport, 1979).
+    /// Operations of each process keep their order, and no others: sequential consistency (Lamport, 1979).
     Sequential,
-    /// An operation comes before another if they are apart by a moment at which none was under way: quiescent
-    /// consistency (Aspnes, Herlihy & Shavit, JACM 1994). It says nothing of the order of one process's operations.
+    /// An operation comes before another if a moment lies between them at which none was running: quiescent
+    /// consistency (Aspnes, Herlihy & Shavit, JACM 1994). It does not constrain the order of one process's
+    /// operations.
     Quiescent,
 }
 
-/// What a checker says about a history.
+/// A checker's verdict about a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<S> {
-    /// It is allowed, by this order: places in the history. Operations that never returned are in it if they have to
+    /// It is allowed, by this order: places in the history. Operations that never returned are in it if they must
     /// have happened.
     Allowed {
         /// The operations in an order in which, one at a time, they return what they returned.
@@ -36,35 +37,35 @@ pub enum Verdict<S> {
     },
     /// It is not.
     Violation(Violation<S>),
-    /// Too many states were looked at, or time was over.
+    /// Too many states were examined, or the time was over.
     Unknown {
-        /// How many.
+        /// The number of states.
         states: u64,
     },
 }
 
 impl<S> Verdict<S> {
-    /// Whether the history is allowed.
+    /// `true` if the history is allowed.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Verdict::Allowed { .. })
     }
 }
 
-/// Why a history is not allowed: how far an order of its operations can get at most.
+/// The reason why a history is not allowed: the longest possible order of its operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation<S> {
-    /// As many operations as can be put in order before one has to come that cannot: places in the history.
+    /// The most operations that can be put in order before one must come that cannot: places in the history.
     pub longest: Vec<usize>,
     /// The state that they lead to.
     pub state: S,
     /// The operations that could come next then, none of which may return what it returned.
     pub stuck: Vec<usize>,
-    /// The operations that it is about: those of one part of the object, or all.
+    /// The operations concerned: those of one part of the object, or all.
     pub part: Vec<usize>,
 }
 
 impl<S> Violation<S> {
-    /// The same without the state.
+    /// Returns the same without the state.
     pub(crate) fn without_state(self) -> Violation<()> {
         Violation {
             longest: self.longest,
@@ -78,7 +79,7 @@ impl<S> Violation<S> {
 /// Checks a history. Parts are checked one after the other if every operation has one.
 ///
 /// # Panics
-/// The specification names no state for a pending operation that it allowed: an error of its own.
+/// If the specification names no state for a pending operation that it allowed: an error of its own.
 pub fn check<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,

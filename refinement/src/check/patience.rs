@@ -1,8 +1,8 @@
-//! When a search for an order gives up: after too many states, or when its time is over.
+//! The point at which a search for an order gives up: after too many states, or when its time is over.
 
 use std::time::Instant;
 
-/// Rounds of a search between two looks at the clock.
+/// Rounds of a search between two checks of the clock.
 const ROUNDS_PER_LOOK: u32 = 1_024;
 
 /// The limits of one search.
@@ -21,7 +21,7 @@ impl Patience {
         }
     }
 
-    /// `true` if the search, which has looked at this many states and asks in each round, is to give up.
+    /// `true` if the search, which has examined this many states and asks in each round, must give up.
     #[inline]
     pub(super) fn is_over(&mut self, states: u64) -> bool {
         if states > self.states_max {

@@ -1,7 +1,7 @@
 //! The search for an order that keeps each process's own order and no other: sequential consistency.
 //!
-//! As the general search, with a candidate for each process. An operation that never returned may have happened or not;
-//! it is the last of its process, or is followed by a next life that need not come after it.
+//! Like the general search, with a candidate for each process. An operation that never returned may have happened or
+//! not. It is the last of its process, or is followed by a next life that need not come after it.
 
 use super::bits::Bits;
 use super::general::Ends;
@@ -12,7 +12,7 @@ use crate::history::Operation;
 use crate::specification::{Next, Specification};
 use std::collections::BTreeMap;
 
-/// A branch: the operation placed, the state after it, and how many were placed before.
+/// A branch: the operation placed, the state after it, and the number of operations placed before.
 struct Branch {
     operation: usize,
     state: StateId,
@@ -95,7 +95,7 @@ pub(super) fn search<S: Specification>(
     }
 }
 
-/// The operation of the same process that comes before each, if it returned.
+/// Returns, for each operation, the one of the same process before it, if that returned.
 fn predecessors<C, R>(operations: &[&Operation<C, R>]) -> Vec<Option<usize>> {
     let mut last: BTreeMap<u32, usize> = BTreeMap::new();
     let mut before = Vec::with_capacity(operations.len());
@@ -108,7 +108,7 @@ fn predecessors<C, R>(operations: &[&Operation<C, R>]) -> Vec<Option<usize>> {
     before
 }
 
-/// Who may come next.
+/// Returns the operations that may come next.
 fn candidates(before: &[Option<usize>], is_placed: &[bool]) -> Vec<usize> {
     let may = |at: &usize| !is_placed[*at] && before[*at].is_none_or(|earlier| is_placed[earlier]);
     (0..before.len()).filter(may).collect()

@@ -1,4 +1,4 @@
-//! States of a specification, each kept once, and what was reached with them.
+//! States of a specification, each kept once, and the operations with which they were reached.
 
 use super::bits::Bits;
 
@@ -24,7 +24,7 @@ impl<S: Eq + Hash> States<S> {
         }
     }
 
-    /// The number of a state, new or not.
+    /// Returns the number of a state, new or not.
     pub(super) fn number(&mut self, state: S) -> StateId {
         let States {
             states,
@@ -45,18 +45,18 @@ impl<S: Eq + Hash> States<S> {
         &self.states[number as usize]
     }
 
-    /// Takes a state out. The others are gone.
+    /// Takes a state out, and drops the others.
     pub(super) fn take(mut self, number: StateId) -> S {
         self.states.swap_remove(number as usize)
     }
 }
 
-/// Which operations were done with which state: what comes after depends on nothing else (Lowe, 2017).
+/// The sets of operations that were done with each state: the continuation depends on nothing else (Lowe, 2017).
 #[derive(Default)]
 pub(super) struct Reached(HashSet<(Bits, StateId)>);
 
 impl Reached {
-    /// Whether this is new.
+    /// Adds the pair. `true` if it is new.
     pub(super) fn insert(&mut self, done: &Bits, state: StateId) -> bool {
         self.0.insert((done.clone(), state))
     }

@@ -1,6 +1,7 @@
-//! The steps that matter, in columns: one for each task, and one for what the object held.
+//! The relevant steps, in columns: one for each task, and one for the object's state.
 //!
-//! As wide as there is room for: places in the source beside the steps, or else below them, or else one column for all.
+//! The table is as wide as there is room for: places in the source next to the steps, or else below them, or else one
+//! column for all.
 
 use super::steps::{CALL, RETURN, Steps, ToldStep, place_of};
 use crate::scenario::shortened;
@@ -9,7 +10,7 @@ use std::fmt::Write;
 /// Between two columns.
 const BETWEEN: &str = " | ";
 
-/// What is shown of a state at least, where there is not room for all of it.
+/// The shortest part of a state that is shown, if there is not room for all of it.
 const STATE_MIN: usize = 20;
 
 /// A step as it is shown.
@@ -20,7 +21,7 @@ struct Row {
     state: Option<String>,
 }
 
-/// Draws the steps that matter within so many characters; nothing if there are none.
+/// Draws the relevant steps within `width` characters; nothing if there are none.
 pub(super) fn draw(steps: &Steps, width: usize) -> String {
     let shown: Vec<&ToldStep> = steps.of_tasks().filter(|step| step.matters).collect();
     let mut columns: Vec<usize> = Vec::new();
@@ -74,7 +75,7 @@ enum Outside {
     After,
 }
 
-/// The operations before or after the tasks, a line each.
+/// Returns the operations before or after the tasks, a line each.
 fn outside(steps: &Steps, which: impl Fn(Outside) -> bool) -> String {
     let begins = steps.operations.iter().filter(|operation| operation.task != 0);
     let first = begins.filter_map(|operation| operation.first_step).min();
@@ -130,7 +131,7 @@ fn what(steps: &Steps, step: &ToldStep) -> String {
     }
 }
 
-/// File and line, without the folders.
+/// Returns file and line, without the folders.
 fn place(step: &ToldStep) -> String {
     if matches!(step.event.op.as_str(), CALL | RETURN) {
         return String::new();
@@ -141,7 +142,7 @@ fn place(step: &ToldStep) -> String {
     rest.unwrap_or(column).to_owned()
 }
 
-/// The file that all places are in, if it is one: then only their lines are left there.
+/// Returns the file that all places are in, if it is one: then only their lines remain there.
 fn only_file(rows: &mut [Row]) -> Option<String> {
     let file_of = |row: &Row| row.place.split_once(':').map(|(file, _)| file.to_owned());
     let file = rows.iter().find_map(file_of)?;
@@ -157,7 +158,7 @@ fn only_file(rows: &mut [Row]) -> Option<String> {
     Some(file)
 }
 
-/// Where places in the source are written.
+/// The position of places in the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Beside,
@@ -168,7 +169,7 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// So much of a text, and a sign if that is not all.
+/// Returns the text cut to `room`, with a sign if that is not all.
 fn cut(text: &str, room: usize) -> String {
     // A line break would break the table.
     let line = text.replace('\n', " ");
@@ -182,7 +183,7 @@ fn cut(text: &str, room: usize) -> String {
     }
 }
 
-/// The table, if there is room for it.
+/// Returns the table, if there is room for it.
 fn table(names: &[&str], rows: &[Row], shape: Shape, width: usize) -> Option<String> {
     let cell = |row: &Row| match shape {
         Shape::Beside if !row.place.is_empty() => length(&row.what) + 2 + length(&row.place),
@@ -242,7 +243,7 @@ fn table(names: &[&str], rows: &[Row], shape: Shape, width: usize) -> Option<Str
     Some(text)
 }
 
-/// One step after the other.
+/// Lists one step after the other.
 fn list(names: &[&str], rows: &[Row], width: usize) -> String {
     let name = names.iter().map(|name| length(name)).max().unwrap_or(0);
     let mut text = String::new();

@@ -1,7 +1,7 @@
-//! The failing execution step by step: who did what where, inside which operation, and which steps matter.
+//! The failing execution step by step: task, operation and place of each step, and the steps that matter.
 //!
-//! Steps matter that are accesses of several tasks to one variable of which one writes, the steps between which
-//! control goes from one task to another, and the calls and returns of operations.
+//! Steps that matter are accesses of several tasks to one variable of which one writes, the steps between which
+//! control passes from one task to another, and the calls and returns of operations.
 
 use crate::run::record::{Mark, Story, Texts};
 use crate::scenario::{Place, Scenario};
@@ -14,19 +14,19 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToldStep {
-    /// Whose it is: which of [`Failure::columns`](crate::Failure::columns).
+    /// The index of its task in [`Failure::columns`](crate::Failure::columns).
     pub column: usize,
     /// The operation that it is part of, by place in the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<u32>,
-    /// Whether another task accesses the same variable, and one of the two writes.
+    /// `true` if another task accesses the same variable, and one of the two writes.
     pub conflicts: bool,
-    /// Whether it matters: whether it is shown where there is no room for all.
+    /// `true` if it matters: it is shown even where there is no room for all.
     pub matters: bool,
-    /// What the object held after it, if the test shows that.
+    /// The object's state after it, if the test shows that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: FindingEvent,
 }
@@ -37,17 +37,18 @@ pub struct ToldStep {
 pub struct ToldOperation {
     /// The operation with its arguments: `push(1)`.
     pub call: String,
-    /// Who performs it: a task's number from 1; 0 for what is done before and after.
+    /// The task that performs it: its number from 1; 0 for operations before and after the tasks.
     pub task: u32,
-    /// What it returned, as `Debug` shows it; nothing if it did not return.
+    /// Its result, as `Debug` shows it; nothing if it did not return.
     pub returned: Option<String>,
-    /// The step with which it begins: which of [`Failure::steps`](crate::Failure::steps). Nothing if it was not called.
+    /// The step with which it begins: an index into [`Failure::steps`](crate::Failure::steps). Nothing if it was not
+    /// called.
     pub first_step: Option<usize>,
     /// The step with which it ends, if it does.
     pub last_step: Option<usize>,
 }
 
-/// What happened, in order, and who has which column.
+/// The steps in order, and the columns of the tasks.
 pub(super) struct Steps {
     pub(super) columns: Vec<String>,
     pub(super) steps: Vec<ToldStep>,
@@ -55,7 +56,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Those of these events, with what the story adds.
+    /// Creates the steps of these events, with the story's additions.
     pub(super) fn new(
         scenario: &Scenario,
         calls: &[String],
@@ -140,7 +141,7 @@ impl Steps {
         told
     }
 
-    /// Settles which steps are part of which operation, where these are the calls and returns of tasks.
+    /// Assigns steps to operations, where these are the calls and returns of tasks.
     fn find_operations(&mut self, performers: &[u32], ends: &BTreeMap<usize, u32>) {
         let mut inside: Vec<Option<u32>> = vec![None; self.columns.len()];
         let mut named = vec![false; self.columns.len()];
@@ -192,7 +193,7 @@ impl Steps {
         }
     }
 
-    /// The last step before control goes to another task, and the first after.
+    /// Marks the last step before control passes to another task, and the first after.
     fn find_switches(&mut self) {
         let own: Vec<usize> = (0..self.steps.len())
             .filter(|&at| is_own(&self.steps[at]))
@@ -204,7 +205,7 @@ impl Steps {
                 }
             }
         }
-        // Who is alone has no conflicts, and all that it does is of interest.
+        // A single task has no conflicts, and all of its steps are of interest.
         if own
             .windows(2)
             .all(|pair| self.steps[pair[0]].column == self.steps[pair[1]].column)
@@ -213,7 +214,7 @@ impl Steps {
         }
     }
 
-    /// The steps of tasks, which have columns.
+    /// Returns the steps of tasks, which have columns.
     pub(super) fn of_tasks(&self) -> impl Iterator<Item = &ToldStep> {
         self.steps.iter().filter(|step| is_own(step))
     }
@@ -222,7 +223,8 @@ impl Steps {
 pub(super) const CALL: &str = "call";
 pub(super) const RETURN: &str = "return";
 
-/// Whether the step is a task's own, and not its beginning or end, nor one of the first task, which makes the others.
+/// `true` if the step is a task's own, and not its beginning or end, nor one of the first task, which makes the
+/// others.
 fn is_own(step: &ToldStep) -> bool {
     let is_life = matches!(step.event.op.as_str(), "begin" | "end" | "spawn" | "join");
     !is_life && !step.event.id.starts_with("0.")
@@ -238,7 +240,7 @@ fn writes(event: &FindingEvent) -> bool {
     op.is_none_or(SyncVarOp::is_write)
 }
 
-/// An operation's place, as far as a step has one.
+/// Returns the place of a step's operation, if it has one.
 pub(super) fn place_of(step: &ToldStep) -> Option<Place> {
     step.operation.map(Place)
 }

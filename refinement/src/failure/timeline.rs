@@ -6,7 +6,7 @@ use crate::run::record::Mark;
 use crate::scenario::Place;
 use std::fmt::Write;
 
-/// Draws a history: time runs to the right, and what overlaps ran at once.
+/// Draws a history: time runs to the right, and overlapping operations ran concurrently.
 pub(super) fn draw(words: &Words<'_>, marks: &[Mark]) -> String {
     let (_, outcomes) = Brackets::of(marks, words.scenario.len());
     let performers = words.scenario.performers();

@@ -1,4 +1,4 @@
-//! Why no order of the operations explains what they returned, in words and for others to show.
+//! The reasons why no order of the operations explains their results, in words and as data.
 
 use super::Words;
 use crate::observations::Outcome;
@@ -10,24 +10,24 @@ use std::fmt::Write;
 /// Most dead ends in the words of a report.
 const IN_WORDS: usize = 12;
 
-/// Most dead ends that are listed for others.
+/// Most dead ends that are listed as data.
 pub(super) const LISTED: usize = 200;
 
-/// How the orders of a history's operations fail, one at a time.
+/// The ways in which the orders of a history's operations fail, one at a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToldOrders {
-    /// As many operations as can be put in order so that each returns what it returned: places in the scenario.
+    /// The most operations that can be put in order so that each returns what it returned: places in the scenario.
     pub longest: Vec<u32>,
     /// Every way in which an order fails, in the order of a depth first search.
     pub dead_ends: Vec<ToldDeadEnd>,
-    /// How many more there are.
+    /// The number of further ones.
     pub more: usize,
-    /// Whether that is all: not every order may have been looked at.
+    /// `true` if that is all: not every order may have been examined.
     pub complete: bool,
 }
 
-/// An order of some operations after which another does not do what it did.
+/// An order of some operations after which another does not have its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToldDeadEnd {
@@ -35,7 +35,7 @@ pub struct ToldDeadEnd {
     pub order: Vec<u32>,
     /// The operation, by place.
     pub next: u32,
-    /// What it may return then; nothing if it has to wait.
+    /// The results that it may have then; nothing if it has to wait.
     pub would: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl ToldOrders {
     }
 }
 
-/// In words: how far an order gets, and where each fails. `outcomes` is what became of each operation, by place.
+/// Describes how far an order gets, and where each fails. `outcomes` has the outcome of each operation, by place.
 pub(super) fn in_words(reasons: &Reasons, words: &Words<'_>, outcomes: &[Outcome]) -> String {
     let done = |place: &Place| words.done(*place, outcomes[place.index()]);
     let list = |places: &[Place]| places.iter().map(done).collect::<Vec<_>>().join(", ");

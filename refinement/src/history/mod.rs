@@ -1,4 +1,4 @@
-//! Histories: which operations ran when, and what they returned.
+//! Histories: operations with their times and results.
 
 pub mod formats;
 
@@ -7,15 +7,16 @@ use std::fmt;
 /// One operation of a history: a call, and its return if it came.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Operation<C, R> {
-    /// Who called: a thread, or a client. It has one operation at a time.
+    /// The caller: a thread, or a client. It has one operation at a time.
     pub process: u32,
-    /// What was called, with its arguments.
+    /// The called operation, with its arguments.
     pub call: C,
-    /// What it returned; `None` if it never did, or nobody knows: then it may have happened, at any time, or not.
+    /// The result; `None` if it never returned, or if the result is unknown: then it may have happened, at any time,
+    /// or not.
     pub returned: Option<R>,
-    /// When it was called. Only the order of times counts.
+    /// The time of the call. Only the order of times counts.
     pub called_at: u64,
-    /// When it returned; [`Operation::NEVER`] if it did not.
+    /// The time of the return; [`Operation::NEVER`] if it did not return.
     pub returned_at: u64,
 }
 
@@ -23,12 +24,12 @@ impl<C, R> Operation<C, R> {
     /// The time of a return that never came.
     pub const NEVER: u64 = u64::MAX;
 
-    /// Whether it never returned.
+    /// `true` if it never returned.
     pub fn is_pending(&self) -> bool {
         self.returned.is_none()
     }
 
-    /// Whether it had returned before the other was called.
+    /// `true` if it had returned before the other was called.
     pub fn precedes(&self, other: &Self) -> bool {
         self.returned_at < other.called_at
     }
@@ -40,14 +41,14 @@ pub struct History<C, R> {
     operations: Vec<Operation<C, R>>,
 }
 
-/// Why operations are no history.
+/// The reason why operations are no history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryError {
-    /// An operation returned before it was called, or at the same time. Its place in the list given.
+    /// An operation returned before it was called, or at the same time. Its place in the given list.
     ReturnBeforeCall(usize),
-    /// A process called while an operation of its own had not returned. The places of the two in the list given.
+    /// A process called while an operation of its own had not returned. The places of the two in the given list.
     Overlap(usize, usize),
-    /// An operation has a time of return and no value, or a value and no time. Its place in the list given.
+    /// An operation has a time of return and no value, or a value and no time. Its place in the given list.
     HalfReturned(usize),
 }
 
@@ -84,11 +85,11 @@ impl<C, R> Default for History<C, R> {
 }
 
 impl<C, R> History<C, R> {
-    /// A history of these operations, in whatever order they are given. An operation that returns when another is
-    /// called overlaps it.
+    /// Creates a history of these operations, in whatever order they are given. An operation that returns when
+    /// another is called overlaps it.
     ///
     /// # Errors
-    /// They are no history, see [`HistoryError`]. A process whose operation is pending may call again: it is the
+    /// If they are no history, see [`HistoryError`]. A process whose operation is pending may call again: it is the
     /// next life of a client that gave up.
     pub fn new(operations: Vec<Operation<C, R>>) -> Result<History<C, R>, HistoryError> {
         for (at, operation) in operations.iter().enumerate() {
@@ -116,7 +117,7 @@ impl<C, R> History<C, R> {
         Ok(History { operations })
     }
 
-    /// A history that is written down event by event.
+    /// Starts a history that is written down event by event.
     pub fn recorder() -> Recorder<C, R> {
         Recorder {
             operations: Vec::new(),
@@ -124,22 +125,22 @@ impl<C, R> History<C, R> {
         }
     }
 
-    /// The operations, in the order in which they were called.
+    /// Returns the operations, in the order in which they were called.
     pub fn operations(&self) -> &[Operation<C, R>] {
         &self.operations
     }
 
-    /// How many there are.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.operations.len()
     }
 
-    /// Whether there are none.
+    /// `true` if there are none.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// The same operations with other calls and returns.
+    /// Returns the same operations with other calls and returns.
     pub fn map<C2, R2>(
         self,
         mut call: impl FnMut(C) -> C2,
@@ -157,7 +158,7 @@ impl<C, R> History<C, R> {
         }
     }
 
-    /// The operations for which this holds, as a history.
+    /// Returns the operations for which this holds, as a history.
     pub fn filter(&self, keep: impl Fn(&Operation<C, R>) -> bool) -> History<C, R>
     where
         C: Clone,
@@ -174,7 +175,7 @@ impl<C, R> History<C, R> {
     }
 }
 
-/// An operation that a [`Recorder`] was told of.
+/// An operation that a [`Recorder`] has recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Called(usize);
 
@@ -186,7 +187,7 @@ pub struct Recorder<C, R> {
 }
 
 impl<C, R> Recorder<C, R> {
-    /// A process calls.
+    /// Records a call by a process.
     pub fn call(&mut self, process: u32, call: C) -> Called {
         self.now += 1;
         self.operations.push(Operation {
@@ -199,10 +200,10 @@ impl<C, R> Recorder<C, R> {
         Called(self.operations.len() - 1)
     }
 
-    /// An operation returns.
+    /// Records an operation's return.
     ///
     /// # Panics
-    /// It has returned before.
+    /// If it has returned before.
     pub fn returned(&mut self, called: Called, value: R) {
         self.now += 1;
         let operation = &mut self.operations[called.0];
@@ -211,7 +212,7 @@ impl<C, R> Recorder<C, R> {
         operation.returned_at = self.now;
     }
 
-    /// What was written down. Operations that have not returned are pending.
+    /// Returns the recorded history. Operations that have not returned are pending.
     pub fn history(self) -> History<C, R> {
         History {
             operations: self.operations,

@@ -1,4 +1,4 @@
-//! What an object was observed to do when its operations ran one at a time.
+//! Observations: the behaviour of an object whose operations ran one at a time.
 
 mod set;
 
@@ -12,7 +12,7 @@ use crate::run::record::{Mark, TextId};
 use crate::scenario::Place;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Outcome {
     /// It was not called.
@@ -23,22 +23,23 @@ pub(crate) enum Outcome {
     Returned(TextId),
 }
 
-/// What became of each operation, by place.
+/// The outcome of each operation, by place.
 pub(crate) type Outcomes = Vec<Outcome>;
 
-/// When operations were called and when they returned.
+/// The order of the calls and returns of operations.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Brackets {
-    /// By place; `u32::MAX` for what did not happen.
+    /// By place; `u32::MAX` for an event that did not happen.
     called: Vec<u32>,
     returned: Vec<u32>,
 }
 
-/// Not in this history.
+/// The value for an event that is not in this history.
 const NEVER: u32 = u32::MAX;
 
 impl Brackets {
-    /// Those of a history of so many places, and what became of each operation. What has not returned waits.
+    /// Returns those of a history of `places` operations, and the outcome of each. An operation that has not returned
+    /// waits.
     pub(crate) fn of(marks: &[Mark], places: usize) -> (Brackets, Outcomes) {
         let mut brackets = Brackets {
             called: vec![NEVER; places],
@@ -60,12 +61,12 @@ impl Brackets {
         (brackets, outcomes)
     }
 
-    /// Whether `a` had returned before `b` was called.
+    /// `true` if `a` had returned before `b` was called.
     fn precedes(&self, a: usize, b: usize) -> bool {
         self.returned[a] != NEVER && self.called[b] != NEVER && self.returned[a] < self.called[b]
     }
 
-    /// Whether there was a moment between `a` and `b` at which no operation was under way.
+    /// `true` if there was a moment between `a` and `b` at which no operation was running.
     fn apart(&self, a: usize, b: usize) -> bool {
         let places = 0..self.called.len();
         let quiet = |now: u32| {
@@ -80,8 +81,8 @@ impl Brackets {
             })
     }
 
-    /// Whether this order of operations may be told from that one's: some operation came before another here and not
-    /// there. Operations in `among` count.
+    /// `true` if `observed` keeps the order required here: where an operation has to come before another, it does so
+    /// there. Only operations in `among` count.
     fn keeps(&self, observed: &Brackets, same: Same, among: &[usize]) -> bool {
         among.iter().all(|&a| {
             among
@@ -90,7 +91,8 @@ impl Brackets {
         })
     }
 
-    /// Whether `a` has to come before `b` in any order. That of a task's operations is not said here.
+    /// `true` if `a` has to come before `b` in any order. The order of a task's own operations is not considered
+    /// here.
     pub(crate) fn ordered(&self, a: usize, b: usize, same: Same) -> bool {
         match same {
             Same::Linearizable => self.precedes(a, b),
@@ -100,12 +102,12 @@ impl Brackets {
     }
 }
 
-/// The same operations in the same order came to different outcomes.
+/// Different outcomes of the same operations in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Undetermined {
     /// The operations before, in order.
     pub(crate) before: Vec<(Place, TextId)>,
-    /// The operation, and two things that became of it.
+    /// The operation, and two outcomes of it.
     pub(crate) operation: Place,
     pub(crate) outcomes: [Outcome; 2],
 }
@@ -114,16 +116,16 @@ pub(crate) struct Undetermined {
 #[derive(Default)]
 pub(crate) struct Observations {
     places: usize,
-    /// For what became of the operations, how they were observed to come to that.
+    /// The observed orders for each combination of outcomes.
     observed: BTreeMap<Outcomes, BTreeSet<Brackets>>,
-    /// What became of an operation after others, in order: for objects whose operations come one at a time.
+    /// The outcome of an operation after others, in order: for objects whose operations come one at a time.
     outcomes: BTreeMap<(Vec<(Place, TextId)>, Place), Outcome>,
-    /// Whether any operation was observed to wait.
+    /// `true` if any operation was observed to wait.
     pub(crate) some_wait: bool,
 }
 
 impl Observations {
-    /// None, of a scenario with so many operations.
+    /// Creates an empty set, for a scenario with this number of operations.
     pub(crate) fn new(places: usize) -> Observations {
         Observations {
             places,
@@ -131,15 +133,15 @@ impl Observations {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of observations.
     pub(crate) fn len(&self) -> usize {
         self.observed.values().map(BTreeSet::len).sum()
     }
 
-    /// Adds a history in which operations came one at a time, and every beginning of it.
+    /// Adds a history in which operations came one at a time, and every prefix of it.
     ///
     /// # Errors
-    /// The object is not determined: the same operations came to something else before.
+    /// If the object is not determined: the same operations had another outcome before.
     pub(crate) fn add_serial(&mut self, marks: &[Mark]) -> Result<(), Undetermined> {
         let mut before = Vec::new();
         self.add(&[]);
@@ -169,7 +171,8 @@ impl Observations {
         Ok(())
     }
 
-    /// What became of an operation after these, in this order, one at a time; `None` if that was not observed.
+    /// Returns the outcome of an operation after these, in this order, one at a time; `None` if that was not
+    /// observed.
     pub(crate) fn after(&self, before: &[(Place, TextId)], next: Place) -> Option<Outcome> {
         self.outcomes.get(&(before.to_vec(), next)).copied()
     }
@@ -180,10 +183,10 @@ impl Observations {
         self.observed.entry(outcomes).or_default().insert(brackets);
     }
 
-    /// Whether a history was observed, up to the order of what may come in any.
+    /// `true` if a history was observed, up to the order of operations that may come in any.
     ///
-    /// Of operations that wait, each has to be observed to wait after all that returned, alone (Burckhardt et al.,
-    /// PLDI 2010): that others wait too cannot be seen.
+    /// Each operation that waits must be observed to wait alone, after all that returned (Burckhardt et al., PLDI
+    /// 2010): it cannot be seen that others wait too.
     pub(crate) fn allow(&self, marks: &[Mark], same: Same) -> bool {
         let (brackets, outcomes) = Brackets::of(marks, self.places);
         let waiting: Vec<usize> = places_of(&outcomes, |outcome| outcome == Outcome::Waits);

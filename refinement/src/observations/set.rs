@@ -1,8 +1,8 @@
 //! Sets of observations, to be kept and compared: a golden set is a regression test.
 //!
-//! Kept as JSON, in the format [`OBSERVATIONS_FORMAT`]. Each scenario has its operations by place, from 0: those before,
-//! each task's, those after. An observation says what each operation returned, and in `order` when each was called and
-//! returned: `0( 1( 0) 1)` are two that overlap.
+//! Kept as JSON, in the format [`OBSERVATIONS_FORMAT`]. Each scenario has its operations by place, from 0: those
+//! before, each task's, those after. An observation has the result of each operation, and in `order` the calls and
+//! returns: `0( 1( 0) 1)` are two that overlap.
 
 use super::{Brackets, Observations, Outcome, Outcomes};
 use crate::run::record::{Mark, Texts};
@@ -17,34 +17,34 @@ use std::path::{Path, PathBuf};
 /// The format of a file of observations.
 pub const OBSERVATIONS_FORMAT: &str = "intermezzo-observations/1";
 
-/// What an object was observed to do in each of some scenarios.
+/// The observed behaviour of an object in each of some scenarios.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObservationSet {
     /// In the order in which they were tried.
     pub scenarios: Vec<ObservedScenario>,
 }
 
-/// What an object was observed to do in a scenario.
+/// The observed behaviour of an object in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObservedScenario {
     /// The scenario.
     pub scenario: Description,
-    /// What was observed, sorted.
+    /// The observations, sorted.
     pub observations: BTreeSet<Observation>,
 }
 
-/// One way in which the operations of a scenario came out.
+/// One outcome of the operations of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
-    /// What became of each operation, by place.
+    /// The outcome of each operation, by place.
     pub outcomes: Vec<ObservedOutcome>,
-    /// When each was called and returned.
+    /// The order of their calls and returns.
     pub order: String,
 }
 
-/// What became of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObservedOutcome {
@@ -56,7 +56,7 @@ pub enum ObservedOutcome {
     Returned(String),
 }
 
-/// The file as it is.
+/// The contents of a file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -66,7 +66,7 @@ struct File {
     scenarios: Vec<ObservedScenario>,
 }
 
-/// Why there are no observations in a file.
+/// The reason why a file has no observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservationError {
     path: Option<PathBuf>,
@@ -89,14 +89,14 @@ impl std::error::Error for ObservationError {}
 pub enum Difference {
     /// A scenario that only this set has: the first, or the second.
     Scenario {
-        /// Whether it is the second.
+        /// `true` if it is the second.
         added: bool,
         /// The scenario.
         scenario: Description,
     },
     /// An observation of a scenario that both have, but only this set.
     Observation {
-        /// Whether it is the second.
+        /// `true` if it is the second.
         added: bool,
         /// The scenario.
         scenario: Description,
@@ -128,7 +128,7 @@ impl fmt::Display for Difference {
 }
 
 impl Observation {
-    /// In words: each operation with what became of it, and the order.
+    /// Describes each operation with its outcome, and the order.
     pub fn describe(&self, scenario: &Description) -> String {
         let outcomes = scenario
             .calls()
@@ -163,7 +163,7 @@ impl Observation {
         }
     }
 
-    /// The history of so many places; `None` if it is none.
+    /// Returns the history of its operations; `None` if it is none.
     fn marks(&self, texts: &Texts) -> Option<Vec<Mark>> {
         let mut marks = Vec::new();
         let mut open = vec![None; self.outcomes.len()];
@@ -196,7 +196,7 @@ impl Observation {
 }
 
 impl ObservedScenario {
-    /// These observations.
+    /// Creates the observations of a scenario.
     pub(crate) fn of(scenario: Description, observations: &Observations, texts: &Texts) -> ObservedScenario {
         let all = observations.observed.iter();
         let all = all.flat_map(|(outcomes, all)| all.iter().map(move |brackets| (brackets, outcomes)));
@@ -208,7 +208,7 @@ impl ObservedScenario {
         }
     }
 
-    /// The observations, to compare with.
+    /// Returns the observations, to compare with.
     pub(crate) fn observations(&self, texts: &Texts) -> Observations {
         let mut observations = Observations::new(self.scenario.calls().count());
         for observation in &self.observations {
@@ -223,12 +223,12 @@ impl ObservedScenario {
 }
 
 impl ObservationSet {
-    /// What was observed in a scenario; `None` if it is not in the set.
+    /// Returns the observations of a scenario; `None` if it is not in the set.
     pub fn find(&self, scenario: &Description) -> Option<&ObservedScenario> {
         self.scenarios.iter().find(|known| known.scenario == *scenario)
     }
 
-    /// The set as the text of a file. The same set is the same text.
+    /// Returns the set as the text of a file. The same set is the same text.
     pub fn to_json(&self) -> String {
         let file = File {
             format: OBSERVATIONS_FORMAT.to_owned(),
@@ -240,10 +240,10 @@ impl ObservationSet {
         text
     }
 
-    /// The set of a file's text.
+    /// Reads the set from a file's text.
     ///
     /// # Errors
-    /// It is no such text, of another format, or was changed.
+    /// If the text is not such a set, is of another format, or was changed.
     pub fn from_json(text: &str) -> Result<ObservationSet, ObservationError> {
         let error = |problem: String| ObservationError { path: None, problem };
         let value: serde_json::Value = serde_json::from_str(text)
@@ -252,7 +252,7 @@ impl ObservationSet {
             Some(OBSERVATIONS_FORMAT) => {}
             Some(other) => {
                 return Err(error(format!(
-                    "the format is {}, and `{OBSERVATIONS_FORMAT}` is wanted: observe anew",
+                    "the format is {}, and `{OBSERVATIONS_FORMAT}` is wanted: observe again",
                     quoted(other)
                 )));
             }
@@ -264,13 +264,13 @@ impl ObservationSet {
         }
         let file: File = serde_json::from_value(value).map_err(|wrong| {
             error(format!(
-                "{}: it was changed, or written by something else; observe anew",
+                "{}: it was changed, or written by something else; observe again",
                 printable(&wrong.to_string())
             ))
         })?;
         if checksum(&file.scenarios) != file.checksum {
             return Err(error(
-                "it was changed since it was written: its checksum is another; observe anew".into(),
+                "it was changed since it was written: its checksum is another; observe again".into(),
             ));
         }
         let texts = Texts::default();
@@ -279,7 +279,7 @@ impl ObservationSet {
             for observation in &scenario.observations {
                 if observation.outcomes.len() != places || observation.marks(&texts).is_none() {
                     return Err(error(format!(
-                        "{} is no order of the {places} operations of: {}; observe anew",
+                        "{} is no order of the {places} operations of: {}; observe again",
                         quoted(&observation.order),
                         printable(&scenario.scenario.one_line())
                     )));
@@ -291,10 +291,10 @@ impl ObservationSet {
         })
     }
 
-    /// Writes the set to a file, as a whole or not at all. A file that is there and holds no observations is left alone.
+    /// Writes the set to a file, as a whole or not at all. An existing file that holds no observations is left alone.
     ///
     /// # Errors
-    /// The file cannot be written, or is something else.
+    /// If the file cannot be written, or is something else.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ObservationError> {
         let path = path.as_ref();
         let error = |problem: String| ObservationError {
@@ -318,10 +318,10 @@ impl ObservationSet {
         written.map_err(|wrong| error(format!("cannot be written ({wrong}): give a path that can")))
     }
 
-    /// The set in a file.
+    /// Reads the set from a file.
     ///
     /// # Errors
-    /// The file cannot be read, or [`from_json`](Self::from_json) refuses it.
+    /// If the file cannot be read, or [`from_json`](Self::from_json) refuses it.
     pub fn load(path: impl AsRef<Path>) -> Result<ObservationSet, ObservationError> {
         let path = path.as_ref();
         let error = |problem: String| ObservationError {
@@ -342,7 +342,7 @@ impl ObservationSet {
         ObservationSet::from_json(&text).map_err(|refused| error(refused.problem))
     }
 
-    /// What this set has and the other has not (`-`), and the other way round (`+`).
+    /// Returns the entries that only this set has (`-`), and those that only the other has (`+`).
     pub fn diff(&self, other: &ObservationSet) -> Vec<Difference> {
         let mut found = Vec::new();
         for (set, another, added) in [(self, other, false), (other, self, true)] {
@@ -379,7 +379,7 @@ impl fmt::Display for ObservationSet {
     }
 }
 
-/// Whether this is a file of observations, of any version, or as much of one as whoever was killed had written.
+/// `true` if this is a file of observations, of any version, or the beginning of one that a killed process wrote.
 fn is_ours(bytes: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Header {

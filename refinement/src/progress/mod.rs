@@ -1,8 +1,8 @@
-//! Progress: whether operations come to their ends when others stop (Herlihy & Shavit, "On the nature of progress", 2011).
+//! Progress: the check that operations return when others stop (Herlihy & Shavit, "On the nature of progress", 2011).
 //!
-//! From moments of executions with few preemptions, *bounded solo runs*: one task goes on alone, or one stops for ever
-//! and the others go on. That an operation returns within a number of steps stands for that it returns at all. Progress is
-//! shown to be missing, or not to be missing from these moments: never to be there.
+//! From moments of executions with few preemptions, it makes *bounded solo runs*: one task continues alone, or one
+//! stops for ever and the others continue. A return within a number of steps counts as a return at all. The check
+//! shows that progress is missing, or that it is not missing from these moments; it never proves progress.
 
 mod search;
 mod watch;
@@ -18,11 +18,11 @@ use search::SoloRuns;
 use std::sync::{Arc, Mutex};
 use watch::{Failed, Progressing, Watch};
 
-/// Events of a solo run that are shown; one that does not end would fill pages.
+/// Events of a solo run that are shown; a run that does not end would fill pages.
 const EVENTS_SHOWN_MAX: usize = 60;
 
-/// Looks for an operation that cannot come to its end, in a program of this name; or only in this execution of it. What
-/// is found goes into `checked`.
+/// Looks for an operation that cannot return, in a program of this name; or only in this execution of it. A failure
+/// goes into `checked`.
 pub(crate) fn check<T: Sync + 'static>(
     progress: Progress,
     body: &Body<'_, T>,
@@ -38,7 +38,7 @@ pub(crate) fn check<T: Sync + 'static>(
         Some(schedule) => SoloRuns::replaying(Arc::clone(&watch), steps, schedule.choices.clone()),
         None => SoloRuns::new(Arc::clone(&watch), steps, settings.solo_preemptions),
     };
-    // A task that waits for a time goes on alone when the time is up: so that must be possible at any time.
+    // A task that waits for a time continues alone when the time is up: so that must be possible at any time.
     let environment = Environment {
         timeouts: u32::MAX,
         ..Environment::calm()
@@ -46,7 +46,7 @@ pub(crate) fn check<T: Sync + 'static>(
     let report = Explorer::new()
         .program(program)
         .environment(environment)
-        // Who gives way goes on all the same if nobody else does.
+        // A task that yields continues all the same if no other task does.
         .fair_yields(u32::MAX)
         .strategy(Strategy::custom(search))
         .executions(budget)
@@ -75,7 +75,7 @@ pub(crate) fn check<T: Sync + 'static>(
     }
 }
 
-/// The failure in words, with what its task would do next, or did last.
+/// Describes the failure, with the next operation of its task, or its last.
 fn stuck<T>(
     progress: Progress,
     finding: &Finding,
@@ -109,7 +109,7 @@ fn stuck<T>(
     failure
 }
 
-/// Whether who does this waits for a word of another task, and not just for its turn.
+/// `true` if a task that does this waits for another task's action, and not only for its turn.
 fn waits_by_design(op: SyncVarOp) -> bool {
     use SyncVarOp::{BarrierPass, ChannelReceive, ChannelSend, CondvarWait, CondvarWake, Park, TaskJoin};
     matches!(

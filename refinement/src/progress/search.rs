@@ -1,12 +1,12 @@
 //! The search: executions with few preemptions, and from each moment of theirs the solo runs.
 //!
-//! Executions come in the order of their preemptions, as in bounding those. A moment is a decision between tasks that no
-//! execution before came to: so each is taken once. After each execution come the runs from its new moments, which are
-//! executions that begin as it did. A solo run that is over, well or not, goes on to some end, so that nothing is left
-//! behind.
+//! Executions come in the order of their preemptions, as in preemption bounding. A moment is a decision between tasks
+//! that no execution before reached: so each is taken once. After each execution come the runs from its new moments,
+//! which are executions with the same beginning. A solo run that is over, well or not, continues to some end, so that
+//! nothing is left behind.
 //!
-//! That an operation waits is seen at once, without a run: its task is not among those that may go next. That holds for
-//! loops that only wait, too, whose tasks are parked.
+//! An operation that waits is seen at once, without a run: its task is not among those that may go next. That holds
+//! for loops that only wait, too, whose tasks are parked.
 
 use super::watch::Watch;
 use crate::locks::held;
@@ -22,22 +22,23 @@ use intermezzo_sdk::{SyncVarOp, TaskId};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// How many steps each task takes in its turn, where all go on: in step, they may undo what others do for ever.
+/// The number of steps that each task takes in its turn, where all continue: in step, they may undo each other's work
+/// for ever.
 const TURNS: [u64; 3] = [1, 2, 3];
 
-/// How many steps a task takes in its turn when a run is over and the execution only has to end.
+/// The number of steps that a task takes in its turn when a run is over and the execution only has to end.
 const LAST_TURN: u64 = 64;
 
-/// Who goes on.
+/// The tasks that continue.
 #[derive(Clone, Copy)]
 enum Who {
-    /// Whom the search of executions picks.
+    /// The task that the search of executions picks.
     Any,
     /// This task alone.
     Alone(TaskId),
-    /// All but the one that is stopped, in turns of so many steps.
+    /// All but the one that is stopped, in turns of `turn` steps.
     Others { stopped: Option<TaskId>, turn: u64 },
-    /// Whom the schedule says that is replayed.
+    /// The task that the replayed schedule names.
     Recorded,
 }
 
@@ -47,19 +48,19 @@ struct Run {
     who: Who,
 }
 
-/// Before this choice.
+/// The moment before this choice.
 struct Moment {
     at: usize,
-    /// Who is inside an operation.
+    /// The tasks that are inside an operation.
     inside: Vec<TaskId>,
-    /// Who is about to begin one.
+    /// The tasks that are about to begin one.
     outside: Vec<TaskId>,
 }
 
-/// A run that has come to its moment.
+/// A run that has reached its moment.
 struct Begun {
     events: usize,
-    /// The operation of the task that goes on alone, or is stopped.
+    /// The operation of the task that continues alone, or is stopped.
     place: Option<Place>,
     returned: u32,
 }
@@ -80,18 +81,18 @@ pub(super) struct SoloRuns {
     executions: IterativePreemptionBounding,
     /// Most steps within which an operation has to return.
     steps_max: u64,
-    /// The choices of the last execution that was no run.
+    /// The choices of the last execution that was not a run.
     base: Vec<Choice>,
     /// The moments that are new in it.
     moments: Vec<Moment>,
     runs: VecDeque<Run>,
-    /// The run that is under way.
+    /// The current run.
     run: Run,
     begun: Option<Begun>,
     streak: Streak,
-    /// The step at which an operation returned last, and how many had.
+    /// The step of the last return of an operation, and the number of returns.
     last_return: (u64, u32),
-    /// The step at which the turn of the task that goes began.
+    /// The step at which the turn of the current task began.
     turn_from: u64,
     over: bool,
     first: bool,
@@ -100,7 +101,8 @@ pub(super) struct SoloRuns {
 }
 
 impl SoloRuns {
-    /// Just the execution that makes these choices, in which operations have to return within so many steps.
+    /// Creates a search of the one execution that makes these choices, in which operations must return within
+    /// `steps_max` steps.
     pub(super) fn replaying(watch: Arc<Mutex<Watch>>, steps_max: u64, recorded: Vec<Choice>) -> SoloRuns {
         let mut search = SoloRuns::new(watch, steps_max, 0);
         search.run.who = Who::Recorded;
@@ -108,8 +110,8 @@ impl SoloRuns {
         search
     }
 
-    /// The choice that was recorded here; `None` if there was none like it. Whoever is to go, an operation may prove to be
-    /// stuck.
+    /// Returns the choice that was recorded here; `None` if there was none like it. With any task chosen, an
+    /// operation may prove to be stuck.
     fn as_recorded(&mut self, watch: &mut Watch, point: &ChoicePoint<'_>) -> Option<u32> {
         let recorded = self
             .recorded
@@ -140,7 +142,7 @@ impl SoloRuns {
         }
     }
 
-    /// Fails if no operation has returned for too long while whoever runs is inside one.
+    /// Fails if no operation has returned for too long while the running task is inside one.
     fn look_for_going_round(
         &mut self,
         watch: &mut Watch,
@@ -157,7 +159,7 @@ impl SoloRuns {
             return false;
         }
         let why = format!(
-            "{}no operation returned within {} steps, and {} goes round",
+            "{}no operation returned within {} steps, and {} runs in a loop",
             case(watch),
             self.steps_max,
             watch.name(place)
@@ -167,8 +169,8 @@ impl SoloRuns {
         true
     }
 
-    /// Runs from moments of executions with at most so many preemptions, in which operations have to return within so
-    /// many steps.
+    /// Creates a search of runs from moments of executions with at most `preemptions_max` preemptions, in which
+    /// operations must return within `steps_max` steps.
     pub(super) fn new(watch: Arc<Mutex<Watch>>, steps_max: u64, preemptions_max: u32) -> SoloRuns {
         SoloRuns {
             watch,
@@ -197,7 +199,7 @@ impl SoloRuns {
         self.over = false;
     }
 
-    /// The runs from the moments of the execution that is over.
+    /// Prepares the runs from the moments of the execution that is over.
     fn prepare(&mut self, progress: Progress) {
         for Moment { at, inside, outside } in self.moments.drain(..) {
             let mut add = |who| self.runs.push_back(Run { at, who });
@@ -219,13 +221,13 @@ impl SoloRuns {
         }
     }
 
-    /// What goes next when the run is over.
+    /// Returns the next choice when the run is over.
     fn finish(&self, point: &ChoicePoint<'_>) -> u32 {
         let gives_way = point.preempts && point.alternatives > 1 && point.step.is_multiple_of(LAST_TURN);
         u32::from(gives_way)
     }
 
-    /// Fails if a task waits inside an operation, or has gone on alone inside one for too long.
+    /// Fails if a task waits inside an operation, or has continued alone inside one for too long.
     fn look_for_stuck(&mut self, watch: &mut Watch, point: &ChoicePoint<'_>) {
         let may_go = |task: TaskId| alternatives(point).any(|(_, other)| other == task);
         let waiting = watch.inside().find(|&task| !may_go(task));
@@ -247,7 +249,7 @@ impl SoloRuns {
             && point.step - self.streak.step > self.steps_max
         {
             let why = format!(
-                "{} does not return, though its task alone went on for {} steps",
+                "{} does not return, though its task ran alone for {} steps",
                 watch.name(place),
                 self.steps_max
             );
@@ -255,7 +257,7 @@ impl SoloRuns {
         }
     }
 
-    /// The alternative that lets the others go on, in turns; `None` if the run is over.
+    /// Returns the alternative that lets the others continue, in turns; `None` if the run is over.
     fn others(
         &mut self,
         watch: &mut Watch,
@@ -270,7 +272,7 @@ impl SoloRuns {
         let place = begun.place;
         let case = |watch: &Watch| match place {
             Some(place) => format!("with {} stopped for ever, ", watch.name(place)),
-            None => format!("when tasks go on in turns of {turn}, "),
+            None => format!("when tasks run in turns of {turn}, "),
         };
         if Some(point.running) != stopped && self.look_for_going_round(watch, point, case) {
             return None;
@@ -286,7 +288,7 @@ impl SoloRuns {
     }
 }
 
-/// The alternatives of a decision between tasks, each with its task.
+/// Returns the alternatives of a decision between tasks, each with its task.
 fn alternatives<'a>(point: &'a ChoicePoint<'_>) -> impl Iterator<Item = (u32, TaskId)> + 'a {
     (0..point.alternatives).filter_map(|alternative| Some((alternative, point.task(alternative)?)))
 }
@@ -357,7 +359,7 @@ impl Strategy for SoloRuns {
             Who::Recorded => None,
         };
         if self.begun.is_none() {
-            // Up to the choice itself there is one way only.
+            // Up to the choice itself there is only one way.
             if point.alternatives == 1 {
                 return Some(0);
             }

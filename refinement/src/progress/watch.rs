@@ -1,4 +1,5 @@
-//! What an execution has come to, for the search that directs it: who is inside which operation, and who is stuck.
+//! The state of an execution, for the search that directs it: the operation that each task is inside, and the task
+//! that is stuck.
 
 use crate::locks::held;
 use crate::run::record::{Mark, Record};
@@ -12,42 +13,42 @@ use std::sync::{Arc, Mutex};
 /// The monitor's name.
 pub(super) const NAME: &str = "progress";
 
-/// An operation that cannot come to its end.
+/// An operation that cannot return.
 pub(super) struct Failed {
-    /// In words.
+    /// A description.
     pub(super) words: String,
-    /// Whose operation it is.
+    /// The task of the operation.
     pub(super) task: TaskId,
-    /// What it would do next, if that is known.
+    /// Its next operation, if that is known.
     pub(super) next: Option<Operation>,
-    /// How many events there had been when that was settled.
+    /// The number of events when that was settled.
     pub(super) events: usize,
-    /// How many there had been at the moment from which it was tried.
+    /// The number of events at the moment from which it was tried.
     pub(super) moment: usize,
 }
 
-/// What an execution has come to.
+/// The state of an execution.
 pub(super) struct Watch {
     progress: Progress,
-    /// Each operation as it is written, and who performs it, by place.
+    /// Each operation as text, and its task, by place.
     calls: Vec<String>,
     performers: Vec<u32>,
-    /// How many operations each task has, by its number in the scenario.
+    /// The number of operations of each task, by its number in the scenario.
     lengths: Vec<u32>,
-    /// Who is inside which operation.
+    /// The tasks that are inside operations.
     inside: Vec<(TaskId, Place)>,
-    /// How many operations of each have returned, by number in the scenario.
+    /// The number of operations of each task that have returned, by its number in the scenario.
     returned: Vec<u32>,
     /// Events so far.
     pub(super) events: usize,
     /// Runs of one task alone, or of all but one, or in turns: of all executions.
     pub(super) solo_runs: u64,
-    /// The first operation that cannot come to its end.
+    /// The first operation that cannot return.
     pub(super) failed: Option<Failed>,
 }
 
 impl Watch {
-    /// Nothing has happened yet.
+    /// Creates the state before anything has happened.
     pub(super) fn new(progress: Progress, scenario: &Scenario, names: &[String]) -> Watch {
         let tasks = scenario.tasks.iter().map(|task| task.len() as u32);
         let lengths: Vec<u32> = std::iter::once(0).chain(tasks).collect();
@@ -64,12 +65,12 @@ impl Watch {
         }
     }
 
-    /// What is demanded.
+    /// Returns the demanded progress.
     pub(super) fn progress(&self) -> Progress {
         self.progress
     }
 
-    /// An execution begins.
+    /// Resets the state when an execution begins.
     fn begin(&mut self) {
         self.inside.clear();
         self.returned.fill(0);
@@ -90,23 +91,23 @@ impl Watch {
         }
     }
 
-    /// The tasks that are inside operations.
+    /// Returns the tasks that are inside operations.
     pub(super) fn inside(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.inside.iter().map(|&(task, _)| task)
     }
 
-    /// The operation that the task is inside.
+    /// Returns the operation that the task is inside.
     pub(super) fn operation(&self, task: TaskId) -> Option<Place> {
         let found = self.inside.iter().find(|(other, _)| *other == task);
         found.map(|&(_, place)| place)
     }
 
-    /// How many operations have returned.
+    /// Returns the number of operations that have returned.
     pub(super) fn returned(&self) -> u32 {
         self.returned.iter().sum()
     }
 
-    /// Whether every operation of the tasks has returned, but for those of the one that is stopped inside this one.
+    /// `true` if every operation of the tasks has returned, except those of the task that is stopped inside this one.
     pub(super) fn all_returned_but(&self, stopped: Option<Place>) -> bool {
         let stopped = stopped.map(|place| self.performers[place.index()]);
         let tasks = self.returned.iter().zip(&self.lengths).zip(0..);
@@ -115,7 +116,7 @@ impl Watch {
             .all(|((returned, length), _)| returned == length)
     }
 
-    /// An operation and its task: `pop()` of task 2.
+    /// Describes an operation and its task: `pop()` of task 2.
     pub(super) fn name(&self, place: Place) -> String {
         let call = &self.calls[place.index()];
         match self.performers[place.index()] {
@@ -124,7 +125,7 @@ impl Watch {
         }
     }
 
-    /// An operation is stuck; `why` says in which case. Only the first one counts.
+    /// Records that an operation is stuck; `why` names the case. Only the first one counts.
     pub(super) fn fail(&mut self, task: TaskId, next: Option<Operation>, moment: usize, why: &str) {
         if self.failed.is_none() {
             self.failed = Some(Failed {
@@ -138,7 +139,7 @@ impl Watch {
     }
 }
 
-/// Keeps the watch, and reports what the search found.
+/// A monitor that keeps the watch, and reports the search's finding.
 pub(super) struct Progressing {
     watch: Arc<Mutex<Watch>>,
 }
@@ -157,7 +158,7 @@ impl Monitor for Progressing {
         Interests::SYNC_ACCESSES
     }
     fn reduction_compatible(&self) -> bool {
-        // Where a task stops is not the same on every execution of a trace.
+        // The point where a task stops is not the same on every execution of a trace.
         false
     }
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
@@ -174,10 +175,10 @@ impl Monitor for Progressing {
             false => None,
         };
         if let Some(place) = waiting {
-            // What is done before and after the tasks is done by the first of all tasks.
+            // Operations before and after the tasks are performed by the first of all tasks.
             let inside = watch.inside.iter().find(|(_, inside)| *inside == place);
             let task = inside.map_or(TaskId(0), |&(task, _)| task);
-            let why = format!("{} waits, and nobody can go on", watch.name(place));
+            let why = format!("{} waits, and no task can continue", watch.name(place));
             let events = watch.events;
             watch.fail(task, None, events, &why);
         }
@@ -187,7 +188,7 @@ impl Monitor for Progressing {
     }
 }
 
-/// The first operation that was called and has not returned.
+/// Returns the first operation that was called and has not returned.
 fn pending(marks: &[Mark]) -> Option<Place> {
     let returned = |place: &Place| {
         marks

@@ -1,11 +1,12 @@
-//! What recorded operations mean: their names, arguments and answers.
+//! The meaning of recorded operations: their names, arguments and answers.
 //!
-//! An operation that failed did not happen, but a compare-and-set: it happened and did not find what it expected.
+//! An operation that failed did not happen. The exception is a compare-and-set: it happened and did not find the
+//! value that it expected.
 
 use crate::history::formats::{Answer, FormatError, Named, Place, Value};
 use crate::specs::{counter, key_value, priority_queue, queue, register, set, stack};
 
-/// What an operation and its answer mean; `None` if it did not happen.
+/// Returns the meaning of an operation and its answer; `None` if it did not happen.
 pub(super) type Meaning<C, R> = fn(&Named, Option<&Answer>) -> Result<Option<(C, Option<R>)>, FormatError>;
 
 type Meant<C, R> = Result<Option<(C, Option<R>)>, FormatError>;
@@ -14,7 +15,7 @@ fn unknown<T>(named: &Named, expected: &str) -> Result<T, FormatError> {
     Err(FormatError::new(named.called, &named.name, expected))
 }
 
-/// The call with what was returned, if it was.
+/// Returns the call with its result, if it has one.
 fn answered<C, R>(
     named: &Named,
     call: C,
@@ -36,7 +37,7 @@ fn wrong_answer(named: &Named, found: &Value, expected: &str) -> FormatError {
     FormatError::because(place, format!("{found} returned by {named}"), expected)
 }
 
-/// The one argument of an operation.
+/// Returns the one argument of an operation.
 fn argument(named: &Named) -> Result<Value, FormatError> {
     if named.value == Value::Nil {
         return Err(FormatError::because(
@@ -48,7 +49,7 @@ fn argument(named: &Named) -> Result<Value, FormatError> {
     Ok(named.value.clone())
 }
 
-/// The arguments of an operation that takes so many.
+/// Returns the arguments of an operation that takes `N` of them.
 fn arguments<const N: usize>(named: &Named) -> Result<[Value; N], FormatError> {
     let all = match (&named.key, &named.value) {
         (Some(key), value) if N == 2 => Some(vec![key.clone(), value.clone()]),
@@ -205,7 +206,7 @@ pub(super) fn key_value(
     };
     match named.name.as_str() {
         "get" | "read" => {
-            // Some write the key as `[key nil]`.
+            // Some files write the key as `[key nil]`.
             let key = match (&named.key, &named.value) {
                 (Some(key), _) => key.clone(),
                 (None, Value::List(values)) if values.len() == 2 => values[0].clone(),

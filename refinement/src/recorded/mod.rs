@@ -1,4 +1,4 @@
-//! Histories that were recorded by others: what their operations mean, and whether they are linearizable.
+//! Histories recorded by other tools: the meaning of their operations, and the check that they are linearizable.
 
 mod meaning;
 mod object;
@@ -20,52 +20,52 @@ use crate::specs::set::Set;
 use crate::specs::stack::Stack;
 use std::time::Instant;
 
-/// A history and what is to be said of it.
+/// A history and the judgement of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// The operations that count: without those that did not happen.
     pub history: History<Named, Answer>,
-    /// Whether they are linearizable.
+    /// The verdict.
     pub outcome: Outcome,
-    /// Whether a check for long histories decided, and not the general checker.
+    /// `true` if a check for long histories decided, and not the general checker.
     pub fast: bool,
 }
 
-/// Whether a history is linearizable.
+/// The verdict about a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is.
     Linearizable,
     /// It is not.
     NotLinearizable(Refutation),
-    /// Too many states were looked at.
+    /// Too many states were examined.
     Unknown {
-        /// How many.
+        /// The number of states.
         states: u64,
     },
 }
 
-/// Why a history is not linearizable. Operations are places in [`Judgement::history`].
+/// The reason why a history is not linearizable. Operations are places in [`Judgement::history`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refutation {
-    /// In words, if there are any; `#3` is the operation at place 3.
+    /// A description, if there is one; `#3` is the operation at place 3.
     pub why: Option<String>,
-    /// Of `concerned`, as many as can be put in order.
+    /// The most of `concerned` that can be put in order.
     pub longest: Vec<usize>,
-    /// Those of which one would have to be the next, and none can be.
+    /// The operations of which one would have to be the next, and none can be.
     pub stuck: Vec<usize>,
     /// The operations that cannot be put in order, even without the others.
     pub concerned: Vec<usize>,
 }
 
-/// How many states are looked at if nobody says otherwise.
+/// The default maximum number of states.
 pub const STATES_MAX: u64 = Checker::<Counter>::STATES_MAX;
 
-/// Judges a history as one of this object, which begins empty: a register with nil, a counter with 0. Gives up after so
-/// many states, of each part if the object has parts, and at the given moment, if there is one.
+/// Judges a history as one of this object, which begins empty: a register with nil, a counter with 0. Gives up after
+/// `states_max` states, of each part if the object has parts, and at the given moment, if there is one.
 ///
 /// # Errors
-/// The object has no such operation, or it does not return such a value.
+/// If the object has no such operation, or it does not return such a value.
 pub fn judge(
     recorded: &Recorded,
     object: Object,
@@ -141,7 +141,7 @@ fn outcome<S>(verdict: Verdict<S>) -> Outcome {
     }
 }
 
-/// How far the operations concerned can be put in order.
+/// Returns how far the operations concerned can be put in order.
 fn stuck<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,
@@ -151,7 +151,7 @@ where
     S::Call: Clone,
     S::Return: Clone,
 {
-    // Enough for the few operations that a violation mostly is about; without, its words have to do.
+    // Enough for the few operations of most violations. Beyond it, the violation's description has to do.
     const STATES_ALONE_MAX: u64 = 100_000;
     let operations = concerned.iter().map(|&at| history.operations()[at].clone());
     let alone = History::new(operations.collect()).expect("a part of a history is one");
@@ -173,13 +173,13 @@ where
     }
 }
 
-/// A history, and what it means.
+/// A history, and its meaning.
 struct Typed<C, R> {
     kept: History<Named, Answer>,
     typed: History<C, R>,
 }
 
-/// What the operations that happened mean.
+/// Returns the meaning of the operations that happened.
 fn meant<C, R>(recorded: &Recorded, meaning: meaning::Meaning<C, R>) -> Result<Typed<C, R>, FormatError> {
     let mut kept = Vec::new();
     let mut typed = Vec::new();

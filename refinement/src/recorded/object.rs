@@ -1,4 +1,4 @@
-//! The objects that a recorded history may be of.
+//! The objects of recorded histories.
 
 use std::fmt;
 use std::str::FromStr;
@@ -34,7 +34,7 @@ impl Object {
         Object::KeyValue,
     ];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Object::Register => "register",
@@ -54,7 +54,7 @@ impl fmt::Display for Object {
     }
 }
 
-/// No object has this name.
+/// An error: no object has this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownObject(pub String);
 
@@ -70,7 +70,7 @@ impl std::error::Error for UnknownObject {}
 impl FromStr for Object {
     type Err = UnknownObject;
 
-    /// By its name, or by another that is in use.
+    /// Finds an object by its name, or by another common name.
     fn from_str(name: &str) -> Result<Object, UnknownObject> {
         Ok(match name {
             "cas-register" => Object::Register,

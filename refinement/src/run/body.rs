@@ -1,4 +1,4 @@
-//! What an execution of a scenario does.
+//! The code that an execution of a scenario runs.
 
 use super::record::{Mark, Record, Texts};
 use crate::operation::Operation;
@@ -8,19 +8,19 @@ use intermezzo_explorer::sync::mpsc;
 use intermezzo_explorer::{Operations, attribute, choose, event, preemptions_off, thread};
 use std::rc::Rc;
 
-/// An object under test, and what is done with it.
+/// An object under test, and its operations.
 pub(crate) struct Body<'a, T> {
     pub(crate) make: &'a (dyn Fn() -> T + Send + Sync),
     pub(crate) operations: &'a [Operation<T>],
     pub(crate) scenario: &'a Scenario,
     pub(crate) texts: &'a Texts,
-    /// What is called at each place, in words, if recorders are to be told.
+    /// The call at each place, in words, if recorders need them.
     pub(crate) told: Option<&'a [String]>,
 }
 
 impl<T: Sync + 'static> Body<'_, T> {
-    /// All tasks at once; if `coarse`, no operation is preempted. With `any_length`, each does any number of its operations: then every moment at which all that
-    /// have begun wait is the end of some execution.
+    /// Runs all tasks at once; if `coarse`, no operation is preempted. With `any_length`, each task performs any
+    /// number of its operations. Then every moment at which all begun operations wait is the end of some execution.
     pub(crate) fn concurrent(&self, any_length: bool, coarse: bool) {
         Record::begin();
         let lengths: Vec<usize> = self.scenario.tasks.iter().map(Vec::len).collect();
@@ -60,7 +60,7 @@ impl<T: Sync + 'static> Body<'_, T> {
         }
     }
 
-    /// One operation at a time, in any order: each task waits for its turn.
+    /// Runs one operation at a time, in any order: each task waits for its turn.
     pub(crate) fn serial(&self) {
         Record::begin();
         let object = self.object();
@@ -76,13 +76,13 @@ impl<T: Sync + 'static> Body<'_, T> {
                 let done = &done;
                 tasks.push(scope.spawn(move || {
                     for (step, place) in steps.iter().zip(first..) {
-                        // The other end is there as long as operations are left; and so is whoever is told.
+                        // The sender of turns and the receiver of `done` exist as long as operations are left.
                         let _ = my_turn.recv();
                         self.perform(object, step, Place(place));
                         let _ = done.send(());
                     }
-                    // What comes at a task's end (values of its own are dropped) comes when the operations are done: beside
-                    // those of others it would be one more.
+                    // The end of a task (its values are dropped) waits until the operations are done: next to those of
+                    // others it would be one more.
                     let _ = my_turn.recv();
                     my_turn
                 }));
@@ -105,7 +105,7 @@ impl<T: Sync + 'static> Body<'_, T> {
         self.perform_all(object, &self.scenario.post, first[self.scenario.tasks.len()]);
     }
 
-    /// A new object, which whoever shows it can find as long as it is there.
+    /// Creates a new object, which a shower can find as long as it exists.
     fn object(&self) -> Rc<T> {
         let object = Rc::new((self.make)());
         Record::with(|record| record.object = Some(Rc::downgrade(&object) as _));
@@ -128,8 +128,8 @@ impl<T: Sync + 'static> Body<'_, T> {
         Record::returned(place, self.texts, text);
     }
 
-    /// Tells recorders what an operation is called, or what it returned; before and after the tasks, where operations have
-    /// no marks, all of that at once.
+    /// Tells recorders an operation's call, or its result. Before and after the tasks, where operations have no
+    /// marks, it tells both at once.
     fn tell(&self, name: &str, place: u32, returned: Option<&str>) {
         let Some(calls) = self.told else { return };
         let call = &calls[place as usize];

@@ -1,4 +1,4 @@
-//! What operations did in one execution, in the order in which it happened.
+//! The record of one execution's operations, in the order in which they happened.
 
 use crate::scenario::Place;
 use intermezzo_explorer::Glance;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::rc::Weak;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What an operation returned, by the number of its text.
+/// An operation's result, by the number of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TextId(pub(crate) u32);
 
@@ -24,7 +24,7 @@ struct Known {
 }
 
 impl Texts {
-    /// The number of a text.
+    /// Returns the number of a text.
     pub(crate) fn number(&self, text: &str) -> TextId {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&number) = known.numbers.get(text) {
@@ -36,14 +36,14 @@ impl Texts {
         number
     }
 
-    /// The text of a number.
+    /// Returns the text of a number.
     pub(crate) fn text(&self, number: TextId) -> Arc<str> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&known.texts[number.0 as usize])
     }
 }
 
-/// The beginning of an operation, or its end with what it returned.
+/// The beginning of an operation, or its end with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Mark {
     Call(Place),
@@ -51,40 +51,40 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    /// The same history, written down in one of its possible ways: only what comes between a return and a call counts,
-    /// so calls without a return between them are sorted, and returns without a call.
+    /// Rewrites the history in its normal form. Only the order between a return and a call counts, so calls without a
+    /// return between them are sorted, and so are returns without a call.
     pub(crate) fn normalise(marks: &mut [Mark]) {
         let runs = marks.chunk_by_mut(|a, b| matches!(a, Mark::Call(_)) == matches!(b, Mark::Call(_)));
         runs.for_each(<[Mark]>::sort_unstable);
     }
 }
 
-/// An execution that is run once more to be told: what there is beside its events.
+/// An execution that is run once more to be described: its data beyond its events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Story {
     /// The history, each mark with the last event before it.
     pub(crate) marks: Vec<(Mark, Option<EventId>)>,
-    /// What the object held after each event.
+    /// The object's state after each event.
     pub(crate) glances: Vec<(EventId, Glance)>,
 }
 
-/// The record of the execution that runs on this thread.
+/// The record of the current execution on this thread.
 #[derive(Default)]
 pub(crate) struct Record {
     pub(crate) marks: Vec<Mark>,
-    /// Whether tasks were told to do only some of their operations.
+    /// `true` if tasks had to perform only some of their operations.
     pub(crate) cut_short: bool,
-    /// Whether an operation panicked.
+    /// `true` if an operation panicked.
     pub(crate) panicked: bool,
-    /// The object, as long as it is there.
+    /// The object, as long as it exists.
     pub(crate) object: Option<Weak<dyn Any>>,
-    /// Whether the choice that is made is whose turn it is, one operation at a time.
+    /// `true` if the current choice decides which task's turn it is, one operation at a time.
     pub(crate) turn: bool,
-    /// The execution's story, if it is to be told.
+    /// The execution's story, if it is needed.
     pub(crate) story: Option<Box<Story>>,
     buffer: String,
-    /// What the operation at each place returned last, and its number: mostly what it returns now. (An exploration has
-    /// threads of its own, so the numbers are of its scenario.)
+    /// The last result of the operation at each place, and its number: mostly the same as now. (An exploration has
+    /// threads of its own, so the numbers belong to its scenario.)
     last: Vec<Option<(String, TextId)>>,
 }
 
@@ -94,7 +94,7 @@ thread_local! {
 }
 
 impl Record {
-    /// A new execution begins.
+    /// Begins the record of a new execution.
     pub(crate) fn begin() {
         RECORD.with_borrow_mut(|record| {
             record.marks.clear();
@@ -105,7 +105,7 @@ impl Record {
         });
     }
 
-    /// Changes the record of the execution that runs.
+    /// Changes the record of the current execution.
     pub(crate) fn with<R>(change: impl FnOnce(&mut Record) -> R) -> R {
         RECORD.with_borrow_mut(change)
     }
@@ -119,11 +119,11 @@ impl Record {
         }
     }
 
-    /// Notes what the object held after an event: from then on, the story of executions is told.
+    /// Notes the object's state after an event: from then on, the story of executions is kept.
     pub(crate) fn glanced(event: EventId, glance: Glance) {
         RECORD.with_borrow_mut(|record| {
             let story = record.story.get_or_insert_default();
-            // Every execution begins so.
+            // Every execution begins with this event.
             if (event.task.0, event.index) == (0, 1) {
                 story.glances.clear();
             }
@@ -131,7 +131,7 @@ impl Record {
         });
     }
 
-    /// Makes the choice whose turn it is.
+    /// Makes the choice which task's turn it is.
     pub(crate) fn next_turn(choose: impl FnOnce() -> usize) -> usize {
         Record::with(|record| record.turn = true);
         let chosen = choose();
@@ -139,7 +139,7 @@ impl Record {
         chosen
     }
 
-    /// A buffer for a text, to be given back.
+    /// Returns a buffer for a text; `returned` takes it back.
     pub(crate) fn take_buffer() -> String {
         RECORD.with_borrow_mut(|record| {
             record.buffer.clear();
@@ -147,7 +147,7 @@ impl Record {
         })
     }
 
-    /// An operation has returned what is in the buffer.
+    /// Records that an operation has returned the result in the buffer.
     pub(crate) fn returned(place: Place, texts: &Texts, buffer: String) {
         RECORD.with_borrow_mut(|record| {
             let known = record.last.get(place.index()).and_then(Option::as_ref);

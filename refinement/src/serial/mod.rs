@@ -1,7 +1,8 @@
-//! One operation at a time: which order of a history's operations explains what they returned, and where each order fails.
+//! One operation at a time: the order of a history's operations that explains their results, and the point where each
+//! order fails.
 //!
-//! What becomes of an operation after others is asked of an [`OneByOne`]: what was observed of the object, a model, or the
-//! object itself, which is run then (`oracle.rs`).
+//! An [`OneByOne`] knows the outcome of an operation after others: observations of the object, a model, or the object
+//! itself, which is then run (`oracle.rs`).
 
 pub(crate) mod oracle;
 pub(crate) mod search;
@@ -10,14 +11,14 @@ use crate::observations::{Observations, Outcome};
 use crate::run::record::TextId;
 use crate::scenario::Place;
 
-/// Why it is not known what becomes of an operation.
+/// The reason why the outcome of an operation is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unknown(pub(crate) String);
 
-/// What operations do one at a time.
+/// The behaviour of operations one at a time.
 pub(crate) trait OneByOne {
-    /// What may become of an operation after these, which returned this, in this order. What is likely to be asked next comes
-    /// after it in `ahead`.
+    /// Returns the possible outcomes of an operation after these, with these results, in this order. `ahead` has the
+    /// operations that are likely to be asked for after it.
     fn outcomes(
         &mut self,
         before: &[(Place, TextId)],
@@ -26,10 +27,10 @@ pub(crate) trait OneByOne {
     ) -> Result<Vec<Outcome>, Unknown>;
 }
 
-/// Asks another, and not too often.
+/// Asks another, at most a number of times.
 pub(crate) struct Within<'a> {
     pub(crate) by: &'a mut dyn OneByOne,
-    /// How often it may be asked.
+    /// The number of questions left.
     pub(crate) left: usize,
 }
 
@@ -48,7 +49,7 @@ impl OneByOne for Within<'_> {
     }
 }
 
-/// What was observed, where every order was.
+/// The observations, where every order was observed.
 impl OneByOne for &Observations {
     fn outcomes(
         &mut self,

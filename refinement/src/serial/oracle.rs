@@ -1,12 +1,12 @@
-//! What operations do one at a time, found out when somebody asks: the object is run in the order wanted.
+//! The behaviour of operations one at a time, determined on demand: the object is run in the required order.
 //!
-//! Scenarios have too many orders of operations to run all (four tasks of four have 63 million), and a history asks for
-//! few: those that keep its real time and return what it returned. Each run is kept as a path of a tree, by what came
-//! before, so that orders that begin alike are run alike once.
+//! Scenarios have too many orders of operations to run all (four tasks of four have 63 million), and a history asks
+//! for few: those that keep its real time and its results. Each run is kept as a path of a tree, so that orders with
+//! the same beginning share it.
 //!
-//! The runs are executions of one exploration, on a thread of its own, whose search waits for what is wanted next. What an
-//! object does beside the order (a choice, tasks of its own) is gone through in all ways: if something else comes of it,
-//! the object is not determined.
+//! The runs are executions of one exploration, on a thread of its own, whose search waits for the next order. An
+//! object may make choices besides the order (a choice, tasks of its own); these are tried in all ways. If their
+//! outcomes differ, the object is not determined.
 
 use super::{OneByOne, Unknown};
 use crate::locks::held;
@@ -27,22 +27,22 @@ const WAYS_MAX: usize = 1_000;
 /// The histories of one order.
 type Histories = Vec<Vec<Mark>>;
 
-/// Whoever knows what operations do one at a time, because they are run when that is asked.
+/// The side that knows the behaviour of operations one at a time, because it has them run on demand.
 pub(crate) struct Oracle {
     wanted: Sender<Vec<Place>>,
     came: Receiver<Histories>,
-    /// What is known: for each beginning, what operations came to after it.
+    /// The known outcomes: for each beginning, those of the operations after it.
     known: Vec<HashMap<Place, Known>>,
-    /// How many orders were run, and how many may be.
+    /// The number of orders that were run, and their maximum.
     pub(crate) orders: u64,
     orders_max: u64,
-    /// Whether an operation was seen to wait.
+    /// `true` if an operation was seen to wait.
     pub(crate) some_wait: bool,
-    /// The same operations that came to different things, if any did.
+    /// The same operations with different outcomes, if there are any.
     pub(crate) undetermined: Option<Undetermined>,
 }
 
-/// What an operation came to, and the beginning that it makes.
+/// An operation's outcome, and the beginning that it makes.
 struct Known {
     outcome: Outcome,
     then: usize,
@@ -55,7 +55,7 @@ pub(crate) struct Runs {
 }
 
 impl Oracle {
-    /// An oracle that may run so many orders of operations, and what it takes to run them.
+    /// Creates an oracle that may run `orders_max` orders of operations, and the other end to run them.
     pub(crate) fn new(orders_max: u64) -> (Oracle, Runs) {
         let (wants, wanted) = channel();
         let (comes, came) = channel();
@@ -71,7 +71,7 @@ impl Oracle {
         (oracle, Runs { wanted, came: comes })
     }
 
-    /// Runs operations in this order, and takes up what they came to.
+    /// Runs operations in this order, and records their outcomes.
     pub(crate) fn run(&mut self, order: &[Place]) -> Result<(), Unknown> {
         if self.orders == self.orders_max {
             let most = self.orders_max;
@@ -155,7 +155,7 @@ impl OneByOne for Oracle {
 }
 
 impl Runs {
-    /// Runs what is asked for, by `serial`, until nobody asks any more.
+    /// Runs the requested orders, by `serial`, until the oracle is gone.
     pub(crate) fn serve(self, program: &str, scenario: &Scenario, serial: impl Fn() + Send + Sync) -> Report {
         let histories = Arc::new(Mutex::new(Vec::new()));
         let orders = Orders {
@@ -184,19 +184,19 @@ impl Runs {
 /// A choice that an execution made.
 #[derive(Clone, Copy)]
 struct Made {
-    /// Whether it was whose turn it is.
+    /// `true` if it decided which task's turn it was.
     turn: bool,
     taken: u32,
     alternatives: u32,
 }
 
-/// A search that runs the orders that are asked for.
+/// A search that runs the requested orders.
 struct Orders {
     runs: Runs,
     performers: Vec<u32>,
     lengths: Vec<usize>,
     histories: Arc<Mutex<Histories>>,
-    /// Whose turn it is, one after the other: tasks by number, from 0.
+    /// The tasks in the order of their turns, by number, from 0.
     turns: Vec<usize>,
     /// The choices of the execution, the first of them prescribed.
     log: Vec<Made>,
@@ -206,7 +206,8 @@ struct Orders {
 }
 
 impl Orders {
-    /// The next way to run the same order: the choices up to the last one, beside the order, that has an alternative left.
+    /// Prepares the next way to run the same order: the choices up to the last one, apart from the order, that has an
+    /// alternative left.
     fn next_way(&mut self, plan: &mut Plan) -> bool {
         if self.ways == WAYS_MAX {
             return false;
@@ -225,7 +226,7 @@ impl Orders {
         true
     }
 
-    /// Which of the tasks that have operations left comes next.
+    /// Returns the next of the tasks that have operations left.
     fn turn(&self) -> u32 {
         let taken = self.log.iter().filter(|made| made.turn).count();
         let mut left = self.lengths.clone();
@@ -234,7 +235,7 @@ impl Orders {
         }
         let waiting = (0..left.len()).filter(|&task| left[task] > 0);
         let next = self.turns.get(taken);
-        // Beyond the order, whoever is first.
+        // Beyond the order, the first task.
         let at = next.and_then(|next| waiting.clone().position(|task| task == *next));
         at.unwrap_or(0) as u32
     }
@@ -287,7 +288,7 @@ impl Strategy for Orders {
     }
 }
 
-/// Hears of each execution's end.
+/// A monitor that collects the history of each execution at its end.
 struct Hearing(Arc<Mutex<Histories>>);
 
 impl Monitor for Hearing {

@@ -1,8 +1,8 @@
-//! The search for an order of a history's operations, depth first: an operation may come next if nothing that is left has to
-//! come before it, and if it returns, after those before, what it returned in the history.
+//! The search for an order of a history's operations, depth first. An operation may come next if nothing that is left
+//! has to come before it, and if it returns, after those before, what it returned in the history.
 //!
-//! Differs from the general checker: states are not known, only what operations returned, so that orders are told apart
-//! by what came before, and are the more the less operations return.
+//! Differs from the general checker: states are not known, only results. So orders are distinguished by the
+//! operations before, and there are the more of them the less operations return.
 
 use super::{OneByOne, Unknown};
 use crate::check::Same;
@@ -10,41 +10,42 @@ use crate::observations::{Brackets, Outcome};
 use crate::run::record::{Mark, TextId};
 use crate::scenario::{Place, Scenario};
 
-/// A history, and what has to come before what.
+/// A history, and the order that its operations must keep.
 pub(crate) struct Question {
-    /// What returned, with that, in the order in which it returned: an order that is not forbidden.
+    /// The operations that returned, with their results, in the order of their returns: an order that is not
+    /// forbidden.
     completed: Vec<(Place, TextId)>,
-    /// What waits for ever.
+    /// The operations that wait for ever.
     pub(crate) waiting: Vec<Place>,
-    /// For each of those completed, which of them come before it, as indexes.
+    /// For each of those completed, the indexes of those that come before it.
     before: Vec<Vec<usize>>,
 }
 
-/// An order of some operations after which another does not do what it did in the history.
+/// An order of some operations after which another does not have its result of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeadEnd {
     /// The operations before, each of which returns what it returned.
     pub(crate) order: Vec<Place>,
     pub(crate) next: Place,
-    /// What it may come to.
+    /// Its possible outcomes.
     pub(crate) would: Vec<Outcome>,
 }
 
-/// How orders fail.
+/// The ways in which orders fail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reasons {
-    /// As many operations as can be put in order so that each returns what it returned.
+    /// The most operations that can be put in order so that each returns what it returned.
     pub(crate) longest: Vec<Place>,
     /// Every way in which an order fails, as far as they are listed.
     pub(crate) dead_ends: Vec<DeadEnd>,
-    /// How many more there are.
+    /// The number of further ones.
     pub(crate) more: usize,
-    /// Whether there may be even more: not every order was looked at.
+    /// `true` if there may be even more: not every order was examined.
     pub(crate) cut_short: bool,
 }
 
 impl Question {
-    /// Whether this history of a scenario is explained by an order.
+    /// Creates the question of whether an order explains this history of a scenario.
     pub(crate) fn new(scenario: &Scenario, marks: &[Mark], same: Same) -> Question {
         let (brackets, outcomes) = Brackets::of(marks, scenario.len());
         let returned = marks.iter().filter_map(|mark| match mark {
@@ -71,7 +72,7 @@ impl Question {
         }
     }
 
-    /// Whether some order explains the history; of several operations that wait, each has to wait alone after all that
+    /// `true` if some order explains the history. Each of several waiting operations must wait alone after all that
     /// returned.
     pub(crate) fn is_explained(&self, by: &mut dyn OneByOne) -> Result<bool, Unknown> {
         if self.waiting.is_empty() {
@@ -85,7 +86,8 @@ impl Question {
         Ok(true)
     }
 
-    /// How orders fail, with the first of the operations that wait for which all do; at most so many dead ends are listed.
+    /// Returns how orders fail, with the first of the waiting operations for which all do; at most `listed` dead ends
+    /// are listed.
     pub(crate) fn reasons(&self, by: &mut dyn OneByOne, listed: usize) -> Reasons {
         let alone: Vec<Option<Place>> = match self.waiting.is_empty() {
             true => vec![None],
@@ -112,7 +114,7 @@ impl Question {
         Reasons::default()
     }
 
-    /// Whether some order explains what returned, and that this operation waits then.
+    /// `true` if some order explains the results, and that this operation waits then.
     fn search(
         &self,
         alone: Option<Place>,
@@ -166,7 +168,7 @@ impl Question {
         Ok(false)
     }
 
-    /// What comes next if this one does, in an order that is not forbidden.
+    /// Returns the operations that follow if this one is next, in an order that is not forbidden.
     fn ahead(&self, path: &Path, taken: usize, alone: Option<Place>) -> Vec<Place> {
         let left = (0..self.completed.len()).filter(|&at| at != taken && !path.done[at]);
         let left = left.map(|at| self.completed[at].0);
@@ -174,7 +176,7 @@ impl Question {
     }
 }
 
-/// What a search comes to.
+/// The result of a search step.
 enum Step<'a> {
     /// These can come first, in this order.
     Reached(&'a [(Place, TextId)]),
@@ -196,7 +198,7 @@ impl Path {
     }
 }
 
-/// Who performs what, and when.
+/// The performers of operations, and their times.
 struct Parts {
     performers: Vec<u32>,
     first_after: usize,
@@ -210,7 +212,7 @@ impl Parts {
         }
     }
 
-    /// Whether the scenario has one come before the other: before the tasks, in one task, after them.
+    /// `true` if the scenario has one come before the other: before the tasks, in one task, after them.
     fn come_in_order(&self, a: Place, b: Place) -> bool {
         let phase = |place: Place| match self.performers[place.index()] {
             0 if place.index() >= self.first_after => 2,

@@ -16,11 +16,11 @@ pub enum Call<V> {
     Receive,
     /// Receives a message if there is one.
     TryReceive,
-    /// No more messages are sent. Those that are in it can be received.
+    /// Closes the channel: no more messages can be sent. Those that are in it can be received.
     Close,
 }
 
-/// What an operation of a channel returns.
+/// The result of an operation of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
     /// A message was sent, or the channel closed.
@@ -33,7 +33,7 @@ pub enum Return<V> {
     Closed,
 }
 
-/// A channel's messages, and whether it is closed.
+/// A channel's messages, and its closed flag.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State<V> {
     messages: VecDeque<V>,
@@ -48,7 +48,7 @@ pub struct Channel<V> {
 }
 
 impl<V> Channel<V> {
-    /// A channel with room for everything.
+    /// Creates a channel with room for everything.
     pub fn unbounded() -> Channel<V> {
         Channel {
             capacity: None,
@@ -56,7 +56,8 @@ impl<V> Channel<V> {
         }
     }
 
-    /// A channel with room for so many messages, at least one: a rendezvous is no object with one operation at a time.
+    /// Creates a channel with room for `capacity` messages, at least one: a rendezvous is no object with one
+    /// operation at a time.
     pub fn bounded(capacity: usize) -> Channel<V> {
         Channel {
             capacity: Some(capacity.max(1)),

@@ -1,4 +1,4 @@
-//! A counter: what is added is what it has grown by.
+//! A counter: it grows by each added amount.
 
 use crate::specification::Sequential;
 

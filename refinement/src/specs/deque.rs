@@ -18,7 +18,7 @@ pub enum Call<V> {
     PopBack,
 }
 
-/// What an operation of a deque returns.
+/// The result of an operation of a deque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
     /// A value was put in.
@@ -32,7 +32,7 @@ pub enum Return<V> {
 pub struct Deque<V>(PhantomData<fn() -> V>);
 
 impl<V> Deque<V> {
-    /// A deque with room for everything.
+    /// Creates a deque with room for everything.
     pub fn new() -> Deque<V> {
         Deque(PhantomData)
     }

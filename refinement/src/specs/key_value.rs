@@ -1,4 +1,5 @@
-//! A store of texts by key: put, append, get. Each key is a part of its own; one that nobody put has the empty text.
+//! A store of texts by key: put, append, get. Each key is a part of its own; one that was never put has the empty
+//! text.
 
 use super::set::part_of;
 use crate::specification::Sequential;
@@ -18,7 +19,7 @@ pub enum Call<K> {
 }
 
 impl<K> Call<K> {
-    /// The key that it is about.
+    /// Returns the key that it is about.
     pub fn key(&self) -> &K {
         match self {
             Call::Get(key) | Call::Put(key, _) | Call::Append(key, _) => key,
@@ -26,7 +27,7 @@ impl<K> Call<K> {
     }
 }
 
-/// What an operation of a store returns.
+/// The result of an operation of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Return {
     /// The text was written.
@@ -40,7 +41,7 @@ pub enum Return {
 pub struct KeyValue<K>(PhantomData<fn() -> K>);
 
 impl<K> KeyValue<K> {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> KeyValue<K> {
         KeyValue(PhantomData)
     }

@@ -20,7 +20,7 @@ pub enum Call<K, V> {
 }
 
 impl<K, V> Call<K, V> {
-    /// The key that it is about.
+    /// Returns the key that it is about.
     pub fn key(&self) -> &K {
         match self {
             Call::Insert(key, _) | Call::InsertIfAbsent(key, _) | Call::Get(key) | Call::Remove(key) => key,
@@ -33,7 +33,7 @@ impl<K, V> Call<K, V> {
 pub struct Map<K, V>(PhantomData<fn() -> (K, V)>);
 
 impl<K, V> Map<K, V> {
-    /// An empty map.
+    /// Creates an empty map.
     pub fn new() -> Map<K, V> {
         Map(PhantomData)
     }

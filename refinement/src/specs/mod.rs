@@ -1,4 +1,4 @@
-//! Specifications ready made, one object a file: its operations, and what they do one at a time.
+//! Specifications ready made, one object a file: its operations, and their sequential behaviour.
 
 pub mod channel;
 pub mod counter;

@@ -13,7 +13,7 @@ pub enum Call<V> {
     Poll,
 }
 
-/// What an operation of a priority queue returns.
+/// The result of an operation of a priority queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
     /// A value was put in.
@@ -27,7 +27,7 @@ pub enum Return<V> {
 pub struct PriorityQueue<V>(PhantomData<fn() -> V>);
 
 impl<V> PriorityQueue<V> {
-    /// A priority queue with room for everything.
+    /// Creates a priority queue with room for everything.
     pub fn new() -> PriorityQueue<V> {
         PriorityQueue(PhantomData)
     }

@@ -16,7 +16,7 @@ pub enum Call<V> {
     Peek,
 }
 
-/// What an operation of a queue returns.
+/// The result of an operation of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
     /// A value was put in.
@@ -35,7 +35,7 @@ pub struct Queue<V> {
 }
 
 impl<V> Queue<V> {
-    /// A queue with room for everything.
+    /// Creates a queue with room for everything.
     pub fn unbounded() -> Queue<V> {
         Queue {
             capacity: None,
@@ -43,7 +43,7 @@ impl<V> Queue<V> {
         }
     }
 
-    /// A queue with room for so many values; what comes beyond is refused.
+    /// Creates a queue with room for `capacity` values; it refuses more.
     pub fn bounded(capacity: usize) -> Queue<V> {
         Queue {
             capacity: Some(capacity),
@@ -51,7 +51,7 @@ impl<V> Queue<V> {
         }
     }
 
-    /// For how many values it has room; `None`: for everything.
+    /// Returns the number of values for which it has room; `None`: for everything.
     pub fn capacity(&self) -> Option<usize> {
         self.capacity
     }

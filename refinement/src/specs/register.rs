@@ -14,14 +14,14 @@ pub enum Call<V> {
     CompareAndSet(V, V),
 }
 
-/// What an operation of a register returns.
+/// The result of an operation of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
     /// The value read.
     Value(V),
     /// It was written.
     Done,
-    /// Whether it held the value compared with.
+    /// `true` if it held the value compared with.
     Was(bool),
 }
 

@@ -1,4 +1,4 @@
-//! A semaphore: so many permits, taken and given back. With one, it is a mutex.
+//! A semaphore: a number of permits, taken and given back. With one, it is a mutex.
 
 use crate::specification::Sequential;
 
@@ -13,7 +13,7 @@ pub enum Call {
     Release,
 }
 
-/// A semaphore with so many permits at first. Each operation returns whether it took one, or gave one back.
+/// A semaphore with a number of permits at first. Each operation returns `true` if it took one, or gave one back.
 #[derive(Clone, Copy, Debug)]
 pub struct Semaphore {
     permits: usize,
@@ -21,12 +21,13 @@ pub struct Semaphore {
 }
 
 impl Semaphore {
-    /// So many permits at first, and any number later.
+    /// Creates a semaphore with `permits` at first, and any number later.
     pub fn new(permits: usize) -> Semaphore {
         Semaphore { permits, most: None }
     }
 
-    /// A mutex that is free: one permit, and never more. Giving it back when it is free does nothing, and returns `false`.
+    /// Creates a mutex that is free: one permit, and never more. Giving it back when it is free does nothing, and
+    /// returns `false`.
     pub fn mutex() -> Semaphore {
         Semaphore {
             permits: 1,

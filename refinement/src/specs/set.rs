@@ -12,12 +12,12 @@ pub enum Call<K> {
     Insert(K),
     /// Takes a key out.
     Remove(K),
-    /// Looks whether a key is there.
+    /// Checks that a key is there.
     Contains(K),
 }
 
 impl<K> Call<K> {
-    /// The key that it is about.
+    /// Returns the key that it is about.
     pub fn key(&self) -> &K {
         match self {
             Call::Insert(key) | Call::Remove(key) | Call::Contains(key) => key,
@@ -25,12 +25,12 @@ impl<K> Call<K> {
     }
 }
 
-/// A set of keys. Each operation returns whether it found the set changed by it, or the key there.
+/// A set of keys. Each operation returns `true` if it changed the set, or found the key.
 #[derive(Clone, Copy, Debug)]
 pub struct Set<K>(PhantomData<fn() -> K>);
 
 impl<K> Set<K> {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new() -> Set<K> {
         Set(PhantomData)
     }
@@ -64,7 +64,7 @@ impl<K: Clone + Ord + Hash> Sequential for Set<K> {
     }
 }
 
-/// The part of a key: the same in every process. Two keys with one part are only checked together.
+/// Returns the part of a key: the same in every process. Two keys with one part are only checked together.
 pub(super) fn part_of<K: Hash>(key: &K) -> u64 {
     std::hash::BuildHasherDefault::<std::hash::DefaultHasher>::default().hash_one(key)
 }

@@ -15,7 +15,7 @@ pub enum Call<V> {
     Top,
 }
 
-/// What an operation of a stack returns.
+/// The result of an operation of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
     /// A value was put on top.
@@ -29,7 +29,7 @@ pub enum Return<V> {
 pub struct Stack<V>(PhantomData<fn() -> V>);
 
 impl<V> Stack<V> {
-    /// A stack with room for everything.
+    /// Creates a stack with room for everything.
     pub fn new() -> Stack<V> {
         Stack(PhantomData)
     }

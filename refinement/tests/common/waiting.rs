@@ -1,4 +1,4 @@
-//! A queue that is waited at.
+//! A queue at which tasks wait.
 
 use intermezzo_explorer::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ impl Waiting {
         self.values.lock().unwrap().push_back(value);
         self.ready.notify_one();
     }
-    /// Tells nobody if there was something already.
+    /// Pushes without a notification if there was something already.
     pub(crate) fn push_tells_only_of_the_first(&self, value: u8) {
         let mut values = self.values.lock().unwrap();
         values.push_back(value);

@@ -1,4 +1,4 @@
-//! Random short histories, true ones and mutated ones, and what the checkers and the oracle say of them.
+//! Random short histories, true ones and mutated ones, and the verdicts of the checkers and the oracle.
 
 use crate::orders;
 use intermezzo_refinement::check::long::{CheckLong, Long};
@@ -10,7 +10,7 @@ use std::fmt::Debug;
 
 pub(crate) type Random = Xoshiro256PlusPlus;
 
-/// How many histories of each kind came up.
+/// The number of histories of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) linearizable: u64,
@@ -18,14 +18,14 @@ pub(crate) struct Counts {
     pub(crate) not_applicable: u64,
 }
 
-/// How histories are made and judged.
+/// The functions that make and judge histories.
 pub(crate) struct Object<'a, S: CheckLong, State> {
     pub(crate) name: &'a str,
     pub(crate) specification: S,
     pub(crate) initial: State,
     /// Performs a call on the oracle's own state.
     pub(crate) perform: fn(&mut State, &S::Call) -> S::Return,
-    /// A random call; the number is of how many there were before.
+    /// Returns a random call; the number is that of the calls before.
     pub(crate) call: fn(&mut Random, u64) -> S::Call,
 }
 
@@ -33,7 +33,7 @@ fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// Operations as they would return in some order, each with a time around its moment.
+/// Returns operations with the results of some order, each with a time around its moment.
 fn true_history<S: CheckLong, State: Clone>(
     object: &Object<'_, S, State>,
     random: &mut Random,
@@ -88,7 +88,7 @@ fn mutate<C, R>(operations: &mut [Operation<C, R>], random: &mut Random) {
     }
 }
 
-/// Swaps what two operations of one kind returned.
+/// Swaps the results of two operations of one kind.
 fn swap_results<C, R>(operations: &mut [Operation<C, R>], one: usize, other: usize) {
     let kind = |at: usize| std::mem::discriminant(&operations[at].call);
     let both = operations[one].returned.is_some() && operations[other].returned.is_some();
@@ -99,7 +99,7 @@ fn swap_results<C, R>(operations: &mut [Operation<C, R>], one: usize, other: usi
     }
 }
 
-/// How many histories of each object are compared if nobody says otherwise.
+/// The number of histories of each object that are compared by default.
 const HISTORIES: u64 = 100_000;
 
 /// Compares the checkers on random histories of an object.

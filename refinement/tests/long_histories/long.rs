@@ -9,8 +9,8 @@ use intermezzo_refinement::specs::{counter, priority_queue, queue, register, set
 
 const OPERATIONS: usize = 20_000;
 
-/// The history is linearizable, but not with the results of these operations swapped: the first and the last third of
-/// those `of_interest`.
+/// Checks that the history is linearizable, but not with the results of these operations swapped: the first and the
+/// last third of those `of_interest`.
 fn judges<S: CheckLong>(
     specification: &S,
     history: History<S::Call, S::Return>,
@@ -68,7 +68,7 @@ fn priority_queues() {
     });
 }
 
-/// Swapping two answers of sets says nothing if they are the same: one of the two kinds is turned around instead.
+/// Swapping two equal answers of sets changes nothing: instead, one of the two kinds is turned around.
 #[test]
 fn sets() {
     let history = made::set(OPERATIONS);

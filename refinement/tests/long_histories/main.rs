@@ -1,8 +1,8 @@
 //! The checks of long histories, against all orders of short ones and against the general checker.
 //!
-//! `CHECKED_HISTORIES` says how many histories of each object are compared, `CHECKED_SEED` where to begin.
+//! `CHECKED_HISTORIES` sets how many histories of each object are compared, `CHECKED_SEED` the first seed.
 
-#![allow(clippy::print_stdout, reason = "figures for whoever runs the tests by hand")]
+#![allow(clippy::print_stdout, reason = "figures for manual runs of the tests")]
 
 mod agreement;
 mod long;

@@ -2,7 +2,7 @@
 
 use intermezzo_refinement::history::Operation;
 
-/// Whether the operations have an order that keeps their order in time and gives each what it returned. `perform`
+/// `true` if the operations have an order that keeps their order in time and gives each its result. `perform`
 /// performs a call on a state. A pending operation may be left out.
 pub(crate) fn exists<C, R: PartialEq, S: Clone>(
     operations: &[Operation<C, R>],
@@ -22,7 +22,7 @@ fn follows<C, R: PartialEq, S: Clone>(
     if left.iter().all(|&at| operations[at].returned.is_none()) {
         return true;
     }
-    // Of those that are left, the first return: whatever is called later has to wait for it.
+    // The first return of those that are left: an operation that is called later has to wait for it.
     let first_return = left.iter().map(|&at| operations[at].returned_at).min();
     let first_return = first_return.expect("some are left");
     for place in 0..left.len() {

@@ -1,4 +1,4 @@
-//! What violations are said to be.
+//! The descriptions of violations.
 
 use intermezzo_refinement::check::long::{CheckLong, Long};
 use intermezzo_refinement::history::{History, Operation};
@@ -10,7 +10,7 @@ use intermezzo_refinement::specs::set::Set;
 use intermezzo_refinement::specs::stack::Stack;
 use intermezzo_refinement::specs::{counter, priority_queue, queue, register, set, stack};
 
-/// A history of calls, what they returned, and from when to when.
+/// Returns a history of calls, with their results and times.
 fn history<C, R>(operations: impl IntoIterator<Item = (C, R, u64, u64)>) -> History<C, R> {
     let operations = operations.into_iter().zip(0..);
     let operations = operations.map(|((call, returned, called_at, returned_at), process)| Operation {
@@ -23,7 +23,7 @@ fn history<C, R>(operations: impl IntoIterator<Item = (C, R, u64, u64)>) -> Hist
     History::new(operations.collect()).expect("a history")
 }
 
-/// The violation of a history: why, and the operations.
+/// Returns the violation of a history: its reason, and the operations.
 fn violation<S: CheckLong>(
     specification: &S,
     operations: impl IntoIterator<Item = (S::Call, S::Return, u64, u64)>,
@@ -55,7 +55,7 @@ fn a_value_that_overtakes_another() {
     assert_eq!(operations, [0, 1, 2, 3]);
 }
 
-/// No two of the three values are in each other's way: 1 stays at the front until 3 must be gone, which is before 2.
+/// No two of the three values exclude each other: 1 stays at the front until 3 must be gone, which is before 2.
 #[test]
 fn three_values_in_a_circle() {
     use queue::{Call, Return};
@@ -90,7 +90,7 @@ fn an_empty_queue_that_is_not() {
     assert_eq!(
         why,
         "#1 finds nothing, though at every moment of it there is something: what #0 puts in, from the return of #0 \
-         until the call of #3; what #2 puts in, from the return of #2 for ever, as nobody takes it"
+         until the call of #3; what #2 puts in, from the return of #2 for ever, as no operation takes it"
     );
     assert_eq!(operations, [0, 1, 2, 3]);
 }
@@ -131,7 +131,7 @@ fn a_greater_value_overlooked() {
     assert_eq!(
         why,
         "#2 takes the value of #1, though at every moment at which it may there is something greater: what #0 puts \
-         in, from the return of #0 for ever, as nobody takes it"
+         in, from the return of #0 for ever, as no operation takes it"
     );
     assert_eq!(operations, [0, 1, 2]);
 }

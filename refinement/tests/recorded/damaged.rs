@@ -1,5 +1,5 @@
-//! Histories that go deeper than anybody writes: an error, and no end of the stack. What else may happen to a file is tried in
-//! `cli/tests/cli/broken`.
+//! Histories nested deeper than any real one: an error, and no stack overflow. `cli/tests/cli/broken` tries other
+//! damage of files.
 
 use intermezzo_refinement::history::formats::Format;
 

@@ -1,4 +1,4 @@
-//! The formats: the same history in each of them, and what is said of files that are none.
+//! The formats: the same history in each of them, and the errors for files that are none.
 
 use intermezzo_refinement::history::formats::{Format, Recorded, write_json};
 use intermezzo_refinement::recorded::{Judgement, Object, Outcome, STATES_MAX, judge};
@@ -10,7 +10,7 @@ fn judged(text: &str, format: Format, object: Object) -> Result<Judgement, Strin
     judge(&recorded, object, STATES_MAX, None).map_err(|error| error.to_string())
 }
 
-/// A write of 1, during which 1 is read and then nil again; and one that nobody knows of.
+/// A write of 1, during which 1 is read and then nil again; and one whose result is unknown.
 const JEPSEN: &str = "\
 INFO  jepsen.util - 0\t:invoke\t:write\t1
 INFO  jepsen.util - 1\t:invoke\t:read\tnil

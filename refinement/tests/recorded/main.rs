@@ -1,8 +1,8 @@
-//! Histories in files: those of others with known verdicts, every format, and files that are damaged.
+//! Histories in files: published ones with known verdicts, every format, and files that are damaged.
 
 #![allow(
     clippy::print_stdout,
-    reason = "figures for whoever runs the tests by hand, and what was not tested"
+    reason = "figures for manual runs of the tests, and notes about skipped parts"
 )]
 
 mod damaged;

@@ -1,16 +1,17 @@
-//! Histories that others recorded and labelled. A part of them is in `histories`, with where they come from. The tests of all
-//! of them are ignored, because they are not part of the project: `INTERMEZZO_ORACLE_HISTORIES` says where they are.
+//! Histories that others recorded and labelled. A part of them is in `histories`, with their sources. The tests of
+//! all of them are ignored, because they are not part of the project: `INTERMEZZO_ORACLE_HISTORIES` names their
+//! folder.
 
 use intermezzo_refinement::history::formats::{Format, Recorded};
 use intermezzo_refinement::recorded::{Judgement, Object, Outcome, STATES_MAX, judge};
 use std::path::{Path, PathBuf};
 
-/// The folder of those that are part of the project.
+/// Returns the folder of those that are part of the project.
 fn part() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded/histories")
 }
 
-/// The folder of all of them.
+/// Returns the folder of all of them.
 fn all() -> PathBuf {
     let folder = std::env::var_os("INTERMEZZO_ORACLE_HISTORIES");
     folder
@@ -40,7 +41,7 @@ fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).expect("a name")
 }
 
-/// How many are not linearizable, and how many are.
+/// Returns how many are not linearizable, and how many are.
 fn registers_of_etcd(folder: &Path) -> [u32; 2] {
     let labels = std::fs::read_to_string(folder.join("jepsen_labels.csv")).expect("labels");
     let mut counts = [0, 0];
@@ -55,7 +56,7 @@ fn registers_of_etcd(folder: &Path) -> [u32; 2] {
     counts
 }
 
-/// How many there are.
+/// Returns how many there are.
 fn key_value_stores(folder: &Path) -> usize {
     let files = files(&folder.join("kv"));
     for path in &files {
@@ -72,7 +73,7 @@ fn key_value_stores(folder: &Path) -> usize {
     files.len()
 }
 
-/// How many have a label.
+/// Returns how many have a label.
 fn queues_and_stacks(folder: &Path) -> u32 {
     let mut labelled = 0;
     for path in files(&folder.join("calls")) {

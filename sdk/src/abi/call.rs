@@ -12,8 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 const TEXT_BYTES_MAX: usize = 1 << 20;
 const ITEMS_MAX: usize = 1 << 16;
 
-/// What a plugin's [`Call`] points to. It lives as long as the monitor, so that a plugin that asks when its callback
-/// has long returned is told nothing, rather than what happens to be in that memory.
+/// The object behind a plugin's [`Call`]. It lives as long as the monitor. A plugin that asks after its callback has
+/// returned is therefore refused, instead of reading unrelated memory.
 pub(super) struct Line {
     /// The monitor's name.
     name: String,
@@ -35,7 +35,7 @@ impl Line {
     /// Calls the plugin, which may ask this context meanwhile.
     ///
     /// # Panics
-    /// The engine did, when it was asked.
+    /// If the engine panicked when the plugin asked it.
     pub(super) fn during(&self, cx: &mut Context<'_>, callback: impl FnOnce(*mut Call)) {
         self.cx.set(std::ptr::from_mut(cx).cast());
         callback(std::ptr::from_ref(self).cast_mut().cast());
@@ -46,7 +46,7 @@ impl Line {
     }
 }
 
-/// The table that is handed to plugins.
+/// The table that plugins receive.
 pub(super) static HOST: HostTable = HostTable {
     size: size_of::<HostTable>() as u32,
     version: VERSION,
@@ -64,7 +64,7 @@ pub(super) static HOST: HostTable = HostTable {
     clock,
 };
 
-/// Asks the engine; `otherwise` if it cannot be asked now, or panics.
+/// Asks the engine. Returns `otherwise` if it cannot be asked now, or panics.
 ///
 /// # Safety
 /// The call is null or of a [`Line`] that is still there, on the thread of its callback.
@@ -78,8 +78,8 @@ unsafe fn ask<T>(call: *mut Call, otherwise: T, ask: impl FnOnce(&Line, &mut Con
     if cx.is_null() {
         return otherwise;
     }
-    // SAFETY: between the two `set` of `during` the context is borrowed by it and used by nobody but this function,
-    // which does not call the plugin.
+    // SAFETY: between the two `set` of `during` the context is borrowed by it and used only by this function, which
+    // does not call the plugin.
     let cx = unsafe { &mut *cx };
     catch_unwind(AssertUnwindSafe(|| ask(line, cx))).unwrap_or_else(|panic| {
         line.panic.set(Some(panic));
@@ -87,7 +87,7 @@ unsafe fn ask<T>(call: *mut Call, otherwise: T, ask: impl FnOnce(&Line, &mut Con
     })
 }
 
-/// Writes as much of the text as there is room for, and says how long it is.
+/// Writes as much of the text as there is room for, and returns its full length.
 ///
 /// # Safety
 /// There is room for `capacity` bytes, or none is asked for.
@@ -103,7 +103,7 @@ pub(super) unsafe fn give_text(text: &str, room: *mut c_char, capacity: usize) -
     text.len()
 }
 
-/// Writes as many items as there is room for, and says how many there are.
+/// Writes as many items as there is room for, and returns how many there are.
 ///
 /// # Safety
 /// There is room for `capacity` items, or none is asked for.
@@ -136,7 +136,7 @@ unsafe extern "C" fn report(call: *mut Call, finding: *const Finding) -> u32 {
     }
 }
 
-/// A finding as it crossed the line.
+/// Reads a finding that crossed the line.
 ///
 /// # Safety
 /// It is null, or its texts and events are there.
@@ -180,7 +180,7 @@ unsafe fn read_finding(finding: *const Finding) -> Result<Report, String> {
     Ok(report)
 }
 
-/// A deed of a finding.
+/// Reads a deed of a finding.
 ///
 /// # Safety
 /// Its text is there.
@@ -192,7 +192,7 @@ unsafe fn read_deed(deed: &FindingDeed) -> Result<Deed, String> {
             size_of::<FindingDeed>()
         ));
     }
-    // SAFETY: says the caller.
+    // SAFETY: the caller guarantees it.
     let what = unsafe { deed.what.read(TEXT_BYTES_MAX) }.map_err(|problem| format!("a deed is {problem}"))?;
     Ok(Deed {
         after: deed.after,
@@ -201,10 +201,10 @@ unsafe fn read_deed(deed: &FindingDeed) -> Result<Deed, String> {
     })
 }
 
-/// A list of a finding.
+/// Reads a list of a finding.
 ///
 /// # Safety
-/// It is null, or so many items are there.
+/// It is null, or `count` items are there.
 unsafe fn read_list<T: Clone>(items: *const T, count: usize, what: &str) -> Result<Vec<T>, String> {
     if count == 0 {
         return Ok(Vec::new());
@@ -212,7 +212,7 @@ unsafe fn read_list<T: Clone>(items: *const T, count: usize, what: &str) -> Resu
     if items.is_null() || count > ITEMS_MAX {
         return Err(format!("its {count} {what} cannot be there"));
     }
-    // SAFETY: says the caller.
+    // SAFETY: the caller guarantees it.
     Ok(unsafe { std::slice::from_raw_parts(items, count) }.to_vec())
 }
 

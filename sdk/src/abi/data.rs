@@ -1,4 +1,4 @@
-//! What crosses the line as data, and how it comes from and becomes the vocabulary in Rust.
+//! The data that crosses the line, and its conversions from and to the Rust vocabulary.
 
 use crate::{
     Allocation, BlockKind, DataVarAccess, EventAttribute, EventId, Execution, Location, MemoryOrder,
@@ -12,23 +12,23 @@ use std::ffi::c_char;
 pub struct Text {
     /// The first byte; null for no text at all.
     pub bytes: *const c_char,
-    /// How many bytes.
+    /// The length in bytes.
     pub length: usize,
 }
 
-/// A visible operation that has happened. What `read` and `written` hold depends on the operation; both are 0 where
-/// nothing is said here:
+/// A visible operation that has happened. The meaning of `read` and `written` depends on the operation. Both are 0
+/// where this list says nothing:
 ///
 /// - atomics: the values read and written, as bits
 /// - `TASK_FORK`, `TASK_JOIN`: `read` is the other task's number
 /// - `TASK_CHECK`, `ONCE_CHECK`, `POISON_CHECK`: `read` is 1 if it is so
 /// - `ONCE_END`: `written` is 1 if it is complete, 0 if it panicked
 /// - `CONDVAR_WAIT`: `written` is the number of the mutex released, a variable
-/// - `CONDVAR_WAKE`, `PARK`: `read` is 1 if nobody caused it
-/// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if nobody is left to receive it;
-///   of a rendezvous, `read` is the message that the receiver has taken
-/// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if nobody is left to send one; of a rendezvous,
-///   `written` is 1 if none came: the receiver only says that it waits, or no longer does
+/// - `CONDVAR_WAKE`, `PARK`: `read` is 1 if no other task caused it
+/// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if no receiver is left; of
+///   a rendezvous, `read` is the message that the receiver has taken
+/// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if no sender is left; of a rendezvous, `written` is
+///   1 if no message arrived: the receiver only begins or stops waiting
 /// - `CHANNEL_CLOSE`: `written` is 1 if it was the receiver, 0 for a sender
 /// - `BARRIER_ARRIVE`, `BARRIER_PASS`: `read` is the round of the barrier, from 1
 /// - `COUNT_UP`, `COUNT_DOWN`, `COUNT_READ`: the counts before and after
@@ -38,21 +38,21 @@ pub struct Text {
 pub struct SyncAccess {
     /// Bytes of this struct.
     pub size: u32,
-    /// What it did: a `SyncVarOp`.
+    /// The operation: a `SyncVarOp`.
     pub op: u32,
     /// The ordering, for atomics and fences: a `MemoryOrder`.
     pub order: u32,
     /// The variable, or `UINT32_MAX` for none.
     pub var: SyncVar,
-    /// Which event it was.
+    /// The event.
     pub event: EventId,
-    /// Where in the source it is.
+    /// The source place of the operation.
     pub site: SiteId,
     /// 0.
     pub reserved: u32,
-    /// What was read.
+    /// The value read.
     pub read: u64,
-    /// What was written.
+    /// The value written.
     pub written: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct SyncAccess {
 pub struct Point {
     /// Bytes of this struct.
     pub size: u32,
-    /// Why the point is there: a `PointKind`.
+    /// The reason for the point: a `PointKind`.
     pub kind: u32,
     /// The operation: a `SyncVarOp`.
     pub op: u32,
@@ -70,11 +70,11 @@ pub struct Point {
     pub var: SyncVar,
     /// The event that comes next.
     pub event: EventId,
-    /// Where in the source it is.
+    /// The source place of the operation.
     pub site: SiteId,
 }
 
-/// What [`DataAccess::is_write`] is where nobody knows.
+/// The value of [`DataAccess::is_write`] for an access by a pointer.
 const BY_POINTER: u32 = 2;
 
 /// An access to tracked plain memory, about to happen.
@@ -83,40 +83,40 @@ const BY_POINTER: u32 = 2;
 pub struct DataAccess {
     /// Bytes of this struct.
     pub size: u32,
-    /// Where in the location the access begins, in bytes.
+    /// The offset in the location at which the access begins, in bytes.
     pub offset: u32,
     /// Bytes accessed.
     pub bytes: u32,
-    /// 1 if it was written; 2 if it was written by a pointer that was asked for at `site`, after that and before the
-    /// task's next event. Else 0.
+    /// 1 for a write; 2 for a write by a pointer that was asked for at `site`, after that and before the task's next
+    /// event. Otherwise 0.
     pub is_write: u32,
     /// The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
     pub order: u32,
     /// The cell, or the block of memory, in which the memory accessed lies.
     pub location: Location,
-    /// The variable whose own memory this is: of an atomic that is accessed plainly. Else `UINT32_MAX`.
+    /// The variable whose own memory this is: that of an atomic that is accessed plainly. Otherwise `UINT32_MAX`.
     pub var: SyncVar,
-    /// Where in the source it is.
+    /// The source place of the access.
     pub site: SiteId,
     /// The last visible operation of the same task: the access follows it in program order.
     pub after: EventId,
 }
 
-/// Memory begins to be used.
+/// The allocation of a block of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Allocated {
     /// Bytes of this struct.
     pub size: u32,
-    /// What it is: a `BlockKind`.
+    /// The kind of block: a `BlockKind`.
     pub kind: u32,
     /// The last visible operation of the same task.
     pub after: EventId,
     /// The block: no other of the execution has the same location.
     pub location: Location,
-    /// The variable of the counts, if it is shared; else `UINT32_MAX`.
+    /// The variable of the counts, if it is shared; otherwise `UINT32_MAX`.
     pub var: SyncVar,
-    /// Where in the source it is.
+    /// The source place of the allocation.
     pub site: SiteId,
     /// 0.
     pub reserved: u32,
@@ -124,7 +124,7 @@ pub struct Allocated {
     pub bytes: u64,
 }
 
-/// Memory is given back, or a cell is dropped. More than once is a double free.
+/// The release of memory, or the drop of a cell. A second release is a double free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Released {
@@ -134,12 +134,12 @@ pub struct Released {
     pub location: Location,
     /// The last visible operation of the same task.
     pub after: EventId,
-    /// Where in the source it is.
+    /// The source place of the release.
     pub site: SiteId,
 }
 
-/// Something about an event, by name. The engine's own: `status` is `blocked` if the task wanted its next operation and
-/// cannot go on, `preempted` if it could and another goes on.
+/// A named attribute of an event. The engine's own: `status` is `blocked` if the task wanted its next operation and
+/// cannot continue, `preempted` if it could and another task continues.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Attribute {
@@ -147,7 +147,7 @@ pub struct Attribute {
     pub size: u32,
     /// 0.
     pub reserved: u32,
-    /// The event: for the engine's own, the one that the task takes next.
+    /// The event. For the engine's own attributes, the event that the task takes next.
     pub event: EventId,
     /// The attribute.
     pub name: Text,
@@ -155,7 +155,7 @@ pub struct Attribute {
     pub value: Text,
 }
 
-/// Something the test said. `atomic begin NAME` and `atomic end` are around blocks that are meant to be atomic.
+/// A message from the test. `atomic begin NAME` and `atomic end` are around blocks that are meant to be atomic.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Said {
@@ -169,15 +169,15 @@ pub struct Said {
     pub text: Text,
 }
 
-/// An execution, at its beginning or end. Its operations are to be had from `accesses`.
+/// An execution, at its beginning or end. `accesses` gives its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct ExecutionInfo {
     /// Bytes of this struct.
     pub size: u32,
-    /// 1 if every task came to its end, else 0. 0 at the beginning.
+    /// 1 if every task ended, else 0. 0 at the beginning.
     pub complete: u32,
-    /// The how-manieth of the exploration, from 1.
+    /// The execution's number in the exploration, from 1.
     pub number: u64,
 }
 
@@ -187,44 +187,44 @@ pub struct ExecutionInfo {
 pub struct Finding {
     /// Bytes of this struct.
     pub size: u32,
-    /// How bad it is: a `Severity`.
+    /// The severity: a `Severity`.
     pub severity: u32,
     /// The kind, as in reports: `data_race`, or the plugin's own, `plugin/NAME`.
     pub kind: Text,
-    /// What happened, for people: with names, without numbers of tasks, events or executions. The same words are the
-    /// same finding, however many executions show it.
+    /// A description for people: with names, without numbers of tasks, events or executions. Reports with the same
+    /// message are one finding, however many executions show it.
     pub message: Text,
-    /// What would mend it, for people; null for none.
+    /// A suggested fix, for people; null for none.
     pub suggestion: Text,
     /// The events concerned, most telling first; may be null if there are none.
     pub events: *const EventId,
-    /// How many events.
+    /// The number of events.
     pub event_count: usize,
-    /// Where in the source what it is about is done, as far as events do not say; may be null if there are none.
+    /// Source places of the finding that its events do not give; may be null if there are none.
     pub sites: *const SiteId,
-    /// How many places.
+    /// The number of places.
     pub site_count: usize,
-    /// What it is about and what is no event; may be null if there is nothing.
+    /// Actions that the finding concerns and that are no events; may be null if there are none.
     pub deeds: *const FindingDeed,
-    /// How many deeds.
+    /// The number of deeds.
     pub deed_count: usize,
 }
 
-/// What a task did, for a finding that is about it, where events do not say: an access to plain memory.
+/// An action of a task that a finding concerns and no event describes: an access to plain memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct FindingDeed {
     /// Bytes of this struct.
     pub size: u32,
-    /// Where in the source it is.
+    /// The source place of the action.
     pub site: SiteId,
-    /// The last event of the task by then, or the event that it was.
+    /// The task's last event at that time, or the event itself.
     pub after: EventId,
-    /// In words: `write cell 1.1`.
+    /// A description: `write cell 1.1`.
     pub what: Text,
 }
 
-/// The size of a struct, as it stands at its beginning.
+/// The size of a struct, as its first field states it.
 const fn size_of<T>() -> u32 {
     std::mem::size_of::<T>() as u32
 }
@@ -236,7 +236,7 @@ impl Text {
         length: 0,
     };
 
-    /// This text, for as long as it is there.
+    /// Creates this text, valid for as long as it is there.
     pub const fn new(text: &str) -> Text {
         Text {
             bytes: text.as_ptr().cast(),
@@ -244,13 +244,13 @@ impl Text {
         }
     }
 
-    /// The text; `None` if there is none.
+    /// Returns the text; `None` if there is none.
     ///
     /// # Errors
-    /// What is wrong with it, in words that follow "is": it is not UTF-8, or longer than `most` bytes.
+    /// Describes what is wrong with it, in words that follow "is": it is not UTF-8, or longer than `most` bytes.
     ///
     /// # Safety
-    /// If it is not null, so many bytes must be there, unchanged for as long as the text is used.
+    /// If it is not null, `length` bytes must be there, unchanged for as long as the text is used.
     pub unsafe fn read<'a>(self, most: usize) -> Result<Option<&'a str>, String> {
         if self.bytes.is_null() {
             return Ok(None);
@@ -258,7 +258,7 @@ impl Text {
         if self.length > most {
             return Err(format!("longer than {most} bytes ({})", self.length));
         }
-        // SAFETY: the bytes are there, says the caller; they are not too many for a slice.
+        // SAFETY: the caller guarantees the bytes; they are not too many for a slice.
         let bytes = unsafe { std::slice::from_raw_parts(self.bytes.cast::<u8>(), self.length) };
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
@@ -283,21 +283,21 @@ impl From<&SyncVarAccess> for SyncAccess {
     }
 }
 
-/// The operation of that number.
+/// Returns the operation of that number.
 fn op(number: u32) -> SyncVarOp {
     *SyncVarOp::ALL
         .get(number as usize)
-        .unwrap_or_else(|| panic!("the engine told of operation {number}, which this version does not have"))
+        .unwrap_or_else(|| panic!("the engine sent operation {number}, which this version does not have"))
 }
 
-/// The ordering of that number.
+/// Returns the ordering of that number.
 fn order(number: u32) -> MemoryOrder {
     *MemoryOrder::ALL
         .get(number as usize)
-        .unwrap_or_else(|| panic!("the engine told of ordering {number}, which this version does not have"))
+        .unwrap_or_else(|| panic!("the engine sent ordering {number}, which this version does not have"))
 }
 
-// What an engine of the same version tells has numbers of this version: another one is a bug of the engine's, and the
+// An engine of the same version sends only numbers of this version. Any other number is a bug of the engine, and the
 // panic becomes a finding that says so.
 
 impl From<&SyncAccess> for SyncVarAccess {
@@ -402,7 +402,7 @@ impl From<&Allocated> for Allocation {
             location: allocated.location,
             kind: *kinds
                 .get(allocated.kind as usize)
-                .unwrap_or_else(|| panic!("the engine told of a block of kind {}", allocated.kind)),
+                .unwrap_or_else(|| panic!("the engine sent a block of kind {}", allocated.kind)),
             size: allocated.bytes,
             var: allocated.var,
             site: allocated.site,
@@ -464,7 +464,7 @@ impl From<&Execution<'_>> for ExecutionInfo {
     }
 }
 
-/// How bad that number is; `None` if it means nothing.
+/// Returns the severity of that number; `None` if it means nothing.
 pub(super) fn severity(number: u32) -> Option<Severity> {
     [Severity::Warning, Severity::Error].get(number as usize).copied()
 }

@@ -1,4 +1,4 @@
-//! How a monitor in Rust becomes a plugin.
+//! The export of a monitor in Rust as a plugin.
 
 use super::call::give_text;
 use super::data::Text;
@@ -10,13 +10,14 @@ use std::ffi::c_char;
 
 /// Exports a monitor: makes the crate, if it is a `cdylib`, a plugin.
 ///
-/// Takes a function from the user's arguments (`""` if there are none) to the monitor, or to what is wrong with them:
-/// `fn(&str) -> Result<impl Monitor, String>`. It may be called several times, and must have no effect that matters if it
-/// is repeated: what writes files had better begin with that in the first execution.
+/// Takes a function `fn(&str) -> Result<impl Monitor, String>`. It receives the user's arguments (`""` if there are
+/// none) and returns the monitor, or what is wrong with the arguments. It may be called several times, so it must
+/// have no effect that matters if it is repeated. A monitor that writes files had better begin with that in the first
+/// execution.
 ///
-/// A panic, in the function or in a callback, ends at the line between plugin and engine. That of a callback
-/// becomes a finding about the monitor, which is not called any more. (Not with `panic = "abort"`, which ends
-/// the process.)
+/// A panic, in the function or in a callback, ends at the line between plugin and engine. A panic in a callback
+/// becomes a finding about the monitor, which is not called any more. (With `panic = "abort"` it ends the process
+/// instead.)
 ///
 /// ```
 /// use intermezzo_sdk::{Interests, Monitor};
@@ -47,7 +48,7 @@ macro_rules! export_monitor {
         /// Makes a monitor for an engine: see `intermezzo_sdk::abi::Entry`.
         ///
         /// # Safety
-        /// To be called by an engine, which keeps to the contract.
+        /// Only an engine that keeps to the contract may call it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn intermezzo_monitor_2(
             host: *const $crate::abi::HostTable,
@@ -57,7 +58,7 @@ macro_rules! export_monitor {
             capacity: usize,
         ) -> u32 {
             let version = env!("CARGO_PKG_VERSION");
-            // SAFETY: what is passed on is what the engine gave.
+            // SAFETY: the arguments are the engine's.
             unsafe {
                 $crate::abi::enter(
                     host,
@@ -73,8 +74,8 @@ macro_rules! export_monitor {
     };
 }
 
-/// What the function behind [`export_monitor!`](crate::export_monitor) does: an [`Entry`](super::Entry) for this
-/// constructor, of a plugin of this version of its own.
+/// Implements [`export_monitor!`](crate::export_monitor): an [`Entry`](super::Entry) for this constructor and this
+/// version of the plugin.
 ///
 /// # Safety
 /// The caller is an engine, which keeps to the contract.
@@ -115,7 +116,7 @@ pub unsafe fn enter<M: Monitor>(
     }
 }
 
-/// The engine's table, if it is of this version.
+/// Returns the engine's table, if it is of this version.
 ///
 /// # Safety
 /// It is the table of an engine, of whatever version.

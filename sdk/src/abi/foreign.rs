@@ -1,4 +1,4 @@
-//! A monitor from the other side of the line, as the engine has it.
+//! The engine's handle on a monitor from the other side of the line.
 
 use super::call::{HOST, Line};
 use super::data::{Allocated, Attribute, DataAccess, ExecutionInfo, Point, Released, Said, SyncAccess, Text};
@@ -12,16 +12,16 @@ use crate::{
 use std::ffi::{c_char, c_void};
 use std::fmt;
 
-/// Why an entry gave no monitor.
+/// The reason why an entry gave no monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The monitor could not be made; the plugin's own words.
+    /// The monitor could not be made; in the plugin's own words.
     Failed(String),
     /// The plugin is of this version of the contract.
     Version(u32),
-    /// Its table has so many bytes, and not those of this version.
+    /// The plugin's table has this many bytes, and not those of this version.
     Size(u32),
-    /// Something in the table cannot be.
+    /// The table holds an impossible value.
     Impossible(String),
 }
 
@@ -60,8 +60,8 @@ pub struct Foreign {
     line: Box<Line>,
 }
 
-// SAFETY: the contract says that a monitor's functions may be called from different threads in turn, and `Foreign` is
-// not `Sync`: they are not called at the same time.
+// SAFETY: the contract says that a monitor's functions may be called from different threads in turn. `Foreign` is not
+// `Sync`, so they are not called at the same time.
 unsafe impl Send for Foreign {}
 
 /// Room for the table of any version.
@@ -72,11 +72,11 @@ impl Foreign {
     /// Makes a monitor with these arguments.
     ///
     /// # Errors
-    /// There is none, or none that keeps to the contract.
+    /// If the entry gives no monitor, or one that does not keep to the contract.
     ///
     /// # Safety
-    /// The entry is of a plugin that keeps to the contract as far as cannot be checked here, and its code stays where it is for as
-    /// long as the monitor lives.
+    /// The entry is of a plugin that keeps to the contract as far as cannot be checked here. Its code stays where it
+    /// is for as long as the monitor lives.
     pub unsafe fn make(entry: Entry, arguments: &str) -> Result<Foreign, Refusal> {
         if arguments.len() > ARGUMENTS_BYTES_MAX {
             let problem = format!(
@@ -87,7 +87,7 @@ impl Foreign {
         }
         let mut room = Room([0; TABLE_BYTES]);
         let mut message = [0u8; MESSAGE_BYTES];
-        // SAFETY: table and room are as the contract says, and the plugin keeps to it, says the caller.
+        // SAFETY: table and room are as the contract says, and the caller guarantees that the plugin keeps to it.
         let answer = unsafe {
             let table = (&raw mut room).cast::<MonitorTable>();
             let capacity = message.len();
@@ -120,14 +120,14 @@ impl Foreign {
                 interests,
             }),
             Err(problem) => {
-                // There is a monitor, even if it is none of ours.
+                // There is a monitor, even though it is unusable.
                 destroy(&table);
                 Err(Refusal::Impossible(problem))
             }
         }
     }
 
-    /// Name, version and interests, if they are such.
+    /// Returns name, version and interests, if they are valid.
     fn check(table: &MonitorTable) -> Result<(String, Option<String>, Interests), String> {
         let text = |text: Text, what: &str| {
             // SAFETY: the contract says that it is there for as long as the monitor is.
@@ -156,12 +156,12 @@ impl Foreign {
         Ok((name, plugin_version, interests))
     }
 
-    /// The plugin's own version, for people.
+    /// Returns the plugin's own version, for people.
     pub fn plugin_version(&self) -> Option<&str> {
         self.plugin_version.as_deref()
     }
 
-    /// Calls a callback with what it is about, if there is one.
+    /// Calls a callback with its subject, if the plugin has that callback.
     fn tell<T>(
         &self,
         callback: Option<unsafe extern "C" fn(*mut c_void, *const T, *mut Call)>,
@@ -178,12 +178,12 @@ impl Foreign {
 
 fn destroy(table: &MonitorTable) {
     if let Some(destroy) = table.destroy {
-        // SAFETY: once, and last of all, as the contract says.
+        // SAFETY: once, and after all other calls, as the contract says.
         unsafe { destroy(table.instance) };
     }
 }
 
-/// The message up to its zero byte.
+/// Returns the message up to its zero byte.
 fn words(message: &[u8]) -> String {
     let end = message
         .iter()

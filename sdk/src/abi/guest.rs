@@ -25,11 +25,11 @@ pub(super) struct Guest<'a> {
 }
 
 impl<'a> Guest<'a> {
-    /// The engine, to be asked with this call.
+    /// Creates a guest that asks the engine with this call.
     ///
     /// # Safety
-    /// Table and call are the engine's, and the guest is gone when the callback returns. A null call is one with
-    /// which nothing can be asked.
+    /// Table and call are the engine's, and the guest is gone when the callback returns. With a null call nothing can
+    /// be asked.
     pub(super) unsafe fn new(
         host: &'a HostTable,
         call: *mut Call,
@@ -71,13 +71,13 @@ impl<'a> Guest<'a> {
         }
     }
 
-    /// All accesses of the execution, those fetched earlier first.
+    /// Returns all accesses of the execution, those fetched earlier first.
     fn fetch(&self) -> Vec<SyncVarAccess> {
         let mut accesses = self.fetched.take();
         // SAFETY: the contract of `Guest::new`; no room is asked for.
         let new = unsafe { (self.host.accesses)(self.call, accesses.len(), std::ptr::null_mut(), 0) };
         let mut room: Vec<SyncAccess> = Vec::with_capacity(new);
-        // SAFETY: the contract of `Guest::new`; there is room for `new`, and so many are written.
+        // SAFETY: the contract of `Guest::new`; there is room for `new` items, and no more are written.
         unsafe {
             let written = (self.host.accesses)(self.call, accesses.len(), room.as_mut_ptr(), new);
             room.set_len(written.min(new));
@@ -118,8 +118,8 @@ impl Host for Guest<'_> {
             deeds: deeds.as_ptr(),
             deed_count: deeds.len(),
         };
-        // SAFETY: the contract of `Guest::new`; the finding is there until the function returns. What it returns says
-        // that the engine has told the user, if it is malformed.
+        // SAFETY: the contract of `Guest::new`; the finding is there until the function returns. If the finding is
+        // malformed, the engine has told the user, as the return value says.
         unsafe { (self.host.report)(self.call, &finding) };
     }
 

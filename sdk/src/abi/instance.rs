@@ -1,4 +1,4 @@
-//! A monitor in Rust, as its plugin offers it: callbacks that translate, and stop panics at the line.
+//! A monitor in Rust as its plugin offers it: callbacks that translate, and stop panics at the line.
 
 use super::data::{Allocated, Attribute, DataAccess, ExecutionInfo, Point, Released, Said, SyncAccess, Text};
 use super::guest::Guest;
@@ -13,22 +13,22 @@ pub(super) struct Instance<M> {
     monitor: M,
     host: HostTable,
     name: String,
-    /// The accesses of the execution that runs, as far as the monitor has asked for them.
+    /// The accesses of the current execution, as far as the monitor has asked for them.
     fetched: Cell<Vec<crate::SyncVarAccess>>,
     condition: Condition,
 }
 
-/// Whether the monitor is called.
+/// The condition that decides whether the monitor is called.
 enum Condition {
     Sound,
-    /// It panicked, so that nobody knows what state it is in. What is to be told of that, as soon as the engine can be told.
+    /// It panicked, so its state is unknown. The report is sent as soon as the engine can receive it.
     Panicked(Report),
-    /// It panicked, and that was told.
+    /// It panicked, and that was reported.
     Silent,
 }
 
 impl<M: Monitor> Instance<M> {
-    /// The table of the monitor, which owns it.
+    /// Returns the table of the monitor, which owns it.
     pub(super) fn table(monitor: M, host: HostTable, plugin_version: &'static str) -> MonitorTable {
         let interests = monitor.interests().bits();
         let reduction_compatible = monitor.reduction_compatible().into();
@@ -65,11 +65,11 @@ impl<M: Monitor> Instance<M> {
         }
     }
 
-    /// Calls the monitor, unless it has panicked. A panic is told at once if the engine can be told, and else
-    /// in the next callback: beginnings are followed by ends.
+    /// Calls the monitor, unless it has panicked. A panic is reported at once if the engine can receive it, and
+    /// otherwise in the next callback: beginnings are followed by ends.
     ///
     /// # Safety
-    /// The call is the engine's, or null: then it cannot be told anything.
+    /// The call is the engine's, or null: then the engine can receive no report.
     unsafe fn during(
         &mut self,
         call: *mut Call,
@@ -98,21 +98,21 @@ impl<M: Monitor> Instance<M> {
     }
 }
 
-/// The instance behind the pointer of a callback.
+/// Returns the instance behind the pointer of a callback.
 ///
 /// # Safety
 /// It is that of a table of this monitor, not destroyed, and in no other callback.
 unsafe fn instance<'a, M>(instance: *mut c_void) -> &'a mut Instance<M> {
-    // SAFETY: says the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { &mut *instance.cast::<Instance<M>>() }
 }
 
-/// The text, which is an engine's: UTF-8 and there.
+/// Returns the text, which is an engine's: UTF-8 and there.
 ///
 /// # Safety
 /// It is there while it is used.
 unsafe fn text<'a>(text: Text) -> &'a str {
-    // SAFETY: says the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { text.read(usize::MAX >> 1) }
         .expect("the engine tells UTF-8")
         .unwrap_or_default()
@@ -121,7 +121,7 @@ unsafe fn text<'a>(text: Text) -> &'a str {
 unsafe extern "C" fn destroy<M: Monitor>(pointer: *mut c_void) {
     // SAFETY: the last call of all; the box was made by `table`.
     let instance = unsafe { Box::from_raw(pointer.cast::<Instance<M>>()) };
-    // Of a panic now there is nobody to tell.
+    // A panic here cannot be reported any more.
     let _ = panics::caught(|| drop(instance));
 }
 
@@ -260,7 +260,7 @@ unsafe extern "C" fn on_execution_end<M: Monitor>(
     // SAFETY: an engine keeps to the contract: the instance, the struct and the call are there.
     unsafe {
         instance::<M>(pointer).during(call, "on_execution_end", |monitor, cx| {
-            // The accesses are lent to the monitor beside the context, which may be asked meanwhile.
+            // The accesses are lent to the monitor along with the context, which may be asked meanwhile.
             let accesses = cx.accesses().to_vec();
             let execution = Execution {
                 number: (*execution).number,

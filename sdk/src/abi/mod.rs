@@ -1,20 +1,21 @@
 //! The contract between an engine and a monitor that is loaded from a file: the [`Monitor`](crate::Monitor) contract
 //! in C.
 //!
-//! This is its single source; `include/intermezzo.h` is generated from it. Only what C has crosses the line: integers,
-//! pointers, structs of these. The rules of all of it:
+//! This module is its single source; `include/intermezzo.h` is generated from it. Only what C has crosses the line:
+//! integers, pointers, structs of these. The rules:
 //!
-//! - **Versions.** A plugin and an engine understand each other if both have the same [`VERSION`]; it is part of the
-//!   name of the [entry](Entry), and stands in both tables. Any change of a struct, a number or a meaning is another
+//! - **Versions.** A plugin and an engine understand each other if both have the same [`VERSION`]. It is part of the
+//!   name of the [entry](Entry), and of both tables. Any change of a struct, a number or a meaning is another
 //!   version. Each struct begins with its size, so that a plugin compiled in another way is noticed as well.
-//! - **Ownership.** Who made something frees it. What a function is given belongs to the caller and is valid until the
-//!   function returns; whoever wants to keep it copies it.
+//! - **Ownership.** The side that made something frees it. What a function is given belongs to the caller and is
+//!   valid until the function returns; a function that wants to keep it copies it.
 //! - **Text** is UTF-8 with its length, and need not end with a zero byte.
 //! - **Calls are sequential.** An engine calls one monitor's functions one after the other, perhaps from different
 //!   threads in turn. Several monitors made by one entry may be called at the same time.
-//! - **The engine is asked during a callback only**, on the thread and with the [`Call`] that the callback got. Once it
-//!   has returned, functions of the [`HostTable`] answer as if there were nothing.
+//! - **The engine is asked during a callback only**, on the thread and with the [`Call`] that the callback got. Once
+//!   it has returned, functions of the [`HostTable`] answer as if there were nothing.
 //! - **Nothing unwinds across the line**, neither a panic nor a C++ exception. A plugin made by
+//!   [`export_monitor!`](crate::export_monitor) catches its panics, reports them and stays silent from then on.
 //!   [`export_monitor!`](crate::export_monitor) catches its panics, reports them and stays silent from then on.
 
 mod call;
@@ -49,5 +50,5 @@ pub const HEADER: &str = include_str!("../../include/intermezzo.h");
 /// The name under which a plugin exports its [`Entry`]. It holds the [`VERSION`].
 pub const ENTRY: &str = "intermezzo_monitor_2";
 
-/// What names of entries begin with, whatever their version.
+/// The prefix of the names of entries, whatever their version.
 pub const ENTRY_PREFIX: &str = "intermezzo_monitor_";

@@ -1,10 +1,10 @@
-//! An execution in which everything happens that a monitor may be told of.
+//! An execution with every event that a monitor can receive.
 
 use crate::testing::{Event, Script};
 use crate::{BlockKind, MemoryOrder, SyncVar, SyncVarOp, TaskId};
 
-/// Every operation, access, allocation and word there is, by two tasks that do nothing wrong: for trying out whether a
-/// monitor bears all that may come.
+/// Returns an execution with every operation, access, allocation and message, by two tasks that do nothing wrong. It
+/// serves to try whether a monitor handles every event.
 pub fn rehearsal() -> Script {
     let mut script = Script::new();
     let main = Script::MAIN;
@@ -31,7 +31,7 @@ pub fn rehearsal() -> Script {
     script
 }
 
-/// Atomics and fences, in every order, and the operations that have no variable.
+/// Adds atomics and fences, in every ordering, and the operations that have no variable.
 fn atomics(script: &mut Script, child: TaskId) {
     let main = Script::MAIN;
     let var = script.var("an atomic");
@@ -57,7 +57,7 @@ fn atomics(script: &mut Script, child: TaskId) {
     }
 }
 
-/// Locks of both kinds, poison, and initialisation.
+/// Adds locks of both kinds, poison, and initialisation.
 fn locks(script: &mut Script, child: TaskId) {
     use SyncVarOp::*;
     let main = Script::MAIN;
@@ -82,7 +82,7 @@ fn locks(script: &mut Script, child: TaskId) {
     script.sync(child, OnceCheck, once, MemoryOrder::None, 1, 0);
 }
 
-/// Condition variables, channels, barriers, parking.
+/// Adds condition variables, channels, barriers, parking.
 fn waits(script: &mut Script, child: TaskId) {
     use SyncVarOp::*;
     let main = Script::MAIN;
@@ -111,7 +111,7 @@ fn waits(script: &mut Script, child: TaskId) {
     script.operation(child, Park, token);
 }
 
-/// Memory in use and given back, a cell, words, an attribute.
+/// Adds blocks that are allocated and released, a cell, messages, an attribute.
 fn memory(script: &mut Script, task: TaskId) {
     for kind in [BlockKind::Heap, BlockKind::Shared, BlockKind::Value] {
         let block = script.allocate(task, "a block", kind, 64);

@@ -1,4 +1,4 @@
-//! The two tables of functions: what a monitor offers an engine, and what an engine offers a monitor.
+//! The two tables of functions: a monitor's for its engine, and an engine's for its monitors.
 
 use super::data::{
     Allocated, Attribute, DataAccess, ExecutionInfo, Finding, Point, Released, Said, SyncAccess, Text,
@@ -9,29 +9,30 @@ use std::ffi::{c_char, c_void};
 /// The version of this contract. Both sides must have the same.
 pub const VERSION: u32 = 2;
 
-/// What a function returns that did what it was to do.
+/// The return value of a function that succeeded.
 pub const OK: u32 = 0;
 
-/// What a function returns that could not.
+/// The return value of a function that failed.
 pub const FAILED: u32 = 1;
 
-/// What functions that count return where there is nothing to count: no such event, no such step, no names for it.
+/// The return value of functions that count where there is nothing to count: no such event, no such step, no names
+/// for it.
 pub const NONE: usize = usize::MAX;
 
 /// Bytes that an entry may write as its message, the zero at the end among them.
 pub const MESSAGE_BYTES: usize = 4096;
 
-/// Most bytes of a monitor's name.
+/// Maximum number of bytes of a monitor's name.
 pub const NAME_BYTES_MAX: usize = 128;
 
-/// Most bytes of a monitor's arguments.
+/// Maximum number of bytes of a monitor's arguments.
 pub const ARGUMENTS_BYTES_MAX: usize = 65536;
 
-/// Bytes behind the pointer to the table that an entry fills, all of them zero: enough for the table of any version,
-/// so that a plugin of another version writes into nobody else's memory before it is refused.
+/// Bytes behind the pointer to the table that an entry fills, all of them zero. They are enough for the table of any
+/// version, so that a plugin of another version writes into no other memory before it is refused.
 pub const TABLE_BYTES: usize = 4096;
 
-/// Bits of `interests`: which callbacks a monitor wants. Beginning, end and shutdown always come.
+/// Bits of `interests`: the callbacks that a monitor wants. Beginning, end and shutdown always come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Interest {
@@ -47,25 +48,25 @@ pub enum Interest {
     Attributes = 16,
     /// `on_allocation`, `on_release`
     Allocations = 32,
-    /// No callback, but what `enabled_at` and `disabled_at` need.
+    /// No callback; enables `enabled_at` and `disabled_at`.
     EnabledSets = 64,
 }
 
-/// The call of a callback, to be handed back to the functions of the host's table. Valid until the callback returns.
+/// The call of a callback, to be passed back to the functions of the host's table. Valid until the callback returns.
 pub struct Call {
     _opaque: (),
 }
 
-/// What a plugin exports under the name `intermezzo_monitor_2`: makes one monitor, and fills its table.
+/// The function that a plugin exports under the name `intermezzo_monitor_2`: makes one monitor, and fills its table.
 ///
-/// May be called any number of times, for monitors that then live side by side; and once more in a process of its own
-/// before all else, to see that nothing crashes. So it must have no effect that matters if it is repeated.
+/// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
+/// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
 ///
 /// - `host` is the engine's table. It is valid until the monitor is destroyed; its functions must not be called now.
-/// - `arguments` are the user's, as text; empty if there are none. What they mean is the plugin's business.
+/// - `arguments` are the user's, as text; empty if there are none. Their meaning is up to the plugin.
 /// - `monitor` is to be filled. All its bytes are zero.
-/// - `message` has room for `capacity` bytes. If the monitor cannot be made, the reason is to be written there, as text
-///   that ends with a zero byte.
+/// - `message` has room for `capacity` bytes. If the monitor cannot be made, write the reason there, as text that
+///   ends with a zero byte.
 ///
 /// Returns 0, or anything else if there is no monitor: then nothing will be destroyed.
 pub type Entry = unsafe extern "C" fn(
@@ -78,8 +79,8 @@ pub type Entry = unsafe extern "C" fn(
 
 /// A monitor, as its plugin offers it. A callback that is null is not called.
 ///
-/// `instance` is the plugin's own, handed back to each function. What the pointers in structs point to is valid until
-/// the callback returns.
+/// `instance` is the plugin's own, and is passed to each function. What the pointers in structs point to is valid
+/// until the callback returns.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct MonitorTable {
@@ -95,22 +96,22 @@ pub struct MonitorTable {
     pub name: Text,
     /// The plugin's own version, for people; null if there is none. Valid until the monitor is destroyed.
     pub plugin_version: Text,
-    /// The plugin's own; may be null.
+    /// The plugin's own pointer; may be null.
     pub instance: *mut c_void,
-    /// The monitor is no longer needed. Called once, last of all. When it returns, nothing of the monitor runs any more:
-    /// it ends threads of its own.
+    /// Called once, after all other calls, when the monitor is no longer needed. When it returns, nothing of the
+    /// monitor runs any more: it ends threads of its own.
     pub destroy: Option<unsafe extern "C" fn(instance: *mut c_void)>,
-    /// An execution begins. The engine cannot be asked anything yet.
+    /// Called when an execution begins. The engine cannot be asked anything yet.
     pub on_execution_begin:
         Option<unsafe extern "C" fn(instance: *mut c_void, execution: *const ExecutionInfo)>,
-    /// Right before a visible operation, once it is settled that it comes next.
+    /// Called right before a visible operation, once it is settled that it comes next.
     pub on_schedule_point:
         Option<unsafe extern "C" fn(instance: *mut c_void, next: *const Point, call: *mut Call)>,
-    /// Right after a visible operation.
+    /// Called right after a visible operation.
     pub on_sync_var_access:
         Option<unsafe extern "C" fn(instance: *mut c_void, access: *const SyncAccess, call: *mut Call)>,
-    /// Right after a visible operation on several variables at once, that of `access` first among them. If it is null,
-    /// `on_sync_var_access` is called.
+    /// Called right after a visible operation on several variables at once, that of `access` first among them. If it
+    /// is null, `on_sync_var_access` is called.
     pub on_aggregate_sync_var_access: Option<
         unsafe extern "C" fn(
             instance: *mut c_void,
@@ -120,35 +121,35 @@ pub struct MonitorTable {
             call: *mut Call,
         ),
     >,
-    /// At an access to tracked plain memory, before it happens.
+    /// Called at an access to tracked plain memory, before it happens.
     pub on_data_var_access:
         Option<unsafe extern "C" fn(instance: *mut c_void, access: *const DataAccess, call: *mut Call)>,
-    /// Memory begins to be used.
+    /// Called when a block of memory is allocated.
     pub on_allocation:
         Option<unsafe extern "C" fn(instance: *mut c_void, allocation: *const Allocated, call: *mut Call)>,
-    /// Memory is given back, or a cell is dropped.
+    /// Called when memory is released, or a cell is dropped.
     pub on_release:
         Option<unsafe extern "C" fn(instance: *mut c_void, release: *const Released, call: *mut Call)>,
-    /// Something is known about an event.
+    /// Called when an attribute of an event becomes known.
     pub on_event_attribute:
         Option<unsafe extern "C" fn(instance: *mut c_void, attribute: *const Attribute, call: *mut Call)>,
-    /// The test said something.
+    /// Called when the test sends a message.
     pub on_user_event:
         Option<unsafe extern "C" fn(instance: *mut c_void, event: *const Said, call: *mut Call)>,
-    /// An execution is over, complete or not.
+    /// Called when an execution is over, complete or not.
     pub on_execution_end:
         Option<unsafe extern "C" fn(instance: *mut c_void, execution: *const ExecutionInfo, call: *mut Call)>,
-    /// The whole exploration is over: time for statistics.
+    /// Called when the whole exploration is over: time for statistics.
     pub on_shutdown: Option<unsafe extern "C" fn(instance: *mut c_void, call: *mut Call)>,
 }
 
-/// What a monitor may ask its engine, and tell it. Every function is to be called during a callback that has a
-/// `Call`, on its thread, and with it.
+/// An engine's functions, with which a monitor asks questions and reports. Each must be called during a callback that
+/// has a `Call`, on its thread, and with it.
 ///
-/// Functions that give a name write it to `text`, at most `capacity` bytes with the zero byte that ends it, cut where a
-/// character begins if there is not enough room; and return how many bytes the whole name has, without the zero. So
-/// `capacity` 0 asks for the length. Those that give a list write at most `capacity` items, and return how many
-/// there are. Answers are about the moment of the call.
+/// Functions that give a name write it to `text`: at most `capacity` bytes, the final zero byte included. If there is
+/// not enough room, the name is cut where a character begins. They return the length of the whole name in bytes,
+/// without the zero, so `capacity` 0 asks for the length. Functions that give a list write at most `capacity` items,
+/// and return how many there are. Answers are about the moment of the call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct HostTable {
@@ -156,16 +157,18 @@ pub struct HostTable {
     pub size: u32,
     /// The version of the contract for which the engine was compiled.
     pub version: u32,
-    /// Reports a finding; it is copied. Returns 0, or `FAILED` if something about it is not as it should be: then the
-    /// report says so, as a finding about the plugin.
+    /// Reports a finding; it is copied. Returns 0, or `FAILED` if the finding is malformed: then the report says so,
+    /// as a finding about the plugin.
     pub report: unsafe extern "C" fn(call: *mut Call, finding: *const Finding) -> u32,
-    /// Name of a task: `main`, its own name, or who created it and the how-manieth it was.
+    /// Name of a task: `main`, its own name, or its creator and its index among the tasks that it created.
     pub task_name:
         unsafe extern "C" fn(call: *mut Call, task: TaskId, text: *mut c_char, capacity: usize) -> usize,
-    /// Name of a variable: its kind, who used it first, and the how-manieth it was.
+    /// Name of a variable: its kind, the task that used it first, and its index among the variables which that task
+    /// used first.
     pub var_name:
         unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
-    /// Name of a cell or block of memory: what it is, who used it first, and the how-manieth it was.
+    /// Name of a cell or block of memory: its kind, the task that used it first, and its index among those which that
+    /// task used first.
     pub location_name: unsafe extern "C" fn(
         call: *mut Call,
         location: Location,
@@ -175,8 +178,8 @@ pub struct HostTable {
     /// `file:line:column` of a source place.
     pub site_name:
         unsafe extern "C" fn(call: *mut Call, site: SiteId, text: *mut c_char, capacity: usize) -> usize,
-    /// The visible operations of the execution so far, in order, from number `first` (the first of all is 0). Returns how
-    /// many there are from there on.
+    /// The visible operations of the execution so far, in order, from number `first` (the first of all is 0). Returns
+    /// how many there are from that number on.
     pub accesses: unsafe extern "C" fn(
         call: *mut Call,
         first: usize,
@@ -197,8 +200,8 @@ pub struct HostTable {
     /// 1 if event `a` comes before event `b` by program order and the order of operations that do not commute; else 0.
     /// Computed when first asked for.
     pub happens_before: unsafe extern "C" fn(call: *mut Call, a: EventId, b: EventId) -> u32,
-    /// What the event knows by that order, itself included: for each task, by number, the index of its last event that is
-    /// known, 0 for none. `NONE` if there is no such event.
+    /// The clock of the event by that order, itself included: for each task, by number, the index of its last known
+    /// event, 0 for none. `NONE` if there is no such event.
     pub clock:
         unsafe extern "C" fn(call: *mut Call, event: EventId, indices: *mut u32, capacity: usize) -> usize,
 }

@@ -212,7 +212,7 @@ impl Dpor {
                 self.cut(point, true);
                 return 0;
             }
-            self.wake_unasked(depth - 1, trace);
+            self.wake_by_environment(depth - 1, trace);
         }
         let all_enabled = point.candidates.are_enabled();
         point.for_each_task(|TaskId(task)| {
@@ -318,14 +318,14 @@ impl Dpor {
 
     /// Plans wake-ups by the environment that could have come before the last step, unless they commute with it.
     #[inline(always)]
-    fn wake_unasked(&mut self, depth: usize, trace: &Trace) {
+    fn wake_by_environment(&mut self, depth: usize, trace: &Trace) {
         if self.nodes[depth].environment_wake {
-            self.wake_each_unasked(depth, trace);
+            self.wake_each_by_environment(depth, trace);
         }
     }
 
     #[inline(never)]
-    fn wake_each_unasked(&mut self, depth: usize, trace: &Trace) {
+    fn wake_each_by_environment(&mut self, depth: usize, trace: &Trace) {
         let node = &self.nodes[depth];
         let touched = trace.touches(depth);
         let mut woken: Vec<(u32, Touches)> = Vec::new();
@@ -430,7 +430,7 @@ impl Strategy for Dpor {
         self.settle_line(plan, trace);
         if self.cut.is_none() {
             if self.nodes.len() > 1 && self.nodes.len() <= trace.steps().len() {
-                self.wake_unasked(self.nodes.len() - 1, trace);
+                self.wake_by_environment(self.nodes.len() - 1, trace);
             }
             if trace.ending() == Ending::GivenUp {
                 self.bound.invalidate();

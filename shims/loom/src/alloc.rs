@@ -1,3 +1,3 @@
-//! `loom::alloc`: memory and values of which monitors hear.
+//! `loom::alloc`: memory and values that monitors observe.
 
 pub use intermezzo::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc};

@@ -1,15 +1,15 @@
-//! `loom::cell`: cells that say whether they are read or written.
+//! `loom::cell`: cells whose accesses are reads or writes.
 
 pub use intermezzo::cell::Cell;
 
 use intermezzo::cell::UnsafeCell as LookedUnsafeCell;
 
-/// `loom::cell::UnsafeCell`: the pointer is had for reading or for writing.
+/// `loom::cell::UnsafeCell`: the pointer is obtained for reading or for writing.
 #[derive(Debug, Default)]
 pub struct UnsafeCell<T: ?Sized>(LookedUnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
-    /// A cell with this value.
+    /// Creates a cell with this value.
     pub const fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell(LookedUnsafeCell::new(value))
     }
@@ -33,13 +33,13 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.with_mut(f)
     }
 
-    /// A pointer to read through. The access is taken to be here and now.
+    /// Returns a pointer to read through. The access counts as happening here and now.
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
         ConstPtr(self.0.with(|value| value))
     }
 
-    /// A pointer to write through. The access is taken to be here and now.
+    /// Returns a pointer to write through. The access counts as happening here and now.
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
         MutPtr(self.0.with_mut(|value| value))
@@ -57,12 +57,12 @@ impl<T> From<T> for UnsafeCell<T> {
 pub struct ConstPtr<T: ?Sized>(*const T);
 
 impl<T: ?Sized> ConstPtr<T> {
-    /// What it points to.
+    /// Returns the value that it points to.
     ///
     /// # Safety
     /// As for a raw pointer.
     pub unsafe fn deref(&self) -> &T {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { &*self.0 }
     }
 
@@ -77,13 +77,13 @@ impl<T: ?Sized> ConstPtr<T> {
 pub struct MutPtr<T: ?Sized>(*mut T);
 
 impl<T: ?Sized> MutPtr<T> {
-    /// What it points to.
+    /// Returns the value that it points to.
     ///
     /// # Safety
     /// As for a raw pointer.
     #[allow(clippy::mut_from_ref, reason = "it stands for a raw pointer, as in loom")]
     pub unsafe fn deref(&self) -> &mut T {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { &mut *self.0 }
     }
 

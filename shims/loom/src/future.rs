@@ -11,24 +11,24 @@ use std::task::Waker;
 pub struct AtomicWaker(Mutex<Option<Waker>>);
 
 impl AtomicWaker {
-    /// Nobody waits yet.
+    /// Creates an empty place.
     pub fn new() -> AtomicWaker {
         AtomicWaker::default()
     }
 
-    /// This one is to be woken, and no longer the one before.
+    /// Sets the waker to wake, in place of the one before.
     #[track_caller]
     pub fn register(&self, waker: Waker) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
     }
 
-    /// As `register`.
+    /// Like `register`.
     #[track_caller]
     pub fn register_by_ref(&self, waker: &Waker) {
         self.register(waker.clone());
     }
 
-    /// Wakes whoever waits.
+    /// Wakes the registered waker, if there is one.
     #[track_caller]
     pub fn wake(&self) {
         if let Some(waker) = self.take_waker() {

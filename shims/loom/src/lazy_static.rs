@@ -1,4 +1,4 @@
-//! `loom::lazy_static`: what the macro of that name stands on.
+//! `loom::lazy_static`: the types behind the macro of that name.
 
 use intermezzo::sync::LazyLock;
 
@@ -7,12 +7,12 @@ use intermezzo::sync::LazyLock;
 pub struct Lazy<T>(LazyLock<T>);
 
 impl<T: 'static> Lazy<T> {
-    /// A value that this function will make.
+    /// Creates a value that this function will make.
     pub const fn new(init: fn() -> T) -> Lazy<T> {
         Lazy(LazyLock::new(init))
     }
 
-    /// The value; made now if this is its first use.
+    /// Returns the value; made now if this is its first use.
     #[track_caller]
     pub fn get(&'static self) -> &'static T {
         LazyLock::force(&self.0)

@@ -1,5 +1,5 @@
-//! loom's API (0.7), over intermezzo: `[patch.crates-io] loom = { path = ".../shims/loom" }`, and a crate with a switch
-//! for loom runs under intermezzo. What differs is told in `docs/LOOM.md`.
+//! loom's API (0.7), over intermezzo: with `[patch.crates-io] loom = { path = ".../shims/loom" }`, a crate with a
+//! switch for loom runs under intermezzo. `docs/LOOM.md` lists the differences.
 
 pub mod alloc;
 pub mod cell;
@@ -18,10 +18,10 @@ pub use intermezzo::thread_local;
 /// Most threads of a model in loom. Here there is no such limit.
 pub const MAX_THREADS: usize = 5;
 
-/// In loom: from here on schedules are explored again. Here they always are, so this does nothing.
+/// Does nothing. In loom, schedules are explored again from here on; here they always are.
 pub fn explore() {}
 
-/// In loom: from here on no other schedules are explored. Here they are, which covers more: this does nothing.
+/// Does nothing. In loom, no other schedules are explored from here on; here they are, which covers more.
 pub fn stop_exploring() {}
 
 /// Declares statics that are made at their first use in each execution: `lazy_static::lazy_static!`.

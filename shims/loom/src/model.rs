@@ -8,7 +8,8 @@ use std::time::Duration;
 /// Runs the test once per schedule.
 ///
 /// # Panics
-/// The test fails under some schedule, with a report that says which; or a variable of the environment cannot be.
+/// If the test fails under some schedule, with a report that names it; or if a variable of the environment is
+/// invalid.
 pub fn model<F: Fn() + Sync + Send + 'static>(f: F) {
     Builder::new().check(f);
 }
@@ -19,7 +20,7 @@ pub fn model<F: Fn() + Sync + Send + 'static>(f: F) {
 pub struct Builder {
     /// Ignored: there is no such limit.
     pub max_threads: usize,
-    /// Steps after which an execution is given up.
+    /// Steps after which an execution is abandoned.
     pub max_branches: usize,
     /// Executions after which the search ends.
     pub max_permutations: Option<usize>,
@@ -27,7 +28,7 @@ pub struct Builder {
     pub max_duration: Option<Duration>,
     /// Most preemptions of an execution.
     pub preemption_bound: Option<usize>,
-    /// The file in which the search is kept now and then, and from which it goes on.
+    /// The file in which the search is kept now and then, and from which it continues.
     pub checkpoint_file: Option<PathBuf>,
     /// Ignored: checkpoints are written by time.
     pub checkpoint_interval: usize,
@@ -42,7 +43,7 @@ pub struct Builder {
 /// Steps of an execution, unless set otherwise: intermezzo's own limit, because loom counts branches only.
 const STEPS: usize = 20_000;
 
-/// A variable of the environment, if it is set.
+/// Returns a variable of the environment, if it is set.
 fn variable<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
     match text.parse() {
@@ -52,10 +53,10 @@ fn variable<T: FromStr>(name: &str) -> Option<T> {
 }
 
 impl Builder {
-    /// The settings that loom's environment variables give.
+    /// Creates the settings that loom's environment variables give.
     ///
     /// # Panics
-    /// A variable is not a number.
+    /// If a variable is not a number.
     pub fn new() -> Builder {
         Builder {
             max_threads: crate::MAX_THREADS,
@@ -80,7 +81,7 @@ impl Builder {
     /// Runs the test once per schedule, by partial-order reduction. intermezzo's environment variables override these settings.
     ///
     /// # Panics
-    /// As [`model`].
+    /// Like [`model`].
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
         // The full reduction cannot be bounded.
         let reduction = match self.preemption_bound {
@@ -104,7 +105,7 @@ impl Builder {
             .unwrap_or_else(|error| panic!("{error}"))
             .try_explore(f)
             .unwrap_or_else(|error| panic!("{error}"));
-        // A limit that was asked for is loom's way to end, and no failure.
+        // Reaching a limit that was asked for is loom's way to end, and no failure.
         assert!(!report.verdict().is_fail(), "{report}");
     }
 }

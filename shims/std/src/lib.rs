@@ -1,6 +1,6 @@
 //! `std`, with intermezzo's look-alikes where there are any. A crate that gets this as its `std` (a dependency
-//! `std = { package = "intermezzo-std", .. }` in its manifest) runs under intermezzo with not a line of its own changed.
-//! What is not covered is told in `docs/LOOM.md`.
+//! `std = { package = "intermezzo-std", .. }` in its manifest) runs under intermezzo with not a line of its own
+//! changed. `docs/LOOM.md` lists the parts that are not covered.
 
 pub use ::std::*;
 pub use intermezzo::{cell, sync, thread, thread_local};

@@ -1,7 +1,8 @@
-//! SURW beside what is published of it: as counted here, and as counted there.
+//! SURW compared with its published figures: as counted here, and as counted there.
 //!
-//! The published figures leave out the execution that is profiled. So there are two means here: one of all executions, and one
-//! of those that were drawn after what is learned, over the seeds with which that found nothing.
+//! The published figures leave out the execution that is profiled. So there are two means here: one of all
+//! executions, and one of those drawn after the learning ones, over the seeds with which the learning ones found
+//! nothing.
 
 use super::{Page, figures, markdown};
 use crate::tune::advice::number;
@@ -9,10 +10,10 @@ use crate::tune::cells::Cell;
 use crate::tune::work::Item;
 use intermezzo_corpus::bugs::Published;
 
-/// How many times as many executions as published are worth a remark.
+/// The ratio to the published executions from which on there is a remark.
 const RATIO_MAX: f64 = 1.5;
 
-/// What is known of programs on which SURW takes more executions than published. A mean of 20 trials is known to about a
+/// Remarks about programs on which SURW takes more executions than published. A mean of 20 trials is known to about a
 /// quarter.
 const REMARKS: &[(&str, &str)] = &[
     (
@@ -34,12 +35,13 @@ const REMARKS: &[(&str, &str)] = &[
 struct Means {
     /// Of all executions.
     all: f64,
-    /// Of those drawn, and over how many runs.
+    /// Over those drawn, and the number of runs.
     drawn: Option<(f64, usize)>,
 }
 
 impl Means {
-    /// Of a search on a program that was found to fail; `None` if it never was. `learned_from` executions come first.
+    /// Returns the means of a search on a program that was found to fail; `None` if it never was. `learned_from`
+    /// executions come first.
     fn of(
         cell: &Cell,
         (program, search): (usize, usize),
@@ -61,14 +63,15 @@ impl Means {
         })
     }
 
-    /// In the way of what is published: where what is learned from always finds the bug, there is nothing else to compare.
+    /// Returns the mean to compare with the published one. Where the learning executions always find the bug, there
+    /// is only the mean of all.
     fn comparable(&self) -> f64 {
         self.drawn.map_or(self.all, |(drawn, _)| drawn)
     }
 }
 
 impl Page<'_> {
-    /// How many times as many executions SURW takes as published, and why where they are many.
+    /// Shows the ratio of SURW's executions to the published ones, with the reason where it is high.
     pub(super) fn ratios(&self, items: &[Item]) -> String {
         let strategies = self.strategies();
         let Some(search) = strategies.iter().position(|(_, tool)| *tool == Some("surw")) else {

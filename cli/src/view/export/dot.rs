@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// Events drawn of an execution: the last ones. Graphviz takes minutes for thousands.
 const EVENTS_MAX: usize = 400;
 
-/// The graph of the findings' executions, each in a box.
+/// Returns the graph of the findings' executions, each in a box.
 pub(in crate::view) fn graph(shown: &Shown) -> String {
     let mut text = String::from(
         "// made by cargo intermezzo view\n\
@@ -84,7 +84,7 @@ fn execution(number: usize, recording: &Recording, from: usize, text: &mut Strin
     text.push_str(&arrows);
 }
 
-/// A string of the DOT language.
+/// Returns a string of the DOT language.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -10,10 +10,10 @@ use std::io;
 /// Events listed below a failure: the last ones.
 const EVENTS_MAX: usize = 200;
 
-/// The suites of all reports.
+/// Returns the suites of all reports.
 ///
 /// # Errors
-/// None but what writing into memory can give.
+/// None but those of writing into memory.
 pub(in crate::view) fn suites(shown: &Shown) -> io::Result<String> {
     let mut suites: BTreeMap<&str, Vec<&ShownReport>> = BTreeMap::new();
     for report in &shown.reports {
@@ -50,7 +50,7 @@ fn suite(writer: &mut Writer<Vec<u8>>, name: &str, reports: &[&ShownReport]) -> 
     Ok(())
 }
 
-/// What an element says of its cases.
+/// Returns an element's counts of its cases.
 fn counts(reports: &[&ShownReport]) -> [(&'static str, String); 4] {
     let of = |verdict: &str| {
         let same = reports.iter().filter(|report| report.verdict == verdict);
@@ -78,7 +78,7 @@ fn case(writer: &mut Writer<Vec<u8>>, report: &ShownReport) -> io::Result<()> {
                 .findings
                 .iter()
                 .filter(|finding| finding.said.severity != "warning");
-            // One element a case is all that many readers take: the first finding is its failure.
+            // Many readers take only one element a case: the first finding is its failure.
             let tag = match report.verdict.as_str() {
                 "pass" => None,
                 "fail" => Some("failure"),
@@ -88,7 +88,7 @@ fn case(writer: &mut Writer<Vec<u8>>, report: &ShownReport) -> io::Result<()> {
                 let first = errors.clone().next();
                 let (kind, message) = match first {
                     Some(finding) => (finding.said.kind.as_str(), finding.said.message.as_str()),
-                    None => ("inconclusive", "no execution came to its end"),
+                    None => ("inconclusive", "no execution was complete"),
                 };
                 let text = first.map(describe).unwrap_or_default();
                 writer
@@ -145,12 +145,12 @@ fn describe(finding: &ShownFinding) -> String {
     text
 }
 
-/// The crate or module of a test, and its name.
+/// Returns the crate or module of a test, and its name.
 fn split(program: &str) -> (&str, &str) {
     program.rsplit_once("::").unwrap_or(("", program))
 }
 
-/// Without the characters that no XML document may hold, in whatever way they are written.
+/// Returns the text without the characters that no XML document may hold, in whatever way they are written.
 fn allowed(text: &str) -> String {
     let allowed = |c: char| match c {
         '\t' | '\n' | '\r' => true,

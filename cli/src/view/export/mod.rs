@@ -1,4 +1,4 @@
-//! Reports as what other tools read, a format a file.
+//! Exports of reports for other tools, a format a file.
 
 pub(super) mod dot;
 pub(super) mod junit;

@@ -10,14 +10,14 @@ use intermezzo::recording::Recording;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// How long a step lasts in the trace, in microseconds, and how much of that its slice takes.
+/// The duration of a step in the trace, in microseconds, and the part of it that its slice takes.
 const STEP_US: usize = 1000;
 const SLICE_US: usize = 900;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Trace {
-    // First, so that the file says soon who made it.
+    // First, so that the maker is near the beginning of the file.
     other_data: Value,
     display_time_unit: &'static str,
     trace_events: Vec<Event>,
@@ -37,17 +37,17 @@ struct Event {
     cat: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
-    /// Where an arrow ends: at the slice around it.
+    /// The end of an arrow: at the slice around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
-    /// How far a moment is drawn: over its thread.
+    /// The extent of a moment: over its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     #[serde(skip_serializing_if = "Value::is_null")]
     args: Value,
 }
 
-/// The trace of every execution of every finding, a process each.
+/// Returns the trace of every execution of every finding, a process each.
 pub(in crate::view) fn trace(shown: &Shown) -> String {
     let mut events = Vec::new();
     let mut arrows = 0;

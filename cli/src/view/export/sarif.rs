@@ -129,7 +129,7 @@ struct Step {
     importance: &'static str,
 }
 
-/// The log of all findings.
+/// Returns the log of all findings.
 pub(in crate::view) fn log(shown: &Shown) -> String {
     let kinds: BTreeSet<&str> = shown
         .findings()
@@ -193,7 +193,7 @@ fn result(report: &ShownReport, finding: &ShownFinding, kinds: &[&str]) -> Findi
             .into_iter()
             .filter(|flow| !flow.thread_flows.is_empty())
             .collect(),
-        // What the same failure has in common from run to run: a schedule changes with the search.
+        // The part that the same failure has in common from run to run: a schedule changes with the search.
         partial_fingerprints: BTreeMap::from([(
             "intermezzo/v1",
             format!("{} {} {}", said.kind, report.program, place.unwrap_or_default()),
@@ -206,7 +206,7 @@ fn result(report: &ShownReport, finding: &ShownFinding, kinds: &[&str]) -> Findi
     }
 }
 
-/// Where locks were taken that others wait for.
+/// Returns the places where locks were taken that others wait for.
 fn related(finding: &ShownFinding) -> Vec<Location> {
     let mut related = Vec::new();
     for waiting in &finding.said.waiting {
@@ -273,7 +273,7 @@ fn physical(site: &str) -> Option<Physical> {
     })
 }
 
-/// A path as a reference of RFC 3986.
+/// Returns a path as a reference of RFC 3986.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let mut uri = String::new();

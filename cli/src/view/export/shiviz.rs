@@ -7,13 +7,13 @@ use intermezzo::recording::Recording;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// How ShiViz finds events: what happened in a line, then who, and the clock.
+/// The expression by which ShiViz finds events: the text in a line, then the task, and the clock.
 pub(in crate::view) const EVENTS: &str = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})";
 
-/// How it tells executions apart.
+/// The expression by which it separates executions.
 pub(in crate::view) const EXECUTIONS: &str = r"^=== intermezzo (?<trace>.*) ===$";
 
-/// The log of every recorded execution.
+/// Returns the log of every recorded execution.
 pub(in crate::view) fn log(shown: &Shown) -> String {
     let mut text = format!("{EVENTS}\n{EXECUTIONS}\n");
     for (number, (report, finding)) in shown.findings().enumerate() {
@@ -41,7 +41,7 @@ fn events(recording: &Recording, text: &mut String) {
     }
 }
 
-/// The tasks' names as words, each once.
+/// Returns the tasks' names as words, each once.
 fn hosts(recording: &Recording) -> Vec<String> {
     let mut hosts: Vec<String> = Vec::new();
     for (number, task) in recording.tasks.iter().enumerate() {
@@ -61,7 +61,7 @@ fn hosts(recording: &Recording) -> Vec<String> {
     hosts
 }
 
-/// On one line, which is all an event has.
+/// Returns the text on one line, which is all that an event has.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

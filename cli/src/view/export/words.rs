@@ -2,7 +2,7 @@
 
 use intermezzo::recording::{RecordedEvent, Recording};
 
-/// `store(Release) atomic 0.1 = 3`
+/// Returns `store(Release) atomic 0.1 = 3`.
 pub(super) fn event(recording: &Recording, event: &RecordedEvent) -> String {
     let mut text = event.op.clone();
     if let Some(order) = &event.order {
@@ -21,7 +21,7 @@ pub(super) fn event(recording: &Recording, event: &RecordedEvent) -> String {
     text
 }
 
-/// What each event knows: of each task the index of its last event that comes before, its own included.
+/// Returns the clock of each event: for each task the index of its last event that comes before, its own included.
 pub(super) fn clocks(recording: &Recording) -> Vec<Vec<u32>> {
     let mut last: Vec<Option<usize>> = vec![None; recording.tasks.len()];
     let mut clocks: Vec<Vec<u32>> = Vec::with_capacity(recording.events.len());
@@ -38,7 +38,7 @@ pub(super) fn clocks(recording: &Recording) -> Vec<Vec<u32>> {
     clocks
 }
 
-/// The place of an event in the source, if it has one.
+/// Returns the place of an event in the source, if it has one.
 pub(super) fn site<'a>(recording: &'a Recording, event: &RecordedEvent) -> Option<&'a str> {
     event.site.map(|site| recording.sites[site].as_str())
 }

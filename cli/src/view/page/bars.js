@@ -1,6 +1,6 @@
 // The head, the finding, and the toolbar.
 
-/** Shows the report and which of its findings is looked at. */
+/** Shows the report and its selected finding. */
 function showHead(report, choices, chosen, choose) {
   $("program").textContent = $("program").title = report?.program ?? "no report";
   const verdict = report?.verdict ?? "";
@@ -57,7 +57,7 @@ function copy(text, button) {
     .catch(() => { getSelection().selectAllChildren(button.previousElementSibling); done("Selected"); });
 }
 
-/** The toolbar. `state.filters` is what it changes; `changed()` is called then. */
+/** The toolbar. It changes `state.filters`, and then calls `changed()`. */
 class Tools {
   constructor(app) {
     this.app = app;
@@ -69,7 +69,7 @@ class Tools {
     this.found = el("output", { "aria-live": "polite" });
   }
 
-  /** Builds the toolbar for what is looked at now. */
+  /** Builds the toolbar for the current view. */
   build() {
     const { app } = this;
     const toggle = (name, text, key, title) => {
@@ -82,10 +82,10 @@ class Tools {
     $("tools").hidden = false;
     parts.push(this.#menu("Tasks", app.taskChoices(), "tasks"), this.#menu("Variables", app.varChoices(), "vars"));
     parts.push(el("div", { class: "group" },
-      toggle("switches", app.active.execution.partial ? "Switches" : "Switches only", "s", "Only steps at which another task goes on, and the finding"),
+      toggle("switches", app.active.execution.partial ? "Switches" : "Switches only", "s", "Only steps at which another task continues, and the finding"),
       toggle("around", "Around the finding", "w", `Only ${AROUND} rows before and after the finding`),
-      app.hasMemory() ? toggle("memory", "Plain memory", "d", "Accesses to plain memory, and what the test said") : null));
-    if (app.conesPossible()) parts.push(toggle("cones", "Both pasts", "c", "What comes before each of the two events of the finding"));
+      app.hasMemory() ? toggle("memory", "Plain memory", "d", "Accesses to plain memory, and messages of the test") : null));
+    if (app.conesPossible()) parts.push(toggle("cones", "Both pasts", "c", "The steps before each of the two events of the finding"));
     parts.push(el("span", { class: "grow" }), this.#executions());
     $("tools").replaceChildren(...parts);
     this.count();
@@ -123,7 +123,7 @@ class Tools {
     for (const button of $("tools").querySelectorAll("[data-filter]")) button.setAttribute("aria-pressed", this.app.filters[button.dataset.filter]);
   }
 
-  /** Says how many steps the search found, or how many are shown. */
+  /** Shows how many steps the search found, or how many are visible. */
   count() {
     const { active } = this.app;
     const { matches, rows, selected } = active;

@@ -1,4 +1,4 @@
-// The panel about the selected step: what it is, its source, who could go on, what is before and after it.
+// The panel about the selected step: its operation, its source, the tasks that could continue, the steps before and after it.
 
 /** Steps listed of a long list. */
 const LISTED = 8;
@@ -9,7 +9,7 @@ class Details {
     Object.assign(this, { element, app });
   }
 
-  /** Says what nothing selected means. */
+  /** Shows the text for an empty selection. */
   nothing() {
     this.element.replaceChildren(el("p", { class: "empty" }, el("strong", {}, "No step is selected"),
       "Click one, or press ", el("kbd", {}, "f"), " for the finding and ", el("kbd", {}, "j"), " for the next step."));
@@ -72,19 +72,19 @@ class Details {
 
   #sets(execution, item) {
     const sets = execution.length > 0 ? execution.setsAt(Math.min(item.at, execution.length - 1)) : null;
-    const title = el("h3", {}, "Who could take this step ");
+    const title = el("h3", {}, "Tasks that could take this step ");
     if (!sets) return el("section", {}, title, el("p", { class: "quiet" }, "Not in this report."));
     const chip = (task, name) => el("span", { class: `chip ${name} ${task === item.task ? "took" : ""}`, title: `${execution.taskName(task)}: ${name}` },
       this.#dot(task), el("span", {}, execution.taskName(task)));
     const disabled = [...sets.disabled];
     return el("section", {}, title, el("div", { class: "chips" }, [...sets.enabled].map((task) => chip(task, "enabled"))),
-      el("h3", { style: "margin-top:8px" }, "Who could not "),
-      el("div", { class: "chips" }, disabled.length ? disabled.map((task) => chip(task, "disabled")) : el("span", { class: "quiet" }, "nobody")));
+      el("h3", { style: "margin-top:8px" }, "Tasks that could not "),
+      el("div", { class: "chips" }, disabled.length ? disabled.map((task) => chip(task, "disabled")) : el("span", { class: "quiet" }, "no task")));
   }
 
   #partial() {
     return el("section", {}, el("h3", {}, "Before and after"),
-      el("p", { class: "quiet" }, "This report has no recording of the execution: what happened before what, who could go on and what was a preemption is not in it. ",
+      el("p", { class: "quiet" }, "This report has no recording of the execution: it lacks the happens-before order, the tasks that could continue, and the preemptions. ",
         el("code", {}, "cargo intermezzo replay … --view page.html"), " makes a page that has."));
   }
 
@@ -102,7 +102,7 @@ class Details {
   #cones({ execution, cones }) {
     const line = (colour, text, event) => el("p", { class: "where" }, el("span", { class: `swatch ${colour}` }), el("span", {}, text), event === undefined ? "" : el("span", { class: "quiet" }, `· step ${event + 1}`));
     const ordered = execution.before(...cones) || execution.before(cones[1], cones[0]);
-    return el("section", {}, el("h3", {}, "What the two events of the finding know"),
+    return el("section", {}, el("h3", {}, "The pasts of the two events of the finding"),
       line("before", `before ${execution.taskName(execution.events[cones[0]].task)}'s only`, cones[0]),
       line("after", `before ${execution.taskName(execution.events[cones[1]].task)}'s only`, cones[1]),
       el("p", { class: "quiet" }, "Steps in both colours come before both. ", ordered
@@ -128,7 +128,7 @@ class Details {
   }
 }
 
-/** A line of Rust, with its words, texts and comments told apart. */
+/** A line of Rust, with its words, texts and comments in different colours. */
 function paint(line) {
   const pattern = /(\/\/.*$)|("(?:[^"\\]|\\.)*")|\b(as|async|await|const|else|enum|fn|for|if|impl|in|let|loop|match|move|mut|pub|ref|return|self|static|struct|trait|true|false|unsafe|use|while)\b/g;
   const parts = [];

@@ -1,14 +1,14 @@
-// What lies behind the rows: lanes, the path of control from task to task, and the order around the selected step.
+// The drawing behind the rows: lanes, the path of control from task to task, and the order around the selected step.
 
 const ROW = 26, GUTTER = 66, HEAD = 30, LANE = 15;
 
-/** How a pane's columns lie. */
+/** The positions of a pane's columns. */
 function layout(width, tasks) {
   const column = Math.max(34, Math.min(270, Math.floor((width - GUTTER - 8) / Math.max(1, tasks))));
   return { column, width: Math.max(width, GUTTER + column * tasks + 8), x: (task) => GUTTER + column * task + LANE };
 }
 
-/** A canvas as large as what is in sight, cleared, with the rows' coordinates. */
+/** A canvas as large as the visible part, cleared, with the rows' coordinates. */
 function cleared(canvas, { width, height, left, top }) {
   const ratio = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -32,7 +32,7 @@ function cleared(canvas, { width, height, left, top }) {
 
 const middle = (row) => row * ROW + ROW / 2;
 
-/** Draws what is in sight of a pane: rows `from` to `to`, scrolled and sized as `sight` says. */
+/** Draws the visible part of a pane: rows `from` to `to`, scrolled and sized as `sight` says. */
 function drawSteps(pane, from, to, sight) {
   const { rows, execution, place } = pane;
   const behind = cleared(pane.behind, sight);
@@ -161,7 +161,7 @@ function marker(draw, x, y, item) {
   draw.stroke();
 }
 
-/** Below the last row: tasks that never came to their end hang on. */
+/** Below the last row: the lanes of tasks that never ended continue. */
 function loose(draw, { rows, execution, place }, to) {
   execution.tasks.forEach((_, task) => {
     const [born, ended] = execution.life[task];

@@ -1,4 +1,4 @@
-// One execution with everything about it that is looked up: orders, sets of tasks, switches. Computed once.
+// One execution with its tables for look-ups: orders, sets of tasks, switches. Computed once.
 
 class Execution {
   constructor({ recording, passes, partial, deeds = [] }) {
@@ -54,7 +54,7 @@ class Execution {
     }
   }
 
-  /** Who could take each step; sets are written down where they change. */
+  /** The tasks that could take each step; sets are recorded where they change. */
   #sets() {
     this.sets = [];
     this.setAt = new Int32Array(this.length);
@@ -71,7 +71,7 @@ class Execution {
     }
   }
 
-  /** From which event to which each task is there: of a task that never began, none. */
+  /** The first and last event of each task; none for a task that never began. */
   #lives() {
     this.life = this.tasks.map((_, task) => {
       const own = this.eventOf[task];
@@ -88,7 +88,7 @@ class Execution {
     this.preemptions = this.events.reduce((sum, event) => sum + (event.preempts ? 1 : 0), 0);
   }
 
-  /** Which operation each call and return is of, and from where to where each task is in one. */
+  /** The operation of each call and return, and the events between which each task is in one. */
   #operations() {
     this.operationAt = new Map();
     this.inside = this.tasks.map(() => []);
@@ -104,7 +104,7 @@ class Execution {
   /** Enabled and disabled tasks at a step, or null if that was not recorded. */
   setsAt(at) { return this.sets[this.setAt[at]] ?? null; }
 
-  /** Whether event `a` comes before event `b` in happens-before. */
+  /** `true` if event `a` comes before event `b` in happens-before. */
   before(a, b) {
     return a !== b && this.clocks[b * this.tasks.length + this.events[a].task] >= this.events[a].index;
   }
@@ -121,7 +121,7 @@ class Execution {
     return [...(own >= 0 ? [own] : []), ...(this.successors.get(at) ?? [])].sort((a, b) => a - b);
   }
 
-  /** How many events come before this one, and how many after. */
+  /** The number of events before this one, and after it. */
   cone(at) {
     const width = this.tasks.length;
     let before = -1;
@@ -135,7 +135,7 @@ class Execution {
   varName(event) { return event.var === undefined ? "" : this.recording.vars[event.var].name; }
   siteName(thing) { return thing.site === undefined || thing.site === null ? "" : this.recording.sites[thing.site]; }
 
-  /** What an event read and wrote, in a few characters. */
+  /** The values that an event read and wrote, in a few characters. */
   valueText({ read, written }) {
     if (read === undefined && written === undefined) return "";
     if (written === undefined) return `→ ${number(read)}`;
@@ -152,13 +152,13 @@ class Execution {
     return [event.op + order, this.varName(event), this.valueText(event)].filter(Boolean).join(" ");
   }
 
-  /** Whether this and another execution's event of that number are the same step. */
+  /** `true` if this and another execution's event of that number are the same step. */
   sameStep(other, at) {
     const [a, b] = [this.events[at], other.events[at]];
     return a.task === b.task && a.op === b.op && this.varName(a) === other.varName(b) && this.siteName(a) === other.siteName(b);
   }
 
-  /** How many steps both begin with. */
+  /** The number of steps that both begin with. */
   commonWith(other) {
     const most = Math.min(this.length, other.length);
     let at = 0;
@@ -167,5 +167,5 @@ class Execution {
   }
 }
 
-/** A value as people read it: what fits a number as one, others in hexadecimal. */
+/** A value as people read it: as a decimal number if it fits one, otherwise in hexadecimal. */
 const number = (value) => (typeof value === "string" ? value : value < 2 ** 32 ? String(value) : `0x${value.toString(16)}`);

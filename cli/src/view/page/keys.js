@@ -1,6 +1,6 @@
-// What each key does, and the help that says so.
+// The actions of the keys, and their help.
 
-/** Keys, what they are called in the help, and what they do; `app` is what they are for. */
+/** Keys, their names in the help, and their actions on `app`. */
 const KEYS = [
   { keys: ["j", "ArrowDown"], shown: "j ↓", does: "the next step", run: (app) => app.step(1) },
   { keys: ["k", "ArrowUp"], shown: "k ↑", does: "the step before", run: (app) => app.step(-1) },
@@ -11,13 +11,13 @@ const KEYS = [
   { keys: ["f"], shown: "f", does: "the finding; again for its next step", run: (app) => app.toFinding() },
   { keys: ["J"], shown: "J", does: "the next step of the same task", run: (app) => app.step(1, "task") },
   { keys: ["K"], shown: "K", does: "its step before", run: (app) => app.step(-1, "task") },
-  { keys: ["["], shown: "[", does: "what comes right before, in another task", run: (app) => app.alongOrder(-1) },
-  { keys: ["]"], shown: "]", does: "what comes right after, in another task", run: (app) => app.alongOrder(1) },
+  { keys: ["["], shown: "[", does: "the step right before, in another task", run: (app) => app.alongOrder(-1) },
+  { keys: ["]"], shown: "]", does: "the step right after, in another task", run: (app) => app.alongOrder(1) },
   { keys: ["g", "Home"], shown: "g Home", does: "the first step", run: (app) => app.toEnd(-1) },
   { keys: ["G", "End"], shown: "G End", does: "the last step", run: (app) => app.toEnd(1) },
   { keys: ["PageDown"], shown: "PgDn", does: "a page down", run: (app) => app.page(1) },
   { keys: ["PageUp"], shown: "PgUp", does: "a page up", run: (app) => app.page(-1) },
-  { keys: ["/"], shown: "/", does: "search; Enter and Shift+Enter go through what was found", run: (app) => app.tools.search.focus() },
+  { keys: ["/"], shown: "/", does: "search; Enter and Shift+Enter go through the results", run: (app) => app.tools.search.focus() },
   { keys: ["s"], shown: "s", does: "switches only", run: (app) => app.toggle("switches") },
   { keys: ["w"], shown: "w", does: "only around the finding", run: (app) => app.toggle("around") },
   { keys: ["d"], shown: "d", does: "plain memory", run: (app) => app.hasMemory() && app.toggle("memory") },
@@ -57,17 +57,17 @@ function openHelp() {
   const sign = (style, text) => [el("dt", {}, el("span", { class: "sign", style })), el("dd", {}, text)];
   const signs = [
     ...sign("background:linear-gradient(var(--text-2),var(--text-2)) center/3px 100% no-repeat", "a thick line: the task runs"),
-    ...sign("background:repeating-linear-gradient(var(--blocked) 0 2px,transparent 2px 6px) center/2px 100% no-repeat", "a dotted line: it cannot go on"),
-    ...sign("background:var(--warn-soft);box-shadow:inset 0 0 0 1px var(--warn)", "a preemption: the task before could have gone on"),
+    ...sign("background:repeating-linear-gradient(var(--blocked) 0 2px,transparent 2px 6px) center/2px 100% no-repeat", "a dotted line: it cannot continue"),
+    ...sign("background:var(--warn-soft);box-shadow:inset 0 0 0 1px var(--warn)", "a preemption: the task before could have continued"),
     ...sign("background:var(--bad-soft);box-shadow:inset 0 0 0 1.5px var(--bad)", "the finding is about this step"),
     ...sign("background:var(--before)", "comes before the selected step"),
-    ...sign("background:var(--after)", "comes after it; the others could have come in another order"),
+    ...sign("background:var(--after)", "comes after it; the others could have happened in another order"),
   ];
   dialog.replaceChildren(
     el("div", { class: "help-head" }, el("h2", { id: "help-title" }, "Keys and signs"),
       el("button", { type: "button", class: "button", onclick: () => dialog.close(), autofocus: true }, "Close")),
     el("div", { class: "help-grid" },
       el("div", {}, el("h3", {}, "Going about"), el("dl", {}, rows.slice(0, half))),
-      el("div", {}, el("h3", {}, "What is shown"), el("dl", {}, rows.slice(half)), el("h3", {}, "Signs"), el("dl", {}, signs))));
+      el("div", {}, el("h3", {}, "Display"), el("dl", {}, rows.slice(half)), el("h3", {}, "Signs"), el("dl", {}, signs))));
   dialog.showModal();
 }

@@ -1,4 +1,4 @@
-// Everything together: what is looked at, what is selected, what is shown of it.
+// Everything together: the finding, the selection, and the filters.
 
 class App {
   constructor(contents) {
@@ -8,7 +8,7 @@ class App {
       : [{ report, finding: null, label: report.verdict }]));
     const several = contents.reports.length > 1;
     this.choices.forEach((choice, at) => { choice.label = `${at + 1}. ${several ? `${choice.report.program}: ` : ""}${choice.label}`.slice(0, 160); });
-    // What failed comes first to whoever opens the page.
+    // Failures come first when the page is opened.
     this.chosen = Math.max(0, this.choices.findIndex(({ finding }) => finding && finding.severity !== "warning"));
     this.details = new Details($("details"), this);
     this.tools = new Tools(this);
@@ -28,7 +28,7 @@ class App {
 
   switchTheme() { theme.apply(theme.current === "dark" ? "light" : "dark"); this.repaint(); }
 
-  /** Everything drawn in colours that are not the style sheet's, anew. */
+  /** Redraws everything whose colours are not the style sheet's. */
   repaint() {
     for (const pane of this.panes) { pane.arrange(); pane.draw(); }
     this.#strip();
@@ -36,7 +36,7 @@ class App {
     this.tools.build();
   }
 
-  /** Looks at a finding. */
+  /** Shows a finding. */
   choose(at) {
     this.chosen = at;
     const { report, finding } = this.choices[at] ?? { report: null, finding: null };
@@ -45,7 +45,7 @@ class App {
     const rows = this.executions.reduce((sum, one) => sum + (one.recording.data?.length ?? 0), 0);
     this.filters = { tasks: new Set(), vars: null, switches: false, around: false, cones: false, memory: finding?.kind === "data_race" || rows <= 2000 };
     this.tools.search.value = "";
-    // Panes are kept from view to view: what is looked up in them was computed once.
+    // Panes are kept from view to view: their tables were computed once.
     for (const pane of this.all ?? []) pane.remove();
     const [failing, passing] = this.executions;
     this.common = passing ? failing.commonWith(passing) : -1;
@@ -73,7 +73,7 @@ class App {
     if (!this.active) return;
     this.#activate(this.active);
     const { rows, execution } = this.active;
-    // Side by side, what is looked for is where they part; otherwise the finding, or what was selected before.
+    // Side by side, it shows the step at which they diverge; otherwise the finding, or the previous selection.
     const event = view === "both" ? common : selected;
     if (event >= 0) this.selectEvent(Math.min(event, execution.length - 1), { centre: true });
     else this.select(rows.concerned.at(-1) ?? rows.items.length - 1, { centre: true });
@@ -97,7 +97,7 @@ class App {
     return pane;
   }
 
-  /** What is said below the last step: how each task that did not come to its end is left. */
+  /** The text below the last step: the state of each task that did not end. */
   #tails() {
     const { waiting = [], place, tasks = [] } = this.finding;
     const held = ({ held_by: by, task }) => (by ? `, held by ${by === task ? "itself" : by}` : "");

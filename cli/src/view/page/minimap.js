@@ -1,4 +1,4 @@
-// The whole execution in a strip: who ran when, where it was preempted, where the finding is, what is in sight.
+// The whole execution in a strip: the running task of each step, the preemptions, the finding, the visible part.
 
 class Minimap {
   constructor(pane) {
@@ -18,7 +18,7 @@ class Minimap {
     this.element.addEventListener("mousemove", go);
   }
 
-  /** How much of the strip is used: a short execution keeps its size. */
+  /** The used part of the strip: a short execution keeps its size. */
   get height() { return Math.min(this.whole ?? 0, Math.max(1, this.pane.rows.shown.length) * ROW); }
 
   paint() {
@@ -57,7 +57,7 @@ class Minimap {
     this.move();
   }
 
-  /** Shows what is in sight: as it is now, or scrolled to `top`. */
+  /** Shows the visible part: as it is now, or scrolled to `top`. */
   move(top = this.pane.scroller.scrollTop) {
     const { rows, size } = this.pane;
     const all = Math.max(1, rows.shown.length) * ROW;

@@ -1,4 +1,4 @@
-// Operations of an object under test as intervals: time runs to the right, what overlaps ran at once.
+// Operations of an object under test as intervals: time runs to the right, overlapping operations ran concurrently.
 
 /** The strip of an execution's operations; `go(event)` selects one's call. Null if there are none. */
 function operationStrip(execution, go) {
@@ -22,7 +22,7 @@ function operationStrip(execution, go) {
   }));
   const head = (task) => el("div", { class: "who" }, el("span", { class: "dot", style: `background:${theme.task(task)}` }), execution.taskName(task));
   return el("section", { class: "operations", "aria-label": "Operations" },
-    el("h2", {}, "Operations ", el("span", { class: "quiet" }, "from call to return: what overlaps ran at once")),
+    el("h2", {}, "Operations ", el("span", { class: "quiet" }, "from call to return: overlapping ones ran concurrently")),
     el("div", { class: "strip" }, tasks.flatMap((task) => [head(task), track(task)])));
 }
 

@@ -1,4 +1,4 @@
-// A colour for each task, told apart from its neighbours in both themes; and the theme itself.
+// A colour for each task, distinct from its neighbours in both themes; and the theme itself.
 
 const HUES = {
   light: ["#2f6fd0", "#c2571a", "#2c8a57", "#8a4fc0", "#b0306a", "#0f8a93", "#8a7410", "#5a64c8", "#a34a3c", "#4f7f1d", "#7a5a8f", "#566573"],

@@ -1,5 +1,5 @@
-// The rows of an execution: its events, with accesses to plain memory and what the test said between them; and which of
-// them are shown. Where nothing was recorded, the accesses that the finding is about are there, in words: deeds.
+// The rows of an execution: its events, with accesses to plain memory and messages of the test between them; and the filter of
+// visible ones. Without a recording, the accesses that the finding is about are there, in words: deeds.
 
 const EVENT = 0, DATA = 1, SAID = 2, DEED = 3;
 
@@ -10,10 +10,10 @@ const SHORT = {
 };
 const short = (word) => SHORT[word] ?? word;
 
-/** Rows before and after the finding that "Around the finding" leaves. */
+/** Rows before and after the finding that "Around the finding" keeps. */
 const AROUND = 40;
 
-/** What an access to plain memory does, in words: of a pointer nobody knows what it is for. */
+/** The kind of an access to plain memory, in words: the use of a pointer is unknown. */
 const accessName = ({ is_write: isWrite, by_pointer: byPointer }) => (byPointer ? (isWrite ? "write by pointer" : "get pointer") : isWrite ? "write" : "read");
 
 class Rows {
@@ -65,7 +65,7 @@ class Rows {
     this.concerned = [...items.keys()].filter((at) => items[at].concerned);
   }
 
-  /** Shows only what the filters leave. */
+  /** Shows only the rows that pass the filters. */
   filter({ tasks, vars, switches, around, memory }) {
     const { execution } = this;
     const [from, to] = around ? this.#around() : [0, this.items.length];
@@ -86,13 +86,13 @@ class Rows {
     return [Math.max(0, middle - AROUND), Math.min(this.items.length, middle + AROUND + 1)];
   }
 
-  /** The name of what a row is about: a variable, or a location. */
+  /** The name of a row's subject: a variable, or a location. */
   subject(item) {
     if (item.kind === EVENT) return this.execution.varName(this.execution.events[item.ref]);
     return item.kind === DATA ? item.thing.location : "";
   }
 
-  /** Each subject, how often there is a row about it, in order of first use. */
+  /** Each subject with its number of rows, in order of first use. */
   subjects() {
     const counts = new Map();
     for (const item of this.items) {

@@ -3,7 +3,7 @@
 /** Rows made beyond those in sight, on each side. */
 const OVERSCAN = 6;
 
-/** A name with its middle left out if the column has no room for it, for the end often tells tasks apart; or just the number. */
+/** A name with its middle left out if the column has no room for it, because the end often distinguishes tasks; or just the number. */
 function fitting(name, column, number) {
   const room = Math.floor((column - 34) / 9.5);
   if (name.length <= room) return name;
@@ -12,7 +12,7 @@ function fitting(name, column, number) {
 }
 
 class Pane {
-  /** `onSelect(pane, item)` hears of selections, `onScroll(pane)` of scrolling by the user. */
+  /** Calls `onSelect(pane, item)` on selections, `onScroll(pane)` on scrolling by the user. */
   constructor({ execution, message, title, about, tails, onSelect, onScroll }) {
     Object.assign(this, { execution, onSelect, onScroll, tails });
     this.rows = new Rows(execution, message);
@@ -116,7 +116,7 @@ class Pane {
     this.onScroll(this);
   }
 
-  /** Scrolls without telling anybody. */
+  /** Scrolls without calling `onScroll`. */
   scrollSilently(top, left) {
     const { scrollTop, scrollLeft } = this.scroller;
     this.scroller.scrollTo(left, top);
@@ -177,7 +177,7 @@ class Pane {
     this.#write(row, item, at);
   }
 
-  /** The words of a row, and where its label stands. */
+  /** The words of a row, and the position of its label. */
   #write({ label, number, op, order, about, value, site, tags }, item, at) {
     const { rows, execution, place } = this;
     const words = rows.words(item);
@@ -204,7 +204,7 @@ class Pane {
     label.style.maxWidth = `${Math.min(460, left ? room.left : room.right)}px`;
   }
 
-  /** How a row stands to the selected step, or to the two events whose cones are shown. */
+  /** The relation of a row to the selected step, or to the two events whose cones are shown. */
   relation(item) {
     const { execution, selected, rows, cones } = this;
     if (execution.partial || item.event < 0) return "";

@@ -1,4 +1,4 @@
-//! Each format by the rules of those who read it.
+//! Each format by the rules of its readers.
 
 use super::{both, deadlock, shown};
 use crate::args::Format;
@@ -55,8 +55,8 @@ fn traces_are_as_chrome_and_perfetto_read_them() {
     }
 }
 
-/// ShiViz: each event is found by the expression of the first line; a host's own entry counts its events from 1; whatever
-/// else a clock knows has happened, and what that knew is known.
+/// ShiViz: each event is found by the expression of the first line; a host's own entry counts its events from 1;
+/// every other event that a clock knows has happened, and so has everything that it knew.
 #[test]
 fn clocks_of_shiviz_are_consistent() {
     let log = shiviz::log(&both());
@@ -92,7 +92,7 @@ fn clocks_of_shiviz_are_consistent() {
     assert!(events > 30);
 }
 
-/// What the SARIF 2.1.0 schema says of the objects used here: the properties that each may have (none of them allows others),
+/// The SARIF 2.1.0 schema of the objects used here: the properties that each may have (none of them allows others),
 /// and those that it must have.
 const SARIF: &[(&str, &[&str], &[&str])] = &[
     ("log", &["$schema", "version", "runs"], &["version", "runs"]),
@@ -134,7 +134,7 @@ const SARIF: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// Which object is behind a property of another.
+/// Returns the kind of the object in a property of another.
 fn sarif_kind(of: &str, property: &str) -> Option<&'static str> {
     Some(match (of, property) {
         (_, "runs") => "run",

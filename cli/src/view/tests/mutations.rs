@@ -1,4 +1,4 @@
-//! Reports that were tampered with: never a panic, and always a message that says which file and where.
+//! Reports that were tampered with: never a panic, and always a message that names the file and the place.
 
 #[path = "../../../tests/cli/broken/damage.rs"]
 mod damage;

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-/// A small generator: what it comes to is recorded by its seed.
+/// A small generator: its seed determines its numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    /// A number below this one.
+    /// Returns a number below this one.
     pub(crate) fn roll(&mut self, end: usize) -> usize {
         // Xorshift (Marsaglia 2003).
         self.0 ^= self.0 << 13;
@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// What numbers become: beyond what 64 bits hold, negative, or at an edge.
+/// Replacements for numbers: beyond what 64 bits hold, negative, or at an edge.
 const NUMBERS: &[&str] = &[
     "0",
     "-1",
@@ -39,7 +39,7 @@ const NUMBERS: &[&str] = &[
     "00",
 ];
 
-/// What opens something that wants to be closed.
+/// Openings of constructs that need to be closed.
 const OPENING: &[&str] = &["[", "{", "{\"a\":", "(", "#{", "#_", "\"", "[[test.", "a.b."];
 
 /// Files of others.
@@ -96,7 +96,7 @@ const PIECES: &[&str] = &[
     "</script>",
 ];
 
-/// The bytes, damaged in one way. `others` are files of our other formats.
+/// Returns the bytes, damaged in one way. `others` are files of our other formats.
 pub(crate) fn damaged(original: &[u8], others: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     match dice.roll(16) {
         0 => bits_flipped(original, dice),
@@ -139,7 +139,8 @@ fn bits_flipped(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Lines left out, doubled, or exchanged. A format of one line has its parts between commas moved.
+/// Returns the lines with some left out, doubled, or exchanged. A format of one line has its parts between commas
+/// moved.
 fn lines_moved(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     let lines = original.iter().filter(|&&byte| byte == b'\n').count();
     let between = if lines > 2 { b'\n' } else { b',' };
@@ -155,7 +156,7 @@ fn lines_moved(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     parts.join(&between)
 }
 
-/// One of its numbers is another.
+/// Replaces one of its numbers.
 fn numbers_changed(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     let is_digit = |at: usize| original.get(at).is_some_and(u8::is_ascii_digit);
     let begins: Vec<usize> = (0..original.len())
@@ -174,7 +175,7 @@ fn numbers_changed(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     .concat()
 }
 
-/// Far deeper than anybody writes, and than a stack holds that goes down with it.
+/// Returns far deeper nesting than any real file has, and than a recursive reader's stack holds.
 fn nested(dice: &mut Dice) -> String {
     let times = dice.one_of(&[&100, &1_000, &30_000]);
     dice.one_of(OPENING).repeat(*times)
@@ -185,7 +186,7 @@ fn inserted(original: &[u8], piece: &[u8], dice: &mut Dice) -> Vec<u8> {
     [&original[..at], piece, &original[at..]].concat()
 }
 
-/// Nothing, a file of somebody else, or one of ours of another format.
+/// Returns nothing, a foreign file, or one of ours of another format.
 fn foreign(others: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     match dice.roll(5) {
         0 => Vec::new(),
@@ -194,7 +195,7 @@ fn foreign(others: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// The version of the format, which follows its name: older, newer, or none.
+/// Changes the version of the format, which follows its name: older, newer, or none.
 fn version_changed(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     let text = String::from_utf8_lossy(original);
     let name = text
@@ -208,7 +209,7 @@ fn version_changed(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     format!("{}{version}{rest}", &text[..begin]).into_bytes()
 }
 
-/// Bytes left out, doubled, or moved elsewhere.
+/// Returns the bytes with some left out, doubled, or moved elsewhere.
 fn bytes_moved(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     let at = dice.roll(original.len());
     let end = (at + 1 + dice.roll(40)).min(original.len());
@@ -220,7 +221,7 @@ fn bytes_moved(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// Something before or behind it, or other ends of lines.
+/// Adds something before or after it, or changes the line endings.
 fn more_around(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     match dice.roll(5) {
         0 => [b"\xef\xbb\xbf", original].concat(),
@@ -234,7 +235,7 @@ fn more_around(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// Some value in it is another, is gone, or is there twice.
+/// Replaces, removes or doubles some value in it.
 fn value_changed(value: &mut Value, dice: &mut Dice) {
     let inner = match value {
         Value::Array(list) if !list.is_empty() => {

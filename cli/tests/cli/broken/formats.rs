@@ -1,4 +1,4 @@
-//! The formats of files, each with whole ones and how it is read.
+//! The formats of files, each with whole ones and its reader.
 
 use intermezzo::refinement::history::formats::{Format as History, Recorded, write_json};
 use intermezzo::refinement::recorded::{Object, STATES_MAX, judge};
@@ -10,33 +10,33 @@ use intermezzo::{Explorer, Reduction, Schedule, Strategy, foreign, thread};
 use std::fs;
 use std::path::Path;
 
-/// Why a file was refused, in words.
+/// The reason why a file was refused, in words.
 pub(super) type Problem = String;
 
-/// Makes a checksum right.
+/// A function that corrects a checksum.
 type Seal = fn(&[u8]) -> Vec<u8>;
 
 /// A format of files.
 pub(super) struct Format {
     pub(super) name: &'static str,
-    /// What a file of it is named.
+    /// The name of a file of it.
     pub(super) file: &'static str,
-    /// Files of it that are as they should be.
+    /// Valid files of it.
     pub(super) whole: Vec<Vec<u8>>,
-    /// What is understood of a file, or why it is refused.
+    /// Reads a file, or returns the reason why it is refused.
     pub(super) read: fn(&Path) -> Result<String, Problem>,
-    /// Whether nothing is understood of it but what was written.
+    /// `true` if only unchanged files are accepted.
     pub(super) checked: bool,
-    /// Makes a checksum right.
+    /// Corrects a checksum.
     pub(super) seal: Option<Seal>,
-    /// One of these says where, in a text that does not have to be as it was.
+    /// One of these names the place, in a text that does not have to be unchanged.
     pub(super) places: &'static [&'static str],
-    /// Whether problems name the file.
+    /// `true` if problems name the file.
     pub(super) names_file: bool,
 }
 
 impl Format {
-    /// What is wrong with how a problem is told.
+    /// Returns what is wrong with the text of a problem.
     pub(super) fn complaint(&self, problem: &str) -> Option<String> {
         let is_text = |c: char| c == '\n' || !c.is_control();
         let says_where = |place: &&str| problem.contains(place);
@@ -55,7 +55,7 @@ impl Format {
     }
 }
 
-/// All that are read in this process.
+/// Returns all that are read in this process.
 pub(super) fn all() -> Vec<Format> {
     let plain = |name, file, whole, read| Format {
         name,
@@ -82,7 +82,7 @@ pub(super) fn all() -> Vec<Format> {
     };
     let mut formats = vec![
         Format {
-            // A checksum is told only of what can be read.
+            // A checksum is reported only for a file that can be read.
             places: &[
                 "line ",
                 "byte ",
@@ -224,7 +224,7 @@ fn searched_by(explorer: Explorer, checkpoint: &Path, executions: u64) -> Result
     Ok(String::from_utf8_lossy(&there).into_owned())
 }
 
-/// Of a search that is half done.
+/// Returns the checkpoint of a search that is half done.
 fn checkpoint() -> Vec<u8> {
     let directory = super::directory();
     let path = directory.path().join("search");
@@ -236,7 +236,7 @@ fn read_checkpoint(path: &Path) -> Result<String, Problem> {
     searched(path, 5)
 }
 
-/// Of a search by so many workers with a reduction, which is half done.
+/// Returns the checkpoint of a search by `jobs` workers with a reduction, which is half done.
 fn checkpoint_of_reduction(jobs: usize) -> Vec<u8> {
     let directory = super::directory();
     let path = directory.path().join("search");
@@ -272,7 +272,7 @@ fn read_memo(path: &Path) -> Result<String, Problem> {
     remembered(path)
 }
 
-/// The file with the checksum and the length of what follows its second line.
+/// Returns the file with the checksum and the length of everything after its second line.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
     let (Some(format), Some(_), Some(contents)) = (lines.next(), lines.next(), lines.next()) else {
@@ -289,7 +289,7 @@ fn read_settings(path: &Path) -> Result<String, Problem> {
 
 type ReadHistory = fn(&Path) -> Result<String, Problem>;
 
-/// A history in each of the forms in which it may be.
+/// Returns a history in each of its possible forms.
 fn histories() -> [(&'static str, String, ReadHistory); 4] {
     let jepsen: Vec<String> = (0..6)
         .map(|at| {
@@ -319,7 +319,7 @@ fn histories() -> [(&'static str, String, ReadHistory); 4] {
     ]
 }
 
-/// As a history of every object that there is: taken if it is one of any.
+/// Judges it as a history of every object: accepted if it is one of any.
 fn judged(path: &Path, format: History) -> Result<String, Problem> {
     let bytes = fs::read(path).map_err(|error| format!("no text to read: {error}"))?;
     let text = String::from_utf8_lossy(&bytes);

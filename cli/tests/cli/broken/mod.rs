@@ -23,16 +23,16 @@ use tempfile::TempDir;
 /// Files of each format that are read in this process.
 const TRIED: usize = 2_000;
 
-/// The seed of what happens to them.
+/// The seed of the damage.
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// How long one may take: a thousand times what it takes, and the machine may be busy.
+/// The time limit of one file: a thousand times the usual time, because the machine may be busy.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// How much the memory of this process may grow by: far less than a length of 64 bits asks for.
+/// The maximum growth of this process's memory: far less than a length of 64 bits asks for.
 const GROWTH_KIB_MAX: u64 = 512 << 10;
 
-/// What a format's files came to.
+/// The results of a format's files.
 #[derive(Default)]
 struct Came {
     taken: usize,
@@ -64,7 +64,7 @@ fn whatever_is_in_a_file_it_is_read_or_refused() {
     }
 }
 
-/// The most memory that this process has had so far; `None` where nobody says.
+/// Returns the most memory that this process has had so far; `None` where the system does not report it.
 fn memory_kib() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -87,7 +87,7 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
             let _ = began.send((at, number));
             let original = &format.whole[dice.roll(format.whole.len())];
             let mut bytes = damaged(original, &others, &mut dice);
-            // What has a checksum that is right is looked into.
+            // A file with a correct checksum is parsed further.
             let sealed = format.seal.filter(|_| number % 3 == 0);
             if let Some(seal) = sealed {
                 bytes = seal(&bytes);
@@ -101,7 +101,7 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
                 Ok(Ok(said)) => {
                     came.taken += 1;
                     let wrong = format.checked && sealed.is_none() && !whole.contains(&said);
-                    wrong.then(|| format!("it is read as what nobody wrote: {said}"))
+                    wrong.then(|| format!("it is read as something else than was written: {said}"))
                 }
             };
             let told = |complaint| format!("{}, file {number}: {complaint}: {}", format.name, shown(&bytes));
@@ -156,10 +156,10 @@ fn said_by(format: &Format, path: &Path, bytes: &[u8]) -> Result<String, Problem
     said
 }
 
-/// Puts something at a path.
+/// A function that puts something at a path.
 type Put = fn(&Path);
 
-/// What puts something there that is no file to read, each with its name.
+/// Returns functions that put something there that is no readable file, each with its name.
 fn in_place_of_a_file() -> Vec<(&'static str, Put)> {
     let mut all: Vec<(_, Put)> = vec![("a directory", |path| fs::create_dir(path).unwrap())];
     if cfg!(unix) {
@@ -169,12 +169,12 @@ fn in_place_of_a_file() -> Vec<(&'static str, Put)> {
     all
 }
 
-/// Puts a file without an end there, which nobody may take as a whole.
+/// Puts a file without an end there, which no reader may take as a whole.
 fn endless(path: &Path) {
     link(Path::new("/dev/zero"), path);
 }
 
-/// Makes a link. One to itself nobody can read, whoever it is: permissions do not count for everybody.
+/// Makes a link. One to itself is unreadable for every user, even one that permissions do not stop.
 #[cfg(unix)]
 fn link(to: &Path, path: &Path) {
     std::os::unix::fs::symlink(to, path).unwrap();
@@ -192,7 +192,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// The bytes as text for who looks for what is wrong, cut.
+/// Returns the bytes as text for diagnosing a failure, cut.
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     format!("{text:.2000?}")
@@ -225,7 +225,7 @@ fn report(directory: &Path) -> (String, String) {
     (report, token)
 }
 
-/// The arguments, with what a word among them stands for.
+/// Returns the arguments with the meaning of a word among them.
 fn spelled_out<'a>(arguments: &[&'a str], word: &str, meaning: &'a str) -> Vec<&'a str> {
     let spelled = arguments
         .iter()
@@ -233,13 +233,13 @@ fn spelled_out<'a>(arguments: &[&'a str], word: &str, meaning: &'a str) -> Vec<&
     spelled.collect()
 }
 
-/// A directory for files that are written very often, and made safe each time: in memory, where there is such a place.
+/// Returns a directory for files that are written very often, and synced each time: in memory, if possible.
 fn directory() -> TempDir {
     let in_memory = tempfile::tempdir_in("/dev/shm");
     in_memory.or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// The entries of a directory, with what is in files.
+/// Returns the entries of a directory, with the contents of files.
 fn entries(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let entries = fs::read_dir(directory).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());

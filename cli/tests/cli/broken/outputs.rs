@@ -1,4 +1,4 @@
-//! What is somebody else's is left as it is by every command that writes.
+//! Foreign files are left as they are by every command that writes.
 
 use super::{CHECKPOINT, MEMO, entries, report, spelled_out};
 use crate::{Ran, command};
@@ -7,7 +7,7 @@ use intermezzo::sync::Mutex;
 use std::fs;
 use std::path::Path;
 
-/// Commands that write, each with where: `OUT` stands for it among the arguments.
+/// Commands that write, each with its output: `OUT` stands for it among the arguments.
 const WRITING: &[(&str, &[&str])] = &[
     ("page.html", &["view", "report.json", "--out", "OUT"]),
     (
@@ -43,7 +43,7 @@ const WRITING: &[(&str, &[&str])] = &[
     ("mine", &["monitor", "new", "OUT"]),
 ];
 
-/// What may be there.
+/// Contents of existing files.
 const THERE: &[&[u8]] = &[
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
     b"Dear diary,\ntoday nothing raced.\n",
@@ -63,7 +63,7 @@ fn what_is_somebody_elses_is_left_alone() {
         let arguments = spelled_out(&spelled_out(arguments, "OUT", out), "TOKEN", &token);
         let path = directory.join(out);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // Another format of ours is not what is to be written either.
+        // Another format of ours must not be overwritten either.
         let schedule = br#"{"format":"intermezzo-schedule/1"}"#;
         let other = if *out == "first.json" {
             report.as_bytes()
@@ -83,7 +83,8 @@ fn what_is_somebody_elses_is_left_alone() {
     }
 }
 
-/// The command is refused with the name of the file, and nothing in the directory is another than before, but for locks.
+/// Checks that the command is refused with the name of the file, and that nothing in the directory has changed,
+/// except locks.
 fn left_alone(directory: &Path, arguments: &[&str], out: &str) {
     let lock = directory.join(format!("{out}.lock"));
     let but_locks = || {
@@ -110,7 +111,7 @@ fn observations_are_not_written_over_something_else() {
     let mention = b"what intermezzo-observations/1 has, I wrote into my diary";
     for there in THERE.iter().chain([&&mention[..]]) {
         fs::write(&path, there).unwrap();
-        // What is to be written first, and then takes the name, is looked at as well.
+        // The file that is written first, and then takes the name, is checked as well.
         for name in ["observations.json", "observations"] {
             fs::write(directory.path().join("observations.new"), there).unwrap();
             let before = entries(directory.path());
@@ -125,7 +126,7 @@ fn observations_are_not_written_over_something_else() {
     fs::remove_file(directory.path().join("observations.new")).unwrap();
     fs::remove_file(&path).unwrap();
     for _ in 0..2 {
-        set.save(&path).expect("nothing of somebody else is there");
+        set.save(&path).expect("no foreign file is there");
     }
     assert_eq!(ObservationSet::load(&path).unwrap(), set);
     assert_eq!(entries(directory.path()).len(), 1);

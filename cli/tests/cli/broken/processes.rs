@@ -12,21 +12,21 @@ use std::time::{Duration, Instant};
 /// Files of each format.
 const TRIED: usize = 20;
 
-/// What all memory of a process may come to: many times what the commands here need, with room for their stacks.
+/// The maximum memory of a process: many times the need of the commands here, with room for their stacks.
 const MEMORY_KIB_MAX: u64 = 6 << 20;
 
 /// A format, and a command that reads such files.
 struct Sample {
     name: &'static str,
-    /// Where it is, from the directory in which the command is run.
+    /// The path of the file, from the directory in which the command is run.
     file: &'static str,
-    /// A file of it that is as it should be.
+    /// A valid file of it.
     whole: Vec<u8>,
-    /// `FILE` stands for what is in it, where there is no file.
+    /// `FILE` stands for its contents, if the command takes no file.
     arguments: &'static [&'static str],
-    /// What a problem calls the file.
+    /// The name of the file in a problem.
     told: &'static str,
-    /// What it may end with if the file is taken.
+    /// The exit codes if the file is accepted.
     taken: &'static [i32],
 }
 
@@ -203,7 +203,8 @@ fn commands_read_files_or_refuse_them() {
     super::assert_no(&complaints);
 }
 
-/// What is read as a whole is read up to a limit, and a limit is told of. 6 GiB of memory are enough for all of them.
+/// Files that are read as a whole are read up to a limit, and reaching the limit is reported. 6 GiB of memory are
+/// enough for all of them.
 #[test]
 fn files_without_an_end_are_refused() {
     let directory = super::directory();
@@ -258,7 +259,7 @@ fn limited(command: Command) -> Command {
     limited
 }
 
-/// Runs it to its end, which has to come.
+/// Runs it until it ends, which it must.
 fn ended(mut command: Command, directory: &Path, name: &str) -> Ran {
     let (stdout, stderr) = (directory.join("stdout"), directory.join("stderr"));
     let mut child = command
@@ -288,7 +289,7 @@ fn ended(mut command: Command, directory: &Path, name: &str) -> Ran {
     }
 }
 
-/// What is wrong with how a file was taken or refused.
+/// Returns what is wrong with the way in which a file was accepted or refused.
 fn complaint(sample: &Sample, ran: &Ran, unchanged: bool) -> Option<&'static str> {
     let said = &ran.stderr;
     let is_text = |c: char| c == '\n' || !c.is_control();

@@ -1,5 +1,5 @@
-//! Each command of the documents is carried out in a directory that has what it reads; or it is checked that all that it
-//! names is there.
+//! Each command of the documents is run in a directory that has the files it reads; or it is checked that everything
+//! that it names exists.
 
 use super::read::{Command, assignment, documents, root, words};
 use crate::{Ran, command, run, stand_in, token};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Commands that are only looked at, and why they are not carried out.
+/// Commands that are only checked, with the reason why they are not run.
 const LISTED: &[(&str, &str)] = &[
     ("mdbook serve docs/guide --open", "needs mdBook, and does not end"),
     ("cargo install mdbook", "needs the network"),
@@ -72,20 +72,20 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ("]", ""),
 ];
 
-/// Names in commands that are of the user's project, and not of this workspace.
+/// Names in commands that belong to the user's project, and not to this workspace.
 const THE_USERS: &[&str] = &["my-queue", "ring::is_linearizable"];
 
 /// A history of a stack, and one of a register as Jepsen writes it.
 const HISTORY: &str = "# @object stack\n[1] call push(1)\n[2] call pop\n[1] return\n[2] return 1\n";
 const ETCD: &str = "INFO  jepsen.util - 0 :invoke :write 4\nINFO  jepsen.util - 0 :ok :write 4\n";
 
-/// How a command was checked.
+/// The way in which a command was checked.
 enum Done {
     /// It ended as it should.
     Ran,
-    /// All that it names is there.
+    /// Everything that it names exists.
     Understood,
-    /// It is among those that are only looked at.
+    /// It is among those that are only checked.
     Listed,
 }
 
@@ -125,14 +125,14 @@ impl Scene {
             _ => &self.report,
         };
         write(stand_in::WRITTEN, of_tests);
-        // Where tests of a project are run, nothing is built.
+        // Commands that run tests of a project build nothing.
         stand_in::install(directory.path());
         let mut command = command(directory.path(), arguments);
         stand_in::instead_of_cargo(&mut command);
         Ran::of(&mut command)
     }
 
-    /// The command with what it stands for.
+    /// Returns the command with its placeholders filled.
     pub(super) fn filled(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (placeholder, meant) in PLACEHOLDERS {
@@ -141,7 +141,7 @@ impl Scene {
         text.replace("TOKEN", &self.token)
     }
 
-    /// Does what can be done about a command.
+    /// Checks a command as far as possible.
     fn check(&self, command: &Command) -> Result<Done, String> {
         if let Some((_, why)) = LISTED.iter().find(|(begin, _)| command.text.starts_with(begin)) {
             assert!(!why.is_empty());
@@ -164,13 +164,13 @@ impl Scene {
         }
     }
 
-    /// A command of the command line: carried out where it has all that it takes.
+    /// Runs a command of the command line if it has everything that it takes.
     fn ours(&self, command: &Command, arguments: &[&str]) -> Result<Done, String> {
         let ends = |ran: Ran, codes: &[i32]| match codes.contains(&ran.code) {
             true => Ok(()),
             false => Err(format!("it ends with {}:\n{}", ran.code, ran.stderr)),
         };
-        // What a sentence mentions may be a mere name. A schedule, or a library, may be of a project that is not here.
+        // A sentence may mention a mere name. A schedule, or a library, may be of a project that is not here.
         let is_name =
             !command.in_block && arguments.iter().all(|word| !word.starts_with('-')) && arguments.len() < 3;
         let subcommand = arguments.first().copied().unwrap_or_default();
@@ -196,7 +196,7 @@ impl Scene {
         ends(self.run(&[arguments, quiet].concat()), &[0, 1]).map(|()| Done::Ran)
     }
 
-    /// A command of cargo: what it names is there.
+    /// Checks a command of cargo: everything that it names exists.
     fn cargos(&self, arguments: &[&str]) -> Result<Done, String> {
         let mut package = None;
         let mut words = arguments.iter().copied();
@@ -215,7 +215,7 @@ impl Scene {
                 }
                 "-e" | "-i" => drop(value()?),
                 "--lib" | "--release" => {}
-                // What follows is for a program of the workspace, or for tests.
+                // The rest is for a program of the workspace, or for tests.
                 "--" => {
                     for flag in words.by_ref().filter(|word| word.starts_with("--")) {
                         known_flag(flag)?;
@@ -243,7 +243,7 @@ impl Scene {
     }
 }
 
-/// Every source file of the workspace, and every document: what tests and variables are looked for in.
+/// Returns every source file of the workspace, and every document, in which tests and variables are looked up.
 fn sources() -> &'static str {
     static SOURCES: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     fn add(folder: &Path, all: &mut String) {
@@ -264,7 +264,7 @@ fn sources() -> &'static str {
     })
 }
 
-/// A variable is a setting whose value is one, or is read somewhere.
+/// Checks that a variable is a setting with a valid value, or is read somewhere.
 fn variable(name: &str, value: &str) -> Result<(), String> {
     let setting = name
         .strip_prefix("INTERMEZZO_")
@@ -278,7 +278,7 @@ fn variable(name: &str, value: &str) -> Result<(), String> {
     is_read.then_some(()).ok_or(format!("nothing reads {name}"))
 }
 
-/// A filter of tests is in the name of one.
+/// Checks that a filter of tests is in the name of one.
 fn test(filter: &str) -> Result<(), String> {
     let name = filter.rsplit("::").next().unwrap_or_default();
     let is_there = ["fn ", "mod ", "\""]
@@ -289,7 +289,7 @@ fn test(filter: &str) -> Result<(), String> {
         .ok_or(format!("there is no test {filter}"))
 }
 
-/// A flag behind `--` is one of the test harness, or a program of the workspace looks for it.
+/// Checks that a flag after `--` is one of the test harness, or that a program of the workspace knows it.
 fn known_flag(flag: &str) -> Result<(), String> {
     let harness = ["--exact", "--nocapture", "--ignored"];
     (harness.contains(&flag) || sources().contains(&format!("\"{flag}\"")))

@@ -1,4 +1,5 @@
-//! Figures of the documents: each table is compared with what is counted again, or says which machine it is of.
+//! Figures of the documents: each table is compared with figures that are counted again, or names the machine that it
+//! was measured on.
 
 use super::read::{Table, document, documents, root, words};
 use crate::run;
@@ -7,13 +8,13 @@ use intermezzo_corpus::{Arguments, Program, parse_full_name};
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Where the figures of a table come from.
+/// The origin of a table's figures.
 enum Figures {
     /// The test of this name in this file counts them again.
     Counted(&'static str, &'static str),
-    /// They are times, or counts within a time, of one machine: this command takes them.
+    /// They are times, or counts within a time, of one machine: this command measures them.
     Measured(&'static str),
-    /// They are no figures that anything has counted, but this.
+    /// They were not counted; this describes them.
     Given(&'static str),
 }
 use Figures::{Counted, Given, Measured};
@@ -182,7 +183,7 @@ fn every_table_of_figures_is_compared_or_measured() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A number with commas between thousands.
+/// Returns a number with commas between thousands.
 pub(super) fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -195,12 +196,12 @@ pub(super) fn number(count: u64) -> String {
     text
 }
 
-/// The name in a cell, without the marks of code.
+/// Returns the name in a cell, without the marks of code.
 fn name(cell: &str) -> &str {
     cell.trim_matches('`')
 }
 
-/// A program of the corpus explored with these settings, its finding as it was found.
+/// Explores a program of the corpus with these settings, with its finding as it was found.
 fn explore(program: &str, sets: &[(&str, &str)]) -> Report {
     let (program, arguments): (&Program, Arguments) = parse_full_name(program).unwrap();
     let mut settings: Settings = program.settings();
@@ -212,7 +213,7 @@ fn explore(program: &str, sets: &[(&str, &str)]) -> Report {
         .explore(program.test(&arguments))
 }
 
-/// Compares the rows of a table of `docs/SEARCH.md` with what is counted for their programs.
+/// Compares the rows of a table of `docs/SEARCH.md` with counts for their programs.
 fn compare_rows(table: &Table, counted: impl Fn(&str) -> Vec<String>) {
     let mut wrong = Vec::new();
     for row in &table.rows {
@@ -304,7 +305,7 @@ fn as_many_executions_are_timed_as_told() {
     }
 }
 
-/// Sentences of documents, and what a test asserts, or the code has, that they tell of.
+/// Sentences of documents, and the assertions of tests, or the code, that they describe.
 const ASSERTED: &[(&str, &str, &str, &str)] = &[
     (
         "docs/IROOTS.md",

@@ -1,5 +1,5 @@
-//! Tests of the documents: each command is run or parsed, each block of output compared with what is printed, and each figure
-//! counted again.
+//! Tests of the documents: each command is run or parsed, each block of output is compared with real output, and each
+//! figure is counted again.
 
 mod commands;
 mod figures;

@@ -22,10 +22,10 @@ const COMMANDS: &[&[&str]] = &[
 /// Flags of the test harness.
 const HARNESS: &[&str] = &["--nocapture"];
 
-/// Files of which a document says that another project has them.
+/// Files that a document says are another project's.
 const THE_USERS: &[&str] = &["src/lib.rs", "src/ring.rs", "src/main.rs"];
 
-/// A flag is one of ours, and its value one that it takes.
+/// Checks that a flag is one of ours, and its value a valid one.
 fn flag(scene: &Scene, helps: &[String], code: &str) -> Result<(), String> {
     let filled = scene.filled(code);
     let words = words(&filled);
@@ -48,7 +48,7 @@ fn flag(scene: &Scene, helps: &[String], code: &str) -> Result<(), String> {
     Err(format!("no command takes it\n{told}"))
 }
 
-/// Settings, each with a value that it takes; `None` if this is something else.
+/// Checks settings, each with its value; `None` if this is something else.
 fn settings(code: &str) -> Option<Result<(), String>> {
     let mut settings = Settings::default();
     let sets = code.split(' ').map(|word| word.split_once('='));
@@ -60,7 +60,7 @@ fn settings(code: &str) -> Option<Result<(), String>> {
         return None;
     }
     for (name, value) in sets {
-        // What stands for any value.
+        // A placeholder for any value.
         let is_any = value == "i" || value.chars().all(|c| c.is_ascii_uppercase());
         let value = if is_any && name != "memo" && name != "checkpoint" {
             continue;
@@ -77,7 +77,7 @@ fn settings(code: &str) -> Option<Result<(), String>> {
     Some(Ok(()))
 }
 
-/// The files that `{a,b}` in a path stands for.
+/// Returns the files for which `{a,b}` in a path stands.
 fn alternatives(path: &str) -> Vec<String> {
     match path
         .split_once('{')
@@ -91,7 +91,7 @@ fn alternatives(path: &str) -> Vec<String> {
     }
 }
 
-/// A path from the root of the workspace leads to something; `None` if this is something else.
+/// Checks that a path from the root of the workspace exists; `None` if this is something else.
 fn path(code: &str) -> Option<Result<(), String>> {
     let is_path = |c: char| c.is_ascii_alphanumeric() || "/._-{},".contains(c);
     let (first, rest) = code.split_once('/')?;
@@ -102,7 +102,7 @@ fn path(code: &str) -> Option<Result<(), String>> {
     {
         return None;
     }
-    // Of what is in braces, a module may be a folder or a file.
+    // A module in braces may be a folder or a file.
     let is_there = |path: &String| root().join(path).exists() || root().join(format!("{path}.rs")).exists();
     let missing = alternatives(code).into_iter().find(|path| !is_there(path));
     match missing {

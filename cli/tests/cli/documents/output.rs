@@ -1,17 +1,17 @@
-//! Each block that is no code and no command is what a command prints, or is said to be something else.
+//! Each block that is no code and no command is the output of a command, or is marked as something else.
 
 use super::read::{Block, document, documents, root};
 use crate::run;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Where a block that is no code comes from.
+/// The origin of a block that is no code.
 enum Source {
     /// This command prints it, with `...` for lines, and `…` within one, that are left out.
     Command(&'static str, i32),
-    /// A test compares it that is in this file.
+    /// A test in this file compares it.
     Test(&'static str),
-    /// It is no output, but this.
+    /// It is no output; this describes it.
     Drawn(&'static str),
 }
 use Source::{Command, Drawn, Test};
@@ -122,7 +122,7 @@ pub(super) fn compare(place: &str, shown: &str, printed: &str) {
     );
 }
 
-/// The block of a document that begins so.
+/// Returns the block of a document with this beginning.
 pub(super) fn block(name: &str, begin: &str) -> Block {
     let blocks = document(name).blocks().into_iter();
     let mut found = blocks.filter(|block| block.text.starts_with(begin));

@@ -1,4 +1,4 @@
-//! The guide's output of a user's project, printed by one: its first bug, and where settings came from.
+//! The guide's output of a user's project, printed by a real one: its first bug, and the origins of settings.
 
 use super::output::{block, compare};
 use super::read::{Document, document, root};
@@ -7,11 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first bug, and where settings came from.
+/// The pages: the first bug, and the origins of settings.
 const FIRST_BUG: &str = "docs/guide/src/first-bug.md";
 const SETTINGS: &str = "docs/guide/src/settings.md";
 
-/// The code of a language in a document, without what documentation tests alone see and without indentation.
+/// Returns the code of a language in a document, without lines for documentation tests only and without indentation.
 fn code(document: &Document, language: &str) -> Vec<String> {
     let blocks = document
         .blocks()
@@ -35,7 +35,7 @@ fn code(document: &Document, language: &str) -> Vec<String> {
     code.collect()
 }
 
-/// The project of the guide, with the dependencies that it says.
+/// Creates the project of the guide, with the dependencies that it names.
 fn new_project() -> PathBuf {
     let manifest = code(&document(FIRST_BUG), "toml").remove(0);
     let manifest = manifest.replace("path/to/intermezzo", &root().display().to_string());
@@ -50,7 +50,7 @@ fn the_guide_shows_what_a_project_prints() {
         &project.join("src/lib.rs"),
         &code(&document(FIRST_BUG), "rust")[0],
     );
-    // What it is compared with was read by a run of the tests themselves, in a terminal of the usual width.
+    // The document shows a run of the tests themselves, in a terminal of the usual width.
     let mut test = Command::new(env!("CARGO"));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("INTERMEZZO_"))
     {

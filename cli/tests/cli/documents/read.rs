@@ -37,7 +37,7 @@ pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// All documents that a user reads.
+/// Returns all documents that a user reads.
 pub(super) fn documents() -> Vec<Document> {
     let mut files: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
     for folder in ["docs", "docs/decisions", "docs/guide/src"] {
@@ -52,7 +52,7 @@ pub(super) fn documents() -> Vec<Document> {
         .collect()
 }
 
-/// The document of this name.
+/// Returns the document of this name.
 pub(super) fn document(name: &str) -> Document {
     Document {
         name: name.to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn document(name: &str) -> Document {
 }
 
 impl Document {
-    /// The blocks, and the lines outside of them with their numbers.
+    /// Returns the blocks, and the lines outside of them with their numbers.
     fn parts(&self) -> (Vec<Block>, Vec<(usize, &str)>) {
         let (mut blocks, mut lines) = (Vec::new(), Vec::new());
         let mut open: Option<Block> = None;
@@ -90,12 +90,12 @@ impl Document {
         self.parts().0
     }
 
-    /// The code in sentences and tables, with the numbers of the lines in which it begins.
+    /// Returns the code in sentences and tables, with the numbers of the lines in which it begins.
     pub(super) fn code(&self) -> Vec<(usize, String)> {
         let mut code = Vec::new();
         let mut open: Option<(usize, String)> = None;
         for (number, line) in self.parts().1 {
-            // A paragraph ends what was left open.
+            // A paragraph ends code that was left open.
             if line.trim().is_empty() {
                 open = None;
             }
@@ -116,7 +116,7 @@ impl Document {
         code
     }
 
-    /// Every command, in the order of blocks and then of sentences.
+    /// Returns every command, in the order of blocks and then of sentences.
     pub(super) fn commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         let mut add = |line: usize, text: &str, in_block| {
@@ -162,7 +162,7 @@ impl Document {
         tables
     }
 
-    /// The table whose heading begins so.
+    /// Returns the table whose heading has this beginning.
     pub(super) fn table(&self, heading: &str) -> Table {
         let mut tables = self.tables().into_iter();
         let table = tables.find(|table| table.heading.join(" | ").starts_with(heading));
@@ -175,7 +175,8 @@ impl Block {
         ["", "sh", "text", "console"].contains(&self.language.as_str())
     }
 
-    /// The commands with the numbers of their lines: what `\` continues is one, and what `&&` joins are several.
+    /// Returns the commands with the numbers of their lines: a line continued by `\` is part of the same command, and
+    /// `&&` separates several.
     pub(super) fn commands(&self) -> Vec<(usize, String)> {
         let mut commands = Vec::new();
         let mut begun = String::new();
@@ -204,7 +205,7 @@ impl Block {
     }
 }
 
-/// The name and the value of a variable that is set.
+/// Returns the name and the value of a variable that is set.
 pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name = name.len() > 3 && name.chars().all(|c| c.is_ascii_uppercase() || c == '_');
@@ -221,7 +222,7 @@ fn is_command(text: &str) -> bool {
     }
 }
 
-/// The words of a command as a shell takes them: quotes hold one together.
+/// Returns the words of a command as a shell takes them: quotes hold one together.
 pub(crate) fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut begun, mut quote) = (String::new(), false, None);

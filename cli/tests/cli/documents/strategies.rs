@@ -1,6 +1,6 @@
 //! The page of strategies: its cells are counted again, and its other tables follow from them.
 //!
-//! The whole page, and what is dear of other pages, takes a quarter of an hour without optimisation:
+//! The whole page, and the expensive parts of other pages, take a quarter of an hour without optimisation:
 //! `cargo test -p cargo-intermezzo --test cli -- --ignored`.
 
 use super::read::{Document, Table, document};
@@ -13,7 +13,7 @@ use std::path::Path;
 
 const PAGE: &str = "docs/STRATEGIES.md";
 
-/// Strategies of which nothing is dear on any program of [`DEAR`].
+/// Strategies that are cheap on all programs of [`DEAR`].
 const CHEAP: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places)";
 
 /// All of the page.
@@ -74,12 +74,12 @@ fn runs(results: &Path) -> Runs {
     runs
 }
 
-/// The page's name of a search: a bound is in brackets.
+/// Returns the page's name of a search: a bound is in brackets.
 fn search(search: &Value) -> String {
     search["strategy"].as_str().unwrap().to_owned()
 }
 
-/// A mean as the page has it.
+/// Returns a mean as the page has it.
 fn mean(failures: &[u64]) -> String {
     let mean = failures.iter().sum::<u64>() as f64 / failures.len() as f64;
     if mean.fract() == 0.0 {
@@ -89,7 +89,7 @@ fn mean(failures: &[u64]) -> String {
     }
 }
 
-/// A cell as the page has it: `7.3`, or `7.3 (16/20)`.
+/// Returns a cell as the page has it: `7.3`, or `7.3 (16/20)`.
 fn told(runs: &[Option<u64>]) -> String {
     let failures: Vec<u64> = runs.iter().copied().flatten().collect();
     match failures.len() {
@@ -110,7 +110,7 @@ fn tables(page: &Document) -> [Table; 2] {
     ]
 }
 
-/// The page's cell of a strategy and a program.
+/// Returns the page's cell of a strategy and a program.
 pub(crate) fn cell(page: &Document, program: &str, strategy: &str) -> String {
     for table in tables(page) {
         let column = table
@@ -205,7 +205,7 @@ fn what_is_told_of_more_seeds_is_so() {
     }
 }
 
-/// The columns of what is published are those of the table in `corpus/oracle`.
+/// The columns of published figures are those of the table in `corpus/oracle`.
 #[test]
 fn published_figures_are_those_of_the_oracle() {
     let page = page();
@@ -270,7 +270,7 @@ fn ratios_follow_from_the_page() {
         };
         assert_eq!(row[1].parse::<f64>().unwrap(), executions, "{program}");
         assert_eq!(row[2], cell(&page, program, "surw"), "{program}");
-        // What is rounded is known to half a tenth.
+        // A rounded figure is known to half a tenth.
         let follows = |of: &str, ratio: &str| {
             let Some(count) = of.split(' ').next().and_then(|count| count.parse::<f64>().ok()) else {
                 assert_eq!(ratio, "", "{program}");

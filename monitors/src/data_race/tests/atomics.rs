@@ -1,4 +1,4 @@
-//! Atomics and fences: release sequences, and what does not make one.
+//! Atomics and fences: release sequences, and the cases that do not continue one.
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn other_stores_end_a_release_sequence() {
     }
 }
 
-/// C++17 had it go on.
+/// C++17 continued it.
 #[test]
 fn a_relaxed_store_of_the_same_task_ends_a_release_sequence() {
     check(true, |scene| {
@@ -105,7 +105,7 @@ fn a_failed_compare_exchange_reads_by_its_failure_ordering() {
     }
 }
 
-/// What a failed compare-exchange would have written with is not given.
+/// A failed compare-exchange does not release what it would have written with.
 #[test]
 fn a_failed_compare_exchange_releases_nothing() {
     check(true, |scene| {

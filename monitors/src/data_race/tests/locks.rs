@@ -31,7 +31,7 @@ fn a_lock_orders_its_sections() {
     });
 }
 
-/// Shared holders do not know of each other, but whoever comes after both knows of both.
+/// Shared holders do not know of each other, but an exclusive holder after both knows of both.
 #[test]
 fn an_exclusive_holder_passes_on_what_shared_holders_knew() {
     check(false, |scene| {
@@ -98,7 +98,7 @@ fn a_rendezvous_orders_both_ways() {
 
 #[test]
 fn who_learns_that_the_others_have_left_knows_what_they_knew() {
-    // Senders, and a receiver that finds nobody left; or a message of somebody else.
+    // Senders, and a receiver that finds none left; or another task's message.
     for (received, races) in [(0, false), (1, true)] {
         check(races, |scene| {
             let channel = scene.var("channel");
@@ -115,7 +115,7 @@ fn who_learns_that_the_others_have_left_knows_what_they_knew() {
             scene.values(scene.b, ChannelSend, channel, 0, sent);
         });
     }
-    // To wait is not to learn it.
+    // Waiting is not learning it.
     for (op, written) in [(ChannelTryFailed, 0), (ChannelReceive, 1)] {
         check(true, |scene| {
             let channel = scene.var("channel");
@@ -125,7 +125,8 @@ fn who_learns_that_the_others_have_left_knows_what_they_knew() {
     }
 }
 
-/// Messages that nobody took are dropped by the receiver, when it goes; but not what lies on the table of a rendezvous.
+/// Messages that no task took are dropped by the receiver when it leaves; but not the message of a rendezvous that
+/// was not taken.
 #[test]
 fn a_receiver_that_leaves_knows_what_came_with_its_messages() {
     for (untaken, races) in [(2, false), (1, true), (0, true)] {
@@ -148,7 +149,7 @@ fn a_barrier_orders_by_rounds() {
             scene.values(scene.b, BarrierPass, barrier, round, 0);
         });
     }
-    // To come is not to pass.
+    // Arriving is not passing.
     check(true, |scene| {
         let barrier = scene.var("barrier");
         scene.values(scene.a, BarrierArrive, barrier, 1, 0);
@@ -177,7 +178,7 @@ fn a_token_orders_the_park_that_takes_it() {
             scene.values(scene.b, Park, token, read, 0);
         });
     }
-    // All that came before count, not the last alone.
+    // All that came before count, not only the last.
     check(false, |scene| {
         let token = scene.var("token");
         scene.op(scene.a, Unpark, token);
@@ -222,7 +223,7 @@ fn creation_and_end_order() {
     script.join(MAIN, child);
     script.write(MAIN, cell);
     assert_eq!(reports(&script), []);
-    // What the creator does after it, and what a look at the end tells.
+    // The creator's actions after it, and the knowledge that a check of the end gives.
     let mut script = Script::new();
     let cell = script.location("cell");
     let child = script.fork(MAIN);
@@ -234,7 +235,7 @@ fn creation_and_end_order() {
     assert_eq!(reports.len(), 2, "{reports:#?} before {ended}");
 }
 
-/// What has nothing to do with other tasks tells them nothing, whatever variable it names.
+/// Operations that do not concern other tasks pass on nothing, whatever variable they name.
 #[test]
 fn time_orders_nothing() {
     for op in [Yield, Sleep, TimeOut, Choice, DataRead, DataWrite] {

@@ -1,4 +1,4 @@
-//! Bytes: which accesses meet, blocks as a whole, the memory of atomics.
+//! Bytes: accesses that meet, blocks as a whole, the memory of atomics.
 
 use super::*;
 use intermezzo_sdk::testing::Event;
@@ -13,7 +13,7 @@ fn reads_do_not_race() {
     assert_eq!(reports(&scene.script).len(), 1);
 }
 
-/// Each access to these bytes by `a`, then one by `b`: how many of the first race with it.
+/// Performs each access to these bytes by `a`, then one by `b`. Returns how many of the first race with it.
 #[track_caller]
 fn racing(earlier: &[(u32, u32)], later: (u32, u32)) -> usize {
     let mut scene = Scene::new();
@@ -47,7 +47,7 @@ fn only_bytes_in_common_race() {
     }
 }
 
-/// All that race are found, whatever came in between: what FastTrack would have forgotten too.
+/// All races are found, whatever came in between: also those that FastTrack would have forgotten.
 #[test]
 fn every_pair_of_places_is_found() {
     let mut scene = Scene::new();
@@ -163,7 +163,7 @@ fn plain_accesses_to_an_atomic_race_with_its_operations() {
     }
 }
 
-/// What comes by a release and an acquire of the atomic itself is ordered.
+/// A release and an acquire of the atomic itself order accesses.
 #[test]
 fn an_atomic_can_order_plain_accesses_to_its_own_memory() {
     for (store, races) in [(Release, 0), (Relaxed, 1)] {

@@ -51,7 +51,7 @@ fn reports(script: &Script) -> Vec<Report> {
     reports
 }
 
-/// Task `a` writes, then what is given happens, then task `b` writes: whether the two race.
+/// Lets task `a` write, then performs `between`, then lets task `b` write. Checks that the two race, or do not.
 #[track_caller]
 fn check(races: bool, between: impl FnOnce(&mut Scene)) {
     let mut scene = Scene::new();

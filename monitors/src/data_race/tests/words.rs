@@ -1,4 +1,4 @@
-//! What reports say, and which of them there are.
+//! The texts of reports, and their number.
 
 use super::*;
 
@@ -92,7 +92,7 @@ fn where_nothing_carries_word_it_says_so() {
     );
 }
 
-/// Two pointers are told of in the same words whichever changed a byte; against a reader, the pointer wrote.
+/// Two pointers are reported in the same words whichever changed a byte; against a reader, the pointer wrote.
 #[test]
 fn what_a_pointer_is_for_is_told_as_far_as_it_is_known() {
     let message = |record: fn(&mut Scene)| {
@@ -231,7 +231,7 @@ fn arguments_that_cannot_be_say_why() {
     }
 }
 
-/// What was learned in an execution is forgotten in the next.
+/// Knowledge of an execution is forgotten in the next.
 #[test]
 fn executions_are_apart() {
     let ordered = |ordered: bool| {

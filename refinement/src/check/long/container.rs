@@ -1,4 +1,4 @@
-//! Values that are put in, looked at and taken out: what queues, stacks and priority queues have in common.
+//! Values that are put in, looked at and taken out: the common part of queues, stacks and priority queues.
 
 use super::time::{Moment, NEVER, Placed, place};
 use super::{Long, MISFIT, Violation};
@@ -6,41 +6,41 @@ use crate::history::History;
 use hashbrown::HashMap;
 use std::hash::Hash;
 
-/// What an operation does to a container. `None` instead of a value: it was found empty.
+/// The effect of an operation on a container. `None` instead of a value: it was found empty.
 pub(super) enum Step<V> {
     Put(V),
     Take(Option<V>),
     Look(Option<V>),
-    /// It would have taken something, and nobody knows whether and what.
+    /// It would have taken something; it is unknown whether and what.
     PendingTake,
-    /// It changes nothing, and nobody knows what it saw.
+    /// It changes nothing, and its result is unknown.
     Nothing,
-    /// It answers what its kind never answers.
+    /// Its answer is impossible for its kind.
     Misfit,
 }
 
-/// A value and the operations that speak of it.
+/// A value and the operations on it.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     pub(super) put: Placed,
     pub(super) taken: Option<Placed>,
-    /// Those that only look, a range of [`Container::looks`].
+    /// The operations that only look at it, a range of [`Container::looks`].
     looks: (u32, u32),
     /// Its first return: by then it must be there.
     pub(super) there: Moment,
-    /// Its last call: until then it must be there. [`NEVER`] if nobody takes it.
+    /// Its last call: until then it must be there. [`NEVER`] if no operation takes it.
     pub(super) until: Moment,
-    /// The operations that `there` and `until` come from.
+    /// The operations that determine `there` and `until`.
     pub(super) bounds: [u32; 2],
 }
 
 impl Value {
-    /// Whether there is a time at which it must be there.
+    /// `true` if there is a time at which it must be there.
     pub(super) fn is_critical(&self) -> bool {
         self.there < self.until
     }
 
-    /// The operations that decide when it is put in and taken, and the bounds of its critical interval.
+    /// Returns the operations that decide when it is put in and taken, and the bounds of its critical interval.
     pub(super) fn operations(&self) -> impl Iterator<Item = u32> + use<> {
         let taken = self.taken.map(|taken| taken.id);
         [self.put.id].into_iter().chain(taken).chain(self.bounds)
@@ -51,25 +51,25 @@ impl Value {
 #[derive(Clone, Debug)]
 pub(super) struct Container<V> {
     pub(super) values: Vec<Value>,
-    /// What the values are, in the same order.
+    /// The values themselves, in the same order.
     pub(super) names: Vec<V>,
     looks: Vec<Placed>,
     /// The operations that found it empty.
     pub(super) empties: Vec<Placed>,
-    /// How many moments there are.
+    /// The number of moments.
     pub(super) moments: Moment,
-    /// Whether operations that take something are pending.
+    /// `true` if operations that take something are pending.
     pub(super) pending_takes: bool,
 }
 
-/// What an operation does to a value.
+/// The effect of an operation on a value.
 enum Kind {
     Put,
     Take,
     Look,
 }
 
-/// What is known of a value while the history is read.
+/// The knowledge of a value while the history is read.
 struct Draft<V> {
     name: Option<V>,
     put: Option<Placed>,
@@ -90,7 +90,8 @@ impl<V: Clone + Eq + Hash> Container<V> {
     /// Reads a history.
     ///
     /// # Errors
-    /// It is decided already: a value comes from nowhere, twice, or at the wrong time. Or values are not distinct.
+    /// If it is decided already: a value comes from nowhere, twice, or at the wrong time. Or if values are not
+    /// distinct.
     pub(super) fn read<C, R>(
         history: &History<C, R>,
         step: impl Fn(&C, Option<&R>) -> Step<V>,
@@ -150,7 +151,7 @@ impl<V: Clone + Eq + Hash> Container<V> {
                 [first.id, second.id].into_iter().chain(put.map(|put| put.id)),
             )));
         }
-        // By value; of each value in the order of calls, as the sort is stable.
+        // By value, and for each value in the order of calls, because the sort is stable.
         looks.sort_by_key(|&(number, _)| number);
         Container {
             values: Vec::new(),
@@ -175,11 +176,11 @@ impl<V: Clone + Eq + Hash> Container<V> {
                 None => {
                     let by = draft.taken.unwrap_or_else(|| looks[start].1).id;
                     return Err(Long::Violation(Violation::new(
-                        format!("#{by} finds a value that nobody puts in"),
+                        format!("#{by} finds a value that no operation puts in"),
                         [by],
                     )));
                 }
-                // Nobody saw it: as well it may not have happened.
+                // No operation saw it, so it may not have happened.
                 Some(put) if put.ret == NEVER && !seen => {}
                 Some(put) => {
                     let value = self.value(put, draft.taken, (start as u32, end as u32))?;
@@ -236,17 +237,17 @@ impl<V: Clone + Eq + Hash> Container<V> {
 }
 
 impl<V> Container<V> {
-    /// The operations that look at a value, in the order of their calls.
+    /// Returns the operations that look at a value, in the order of their calls.
     pub(super) fn looks(&self, value: &Value) -> &[Placed] {
         &self.looks[value.looks.0 as usize..value.looks.1 as usize]
     }
 
-    /// The operations that find the value where it is next to be taken.
+    /// Returns the operations that find the value where it is next to be taken.
     pub(super) fn findings<'a>(&'a self, value: &'a Value) -> impl Iterator<Item = Placed> + use<'a, V> {
         value.taken.into_iter().chain(self.looks(value).iter().copied())
     }
 
-    /// The same with some of the values. Leaving values out leaves a linearizable history linearizable.
+    /// Returns the container with some of the values. Leaving values out leaves a linearizable history linearizable.
     pub(super) fn of(&self, keep: impl Fn(&Value) -> bool) -> Container<V>
     where
         V: Clone,
@@ -278,7 +279,7 @@ impl<V> Container<V> {
         if !self.pending_takes {
             return Long::Violation(violation);
         }
-        // Of the values that others take, pending operations take none.
+        // Pending operations take no value that another operation takes.
         match violated(&self.of(|value| value.taken.is_some())) {
             Some(violation) => Long::Violation(violation),
             None => Long::NotApplicable("pending operations may have taken something that matters"),

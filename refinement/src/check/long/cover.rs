@@ -1,25 +1,25 @@
-//! Gaps in which nothing must be there, and what covers the others.
+//! Gaps in which no value must be there, and the cover of the others.
 
 use super::Violation;
 use super::container::{Container, Value};
 use super::time::Moment;
 
-/// Gaps, some of them covered; more and more of them.
+/// Gaps, of which more and more are covered.
 pub(super) struct Gaps {
-    /// Of each gap, one that is not before it, with no free one between; the gap itself if it is free. The last
-    /// stands for the end.
+    /// For each gap, a gap that is not before it, with no free one between; the gap itself if it is free. The last
+    /// entry is the end.
     next: Vec<Moment>,
 }
 
 impl Gaps {
-    /// So many free gaps.
+    /// Creates free gaps.
     pub(super) fn new(gaps: Moment) -> Gaps {
         Gaps {
             next: (0..=gaps).collect(),
         }
     }
 
-    /// The first free gap from this one on.
+    /// Returns the first free gap from this one on.
     fn first_free(&mut self, gap: Moment) -> Moment {
         let mut at = gap as usize;
         while self.next[at] as usize != at {
@@ -39,16 +39,16 @@ impl Gaps {
         }
     }
 
-    /// Whether a gap between two moments is free.
+    /// `true` if a gap between two moments is free.
     pub(super) fn has_free(&mut self, from: Moment, until: Moment) -> bool {
         let gap = self.first_free(from);
         gap < until && (gap as usize) < self.next.len() - 1
     }
 }
 
-/// An operation that found the container empty, though at each moment of it something must have been there.
+/// Finds an operation that found the container empty, though at each moment of it something must have been there.
 ///
-/// That is exact for queues, stacks and priority queues: if at a gap no value must be there, they can be put in and
+/// That is exact for queues, stacks and priority queues. If at a gap no value must be there, they can be put in and
 /// taken such that for a moment in the gap none is.
 pub(super) fn never_empty<V>(container: &Container<V>) -> Option<Violation> {
     if container.empties.is_empty() {
@@ -73,7 +73,7 @@ pub(super) fn never_empty<V>(container: &Container<V>) -> Option<Violation> {
     ))
 }
 
-/// The fewest values whose critical intervals cover the gaps between two moments; they must be covered.
+/// Returns the fewest values whose critical intervals cover the gaps between two moments; they must be covered.
 pub(super) fn chain<'a>(
     values: impl Iterator<Item = &'a Value>,
     from: Moment,
@@ -99,7 +99,7 @@ pub(super) fn chain<'a>(
     chain
 }
 
-/// Says of values from when to when they must be there.
+/// Describes the times in which values must be there.
 pub(super) fn told(chain: &[&Value]) -> String {
     const TOLD: usize = 4;
     let mut texts: Vec<String> = chain
@@ -110,7 +110,7 @@ pub(super) fn told(chain: &[&Value]) -> String {
             let until = if value.taken.is_some() {
                 format!("until the call of #{last}")
             } else {
-                "for ever, as nobody takes it".to_owned()
+                "for ever, as no operation takes it".to_owned()
             };
             format!(
                 "what #{} puts in, from the return of #{first} {until}",

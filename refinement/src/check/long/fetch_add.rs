@@ -1,7 +1,7 @@
-//! Long histories of counters: what additions return says in which order they happened.
+//! Long histories of counters: the results of additions give their order.
 //!
-//! With no addition of nothing, and no wrapping around, each addition returns the sum of those before it, so its
-//! place is known, and so is that of each read: between two additions. The history is linearizable if and only if the
+//! If no addition adds zero, and nothing wraps around, each addition returns the sum of those before it. So its place
+//! is known, and so is that of each read: between two additions. The history is linearizable if and only if the
 //! additions make a chain from the first value and nothing returns before something with an earlier place is called.
 //!
 //! A pending addition may fill a gap in the chain, if all additions add the same: then the first gap is best filled
@@ -12,7 +12,7 @@ use super::{CheckLong, Long, Violation};
 use crate::history::History;
 use crate::specs::counter::{Call, Counter};
 
-/// Whether a counter's history is linearizable, in n log n.
+/// Returns whether a counter's history is linearizable, in n log n.
 pub fn check(counter: &Counter, history: &History<Call, u64>) -> Long {
     let (placed, _) = place(history);
     let mut steps = Vec::new();
@@ -57,15 +57,15 @@ impl CheckLong for Counter {
 /// An operation whose place is known.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// What had been added before it.
+    /// The sum of the additions before it.
     before: u64,
-    /// What it adds; 0 for a read.
+    /// The amount that it adds; 0 for a read.
     adds: u64,
     at: Placed,
 }
 
 impl Step {
-    /// Its place among all: at each sum, first it is read, then added to.
+    /// Its place among all: each sum is first read, then added to.
     fn place(&self) -> (u64, bool, u32) {
         (self.before, self.adds > 0, self.at.id)
     }
@@ -82,7 +82,7 @@ struct Pending {
     at: Placed,
 }
 
-/// The pending additions that must have happened, each at its place.
+/// Returns the steps with the pending additions that must have happened, each at its place.
 fn fill(steps: &[Step], pending: &[Pending]) -> Result<Vec<Step>, Long> {
     let mut filled: Vec<Step> = Vec::new();
     let mut sum: u64 = 0;
@@ -116,7 +116,7 @@ fn fill(steps: &[Step], pending: &[Pending]) -> Result<Vec<Step>, Long> {
                 let found = previous.into_iter().chain([step]).map(|step| step.at.id);
                 return Err(Long::Violation(Violation::new(
                     format!(
-                        "{}, but the additions before it come to {sum}, and no others can make up for it",
+                        "{}, but the additions before it add up to {sum}, and no others can make up for it",
                         step.told()
                     ),
                     found.chain(pending.iter().map(|pending| pending.at.id)),
@@ -139,10 +139,10 @@ fn fill(steps: &[Step], pending: &[Pending]) -> Result<Vec<Step>, Long> {
     Ok(filled)
 }
 
-/// An operation that returned before one with an earlier place was called. The steps are in their places.
+/// Finds an operation that returned before one with an earlier place was called. The steps are in their places.
 fn late(steps: &[Step]) -> Option<Violation> {
     let mut earlier: Option<&Step> = None;
-    // Reads of one sum are in no order among themselves.
+    // Reads of one sum are not ordered among themselves.
     for same in steps.chunk_by(|one, next| one.before == next.before && next.adds == 0) {
         if let Some(earlier) = earlier
             && let Some(step) = same.iter().find(|step| step.at.ret < earlier.at.call)

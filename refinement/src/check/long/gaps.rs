@@ -1,21 +1,22 @@
-//! Segment trees of the check of stacks: gaps by how many values cover them, and operations that wait for a gap.
+//! Segment trees of the check of stacks: gaps by the number of values that cover them, and operations that wait for a
+//! gap.
 
 use super::time::{Moment, Placed};
 
 /// Beyond every count: the gap was found before.
 const FOUND: i32 = i32::MAX / 2;
 
-/// How many values cover each gap, while values go.
+/// The number of values that cover each gap, while values are removed.
 pub(super) struct Coverage {
-    /// Leaves from `size` on. Of an inner node: the least count below it, without what was taken off further up.
+    /// Leaves from `size` on. For an inner node: the least count below it, without the subtractions further up.
     least: Vec<i32>,
-    /// What was taken off everything below a node.
+    /// The subtraction for everything below a node.
     off: Vec<i32>,
     size: usize,
 }
 
 impl Coverage {
-    /// Gaps with these counts.
+    /// Creates gaps with these counts.
     pub(super) fn new(counts: impl Iterator<Item = i32>, gaps: Moment) -> Coverage {
         let size = (gaps as usize).max(1).next_power_of_two();
         let mut least = vec![FOUND; 2 * size];
@@ -32,7 +33,7 @@ impl Coverage {
         }
     }
 
-    /// A value less covers the gaps between two moments.
+    /// Removes one value from the cover of the gaps between two moments.
     pub(super) fn uncover(&mut self, from: Moment, until: Moment) {
         let (mut left, mut right) = (from as usize + self.size, until as usize + self.size);
         let (first, last) = (left, right - 1);
@@ -65,7 +66,7 @@ impl Coverage {
         }
     }
 
-    /// A gap that at most one value covers, and how many do; each gap once.
+    /// Returns a gap that at most one value covers, and its count; each gap once.
     pub(super) fn find(&mut self) -> Option<(Moment, i32)> {
         let count = self.least[1];
         if count > 1 {
@@ -84,7 +85,7 @@ impl Coverage {
     }
 }
 
-/// The values that cover a gap, combined such that of a single one it is the number itself.
+/// The values that cover a gap, combined such that for a single one it is the number itself.
 pub(super) struct Coverers {
     /// A Fenwick tree of exclusive ors of numbers, at the moments at which they begin and end.
     tree: Vec<u32>,
@@ -97,7 +98,7 @@ impl Coverers {
         }
     }
 
-    /// The value begins, or ceases, to cover the gaps between two moments.
+    /// Adds the value to the cover of the gaps between two moments, or removes it.
     pub(super) fn toggle(&mut self, value: u32, from: Moment, until: Moment) {
         for at in [from, until] {
             let mut at = at as usize + 1;
@@ -108,7 +109,7 @@ impl Coverers {
         }
     }
 
-    /// The one value that covers a gap.
+    /// Returns the one value that covers a gap.
     pub(super) fn only(&self, gap: Moment) -> u32 {
         let mut at = gap as usize + 1;
         let mut value = 0;
@@ -122,7 +123,7 @@ impl Coverers {
 
 /// Operations that wait for a gap in which they may take effect.
 pub(super) struct Waiting {
-    /// Of each operation its call, in order (within what is searched at a time).
+    /// The call of each operation, in order (within the range of one search).
     calls: Vec<Moment>,
     /// The latest return below a node; 0 where nothing waits any more.
     latest: Vec<Moment>,
@@ -141,7 +142,7 @@ impl Waiting {
         Waiting { calls, latest, size }
     }
 
-    /// Takes one of the operations `among` out that overlaps the gap.
+    /// Takes out one of the operations `among` that overlaps the gap.
     pub(super) fn overlapping(&mut self, among: std::ops::Range<usize>, gap: Moment) -> Option<usize> {
         let end = among.start + self.calls[among.clone()].partition_point(|&call| call <= gap);
         let found = self.latest_in(among.start, end, gap)?;
@@ -149,7 +150,7 @@ impl Waiting {
         Some(found)
     }
 
-    /// An operation in a range that returns after a moment.
+    /// Returns an operation in a range that returns after a moment.
     fn latest_in(&self, start: usize, end: usize, after: Moment) -> Option<usize> {
         let (mut left, mut right) = (start + self.size, end + self.size);
         let mut node = 0;
@@ -181,7 +182,7 @@ impl Waiting {
         Some(node - self.size)
     }
 
-    /// An operation waits no more.
+    /// Marks an operation as no longer waiting.
     pub(super) fn remove(&mut self, operation: usize) {
         let mut node = operation + self.size;
         self.latest[node] = 0;

@@ -1,14 +1,14 @@
-//! Long histories whose values are told apart: checked in n log n, where the general search may take for ever.
+//! Long histories whose values are distinct: checked in n log n, where the general search may take for ever.
 //!
-//! If no value is put in twice, each value says which operations belong together, and an object's rules become
-//! statements about where those operations lie in time (Gibbons & Korach, SIAM J. Comput. 1997; Emmi & Enea, PLDI
-//! 2018; Abdulla et al., PLDI 2025; Lee & Mathur, OOPSLA 2025). Two moments of a value do the work: by the first
-//! return of any of its operations it must be there, and until the last call of any of them it must still be
-//! there, for ever if nobody takes it. If the one comes before the other, the time between is its *critical
-//! interval*. Each file proves its own condition.
+//! If no value is put in twice, each value shows which operations belong together, and an object's rules become
+//! statements about the times of those operations (Gibbons & Korach, SIAM J. Comput. 1997; Emmi & Enea, PLDI 2018;
+//! Abdulla et al., PLDI 2025; Lee & Mathur, OOPSLA 2025). Two moments of a value matter. By the first return of any
+//! of its operations it must be there. Until the last call of any of them it must still be there, for ever if no
+//! operation takes it. If the one comes before the other, the time between is its *critical interval*. Each file
+//! proves its own condition.
 //!
 //! Misses nothing where it applies: each condition is exact. Does not apply where a value is put in twice, where an
-//! operation answers what its kind never answers, and to some pending operations; it says so.
+//! operation's answer is impossible for its kind, and to some pending operations; it says so.
 
 mod container;
 mod cover;
@@ -28,18 +28,18 @@ use super::{Same, Verdict};
 use crate::history::History;
 use crate::specification::Specification;
 
-/// What a check of a long history found.
+/// The result of a check of a long history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Long {
     /// The operations can be put in order.
     Linearizable,
     /// They cannot.
     Violation(Violation),
-    /// The history is of a kind that this check does not decide. Why.
+    /// The history is of a kind that this check does not decide, for this reason.
     NotApplicable(&'static str),
 }
 
-/// Why a history is not linearizable.
+/// The reason why a history is not linearizable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// In words; `#3` is the operation at place 3 of the history.
@@ -59,25 +59,25 @@ impl Violation {
 
 /// A specification whose long histories can be checked fast.
 pub trait CheckLong: Specification {
-    /// Whether the history is linearizable, in n log n.
+    /// Returns whether the history is linearizable, in n log n.
     fn check_long(&self, history: &History<Self::Call, Self::Return>) -> Long;
 }
 
 const MISFIT: &str = "an operation answers what its kind never answers";
 
-/// What [`check`] says.
+/// The result of [`check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decided<S> {
     /// The operations can be put in order.
     Linearizable,
     /// They cannot.
     Violation(Violation),
-    /// The history is not of a kind that is checked fast: what the general checker says.
+    /// The history is not of a kind that is checked fast; this is the general checker's verdict.
     General(Verdict<S>),
 }
 
 impl<S> Decided<S> {
-    /// Whether the history is linearizable.
+    /// `true` if the history is linearizable.
     pub fn is_linearizable(&self) -> bool {
         match self {
             Decided::Linearizable => true,
@@ -87,7 +87,7 @@ impl<S> Decided<S> {
     }
 }
 
-/// Whether a history is linearizable: fast if it can be, else by the general checker.
+/// Checks whether a history is linearizable: fast if possible, otherwise by the general checker.
 pub fn check<S: CheckLong>(specification: &S, history: &History<S::Call, S::Return>) -> Decided<S::State> {
     match specification.check_long(history) {
         Long::Linearizable => Decided::Linearizable,

@@ -1,15 +1,15 @@
-//! Whether values can be in one order: that in which they are put in, and that in which they are at the front.
+//! The order of values: that in which they are put in, and that in which they are at the front.
 //!
-//! `a` must be before `b` if `a` is there before `b` is put in, or if `a` is at the front, and found, before the
-//! last time that `b` is; a value that nobody takes is at the front after all that are found there. There is an
-//! order if and only if this has no cycle. One may have three values if operations look at the front, so comparing
-//! pairs is not enough.
+//! `a` must be before `b` if `a` is there before `b` is put in, or if `a` is at the front, and found, before the last
+//! time that `b` is. A value that no operation takes is at the front after all that are found there. There is an
+//! order if and only if this has no cycle. A cycle may have three values if operations look at the front, so
+//! comparing pairs is not enough.
 
 use super::time::Moment;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What orders a value among the others.
+/// The bounds that order a value among the others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// The call that puts it in.
@@ -18,11 +18,11 @@ pub(super) struct Bounds {
     pub(super) there: Moment,
     /// The first return of those that find it at the front; `NEVER` if there are none.
     pub(super) front: Moment,
-    /// The last call of those; `NEVER` if nobody takes it.
+    /// The last call of those; `NEVER` if no operation takes it.
     pub(super) until: Moment,
 }
 
-/// Why a value is before another.
+/// The reason why a value is before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
     /// It is there when the other is put in.
@@ -31,7 +31,7 @@ pub(super) enum Before {
     Front,
 }
 
-/// The places of values in ascending order of something, the remaining ones first to come.
+/// The places of values in ascending order, with the remaining ones at the front.
 struct Ascending {
     order: Vec<u32>,
     first: usize,
@@ -49,7 +49,7 @@ impl Ascending {
         }
     }
 
-    /// Steps over those that are gone.
+    /// Skips the values that are gone.
     fn skip(&mut self, gone: &[bool]) {
         let is_gone = |at: usize| self.order.get(at).is_some_and(|&value| gone[value as usize]);
         if is_gone(self.first) {
@@ -72,20 +72,20 @@ impl Ascending {
         self.order.get(self.second).map(|&at| at as usize)
     }
 
-    /// The first that is not this one.
+    /// Returns the first that is not this one.
     fn other_than(&self, value: usize) -> Option<usize> {
         self.first().filter(|&first| first != value).or(self.second())
     }
 }
 
-/// A cycle of values, each with why it is before the next (and the last before the first). `None`: they can be
-/// ordered.
+/// Returns a cycle of values, each with the reason why it is before the next (and the last before the first). `None`:
+/// they can be ordered.
 pub(super) fn cycle(values: &[Bounds]) -> Option<Vec<(usize, Before)>> {
     let mut gone = vec![false; values.len()];
     let by_put = Ascending::new(values, |value| value.put);
     let mut by_there = Ascending::new(values, |value| value.there);
     let mut by_front = Ascending::new(values, |value| value.front);
-    // Those that nothing has to be put in before, by the end of their time at the front.
+    // The values that no other has to be put in before, by the end of their time at the front.
     let mut ready = BinaryHeap::new();
     let mut next = 0;
     loop {
@@ -110,8 +110,8 @@ pub(super) fn cycle(values: &[Bounds]) -> Option<Vec<(usize, Before)>> {
                 .other_than(value)
                 .filter(|&other| values[other].front < values[value].until)
         };
-        // What is free: first the one whose time at the front ends first, as it has the fewest before it, but for the
-        // one that is found there first, which does not stand in its own way.
+        // The free value: first the one whose time at the front ends first, because it has the fewest before it. The
+        // value that is found there first does not block itself.
         let shortest = ready.peek().map(|&Reverse((_, value))| value as usize);
         let found = by_front
             .first()
@@ -137,8 +137,8 @@ pub(super) fn cycle(values: &[Bounds]) -> Option<Vec<(usize, Before)>> {
     }
 }
 
-/// Goes from a value to one before it until it comes to one a second time. There are few to come to: what stands in
-/// the way is there first, or at the front first or second.
+/// Walks from a value to one before it until it reaches one a second time. There are few candidates: a blocking value
+/// is there first, or at the front first or second.
 fn walk(start: usize, before: impl Fn(usize) -> (usize, Before)) -> Vec<(usize, Before)> {
     let mut path: Vec<(usize, Before)> = Vec::new();
     let mut value = start;
@@ -146,7 +146,7 @@ fn walk(start: usize, before: impl Fn(usize) -> (usize, Before)) -> Vec<(usize, 
         let (other, why) = before(value);
         path.push((other, why));
         value = other;
-        // What comes to stand before the values that were passed is at the end of the path.
+        // The values before those that were passed are at the end of the path.
         let at = path[..path.len() - 1]
             .iter()
             .position(|&(passed, _)| passed == value);

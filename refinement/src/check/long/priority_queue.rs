@@ -1,9 +1,9 @@
-//! Long histories of priority queues: nothing is taken while something greater must be there.
+//! Long histories of priority queues: no value is taken while a greater one must be there.
 //!
-//! That is exact: go through the values from the greatest. Assume that those greater can be put in and taken such
+//! That is exact: consider the values from the greatest. Assume that the greater ones can be put in and taken such
 //! that in each gap in which none of them must be there, for a moment none is. Take the next value in the first such
-//! gap in which it may be taken, at that moment, and put it in as late as it may be. Then it is there, outside of
-//! its critical interval, only while the greater ones must be there, and the assumption holds for it as well.
+//! gap in which it may be taken, at that moment, and put it in as late as allowed. Then it is there, outside of its
+//! critical interval, only while the greater ones must be there, and the assumption holds for it as well.
 
 use super::container::{Container, Step};
 use super::cover::{self, Gaps, chain, told};
@@ -12,7 +12,7 @@ use crate::history::History;
 use crate::specs::priority_queue::{Call, PriorityQueue, Return};
 use std::hash::Hash;
 
-/// Whether a priority queue's history is linearizable, in n log n.
+/// Returns whether a priority queue's history is linearizable, in n log n.
 pub fn check<V: Clone + Ord + Hash>(
     _queue: &PriorityQueue<V>,
     history: &History<Call<V>, Return<V>>,
@@ -40,9 +40,9 @@ fn step<V: Clone>(call: &Call<V>, returned: Option<&Return<V>>) -> Step<V> {
     }
 }
 
-/// A value that is taken though at every moment something greater must be there.
+/// Finds a value that is taken though at every moment a greater one must be there.
 fn overlooked<V: Clone + Ord>(container: &Container<V>) -> Option<Violation> {
-    // Beside their places, as sorting then stays within the caches.
+    // Next to their places, because sorting then stays within the caches.
     let mut order: Vec<(V, usize)> = container.names.iter().cloned().zip(0..).collect();
     order.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
     let mut gaps = Gaps::new(container.moments);

@@ -1,10 +1,10 @@
 //! Long histories of queues: nothing is found empty that is not, and the values have an order.
 //!
-//! The order is looked for as a whole (`order.rs`): with an operation that looks at the front, comparing pairs of values is
-//! not enough. Values in an order are enqueued as early as it allows, and each found at the front as early as it
-//! allows. A gap in which no value must be there separates those that must be gone before it from those that must come
-//! after it, and nothing orders the latter before the former: so an empty queue there and the order do not disturb each
-//! other.
+//! The order is searched as a whole (`order.rs`): with an operation that looks at the front, comparing pairs of
+//! values is not enough. Values in an order are enqueued as early as it allows, and each found at the front as early
+//! as it allows. A gap in which no value must be there separates those that must be gone before it from those that
+//! must come after it, and nothing orders the latter before the former: so an empty queue there and the order do not
+//! disturb each other.
 //!
 //! A pending dequeue may have taken any value that is still there: decided if it makes no difference.
 
@@ -16,7 +16,7 @@ use crate::history::History;
 use crate::specs::queue::{Call, Queue, Return};
 use std::hash::Hash;
 
-/// Whether a queue's history is linearizable, in n log n.
+/// Returns whether a queue's history is linearizable, in n log n.
 pub fn check<V: Clone + Eq + Hash>(queue: &Queue<V>, history: &History<Call<V>, Return<V>>) -> Long {
     if let Some(capacity) = queue.capacity() {
         let enqueues = history
@@ -102,7 +102,8 @@ fn out_of_order<V>(container: &Container<V>) -> Option<Violation> {
     ))
 }
 
-/// Why the one is before the next. `found`: what finds the one at the front first; `last`: what finds the next last.
+/// Returns the reason why a value is before the next. `found` is the first operation that finds the value at the
+/// front; `last` is the last that finds the next.
 fn reason(value: &Value, next: &Value, why: Before, found: Option<u32>, last: Option<u32>) -> String {
     let (put, after) = (value.put.id, next.put.id);
     let because = match (why, found, last) {
@@ -118,7 +119,7 @@ fn reason(value: &Value, next: &Value, why: Before, found: Option<u32>, last: Op
             )
         }
         (Before::Front, found, _) => format!(
-            "it is at the front by the return of #{}, and nobody takes the latter",
+            "it is at the front by the return of #{}, and no operation takes the latter",
             found.expect("it is found at the front")
         ),
     };

@@ -1,9 +1,9 @@
 //! Long histories of registers that are read and written, each value once: zones (Gibbons & Korach 1997).
 //!
 //! The operations of a value are its write and its reads. If the first return among them is before the last call, the
-//! register holds the value from the one to the other: two such *forward zones* must not overlap. Otherwise it need
-//! hold it for a moment only, somewhere between the last call and the first return: this *backward zone* must not lie
-//! within a forward zone of another. The first value is written before everything else.
+//! register holds the value from the one to the other: two such *forward zones* must not overlap. Otherwise it needs
+//! to hold the value for a moment only, somewhere between the last call and the first return: this *backward zone*
+//! must not lie within a forward zone of another. The first value is written before everything else.
 
 use super::time::{Moment, NEVER, Placed, place};
 use super::{CheckLong, Long, MISFIT, Violation};
@@ -12,7 +12,7 @@ use crate::specs::register::{Call, Register, Return};
 use hashbrown::HashMap;
 use std::hash::Hash;
 
-/// Whether a register's history is linearizable, in n log n.
+/// Returns whether a register's history is linearizable, in n log n.
 pub fn check<V: Clone + Eq + Hash>(register: &Register<V>, history: &History<Call<V>, Return<V>>) -> Long {
     match read(register, history) {
         Ok(zones) => match overlap(&zones) {
@@ -29,14 +29,14 @@ impl<V: Clone + Eq + Hash> CheckLong for Register<V> {
     }
 }
 
-/// What is known of a value. Moments are one more than those of the history: at moment 0 the first value is there.
+/// The times of a value. Moments are one more than those of the history: at moment 0 the first value is there.
 #[derive(Clone, Copy, Debug)]
 struct Zone {
     /// The write, if it is not the first value.
     write: Option<Placed>,
-    /// The first return, and whose it is.
+    /// The first return, and its operation.
     first: (Moment, Option<u32>),
-    /// The last call, and whose it is.
+    /// The last call, and its operation.
     last: (Moment, Option<u32>),
     is_read: bool,
 }
@@ -60,7 +60,7 @@ impl Zone {
         [write, self.first.1, self.last.1].into_iter().flatten()
     }
 
-    /// The value, in words.
+    /// Returns the value's name.
     fn name(&self) -> String {
         match self.write {
             Some(write) => format!("the value of #{}", write.id),
@@ -68,7 +68,7 @@ impl Zone {
         }
     }
 
-    /// From when to when the register holds the value, in words.
+    /// Describes the time in which the register holds the value.
     fn told(&self) -> String {
         let from = match self.first.1 {
             Some(first) => format!("from the return of #{first}"),
@@ -79,7 +79,7 @@ impl Zone {
     }
 }
 
-/// The zones of all values that have one.
+/// Returns the zones of all values that have one.
 fn read<V: Clone + Eq + Hash>(
     register: &Register<V>,
     history: &History<Call<V>, Return<V>>,
@@ -128,9 +128,9 @@ fn read<V: Clone + Eq + Hash>(
     for (number, zone) in zones.into_iter().enumerate() {
         match zone.write {
             None if number > 0 => {
-                let by = zone.first.1.expect("somebody reads it");
+                let by = zone.first.1.expect("an operation reads it");
                 return Err(Long::Violation(Violation::new(
-                    format!("#{by} reads a value that nobody writes"),
+                    format!("#{by} reads a value that no operation writes"),
                     [by],
                 )));
             }
@@ -144,7 +144,7 @@ fn read<V: Clone + Eq + Hash>(
                     [by, write.id],
                 )));
             }
-            // Nobody read it: as well it may not have happened.
+            // No operation read it, so it may not have happened.
             Some(write) if write.ret == NEVER && !zone.is_read => {}
             _ => known.push(zone),
         }
@@ -152,7 +152,7 @@ fn read<V: Clone + Eq + Hash>(
     Ok(known)
 }
 
-/// Two zones that are in each other's way.
+/// Finds two zones that exclude each other.
 fn overlap(zones: &[Zone]) -> Option<Violation> {
     let mut forward: Vec<&Zone> = zones.iter().filter(|zone| zone.is_forward()).collect();
     forward.sort_unstable_by_key(|zone| zone.first.0);
@@ -169,7 +169,7 @@ fn overlap(zones: &[Zone]) -> Option<Violation> {
         }
     }
     for zone in zones.iter().filter(|zone| !zone.is_forward()) {
-        // The one that begins last before it; as forward zones do not overlap, no other can contain it.
+        // The zone that begins last before it. Forward zones do not overlap, so no other can contain it.
         let before = forward.partition_point(|forward| forward.first.0 < zone.last.0);
         let Some(around) = before.checked_sub(1).map(|at| forward[at]) else {
             continue;

@@ -1,9 +1,9 @@
 //! Long histories of sets in which no key is inserted twice: key by key.
 //!
-//! A key is absent, present from its one insertion on, and absent again from its one removal on. By the first return
-//! of an operation that finds it present it is inserted, and it is not removed before the last call of one. An
-//! operation that finds it absent must not lie between the two. That is exact: insert as late, and remove as early,
-//! as these allow.
+//! A key is absent, present after its one insertion, and absent again after its one removal. By the first return of
+//! an operation that finds it present it is inserted, and it is not removed before the last call of one. An operation
+//! that finds it absent must not lie between the two. That is exact: insert as late, and remove as early, as these
+//! allow.
 //!
 //! A pending insertion or removal that may be the key's only one happened or not, whichever fits.
 
@@ -14,7 +14,7 @@ use crate::specs::set::{Call, Set};
 use hashbrown::HashMap;
 use std::hash::Hash;
 
-/// Whether a set's history is linearizable, in n log n.
+/// Returns whether a set's history is linearizable, in n log n.
 pub fn check<K: Clone + Ord + Hash>(_set: &Set<K>, history: &History<Call<K>, bool>) -> Long {
     let (placed, _) = place(history);
     let mut numbers: HashMap<&K, usize> = HashMap::new();
@@ -52,7 +52,7 @@ impl<K: Clone + Ord + Hash> CheckLong for Set<K> {
     }
 }
 
-/// The operations on a key, by what they did or found.
+/// The operations on a key, by their effect or result.
 #[derive(Default)]
 struct Key {
     inserts: Vec<Placed>,
@@ -83,7 +83,7 @@ impl Key {
         }
         let needed = !self.present.is_empty() || !self.removes.is_empty();
         let insert = match self.pending_inserts.first() {
-            // Nobody finds what it would have inserted: it has not.
+            // No operation finds the key that it would have inserted: it has not happened.
             Some(_) if !needed => None,
             pending => self.inserts.first().or(pending),
         };
@@ -107,7 +107,7 @@ impl Key {
         }
     }
 
-    /// The places of all operations on the key.
+    /// Returns the places of all operations on the key.
     fn all(&self) -> Vec<usize> {
         let all = self.inserts.iter().chain(&self.removes);
         let pending = self.pending_inserts.iter().chain(&self.pending_removes);
@@ -120,15 +120,15 @@ impl Key {
         all
     }
 
-    /// What is wrong, with this insertion and this removal.
+    /// Returns the violation, with this insertion and this removal.
     fn violated(&self, insert: Option<&Placed>, remove: Option<&Placed>) -> Option<Violation> {
         let finds = || self.present.iter().chain(remove);
         let Some(&insert) = insert else {
             let found = finds().next()?;
-            // A removal that is pending would just not happen.
+            // A pending removal has not happened then.
             return (found.ret != NEVER).then(|| {
                 Violation::new(
-                    format!("#{} finds a key that nobody inserts", found.id),
+                    format!("#{} finds a key that no operation inserts", found.id),
                     [found.id],
                 )
             });
@@ -162,7 +162,7 @@ impl Key {
             .find(|absent| first.ret < absent.call && absent.ret < until)?;
         let until = match remove {
             Some(_) => format!("until the call of #{}", last.id),
-            None => "for ever, as nobody removes it".to_owned(),
+            None => "for ever, as no operation removes it".to_owned(),
         };
         Some(Violation::new(
             format!(

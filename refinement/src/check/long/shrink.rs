@@ -1,7 +1,7 @@
 //! A smaller set that still has a property: delta debugging (Zeller & Hildebrandt, TSE 2002), within a budget.
 
-/// A part of the items that `fails` as the whole does. Every item is needed, or the budget was spent: trials of
-/// `budget` items altogether.
+/// Returns a part of the items that `fails` as the whole does. Every item is needed, or the budget was spent: trials
+/// of `budget` items altogether.
 pub(super) fn shrink<T: Clone>(items: Vec<T>, budget: usize, fails: impl Fn(&[T]) -> bool) -> Vec<T> {
     let mut items = items;
     let mut spent = 0;

@@ -1,7 +1,7 @@
 //! Long histories of stacks: value by value, the lowest first.
 //!
-//! A value without critical interval can be pushed, looked at and popped at one moment: it does not count. Of the
-//! others one is the lowest: its push, its pop and each look at it need a gap in which no other must be there. Such a
+//! A value without critical interval can be pushed, looked at and popped at one moment: it does not count. One of the
+//! others is the lowest: its push, its pop and each look at it need a gap in which no other must be there. Such a
 //! value is set aside, and the next of the others is the lowest, until none is left, or none can be the lowest.
 //!
 //! That is exact: assume that the values that are left can be pushed and popped such that in each gap in which none
@@ -19,7 +19,7 @@ use crate::history::History;
 use crate::specs::stack::{Call, Return, Stack};
 use std::hash::Hash;
 
-/// Whether a stack's history is linearizable, in n log n.
+/// Returns whether a stack's history is linearizable, in n log n.
 pub fn check<V: Clone + Eq + Hash>(_stack: &Stack<V>, history: &History<Call<V>, Return<V>>) -> Long {
     match Container::read(history, step) {
         Ok(container) => {
@@ -46,7 +46,7 @@ fn step<V: Clone>(call: &Call<V>, returned: Option<&Return<V>>) -> Step<V> {
     }
 }
 
-/// Values of which none can be the lowest.
+/// Finds values of which none can be the lowest.
 fn stuck<V>(container: &Container<V>) -> Option<Violation> {
     let critical = container.values.iter().filter(|value| value.is_critical());
     let values: Vec<Tower<'_>> = critical.map(|value| Tower::new(container, value)).collect();
@@ -55,7 +55,7 @@ fn stuck<V>(container: &Container<V>) -> Option<Violation> {
         return None;
     }
     let left: Vec<Tower<'_>> = left.into_iter().map(|at| values[at].clone()).collect();
-    // The whole is linear in what is left; the rest is for small sets, which shall become minimal.
+    // The whole is linear in the values that are left. The rest is for small sets, which should become minimal.
     let budget = 8 * left.len() + 20_000;
     let core = shrink(left, budget, |towers| {
         let (towers, moments) = renumbered(towers);
@@ -83,8 +83,8 @@ fn stuck<V>(container: &Container<V>) -> Option<Violation> {
     ))
 }
 
-/// A value with its operations, each where it can be the lowest: the push before the critical interval, the pop
-/// after it.
+/// A value with its operations, each with the time in which it can be the lowest: the push before the critical
+/// interval, the pop after it.
 #[derive(Clone)]
 struct Tower<'a> {
     value: &'a Value,
@@ -117,7 +117,7 @@ impl<'a> Tower<'a> {
     }
 }
 
-/// The same values with the moments numbered anew, and how many there are.
+/// Returns the same values with moments numbered without gaps, and the number of moments.
 fn renumbered<'a>(towers: &[Tower<'a>]) -> (Vec<Tower<'a>>, Moment) {
     let mut moments: Vec<Moment> = towers
         .iter()
@@ -150,14 +150,14 @@ fn renumbered<'a>(towers: &[Tower<'a>]) -> (Vec<Tower<'a>>, Moment) {
     (towers.collect(), moments.len() as Moment)
 }
 
-/// The values that remain when those that can be the lowest of the others have been set aside.
+/// Returns the values that remain when those that can be the lowest of the others have been set aside.
 fn left_over(towers: &[Tower<'_>], moments: Moment) -> Vec<usize> {
     let mut state = State::new(towers, moments);
     state.run();
     (0..towers.len()).filter(|&at| state.waiting_of[at] > 0).collect()
 }
 
-/// Values are set aside.
+/// The state while values are set aside.
 struct State<'a> {
     towers: &'a [Tower<'a>],
     moments: Moment,
@@ -169,11 +169,11 @@ struct State<'a> {
     /// The same operations, value by value, and the place of each among all.
     waiting_by_value: Waiting,
     among_all: Vec<u32>,
-    /// Where each value's begin.
+    /// The index at which each value's operations begin.
     begins: Vec<usize>,
-    /// How many operations of a value wait.
+    /// The number of waiting operations of each value.
     waiting_of: Vec<u32>,
-    /// Of each value the gaps that it alone covers: the first, and of each gap the next. `NEVER` ends.
+    /// The gaps that each value alone covers: the first, and for each gap the next. `NEVER` ends the list.
     alone: Vec<Moment>,
     next_alone: Vec<Moment>,
     /// Values none of whose operations wait, to be set aside.
@@ -239,7 +239,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Finds the gaps that have come to be covered by one value or none.
+    /// Finds the gaps that one value or none covers by now.
     fn look_around(&mut self) {
         while let Some((gap, count)) = self.coverage.find() {
             if count == 0 {
@@ -256,7 +256,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Nothing must be there in the gap: whatever overlaps it has its place.
+    /// Handles a gap in which nothing must be there: every operation that overlaps it has its place.
     fn empty(&mut self, gap: Moment) {
         while let Some(place) = self.waiting.overlapping(0..self.of_all.len(), gap) {
             let operation = self.of_all[place] as usize;

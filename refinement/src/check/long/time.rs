@@ -15,15 +15,15 @@ pub(super) struct Placed {
     /// Its place in the history.
     pub(super) id: u32,
     pub(super) call: Moment,
-    /// Or [`NEVER`].
+    /// The return, or [`NEVER`].
     pub(super) ret: Moment,
 }
 
-/// The operations of a history with their moments, and how many moments there are. What happens at the same time
-/// overlaps: of the moments of one time calls come first.
+/// Returns the operations of a history with their moments, and the number of moments. Operations at the same time
+/// overlap: of the moments of one time calls come first.
 ///
 /// # Panics
-/// There are two thousand million operations or more.
+/// If there are two thousand million operations or more.
 pub(super) fn place<C, R>(history: &History<C, R>) -> (Vec<Placed>, Moment) {
     let operations = history.operations();
     assert!(

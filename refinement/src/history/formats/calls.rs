@@ -1,5 +1,5 @@
-//! Lines `[1] call push(a)` and `[1] return empty`; `# @object stack` says what they are of, and other lines that
-//! begin with `#` say nothing. What stands in brackets is the operation's number.
+//! Lines `[1] call push(a)` and `[1] return empty`. `# @object stack` names the object, and other lines that begin
+//! with `#` are comments. The number in brackets is the operation's.
 
 use super::error::{FormatError, Place};
 use super::event::{Event, Kind};
@@ -68,7 +68,7 @@ fn event(line: &str, number: usize) -> Result<Event, FormatError> {
     }
 }
 
-/// No argument, one, or the list of them.
+/// Reads no argument, one, or the list of them.
 fn values(arguments: &str, line: usize) -> Result<Value, FormatError> {
     let mut forms = Forms::new(arguments, line);
     let mut values = Vec::new();

@@ -24,7 +24,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Event>, FormatError> {
     Ok(events)
 }
 
-/// The event of a map, if it is a client's.
+/// Returns the event of a map, if it is a client's.
 fn event(form: Form, line: usize) -> Result<Option<Event>, FormatError> {
     let place = Place::Line(line);
     let Form::Map(pairs) = form else {

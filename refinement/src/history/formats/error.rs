@@ -1,9 +1,9 @@
-//! What is wrong with a file, and where.
+//! Errors in a file, with their places.
 
 use intermezzo_explorer::foreign::printable;
 use std::fmt;
 
-/// Where in a file something is.
+/// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// On this line, from 1.
@@ -21,19 +21,19 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a file is no history.
+/// The reason why a file is no history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
-    /// Where.
+    /// The place.
     pub place: Place,
-    /// What is there.
+    /// The text found there.
     pub found: String,
-    /// What should be there.
+    /// The text expected there.
     pub expected: String,
 }
 
 impl FormatError {
-    /// What is there is quoted; a long text only where it begins.
+    /// Creates an error that quotes the text found; a long text only at its beginning.
     pub(crate) fn new(place: Place, found: impl fmt::Display, expected: impl Into<String>) -> FormatError {
         const SHOWN: usize = 80;
         let found = found.to_string();
@@ -48,7 +48,7 @@ impl FormatError {
         }
     }
 
-    /// What is there is said in words, of which some may be from the file.
+    /// Creates an error that describes the text found in words, of which some may be from the file.
     pub(crate) fn because(place: Place, found: impl AsRef<str>, expected: impl AsRef<str>) -> FormatError {
         FormatError {
             place,

@@ -4,7 +4,7 @@ use super::error::Place;
 use super::value::Value;
 use serde::{Deserialize, Serialize};
 
-/// What an event says of an operation.
+/// The kind of an event of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -12,16 +12,16 @@ pub enum Kind {
     Invoke,
     /// It returned.
     Ok,
-    /// It did not happen. An operation that compares and sets did, and did not find what it expected.
+    /// It did not happen. An operation that compares and sets did happen, and did not find what it expected.
     Fail,
-    /// Nobody knows whether it happened, or will.
+    /// It is unknown whether it happened, or will.
     Info,
 }
 
 impl Kind {
     pub(super) const EXPECTED: &str = ":invoke, :ok, :fail or :info";
 
-    /// The kind that a keyword names.
+    /// Returns the kind that a keyword names.
     pub(super) fn of_keyword(word: &str) -> Option<Kind> {
         match word {
             ":invoke" => Some(Kind::Invoke),
@@ -36,16 +36,16 @@ impl Kind {
 /// An event of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Who called. It has one operation at a time.
+    /// The caller. It has one operation at a time.
     pub process: u64,
-    /// What the event says.
+    /// The kind of the event.
     pub kind: Kind,
     /// The operation's name, without a colon. Empty if the event is not a call and does not repeat it.
     pub name: String,
-    /// What part of the object it is about, if that is not among the arguments.
+    /// The part of the object that it is about, if that is not among the arguments.
     pub key: Option<Value>,
-    /// Of a call the argument, or the list of them; else what was returned.
+    /// For a call the argument, or the list of them; otherwise the result.
     pub value: Value,
-    /// Where it is in its file.
+    /// The place in its file.
     pub place: Place,
 }

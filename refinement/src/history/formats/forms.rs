@@ -5,7 +5,7 @@
 use super::error::{FormatError, Place};
 use super::value::Value;
 
-/// Something that EDN writes.
+/// A form of EDN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Value(Value),
@@ -15,7 +15,7 @@ pub(super) enum Form {
     Map(Vec<(Form, Form)>),
 }
 
-/// Deeper ones are no history.
+/// The deepest nesting of a history.
 const DEPTH_MAX: usize = 64;
 
 /// Reads forms one after the other.
@@ -25,12 +25,12 @@ pub(super) struct Forms<'a> {
 }
 
 impl<'a> Forms<'a> {
-    /// Of a text that begins on this line.
+    /// Creates a reader of a text that begins on this line.
     pub(super) fn new(text: &'a str, line: usize) -> Forms<'a> {
         Forms { rest: text, line }
     }
 
-    /// The next form and its line; `None` at the end of the text.
+    /// Returns the next form and its line; `None` at the end of the text.
     pub(super) fn next(&mut self) -> Result<Option<(Form, usize)>, FormatError> {
         self.skip_blank(0)?;
         if self.rest.is_empty() {
@@ -54,7 +54,7 @@ impl<'a> Forms<'a> {
         self.rest = rest;
     }
 
-    /// Steps over spaces, commas, comments, and forms that are marked as left out.
+    /// Skips spaces, commas, comments, and forms that are marked as left out.
     fn skip_blank(&mut self, depth: usize) -> Result<(), FormatError> {
         loop {
             let blank = |at: char| at.is_whitespace() || at == ',';
@@ -93,7 +93,7 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// Forms up to a closing sign.
+    /// Reads forms up to a closing sign.
     fn until(&mut self, close: char, depth: usize) -> Result<Vec<(Form, usize)>, FormatError> {
         let mut forms = Vec::new();
         loop {
@@ -187,7 +187,7 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// The one value that a text is.
+/// Returns the one value that a text consists of.
 pub(super) fn value(text: &str, line: usize) -> Result<Value, FormatError> {
     let mut forms = Forms::new(text, line);
     match (forms.next()?, forms.next()?) {

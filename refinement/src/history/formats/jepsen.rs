@@ -16,10 +16,10 @@ pub(super) fn read(text: &str) -> Result<Vec<Event>, FormatError> {
     Ok(events)
 }
 
-/// The event of a line, if it is a client's.
+/// Returns the event of a line, if it is a client's.
 fn event(line: &str, number: usize) -> Result<Option<Event>, FormatError> {
     let place = Place::Line(number);
-    // What stands before the process is the logger's.
+    // The text before the process is the logger's.
     let (_, said) = line.rsplit_once(" - ").unwrap_or(("", line));
     let mut rest = said.trim();
     let mut field = || {

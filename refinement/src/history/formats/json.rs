@@ -8,7 +8,7 @@ use super::event::{Event, Kind};
 use super::value::Value;
 use serde::{Deserialize, Serialize};
 
-/// What a file says it is. A change that old readers would misread counts up the number.
+/// The name of the format in each file. A change that old readers would misread counts up the number.
 const FORMAT: &str = "intermezzo-history/1";
 
 #[derive(Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<Event>, Option<String>), FormatErr
     Ok((events.collect(), file.object))
 }
 
-/// Events, and what they are of, as JSON with an event a line.
+/// Writes events, and the name of their object, as JSON with an event a line.
 pub fn write(events: &[Event], object: Option<&str>) -> String {
     let object = object.map_or(String::new(), |object| format!(" \"object\": {},", json(object)));
     let lines: Vec<String> = events

@@ -1,7 +1,7 @@
 //! Files with histories: read, and written in a format of our own.
 //!
-//! A reader makes [`Event`]s of a file, which [`Recorded::pair`] makes operations of. What the operations mean is
-//! another matter: see [`crate::recorded`].
+//! A reader makes [`Event`]s of a file, which [`Recorded::pair`] turns into operations. [`crate::recorded`] gives the
+//! operations their meaning.
 
 mod calls;
 mod edn;
@@ -22,7 +22,7 @@ pub use value::Value;
 use std::fmt;
 use std::path::Path;
 
-/// How a history is written down.
+/// The format of a history in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// A log of Jepsen: a line an event, `INFO  jepsen.util - 0 :invoke :read nil`.
@@ -39,7 +39,7 @@ impl Format {
     /// All of them.
     pub const ALL: [Format; 4] = [Format::Jepsen, Format::Edn, Format::Calls, Format::Json];
 
-    /// Its name.
+    /// Returns the format's name.
     pub fn name(self) -> &'static str {
         match self {
             Format::Jepsen => "jepsen",
@@ -49,7 +49,7 @@ impl Format {
         }
     }
 
-    /// What a file seems to be written in, by the end of its name or by how its text begins.
+    /// Guesses the format of a file, by the extension of its name or by the beginning of its text.
     pub fn guess(path: &Path, text: &str) -> Format {
         match path.extension().and_then(|end| end.to_str()) {
             Some("json") => return Format::Json,
@@ -66,11 +66,10 @@ impl Format {
         }
     }
 
-    /// The events of a text, and the object that it says they are of. An empty text is a history of nothing, but in
-    /// JSON.
+    /// Returns the events of a text, and the object that it names. An empty text is an empty history, except in JSON.
     ///
     /// # Errors
-    /// The text is not of this format.
+    /// If the text is not of this format.
     pub fn read(self, text: &str) -> Result<(Vec<Event>, Option<String>), FormatError> {
         match self {
             Format::Jepsen => Ok((jepsen::read(text)?, None)),

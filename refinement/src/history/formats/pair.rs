@@ -1,4 +1,4 @@
-//! Operations made of events: who called what, and what came of it.
+//! Operations made of events: callers, calls and results.
 
 use super::error::{FormatError, Place};
 use super::event::{Event, Kind};
@@ -7,20 +7,20 @@ use crate::history::{History, Operation};
 use std::collections::HashMap;
 use std::fmt;
 
-/// What was called.
+/// A call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Named {
-    /// Who called, by the number in the file.
+    /// The caller, by the number in the file.
     pub process: u64,
     /// The operation's name.
     pub name: String,
-    /// What part of the object it is about, if that is not among the arguments.
+    /// The part of the object that it is about, if that is not among the arguments.
     pub key: Option<Value>,
     /// The argument, or the list of them.
     pub value: Value,
-    /// Where in the file the call is.
+    /// The place of the call in the file.
     pub called: Place,
-    /// Where in the file it returns, if it does.
+    /// The place of the return in the file, if it returns.
     pub returned: Option<Place>,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Named {
     }
 }
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It returned this.
@@ -54,10 +54,11 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// The operations of events in the order of time. What does not return, or with nobody knowing what, is pending.
+    /// Pairs events, in the order of time, into operations. An operation that does not return, or whose result is
+    /// unknown, is pending.
     ///
     /// # Errors
-    /// A process returns without a call, calls without having returned, or returns from another operation.
+    /// If a process returns without a call, calls without having returned, or returns from another operation.
     pub fn pair(events: Vec<Event>) -> Result<Recorded, FormatError> {
         let mut operations: Vec<Operation<Named, Answer>> = Vec::new();
         let mut open: HashMap<u64, usize> = HashMap::new();

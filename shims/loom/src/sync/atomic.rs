@@ -36,7 +36,7 @@ pub type AtomicUsize = Atomic<usize>;
 pub type AtomicPtr<T> = Atomic<*mut T>;
 
 impl<T: Primitive> Atomic<T> {
-    /// An atomic with this value.
+    /// Creates an atomic with this value.
     pub const fn new(value: T) -> Atomic<T> {
         Atomic(Looked::new(value))
     }
@@ -46,12 +46,13 @@ impl<T: Primitive> Atomic<T> {
         self.0.into_inner()
     }
 
-    /// Calls `f` with the value of an atomic that nobody else can see.
+    /// Calls `f` with the value of an atomic that no other thread can see.
     pub fn with_mut<R>(&mut self, f: impl FnOnce(&mut T) -> R) -> R {
         f(self.0.get_mut())
     }
 
-    /// The value, read without synchronising. In loom a race if another thread may write it meanwhile; here a relaxed load.
+    /// Returns the value, read without synchronising. In loom it is a race if another thread may write it meanwhile;
+    /// here a relaxed load.
     ///
     /// # Safety
     /// As in loom: no other thread writes it meanwhile.

@@ -1,9 +1,9 @@
-//! `loom::sync::Notify`: one thread waits until it is told.
+//! `loom::sync::Notify`: one thread waits for a notification.
 
 use intermezzo::sync::{Condvar, Mutex};
 use std::sync::PoisonError;
 
-/// One thread waits until it is told. As in loom it may return once without that.
+/// A thread waits for a notification. As in loom it may return once without one.
 #[derive(Debug, Default)]
 pub struct Notify {
     told: Mutex<bool>,
@@ -11,19 +11,19 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// Nobody has told anything yet.
+    /// Creates it without a notification.
     pub fn new() -> Notify {
         Notify::default()
     }
 
-    /// Tells whoever waits, or comes to wait next.
+    /// Notifies the thread that waits, or the next one that does.
     #[track_caller]
     pub fn notify(&self) {
         *self.told.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.wakes.notify_one();
     }
 
-    /// Waits until it is told.
+    /// Waits for a notification.
     #[track_caller]
     pub fn wait(&self) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

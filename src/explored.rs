@@ -4,14 +4,14 @@
 pub use intermezzo_explorer::foreign;
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    Arrays, Awaited, BreakpointFigures, ByName, CheckpointError, CheckpointProblem, Coverage, Detail, Effect,
-    EndlessCause, Environment, Epsilon, Estimate, ExploreError, Explorer, Finding, FindingDeed,
-    FindingDetail, FindingEvent, FoundBy, HangState, IRootCoverage, IRootsExposed, Limit, LoopStep,
-    MemoError, MemoProblem, NamedPlace, PlainAccesses, Plugin, PluginError, PluginProblem, Progress,
-    RankBound, Reduction, ReplayedBy, Replays, Report, Reproduction, Schedule, ScheduleError, Scope,
-    SettingError, Settings, Sites, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TaskLoop,
-    TaskPanic, TestBinary, TextStyle, Tried, Unfinished, VariableSets, Verdict, WaitingTask, Wanted,
-    unfinished,
+    Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
+    Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, ExploreError, Explorer,
+    Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, HangState, IRootCoverage, IRootOptions,
+    IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, NamedPlace, PlainAccesses, Plugin, PluginError,
+    PluginProblem, Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction,
+    Schedule, ScheduleError, Scope, SettingError, Settings, Sites, SpinLoops, Strategy, StrategyKind,
+    SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, Unfinished,
+    VariableSets, Verbosity, Verdict, WaitingTask, Wanted, unfinished,
 };
 pub use intermezzo_explorer::{
     alloc, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report, schedule, search,

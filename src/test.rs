@@ -77,7 +77,7 @@ mod explored {
     use super::{Source, tell};
     use crate::report::source::Search;
     use crate::settings::Layers;
-    use crate::{Detail, Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle};
+    use crate::{Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity};
 
     impl Source {
         /// Returns the package and the target of the test of this path.
@@ -129,7 +129,7 @@ mod explored {
     }
 
     /// Returns the style of the test's reports.
-    fn style(source: Source, detail: Detail) -> TextStyle {
+    fn style(source: Source, detail: Verbosity) -> TextStyle {
         let style = TextStyle::of_process()
             .detail(detail)
             .replayed_by(ReplayedBy::Test);
@@ -149,7 +149,7 @@ mod explored {
         binary: TestBinary,
         source: Source,
         test: fn(),
-    ) -> Result<Option<(Report, Detail)>, String> {
+    ) -> Result<Option<(Report, Verbosity)>, String> {
         let layers = Layers::of_test(program, settings).map_err(|error| error.to_string())?;
         if layers.are_all_that_is_wanted(program) {
             return Ok(None);

@@ -168,7 +168,10 @@ fn bugs_need_the_bounds_of_the_model() {
                     ..calm()
                 },
                 _ => Settings {
-                    delays: most,
+                    strategy: intermezzo::StrategyKind::DepthFirst(intermezzo::DepthFirstBounds {
+                        delays: most,
+                        ..intermezzo::DepthFirstBounds::NONE
+                    }),
                     ..calm()
                 },
             };

@@ -20,7 +20,7 @@ const SEARCHES: &[(&str, Change)] = &[
     }),
     ("dpor", |explorer| explorer.reduction(Reduction::Dpor)),
     ("bpor", |explorer| {
-        explorer.reduction(Reduction::Bpor).preemptions(2)
+        explorer.reduction(Reduction::Dpor).preemptions(2)
     }),
 ];
 

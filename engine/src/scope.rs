@@ -19,7 +19,7 @@ enum Pattern {
     Variable(String),
 }
 
-/// Places and variables: the value of the settings `preempt_in` and `preempt_not_in`.
+/// Places and variables: a part of the value of the setting `preempt`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope(Vec<Pattern>);
 

@@ -4,7 +4,7 @@ use intermezzo_breakpoint::Spot;
 use std::fmt;
 use std::panic::Location;
 
-/// Places in the source: the value of the setting `schedule_points_at`.
+/// Places in the source: a part of the value of the setting `data_points`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sites(Vec<Place>);
 

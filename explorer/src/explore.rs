@@ -1,8 +1,6 @@
-//! The explorer: what to explore and how, set up call by call.
+//! The explorer: the builder that sets up an exploration call by call.
 
-mod iroots;
 mod limits;
-mod ranks;
 
 use crate::driver::{Exploration, ExploreError, OnProgress, Progress};
 use crate::files::checkpoint_in;
@@ -10,21 +8,19 @@ use crate::listening::Listening;
 use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::Report;
-use crate::settings::{Reduction, SettingError, Settings, StrategyKind};
+use crate::settings::{
+    BestFirstOptions, IRootOptions, RankedOptions, Reduction, SettingError, Settings, StrategyKind,
+};
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::{Glance, Glancing};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
-use intermezzo_engine::scope::Scope;
-use intermezzo_engine::sites::Sites;
 use intermezzo_sdk::{EventId, Monitor};
-use intermezzo_search::{self as search, Interesting, PrioritySpec};
-use std::num::NonZero;
+use intermezzo_search::{self as search, Interesting};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// A search, by value: what [`Explorer::strategy`] takes.
+/// A search, by value, for [`Explorer::strategy`].
 pub struct Strategy(Chosen);
 
 enum Chosen {
@@ -32,94 +28,108 @@ enum Chosen {
     Custom(Box<dyn search::Strategy>),
 }
 
+impl From<StrategyKind> for Strategy {
+    fn from(kind: StrategyKind) -> Strategy {
+        Strategy(Chosen::Kind(kind))
+    }
+}
+
 impl Strategy {
-    /// Depth first: every schedule; with a preemption bound, in order of preemptions.
+    /// Depth-first: every schedule; with a preemption bound, in order of preemptions.
     pub fn dfs() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::DepthFirst))
+        StrategyKind::DFS.into()
     }
 
     /// Exhaustive search and samples, by turns: every trace with the strongest sound reduction, executions in order of
-    /// preemptions, and executions drawn by several strategies. Ends when one of the exhaustive searches does. What
-    /// `#[intermezzo::test]` runs.
+    /// preemptions, and executions drawn by several strategies. It ends when one of the exhaustive searches does. This is
+    /// the search of `#[intermezzo::test]`.
     pub fn auto() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Auto))
+        StrategyKind::Auto.into()
     }
 
-    /// Random walk; takes the explorer's seed.
+    /// Random walk, with the explorer's seed.
     pub fn random() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Random))
+        StrategyKind::Random.into()
     }
 
-    /// Random priorities of tasks that change `depth - 1` times, for bugs of this depth: 1 is taken for less.
+    /// Random priorities of tasks that change `depth - 1` times, for bugs of this depth; less than 1 counts as 1.
     pub fn pct(depth: u32) -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Pct(depth.max(1))))
+        StrategyKind::Pct(depth.max(1)).into()
     }
 
-    /// All that priorities of tasks and `depth - 1` changes of them can do: 1 is taken for less.
+    /// Everything that priorities of tasks and `depth - 1` changes of them can do; less than 1 counts as 1.
     pub fn pct_all(depth: u32) -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::PctAll(depth.max(1))))
+        StrategyKind::PctAll(depth.max(1)).into()
     }
 
-    /// Random priorities of tasks that change `depth - 1` times, only where so many variables are accessed, drawn anew each
-    /// time: 1 is taken for less.
+    /// Random priorities of tasks that change `depth - 1` times, only at accesses to this many variables, which are drawn
+    /// again for each execution; less than 1 counts as 1.
     pub fn pct_variables(depth: u32, variables: u32) -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::PctVars {
+        let kind = StrategyKind::PctVars {
             depth: depth.max(1),
             variables: variables.max(1),
-        }))
+        };
+        kind.into()
     }
 
-    /// Random priorities of operations, drawn anew for those that race with a step.
+    /// Random priorities of operations, drawn again for those that race with a step.
     pub fn pos() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Pos))
+        StrategyKind::Pos.into()
     }
 
     /// Random priorities of places in the source: tasks that run the same code are treated alike.
     pub fn places() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Places))
+        StrategyKind::Places.into()
     }
 
-    /// Random walks that are uniform over the orders of what is interesting.
+    /// Random walks that are uniform over the orders of the interesting operations.
     pub fn surw(interesting: Interesting) -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Surw(interesting)))
+        StrategyKind::Surw(interesting).into()
     }
 
-    /// The search that the setting `strategy` has by this name: `Strategy::named("portfolio(pct(3),pos,surw)")`.
+    /// The search that the setting `strategy` names so.
+    ///
+    /// ```
+    /// use intermezzo_explorer::Strategy;
+    ///
+    /// assert!(Strategy::named("portfolio(pct(3),pos,surw)").is_ok());
+    /// assert!(Strategy::named("ranked(variables=1)").is_ok());
+    /// assert!(Strategy::named("deepest").is_err());
+    /// ```
     ///
     /// # Errors
-    /// There is none.
+    /// There is none; the error says which there are.
     pub fn named(name: &str) -> Result<Strategy, SettingError> {
         let mut settings = Settings::default();
         settings.set("strategy", name)?;
-        Ok(Strategy(Chosen::Kind(settings.strategy)))
+        Ok(settings.strategy.into())
     }
 
-    /// Depth first in order of delays, up to the bound of [`Explorer::delays`] if there is one.
-    pub fn delays() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Delays))
-    }
-
-    /// Best-first, in the order of [`Explorer::priority`].
+    /// Best-first: fewest preemptions, then the rarest operation.
     ///
-    /// For priority functions of your own: `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
+    /// For another order: `Strategy::named("best-first(2*rare+deepest)")`. For priority functions of your own:
+    /// `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
     pub fn best_first() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::BestFirst))
+        StrategyKind::BestFirst(BestFirstOptions::DEFAULT).into()
     }
 
-    /// In order of preemptions, of variables against which they count, and of tasks whose order matters: up to the bounds of
-    /// [`Explorer::preemptions`], [`Explorer::variables`] and [`Explorer::threads`], as far as they are given.
+    /// In order of preemptions, up to [`Explorer::preemptions`].
+    ///
+    /// For bounds on the variables against which preemptions count, and on the tasks whose order matters:
+    /// `Strategy::named("ranked(variables=1,threads=2)")`.
     pub fn ranked() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Ranked))
+        StrategyKind::Ranked(RankedOptions::DEFAULT).into()
     }
 
     /// Exposes iRoots, one after the other: patterns of one or two dependencies between static places of two tasks. The
-    /// search is over when each that it predicted has been exposed, or tried in vain as often as
-    /// [`Explorer::iroot_attempts`] says.
-    pub fn coverage() -> Strategy {
-        Strategy(Chosen::Kind(StrategyKind::Coverage))
+    /// search ends when each that it predicted has been exposed, or has been attempted twice.
+    ///
+    /// With a memo, or more attempts: `Strategy::named("maple(memo=iroots.json,attempts=4)")`.
+    pub fn maple() -> Strategy {
+        StrategyKind::Maple(IRootOptions::DEFAULT).into()
     }
 
-    /// A search of your own. Bounds of the explorer are its own business then.
+    /// A search of your own. It keeps to bounds of its own: those of the explorer do not reach it.
     pub fn custom(strategy: impl search::Strategy + 'static) -> Strategy {
         Strategy(Chosen::Custom(Box::new(strategy)))
     }
@@ -165,13 +175,13 @@ impl Default for Explorer {
 }
 
 impl Explorer {
-    /// Depth first, without bounds, up to the first finding. Limits: 20,000 steps per execution, and two minutes unless
-    /// [`executions`](Explorer::executions) or [`time`](Explorer::time) is set.
+    /// Returns an explorer that searches depth-first, without bounds, up to the first finding. Limits: 20,000 steps per
+    /// execution, and two minutes unless [`executions`](Explorer::executions) or [`time`](Explorer::time) is set.
     pub fn new() -> Explorer {
         Explorer::with_settings(Settings::default())
     }
 
-    /// With these settings.
+    /// Returns an explorer with these settings.
     pub fn with_settings(settings: Settings) -> Explorer {
         Explorer {
             settings,
@@ -190,11 +200,12 @@ impl Explorer {
         }
     }
 
-    /// Takes over what environment variables set: `INTERMEZZO_` and a setting's name in capitals; the schedule
-    /// to replay, as a token or a file, in `INTERMEZZO_REPLAY`; in `INTERMEZZO_REPORTS` the directory that
-    /// is to get a file with the report, in its JSON form; in `INTERMEZZO_CHECKPOINTS` the directory where each
-    /// test has a checkpoint of its own, if none is set for it; and whether to [`record`](Explorer::record), if
-    /// `INTERMEZZO_RECORD` is there at all.
+    /// Sets the settings for which there are environment variables, named `INTERMEZZO_` and the setting's name in capitals.
+    ///
+    /// Further variables: `INTERMEZZO_REPLAY`, a schedule to replay, as a token or a file; `INTERMEZZO_REPORTS`, a directory
+    /// for a file with the report in its JSON form; `INTERMEZZO_CHECKPOINTS`, a directory in which each test has a
+    /// checkpoint of its own, if none is set for it; and `INTERMEZZO_RECORD`, with any value, to
+    /// [`record`](Explorer::record).
     ///
     /// # Errors
     /// A value does not fit its setting, or is no schedule.
@@ -216,20 +227,43 @@ impl Explorer {
         }
     }
 
-    /// The test's name in reports and schedules. By default the path of the closure explored.
+    /// Sets the test's name in reports and schedules. Default: the path of the closure that is explored.
     pub fn program(mut self, name: impl Into<String>) -> Explorer {
         self.program = Some(name.into());
         self
     }
 
-    /// The package and the target that the test is in: schedules carry them, since tests of one name may be in several.
+    /// Sets the package and the target of the test. Schedules carry them, because several may have tests of one name.
     /// Default: unknown.
     pub fn binary(mut self, binary: TestBinary) -> Explorer {
         self.binary = binary;
         self
     }
 
-    /// Which search to run. Default: depth first.
+    /// Sets a setting by its name, as attributes and environment variables do: the one way for settings without a method of
+    /// their own. [`Settings::all`] lists them.
+    ///
+    /// ```
+    /// use intermezzo_explorer::Explorer;
+    ///
+    /// let explorer = Explorer::new()
+    ///     .set("strategy", "dfs(delays=2)")
+    ///     .set("environment", "spurious_wakeups=2")
+    ///     .set("fair_yields", 3);
+    /// ```
+    ///
+    /// # Panics
+    /// There is no such setting, or the value does not fit.
+    pub fn set(mut self, name: &str, value: impl ToString) -> Explorer {
+        if name == "strategy" {
+            self.custom = None;
+        }
+        let set = self.settings.set(name, &value.to_string());
+        set.unwrap_or_else(|error| panic!("{error}"));
+        self
+    }
+
+    /// Sets the search to run. Default: depth-first.
     pub fn strategy(mut self, strategy: Strategy) -> Explorer {
         self.custom = None;
         match strategy.0 {
@@ -239,8 +273,8 @@ impl Explorer {
         self
     }
 
-    /// How to leave out executions that show nothing new. Default: with [`Strategy::auto`] the strongest sound reduction, with
-    /// any other strategy none: every schedule is run.
+    /// Sets the method of leaving out executions that show nothing new. Default: with [`Strategy::auto`] the strongest sound
+    /// reduction; with any other strategy none, so that every schedule is run.
     pub fn reduction(mut self, reduction: Reduction) -> Explorer {
         self.settings.reduction = reduction;
         self
@@ -253,140 +287,58 @@ impl Explorer {
         self
     }
 
-    /// Explores all executions with no delay, then all with one, and so on up to this many: each task skipped in
-    /// round-robin order is one delay. Default: no bound.
-    pub fn delays(mut self, most: u32) -> Explorer {
-        self.settings.delays = Some(most);
-        self
-    }
-
-    /// Varies only this many choices of an execution, from the first. Default: all.
-    pub fn depth(mut self, choices: u32) -> Explorer {
-        self.settings.depth = Some(choices);
-        self
-    }
-
-    /// Varies this many choices of an execution, then twice as many, and so on: up to the bound of
-    /// [`Explorer::depth`] if there is one. Default: one round.
-    pub fn depth_step(mut self, choices: NonZero<u32>) -> Explorer {
-        self.settings.depth_step = Some(choices);
-        self
-    }
-
-    /// Preempts tasks only there: before operations in a source file or on a variable of the scope.
-    /// Default: everywhere.
-    pub fn preempt_in(mut self, scope: Scope) -> Explorer {
-        self.settings.preempt_in = scope;
-        self
-    }
-
-    /// Does not preempt tasks there, even where [`Explorer::preempt_in`] allows it. Default: everywhere.
-    pub fn preempt_not_in(mut self, scope: Scope) -> Explorer {
-        self.settings.preempt_not_in = scope;
-        self
-    }
-
-    /// Leaves out schedule points at atomics whose accesses other synchronisation orders, which is verified as the search
-    /// goes (Bruening & Chapin's reduction). Default: off.
-    pub fn quiet_atomics(mut self, quiet: bool) -> Explorer {
-        self.settings.quiet_atomics = quiet;
-        self
-    }
-
-    /// Makes accesses to plain memory at these places schedule points: to cells, and by `intermezzo::ptr`. Default: none is
-    /// one, for two that may come in either order are a data race whatever comes of it.
-    pub fn schedule_points_at(mut self, sites: Sites) -> Explorer {
-        self.settings.schedule_points_at = sites;
-        self
-    }
-
-    /// Makes the two accesses of each data race that a monitor reports schedule points, to explore what follows from their
-    /// order. The search then begins again; a note says what was run before, which is counted nowhere else. A race is a
-    /// finding, so this takes [`Explorer::keep_going`]; with several workers, a checkpoint or quiet atomics it is off, and a
-    /// note says so where there are races. Default: on.
-    pub fn preempt_at_races(mut self, on: bool) -> Explorer {
-        self.settings.preempt_at_races = on;
-        self
-    }
-
-    /// Arms breakpoints: `.breakpoints("lost-update".parse()?)`. A task that comes to one goes on when its partner has come,
-    /// or nobody else can go on. Default: none is armed, whatever the environment arms outside explorations.
+    /// Arms breakpoints: `.breakpoints("lost-update".parse()?)`. A task that reaches one continues when its partner has
+    /// reached it, or no other task can continue. Default: none is armed, whatever the environment arms outside
+    /// explorations.
     pub fn breakpoints(mut self, armings: Armings) -> Explorer {
         self.settings.breakpoints = armings;
         self
     }
 
-    /// What a best-first search runs next. Default: fewest preemptions, then the rarest operation.
-    pub fn priority(mut self, priority: PrioritySpec) -> Explorer {
-        self.settings.priority = Some(priority);
-        self
-    }
-
-    /// Most unexplored prefixes that a best-first search keeps; it drops others, and says so. Default: 1,000,000.
-    pub fn prefixes(mut self, most: usize) -> Explorer {
-        self.settings.prefixes = most;
-        self
-    }
-
-    /// Explores with so many workers, each on an OS thread of its own. The report says the same as with one, which is
-    /// the default, but for how long it took; unless a limit of executions or time, a crash or a divergence ends the
-    /// search, where it depends on the workers what was run until then. There is no estimate of what was left, and with the reduction `caching`, which executions are left out for others depends on who comes
-    /// first. With the reductions `dpor`, `source-dpor` and `bpor` the traces and outcomes are the same, but which execution stands for
-    /// a trace, and with `bpor` how many executions it takes, depends on the workers; the first finding ends the search, and what was run by then counts.
+    /// Explores with this many workers, each on an OS thread of its own. Default: 1.
     ///
-    /// What workers ran beyond the first finding, in the order of the search, counts for nothing, unless the search
-    /// [keeps going](Explorer::keep_going). The test is run by several threads at once: what its executions share
-    /// beside each other, against the rules, they now share at the same time.
+    /// The report says the same as with one worker, except for the time, unless a limit on executions or time, a crash or a
+    /// divergence ends the search: the executions until then depend on the workers. There is no estimate of the rest. With
+    /// the reduction `caching` it depends on the workers which executions are left out for others. With `dpor` and
+    /// `source-dpor` the traces and outcomes are the same, but the execution that represents a trace depends on the workers;
+    /// with `dpor` within a preemption bound, so does the number of executions. The first finding ends the search, and the
+    /// executions until then count.
+    ///
+    /// Executions that workers ran beyond the first finding, in the order of the search, do not count, unless the search
+    /// [keeps going](Explorer::keep_going). Several threads run the test at once: state that its executions share, against
+    /// the rules, is now shared at the same time.
     ///
     /// # Panics
     /// No worker, or more than 1024.
-    pub fn jobs(mut self, jobs: usize) -> Explorer {
-        self.settings
-            .set("jobs", &jobs.to_string())
-            .unwrap_or_else(|error| panic!("{error}"));
-        self
+    pub fn jobs(self, jobs: usize) -> Explorer {
+        self.set("jobs", jobs)
     }
 
-    /// Keeps the search in this file: written every 10 seconds, or as [`Explorer::checkpoint_every`] says, and at the end.
-    /// If the file is there when the exploration begins, it goes on from there.
+    /// Keeps the search in this file, which is written every 10 seconds, or as the setting `checkpoint_every` says, and at
+    /// the end. If the file exists when the exploration begins, the search continues from it.
     ///
-    /// Its report is that of an exploration that was never interrupted: time and executions add up. A limit of executions is
-    /// that of the whole search, so that it takes a higher one to go on where it was reached; a limit of time is that of
-    /// each process. A search that was over is not
-    /// run again. The file must be of the same build of the program, and of the same settings but for limits, the
-    /// number of workers, and the checkpoint's own.
+    /// The report is that of an exploration that was never interrupted: times and executions add up. A limit on executions
+    /// is that of the whole search, so a higher one continues it where it was reached; a limit on time is that of each
+    /// process. A search that was complete is not run again. The file must be of the same build of the program, and of the
+    /// same settings except for limits, the number of workers, and those of the checkpoint itself.
     pub fn checkpoint(mut self, file: impl Into<PathBuf>) -> Explorer {
         self.settings.checkpoint = Some(file.into());
         self
     }
 
-    /// Time between two checkpoints. It is longer where writing one takes more than a twentieth of it. Default: 10 seconds.
-    pub fn checkpoint_every(mut self, time: Duration) -> Explorer {
-        self.settings.checkpoint_every = time;
-        self
-    }
-
-    /// Most visible operations in an execution; one that takes more is a finding. Default: 20,000.
+    /// Sets the most visible operations in an execution; one that takes more is a finding. Default: 20,000.
     pub fn steps_per_execution(mut self, most: u64) -> Explorer {
         self.settings.steps = most;
         self
     }
 
-    /// Seed of the search's own randomness. Default: 0.
+    /// Sets the seed of the search's own randomness. Default: 0.
     pub fn seed(mut self, seed: u64) -> Explorer {
         self.settings.seed = seed;
         self
     }
 
-    /// Begins with the execution of this number, from 1, after those that have to be learned from: for strategies that
-    /// draw executions at random. Each depends on the seed and its number, and on what the first ones showed. Default: with
-    /// the first.
-    pub fn first_execution(mut self, number: NonZero<u64>) -> Explorer {
-        self.settings.first_execution = Some(number.get());
-        self
-    }
-
-    /// What the environment may do by itself.
+    /// Sets the possible actions of the environment.
     pub fn environment(mut self, environment: Environment) -> Explorer {
         self.settings.environment = environment;
         self
@@ -398,8 +350,8 @@ impl Explorer {
         self
     }
 
-    /// Attaches a monitor of which each worker gets one of its own: it must judge each execution by itself, for it hears
-    /// of some only, and counts those from 1.
+    /// Attaches a monitor of which each worker gets one of its own. It must judge each execution by itself, because it is
+    /// told of some only, and counts those from 1.
     pub fn monitor_with<M: Monitor + 'static>(
         mut self,
         make: impl Fn() -> M + Send + Sync + 'static,
@@ -409,8 +361,8 @@ impl Explorer {
         self
     }
 
-    /// The monitors that [`Settings::monitors`] may name, and what they are called; those of no such name are plugins, by
-    /// name or path (see [`Plugin::find`](crate::Plugin::find)). Each worker gets monitors of its own, as with
+    /// Sets the monitors that [`Settings::monitors`] may name, and their names. Other names are those of plugins, by name or
+    /// path (see [`Plugin::find`](crate::Plugin::find)). Each worker gets monitors of its own, as with
     /// [`Explorer::monitor_with`]. Default: plugins only.
     pub fn monitors_by_name(
         mut self,
@@ -422,17 +374,14 @@ impl Explorer {
         self
     }
 
-    /// Changes which monitors are on, as the setting `monitors` does: a list with `;` between, in which a name adds a
-    /// monitor, `-NAME` takes one of the defaults away, and `none` takes all away. Default: those that were
-    /// [brought](crate::bring_monitors), which are `data-race`, `leak` and `misuse` where the crate `intermezzo` is part of the program.
+    /// Changes which monitors are on, as the setting `monitors` does: a list separated by `;`, in which a name adds a
+    /// monitor, `-NAME` removes one of the defaults, and `none` removes all. Default: those that were
+    /// [brought](crate::bring_monitors): `data-race`, `leak` and `misuse`, if the crate `intermezzo` is part of the program.
     ///
     /// # Panics
     /// It is no such list.
-    pub fn monitors(mut self, list: &str) -> Explorer {
-        self.settings
-            .set("monitors", list)
-            .unwrap_or_else(|error| panic!("{error}"));
-        self
+    pub fn monitors(self, list: &str) -> Explorer {
+        self.set("monitors", list)
     }
 
     /// Calls this now and then while the exploration runs, on the thread of one of its workers.
@@ -441,12 +390,12 @@ impl Explorer {
         self
     }
 
-    /// Looks at the test's objects right after each visible operation, on the task that took it, and tells which event it
-    /// was and what was seen. For replays, mostly: of several workers, the first one's executions are looked at.
+    /// Looks at the test's objects right after each visible operation, on the task that performed it, and passes on the event
+    /// and the text of `look`. It is meant for replays: of several workers, only the first one's executions are looked at.
     ///
-    /// What `look` does is no part of the execution: operations on look-alikes happen at once, unrecorded, without
-    /// schedule points and choices. It is only to look: what it changes is changed. What it would have to wait for,
-    /// such as a lock that is held, ends it, and [`Glance::Locked`] is told.
+    /// `look` is no part of the execution: its operations on look-alikes happen at once, unrecorded, without schedule points
+    /// and choices. It must only read, because a change that it makes lasts. An operation that would wait, such as locking
+    /// a held lock, ends the look, and [`Glance::Locked`] is passed on.
     pub fn glance(
         mut self,
         look: impl FnMut() -> String + Send + 'static,
@@ -459,17 +408,17 @@ impl Explorer {
         self
     }
 
-    /// Adds recordings to the report: of each finding its execution, event by event, and the nearest one found that passes
-    /// (see [`Report::recordings`]). That takes more executions of the test when the search is over, up to some hundred for
-    /// each finding, counted nowhere. Default: none.
+    /// Adds recordings to the report: of each finding its execution, event by event, and the nearest execution found that
+    /// passes (see [`Report::recordings`]). This takes more executions of the test after the search, up to some hundred for
+    /// each finding, which are not counted. Default: none.
     pub fn record(mut self, on: bool) -> Explorer {
         self.record = on;
         self
     }
 
-    /// Runs just the execution of this schedule, in the environment, with the limit of steps and the treatment
-    /// of loops that wait in which it was found. The monitors that it names are attached, and those of
-    /// [`Settings::monitors`] that it does not name after them.
+    /// Runs only the execution of this schedule, with the environment, the limit on steps and the treatment of waiting loops
+    /// under which it was found. The monitors that it names are attached, and after them those of [`Settings::monitors`]
+    /// that it does not name.
     pub fn replay(mut self, schedule: Schedule) -> Explorer {
         recording::settings_of_replay(&mut self.settings, &schedule);
         self.replay = Some(schedule);
@@ -548,7 +497,7 @@ impl Explorer {
         Ok(report)
     }
 
-    /// Settles what the settings leave open for the test of this name.
+    /// Completes the settings for the test of this name.
     fn settle_settings(&mut self, program: &str) {
         if self.replay.is_some() {
             // One execution: there is nothing to share, and nothing to keep.
@@ -561,7 +510,7 @@ impl Explorer {
         }
     }
 
-    /// What to explore: the test of this name, whose code is at this address.
+    /// Returns the exploration of the test of this name, whose code is at this address.
     fn exploration(self, program: &str, body: usize) -> Exploration {
         let Explorer {
             settings,

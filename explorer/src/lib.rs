@@ -61,9 +61,12 @@ pub use intermezzo_search::estimate::Estimate;
 pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
-    Awaited, BreakpointFigures, Coverage, Detail, Effect, EndlessCause, Finding, FindingDeed, FindingDetail,
+    Awaited, BreakpointFigures, Coverage, Effect, EndlessCause, Finding, FindingDeed, FindingDetail,
     FindingEvent, FoundBy, HangState, Limit, LoopStep, NamedPlace, PlainAccesses, RankBound, ReplayedBy,
     Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TextStyle,
-    Verdict, WaitingTask,
+    Verbosity, Verdict, WaitingTask,
 };
-pub use settings::{Arrays, Epsilon, Reduction, SettingError, Settings, StrategyKind, VariableSets, Wanted};
+pub use settings::{
+    Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, RankedOptions, Reduction,
+    SettingError, Settings, SpinLoops, StrategyKind, VariableSets, Wanted,
+};

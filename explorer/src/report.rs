@@ -13,7 +13,7 @@ pub mod source;
 mod text;
 
 pub use crate::files::write_beside;
-pub use crate::settings::detail::Detail;
+pub use crate::settings::Verbosity;
 pub use breakpoints::{Reproduction, SuggestedBreakpoint, SuggestedPlace};
 pub use intermezzo_engine::described::{BreakpointFigures, FindingDeed, NamedPlace};
 pub use intermezzo_engine::strategy::{Coverage, RankBound};
@@ -422,7 +422,7 @@ impl Report {
     }
 
     /// How many executions came, after a round of a loop that waited in vain, to where nobody could do anything new:
-    /// attempts that had to be made, and are no trace. Only with `assume_awaits` and a partial-order reduction.
+    /// attempts that had to be made, and are no trace. Only with `spin_loops=assume` and a partial-order reduction.
     pub fn blocked(&self) -> u64 {
         self.blocked
     }

@@ -1,257 +1,196 @@
-//! What an exploration is to do, by name and value: one parser for attributes, environment variables
+//! The settings of an exploration, by name and value: one parser for attributes, `intermezzo.toml`, environment variables
 //! and command lines.
+//!
+//! Each setting is declared once, in `declared`. Tests: in the modules below, explorer/tests and cli/tests/cli.
 
 mod compatibility;
 mod config;
-pub(crate) mod detail;
+mod declared;
+mod environment;
 mod journal;
 mod layers;
-mod ranks;
 mod refusal;
+mod scope;
 pub(crate) mod search;
+mod spin_loops;
 mod strategy;
-mod table;
+mod value;
+mod verbosity;
 
 pub use config::{Config, ConfigError, Given, Section};
+pub use declared::{Group, Setting};
 #[doc(hidden)]
 pub use intermezzo_engine::suggest::did_you_mean;
 pub use journal::JournalAt;
 pub use layers::{Layer, Layers, LayersError, Origin};
 pub use refusal::tell_refusal;
+pub use spin_loops::SpinLoops;
+pub use verbosity::Verbosity;
 
 pub use intermezzo_engine::monitors::Wanted;
 pub use intermezzo_engine::strategy::{Arrays, Epsilon};
-pub use intermezzo_search::kinds::{Reduction, StrategyKind, VariableSets};
+pub use intermezzo_search::kinds::{
+    BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind, VariableSets,
+};
 
-use detail::Detail;
+use declared::SETTINGS;
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::schedule::{Choice, Premises, Schedule, TestBinary};
 use intermezzo_engine::scope::Scope;
 use intermezzo_engine::sites::Sites;
 use intermezzo_engine::strategy::{SoFar, Strategy};
-use intermezzo_search::PrioritySpec;
 use std::fmt;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
-use table::SETTINGS;
 
-/// What an exploration is to do.
+/// The settings of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Which search to run.
+    /// The search to run.
     pub strategy: StrategyKind,
-    /// How executions that show nothing new are left out.
+    /// The method of leaving out executions that show nothing new.
     pub reduction: Reduction,
-    /// Most preemptions in an execution; `None` for no bound.
+    /// The most preemptions in an execution; `None` for no bound.
     pub preemptions: Option<u32>,
-    /// Most delays in an execution; `None` for no bound. A bound makes depth first search count delays.
-    pub delays: Option<u32>,
-    /// Most variables against which the preemptions of an execution count, in a ranked search; `None` for no bound.
-    pub variables: Option<u32>,
-    /// How a ranked search takes sets of variables.
-    pub variable_sets: VariableSets,
-    /// How a ranked search counts the elements of an array.
-    pub arrays: Arrays,
-    /// For how many tasks a ranked search tries every order; `None` if any goes wherever another cannot.
-    pub threads: Option<u32>,
-    /// The most probable it may be that some order of so many tasks is missed.
-    pub epsilon: Epsilon,
-    /// How many choices of an execution are varied, from the first; `None` for all.
-    pub depth: Option<u32>,
-    /// By how many choices the depth grows from round to round; `None` if there is one round.
-    pub depth_step: Option<NonZero<u32>>,
-    /// Where alone tasks are preempted; empty for everywhere.
-    pub preempt_in: Scope,
-    /// Where tasks are not preempted.
-    pub preempt_not_in: Scope,
-    /// Whether atomics whose accesses other synchronisation orders have no schedule points.
-    pub quiet_atomics: bool,
-    /// Places in the source at which accesses to plain memory are schedule points.
-    pub schedule_points_at: Sites,
-    /// Whether the accesses of data races become schedule points, in a search that goes on after findings.
-    pub preempt_at_races: bool,
-    /// The breakpoints that are armed.
-    pub breakpoints: Armings,
-    /// What a best-first search runs next; `None` for its default.
-    pub priority: Option<PrioritySpec>,
-    /// Most unexplored prefixes that a best-first search keeps.
-    pub prefixes: usize,
-    /// Whether iRoots are measured whatever the search: `coverage`, and any with a memo, does so anyway.
-    pub iroots: bool,
-    /// How many events of a task two accesses of an iRoot are at most apart.
-    pub iroot_window: u32,
-    /// How often the search `coverage` tries to expose an iRoot, in all explorations that share a memo.
-    pub iroot_attempts: u32,
-    /// The file that remembers which iRoots were exposed, for other explorations; `None` for none.
-    pub memo: Option<PathBuf>,
-    /// Most executions; `None` for no limit, or with `auto`, and no limit of time, for 50,000.
+    /// The most executions. `None` for no limit; or, with `auto` and no limit on time, for 50,000.
     pub executions: Option<u64>,
-    /// Most time for the whole exploration; `Duration::MAX` for no limit. `None`: two minutes where executions are not limited
-    /// either, else no limit. The execution that runs is finished.
+    /// The most time for the whole exploration; `Duration::MAX` for no limit. `None`: two minutes where executions are not
+    /// limited either, else no limit. The execution that runs is finished.
     pub time: Option<Duration>,
-    /// Most visible operations in an execution; one that takes more is a finding.
+    /// The most visible operations in an execution; one that takes more is a finding.
     pub steps: u64,
-    /// Most time that a task may run, or be blocked by what is not controlled, without a visible operation; one that takes more
-    /// is a finding. `None` for no limit.
-    pub hang: Option<Duration>,
-    /// Where the execution that runs is kept, for when the process ends in the middle of it.
-    pub journal: JournalAt,
-    /// Which yields of a task count for fairness: every so manieth, from 1.
-    pub fair_yields: u32,
-    /// Whether a task whose loop only waits is disabled until what it waits for changes.
-    pub awaits: bool,
-    /// Executions before the search, for what the test sets up once and keeps; they are not judged.
-    pub warm_up: u32,
-    /// How often an execution is tried again that departed from what was prescribed.
-    pub retries: u32,
-    /// Most executions to make findings' executions smaller, for all findings together: fewest preemptions, then fewest context switches, then
-    /// fewest steps. 0 leaves it as it was found.
-    pub minimise: u64,
-    /// Most time to replay findings and make their executions smaller, for all findings together; `None` for no limit. With a
-    /// limit of `time`, it is what is left of that, or a quarter of it, if that is less.
-    pub minimise_time: Option<Duration>,
-    /// Whether a loop that was once seen to only wait is assumed to from its first round on.
-    pub assume_awaits: bool,
-    /// Whether an execution may end with tasks that wait for ever: it is then no finding.
-    pub deadlocks_allowed: bool,
-    /// Whether to go on after a finding.
-    pub keep_going: bool,
-    /// Seed of the search's own randomness.
+    /// The seed of the search's own randomness.
     pub seed: u64,
-    /// Of executions that are drawn at random, the number, from 1, of the one to begin with, after those that have to be
-    /// learned from; `None` for the first.
+    /// The number, from 1, of the execution that a search which draws at random begins with, after those it learns from;
+    /// `None` for the first.
     pub first_execution: Option<u64>,
-    /// Bytes that the search may use to remember states and traces.
-    pub cache_bytes: usize,
-    /// How many workers explore, each on a thread of its own.
+    /// `true` to continue after a finding.
+    pub keep_going: bool,
+    /// The number of workers that explore, each on a thread of its own.
     pub jobs: usize,
-    /// The file in which the search is kept now and then, and from which it goes on; `None` for none.
+    /// The file that keeps the search, from which it is continued; `None` for none.
     pub checkpoint: Option<PathBuf>,
-    /// Time between two checkpoints.
-    pub checkpoint_every: Duration,
-    /// Most tasks of an execution; one that creates more is a finding.
-    pub tasks: u32,
-    /// Bytes of each task's stack.
-    pub stack_bytes: usize,
-    /// Bytes of stacks that the process may lose to tasks left in the middle; beyond that they are unwound.
-    pub forgotten_bytes: usize,
     /// Changes to the monitors that are on by default. Those attached to the explorer by hand come before.
     pub monitors: Vec<Wanted>,
-    /// How much a failing test tells.
-    pub detail: Detail,
-    /// What the environment may do by itself.
+    /// The level of detail of a failure.
+    pub detail: Verbosity,
+    /// The possible actions of the environment.
     pub environment: Environment,
-    /// Whether every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
+    /// The treatment of loops that only wait.
+    pub spin_loops: SpinLoops,
+    /// The only places where tasks are preempted; empty for everywhere.
+    pub preempt_in: Scope,
+    /// The places where tasks are not preempted.
+    pub preempt_not_in: Scope,
+    /// The places in the source at which accesses to plain memory are schedule points.
+    pub schedule_points_at: Sites,
+    /// `true` if the accesses of data races become schedule points, in a search that continues after findings: it then starts
+    /// again, to explore the consequences of their order. With several workers, a checkpoint or `ordered-atomics` this is
+    /// off, and a note says so where there are races.
+    pub preempt_at_races: bool,
+    /// The armed breakpoints.
+    pub breakpoints: Armings,
+    /// The way in which iRoots are measured, whatever the search; `None` if they are not. The search `maple` measures them
+    /// anyway, with options of its own.
+    pub iroots: Option<IRootOptions>,
+    /// `true` if an execution may end with tasks that wait for ever: it is then no finding.
+    pub deadlocks_allowed: bool,
+    /// The most executions to make the executions of findings smaller, for all findings together: fewest preemptions, then
+    /// fewest context switches, then fewest steps. With 0 they stay as they were found.
+    pub minimise: u64,
+    /// The most time to replay findings and make their executions smaller, for all findings together; `None` for no limit.
+    /// With a limit of `time`, at most the rest of that, or a quarter of it, if that is less.
+    pub minimise_time: Option<Duration>,
+    /// The number of executions before the search, for what the test sets up once and keeps; they are not judged.
+    pub warm_up: u32,
+    /// The most retries of an execution that departed from its prescribed choices.
+    pub retries: u32,
+    /// The most time that a task may run, or be blocked by what is not controlled, without a visible operation; one that
+    /// takes more is a finding. `None` for no limit.
+    pub hang: Option<Duration>,
+    /// The place that keeps the running execution, in case the process ends in the middle of it.
+    pub journal: JournalAt,
+    /// Every how many yields of a task one counts for fairness; at least 1.
+    pub fair_yields: u32,
+    /// The most tasks of an execution; one that creates more is a finding.
+    pub tasks: u32,
+    /// The bytes of each task's stack.
+    pub stack_bytes: usize,
+    /// The bytes of stacks that the process may lose to tasks which executions leave unfinished, after a deadlock for example.
+    ///
+    /// Such a task is *forgotten*, as a thread is when its process ends: none of its destructors runs, and everything it owns
+    /// is lost. Beyond the limit it is *unwound* by a panic at the operation before which it stands, so that everything is
+    /// dropped; a note says so. Code that was not written to unwind there may then misbehave. With 0 tasks are always unwound:
+    /// for a test whose destructors have to run, because they free what outlives an execution.
+    pub forgotten_bytes: usize,
+    /// The bytes that the search may use to remember states and traces.
+    pub cache_bytes: usize,
+    /// The time between two checkpoints.
+    pub checkpoint_every: Duration,
+    /// `true` if every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
     #[doc(hidden)]
     pub every_operation: bool,
 }
 
-/// Steps after which an execution is given up, unless set otherwise: CHESS's own limit.
-const STEPS: u64 = 20_000;
-
-/// How often an execution is tried again unless set otherwise: CHESS's own number.
-const RETRIES: u32 = 2;
-
-/// Executions for the minimisation of findings unless set otherwise: a moment for a short test.
-const MINIMISE: u64 = 1_000;
-
-/// The longest that a task may do nothing visible unless set otherwise: far more than tests of concurrent code compute between
-/// two operations, and less than the patience of a person.
-const HANG: Duration = Duration::from_secs(10);
-
-/// Time for it unless set otherwise: more than the executions above take, unless single steps of the test are slow.
-const MINIMISE_TIME: Duration = Duration::from_secs(10);
-
-/// What a search may remember unless set otherwise: some ten million states.
-const CACHE_BYTES: usize = 1 << 30;
-
-/// Tasks of an execution unless set otherwise: far more than a test of schedules needs. Clocks of so many tasks
-/// take some hundred megabytes, and their stacks as much.
-const TASKS: u32 = 4_096;
-
-/// Stack of a task unless set otherwise: that of std's threads, where there are addresses enough. Untouched pages cost
-/// nothing.
-const STACK_BYTES: usize = if size_of::<usize>() < 8 {
-    256 << 10
-} else {
-    2 << 20
-};
-
-/// Stacks that the process may lose unless set otherwise: those of some 8,000 tasks.
-const FORGOTTEN_BYTES: usize = 256 << 20;
-
-/// Prefixes that a best-first search keeps unless set otherwise: some hundred megabytes.
-const PREFIXES: usize = 1_000_000;
-
-/// Vulnerability window of iRoots unless set otherwise. The paper's 1000 instructions are some tens of shared accesses.
-const IROOT_WINDOW: u32 = 20;
-
-/// Attempts to expose an iRoot unless set otherwise: with either order of initial priorities, as in the paper.
-const IROOT_ATTEMPTS: u32 = 2;
-
-/// Time between two checkpoints unless set otherwise: what is lost at most.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(10);
-
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            strategy: StrategyKind::DepthFirst,
+            strategy: StrategyKind::DFS,
             reduction: Reduction::Auto,
             preemptions: None,
-            delays: None,
-            variables: None,
-            variable_sets: VariableSets::Each,
-            arrays: Arrays::Elements,
-            threads: None,
-            epsilon: Epsilon::default(),
-            depth: None,
-            depth_step: None,
+            executions: None,
+            time: None,
+            // CHESS's own limit.
+            steps: 20_000,
+            seed: 0,
+            first_execution: None,
+            keep_going: false,
+            jobs: 1,
+            checkpoint: None,
+            monitors: Vec::new(),
+            detail: Verbosity::default(),
+            environment: Environment::default(),
+            spin_loops: SpinLoops::default(),
             preempt_in: Scope::default(),
             preempt_not_in: Scope::default(),
-            quiet_atomics: false,
             schedule_points_at: Sites::default(),
             preempt_at_races: true,
             breakpoints: Armings::default(),
-            priority: None,
-            prefixes: PREFIXES,
-            iroots: false,
-            iroot_window: IROOT_WINDOW,
-            iroot_attempts: IROOT_ATTEMPTS,
-            memo: None,
-            executions: None,
-            time: None,
-            steps: STEPS,
-            hang: Some(HANG),
+            iroots: None,
+            deadlocks_allowed: false,
+            // A moment for a short test.
+            minimise: 1_000,
+            // More than the executions above take, unless single steps of the test are slow.
+            minimise_time: Some(Duration::from_secs(10)),
+            warm_up: 0,
+            // CHESS's own number.
+            retries: 2,
+            // Far more than tests of concurrent code compute between two operations, and less than people wait.
+            hang: Some(Duration::from_secs(10)),
             journal: JournalAt::Usual,
             fair_yields: 1,
-            awaits: true,
-            warm_up: 0,
-            retries: RETRIES,
-            minimise: MINIMISE,
-            minimise_time: Some(MINIMISE_TIME),
-            assume_awaits: false,
-            deadlocks_allowed: false,
-            keep_going: false,
-            seed: 0,
-            first_execution: None,
-            cache_bytes: CACHE_BYTES,
-            jobs: 1,
-            checkpoint: None,
-            checkpoint_every: CHECKPOINT_EVERY,
-            tasks: TASKS,
-            stack_bytes: STACK_BYTES,
-            forgotten_bytes: FORGOTTEN_BYTES,
-            monitors: Vec::new(),
-            detail: Detail::default(),
-            environment: Environment::default(),
+            // Far more than a test of schedules needs. Clocks of so many tasks take some hundred megabytes, and their
+            // stacks as much.
+            tasks: 4_096,
+            // That of std's threads, where there are enough addresses. Untouched pages cost nothing.
+            stack_bytes: if size_of::<usize>() < 8 {
+                256 << 10
+            } else {
+                2 << 20
+            },
+            // Those of some 8,000 tasks.
+            forgotten_bytes: 256 << 20,
+            // Some ten million states.
+            cache_bytes: 1 << 30,
+            // The most that is lost.
+            checkpoint_every: Duration::from_secs(10),
             every_operation: false,
         }
     }
 }
 
-/// A setting that cannot be.
+/// A setting that does not exist, or that has a wrong value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingError {
     /// The setting's name, as given.
@@ -293,24 +232,14 @@ impl Settings {
     /// # Errors
     /// There is none of that name, or the value does not fit.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
-        let problem = match SETTINGS.iter().find(|setting| setting.name == name) {
-            Some(setting) => match (setting.set)(self, value.trim()) {
-                Ok(()) => return Ok(()),
-                Err(problem) => problem,
-            },
-            None => {
-                let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-                let hint = did_you_mean(name, known.iter().copied());
-                format!("there is no such setting; {hint}there are: {}", known.join(", "))
-            }
-        };
-        Err(SettingError {
+        let set = declared::find(name).and_then(|setting| (setting.set)(self, value.trim()));
+        set.map_err(|problem| SettingError {
             name: name.to_owned(),
             problem,
         })
     }
 
-    /// Whether these settings go together.
+    /// Checks that these settings can be combined.
     ///
     /// # Errors
     /// Two of them do not: the search would miss what it claims to cover. The error says which, and why.
@@ -319,8 +248,8 @@ impl Settings {
             Reduction::Auto => self.with_reduction(self.reduction_at_work()).check_given(),
             _ => self.check_given(),
         }?;
-        // A search by iRoots is made by the session that knows them, and is refused above.
-        if self.strategy == StrategyKind::Coverage {
+        // A search for iRoots is made by the session that knows them, and is refused above.
+        if matches!(self.strategy, StrategyKind::Maple(_)) {
             return Ok(());
         }
         self.check_search(&mut *search::strategy(self))
@@ -364,8 +293,10 @@ impl Settings {
     /// that goes with the other settings.
     pub(crate) fn reduction_at_work(&self) -> Reduction {
         match (self.reduction, &self.strategy) {
+            // Within a bound, caching runs fewer executions than partial-order reduction.
             (Reduction::Auto, StrategyKind::Auto) => [Reduction::Dpor, Reduction::Caching]
                 .into_iter()
+                .filter(|&reduction| reduction != Reduction::Dpor || self.preemptions.is_none())
                 .find(|&reduction| self.with_reduction(reduction).check_given().is_ok())
                 .unwrap_or(Reduction::None),
             (Reduction::Auto, _) => Reduction::None,
@@ -379,39 +310,22 @@ impl Settings {
     }
 
     fn check_given(&self) -> Result<(), SettingError> {
-        let refuse = |name: &str, problem: &str| {
-            Err(SettingError {
+        match compatibility::refused(self) {
+            None => Ok(()),
+            Some((name, problem)) => Err(SettingError {
                 name: name.into(),
                 problem: problem.into(),
-            })
-        };
-        if let Some((name, problem)) = compatibility::refused(self) {
-            return refuse(name, problem);
-        }
-        match (&self.strategy, self.reduction, self.preemptions) {
-            (strategy, Reduction::None, _) if strategy.is_sampler() => Ok(()),
-            (strategy, ..) if strategy.is_sampler() => refuse(
-                "reduction",
-                "executions drawn at random have no reduction: a random walk would no longer be uniform over choices, and no \
-                 other find what it should as often as it should; give `none`",
-            ),
-            (_, Reduction::Dpor | Reduction::SourceDpor, Some(_)) => refuse(
-                "reduction",
-                "sleep sets cut at a preemption bound miss traces within the bound (238 of 750 random programs did): \
-                 give `bpor` or `caching` with a bound, or take the bound away",
-            ),
-            (_, Reduction::Bpor, None) => refuse(
-                "reduction",
-                "`bpor` is for a preemption bound: set `preemptions`, or give `dpor`, which runs fewer executions",
-            ),
-            _ => Ok(()),
+            }),
         }
     }
 
-    /// Whether races that are found can become schedule points in this search, and else why not.
+    /// Checks that races that are found can become schedule points in this search.
+    ///
+    /// # Errors
+    /// They cannot; the text says why.
     pub(crate) fn may_preempt_at_races(&self) -> Result<(), &'static str> {
         match () {
-            () if !self.preempt_at_races => Err("`preempt_at_races` is off"),
+            () if !self.preempt_at_races => Err("`data_points` has no `races`"),
             () if !self.keep_going => Err("the search ends at the first of them"),
             () if self.jobs > 1 => {
                 Err("the search would begin again, which several workers do not do together")
@@ -419,8 +333,8 @@ impl Settings {
             () if self.checkpoint.is_some() => {
                 Err("the search would begin again, and a checkpoint does not keep why")
             }
-            () if self.quiet_atomics => {
-                Err("the search would begin again, and `quiet_atomics` does so for its own reasons")
+            () if self.reduction == Reduction::OrderedAtomics => {
+                Err("the search would begin again, and `ordered-atomics` does so for its own reasons")
             }
             () => Ok(()),
         }
@@ -440,7 +354,7 @@ impl Settings {
         }
     }
 
-    /// The schedule of an execution of this program with these choices, which took this for granted.
+    /// Returns the schedule of an execution of this program with these choices, under these premises.
     pub(crate) fn schedule(
         &self,
         (program, binary): (&str, &TestBinary),
@@ -460,7 +374,7 @@ impl Settings {
             environment: self.environment,
             steps: self.steps,
             fair_yields: self.fair_yields,
-            awaits: self.awaits,
+            awaits: self.spin_loops != SpinLoops::Run,
             known_loops,
             data_points,
             breakpoints,
@@ -468,19 +382,50 @@ impl Settings {
         }
     }
 
-    /// Every setting's name, and what its value is.
-    pub fn known() -> impl Iterator<Item = (&'static str, &'static str)> {
-        SETTINGS.iter().map(|setting| (setting.name, setting.value))
+    /// Returns every setting, those that most tests need first.
+    ///
+    /// ```
+    /// use intermezzo_explorer::Settings;
+    ///
+    /// let names: Vec<&str> = Settings::all().iter().map(|setting| setting.name).collect();
+    /// assert!(names.starts_with(&["strategy", "reduction", "preemptions"]));
+    /// ```
+    pub fn all() -> &'static [Setting] {
+        SETTINGS
     }
 
-    /// Every setting's name, and the value that it has here, as [`Settings::set`] takes it.
+    /// Returns the file that keeps exposed iRoots, if there is one.
+    #[doc(hidden)]
+    pub fn memo(&self) -> Option<PathBuf> {
+        match (&self.strategy, &self.iroots) {
+            (StrategyKind::Maple(options), _) | (_, Some(options)) => options.memo.clone(),
+            (_, None) => None,
+        }
+    }
+
+    /// Changes the file that keeps exposed iRoots, if they are measured.
+    #[doc(hidden)]
+    pub fn set_memo(&mut self, file: PathBuf) {
+        match (&mut self.strategy, &mut self.iroots) {
+            (StrategyKind::Maple(options), _) | (_, Some(options)) => options.memo = Some(file),
+            (_, None) => {}
+        }
+    }
+
+    /// Returns every setting's name and its value here, as [`Settings::set`] takes it.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, String)> {
         SETTINGS
             .iter()
             .map(|setting| (setting.name, (setting.show)(self)))
     }
 
-    /// Takes over what environment variables set: `INTERMEZZO_` and a setting's name in capitals.
+    /// Returns the settings that must be the same to continue from a checkpoint, with their values.
+    pub(crate) fn in_checkpoints(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let compared = SETTINGS.iter().filter(|setting| setting.in_checkpoints);
+        compared.map(|setting| (setting.name, (setting.show)(self)))
+    }
+
+    /// Sets the settings for which there are environment variables: `INTERMEZZO_` and a setting's name in capitals.
     ///
     /// # Errors
     /// A value does not fit its setting, or a variable of that prefix sets nothing: it is misspelled.
@@ -494,7 +439,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What environment variables set: the setting, the variable, and its value.
+    /// Returns the settings for which there are environment variables: the setting, the variable, and its value.
     fn variables() -> Result<Vec<(&'static str, String, String)>, SettingError> {
         let variable = |name: &str| format!("{PREFIX}{}", name.to_uppercase());
         let mut names: Vec<String> = std::env::vars_os()
@@ -504,10 +449,14 @@ impl Settings {
         names.sort();
         let known: Vec<String> = SETTINGS.iter().map(|setting| variable(setting.name)).collect();
         if let Some(wrong) = names.iter().find(|name| !known.contains(name)) {
-            let hint = did_you_mean(wrong, known.iter().map(String::as_str));
+            let setting = wrong[PREFIX.len()..].to_lowercase();
+            let problem = declared::instead_of(&setting).unwrap_or_else(|| {
+                let hint = did_you_mean(wrong, known.iter().map(String::as_str));
+                format!("no setting is called so; {hint}there are: {}", known.join(", "))
+            });
             return Err(SettingError {
                 name: wrong.clone(),
-                problem: format!("no setting is called so; {hint}there are: {}", known.join(", ")),
+                problem,
             });
         }
         let set = SETTINGS.iter().filter_map(|setting| {
@@ -554,22 +503,25 @@ mod tests {
         };
         let default = Settings::default();
         assert_eq!(again(&default), default);
-        for (name, _) in Settings::known() {
+        for Setting { name, .. } in Settings::all() {
             let candidates = [
                 "pct(4)",
+                "ranked(variables=1,arrays=whole)",
                 "caching",
-                "dynamic",
-                "whole",
-                "0.25",
+                "timeouts=3,seed=5",
+                "calm",
+                "assume",
+                "!ring.rs,queue::slots",
                 "ring.rs:12",
                 "ring.rs",
                 "true",
                 "false",
-                "rare",
+                "window=7,memo=x.file",
                 "verbose",
                 "a;b:c=d",
                 "x.file",
                 "7",
+                "7/12",
                 "40000",
             ];
             let mut others = 0;
@@ -593,6 +545,13 @@ mod tests {
             ("time", "-1", "no time"),
             ("time", "1e300", "no time"),
             ("stack", "5", "give 32768 to"),
+            (
+                "delays",
+                "2",
+                "no such setting any more: give `strategy` `dfs(delays=K)`",
+            ),
+            ("iroots", "windows=3", "no parameter of `iroots`"),
+            ("seed", "7/0", "no number in range"),
             ("keep_going", "maybe", "neither"),
             ("jobs", "0", "0 workers: give 1 to"),
             ("checkpoint", " ", "no file is given"),

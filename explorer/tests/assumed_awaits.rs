@@ -12,7 +12,7 @@ fn explorer() -> Explorer {
     Explorer::new()
         .program("assumed")
         .environment(Environment::calm())
-        .assume_awaits(true)
+        .set("spin_loops", "assume")
 }
 
 /// Each of two tasks counts under a lock of its own making; if `checked`, the first must come first.
@@ -41,11 +41,10 @@ fn says(report: &Report, what: &str) -> bool {
 #[test]
 fn failed_rounds_make_no_traces() {
     for (_, reduction) in Reduction::ALL {
-        let mut explorer = explorer().reduction(reduction);
-        if reduction == Reduction::Bpor {
-            explorer = explorer.preemptions(9);
+        if reduction == Reduction::OrderedAtomics {
+            continue;
         }
-        let report = explorer.explore(|| locked(false));
+        let report = explorer().reduction(reduction).explore(|| locked(false));
         assert_eq!(report.traces(), Some(2), "{reduction:?}: {report}");
         assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
         assert!(says(&report, "the search started anew once, after"), "{report}");
@@ -57,7 +56,7 @@ fn failed_rounds_make_no_traces() {
         }
     }
     // Without that, a first round in vain is a trace of its own.
-    let report = explorer().assume_awaits(false).explore(|| locked(false));
+    let report = explorer().set("spin_loops", "park").explore(|| locked(false));
     assert_eq!(report.traces(), Some(4), "{report}");
 }
 
@@ -169,10 +168,10 @@ fn waiting(as_long: bool) {
 fn loops_of_departed_executions_are_not_believed() {
     let mut departures = 0;
     for (name, reduction) in Reduction::ALL {
-        let explorer = || match reduction {
-            Reduction::Bpor => explorer().reduction(reduction).preemptions(9),
-            _ => explorer().reduction(reduction),
-        };
+        if reduction == Reduction::OrderedAtomics {
+            continue;
+        }
+        let explorer = || explorer().reduction(reduction);
         let sure = explorer().explore(|| waiting(false));
         for odd in 2..=sure.executions() {
             let calls = StdAtomicU64::new(0);
@@ -180,7 +179,7 @@ fn loops_of_departed_executions_are_not_believed() {
             assert!(!report.verdict().is_fail(), "{name}, {odd}: {report}");
             if says(&report, "each was as prescribed") {
                 departures += 1;
-                assert!(!says(&report, "assume_awaits:"), "{name}, {odd}: {report}");
+                assert!(!says(&report, "spin_loops=assume:"), "{name}, {odd}: {report}");
                 assert_eq!(report.traces(), sure.traces(), "{name}, {odd}: {report}");
                 assert_ne!(
                     *report.coverage(),
@@ -198,7 +197,7 @@ fn loops_of_departed_executions_are_not_believed() {
 fn what_departs_is_tried_again_with_known_loops() {
     let mut departures = 0;
     for (name, reduction) in Reduction::ALL {
-        if reduction == Reduction::Bpor {
+        if reduction == Reduction::OrderedAtomics {
             continue;
         }
         let explorer = || explorer().reduction(reduction);
@@ -235,7 +234,11 @@ fn what_departs_each_time_is_lost_with_known_loops() {
         });
         assert_eq!(report.verdict(), Verdict::Inconclusive, "{report}");
         assert_ne!(*report.coverage(), Coverage::Exhaustive, "{report}");
-        assert_eq!(says(&report, "assume_awaits: one loop"), keep_going, "{report}");
+        assert_eq!(
+            says(&report, "spin_loops=assume: one loop"),
+            keep_going,
+            "{report}"
+        );
     }
 }
 
@@ -352,8 +355,8 @@ fn loops_are_assumed_to_wait_after_a_fall_back() {
         let all = explorer().explore(test);
         assert!(covers_what_is_fair(all.coverage()), "{name}: {all}");
         assert!(all.verdict().is_pass(), "{name}: {all}");
-        assert!(says(&all, "assume_awaits:"), "{name}: {all}");
-        let without = explorer().assume_awaits(false).explore(test);
+        assert!(says(&all, "spin_loops=assume:"), "{name}: {all}");
+        let without = explorer().set("spin_loops", "park").explore(test);
         assert!(all.traces() <= without.traces(), "{name}: {all} {without}");
         for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
             let report = explorer().reduction(reduction).explore(test);
@@ -362,7 +365,10 @@ fn loops_are_assumed_to_wait_after_a_fall_back() {
                 covers_what_is_fair(report.coverage()),
                 "{name}, {reduction:?}: {report}"
             );
-            assert!(says(&report, "assume_awaits:"), "{name}, {reduction:?}: {report}");
+            assert!(
+                says(&report, "spin_loops=assume:"),
+                "{name}, {reduction:?}: {report}"
+            );
             assert_eq!(report.traces(), all.traces(), "{name}, {reduction:?}: {report}");
             assert!(
                 report.executions() <= all.executions(),
@@ -390,7 +396,7 @@ fn loops_are_assumed_to_wait_beside_adversities() {
     };
     let explorer = || explorer().environment(Environment::default());
     let all = explorer().explore(test);
-    assert!(says(&all, "assume_awaits:"), "{all}");
+    assert!(says(&all, "spin_loops=assume:"), "{all}");
     // A round may have failed for no reason: what it waits for is there already.
     let narrowed = |report: &Report| report.limits().contains(&Limit::Awaits { seen: true });
     assert!(narrowed(&all) && *all.coverage() != Coverage::Exhaustive, "{all}");
@@ -405,10 +411,10 @@ fn loops_are_assumed_to_wait_beside_adversities() {
 #[test]
 fn loops_of_a_warm_up_are_not_believed() {
     for (name, reduction) in Reduction::ALL {
-        let explorer = || match reduction {
-            Reduction::Bpor => explorer().reduction(reduction).preemptions(9),
-            _ => explorer().reduction(reduction),
-        };
+        if reduction == Reduction::OrderedAtomics {
+            continue;
+        }
+        let explorer = || explorer().reduction(reduction);
         let sure = explorer().explore(|| waiting(true));
         let warm = explorer().warm_up(2).explore(|| waiting(true));
         let counted = |report: &Report| (report.executions(), report.traces(), report.coverage().clone());
@@ -421,7 +427,7 @@ fn loops_of_a_warm_up_are_not_believed() {
             .explore(|| waiting(calls.fetch_add(1, SeqCst) == 0));
         let sure = explorer().explore(|| waiting(false));
         assert_eq!(counted(&report), counted(&sure), "{name}: {report}");
-        assert!(!says(&report, "assume_awaits:"), "{name}: {report}");
+        assert!(!says(&report, "spin_loops=assume:"), "{name}: {report}");
     }
 }
 
@@ -436,14 +442,9 @@ fn what_would_have_to_start_anew_together_is_refused() {
             "is not in a checkpoint",
         ),
         (
-            explorer().awaits(false),
-            "assume_awaits",
-            "no loop is seen to only wait",
-        ),
-        (
-            explorer().quiet_atomics(true),
-            "assume_awaits",
-            "both start the search anew",
+            explorer().reduction(Reduction::OrderedAtomics),
+            "spin_loops",
+            "starts the search again",
         ),
     ] {
         let error = explorer.try_explore(|| locked(false)).unwrap_err();

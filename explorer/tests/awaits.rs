@@ -188,7 +188,7 @@ fn a_sequence_lock() {
 fn bounded_spins_keep_their_outcomes() {
     for way in WAYS {
         let seen = Mutex::new(BTreeSet::new());
-        let report = Explorer::new().fair_yields(100).explore(|| {
+        let report = Explorer::new().set("fair_yields", 100).explore(|| {
             let x = AtomicUsize::new(0);
             let rounds = thread::scope(|s| {
                 s.spawn(|| x.store(1, SeqCst));
@@ -217,7 +217,7 @@ fn bounded_spins_keep_their_outcomes() {
 #[test]
 fn a_back_off_grows_and_saturates() {
     let seen = Mutex::new(BTreeSet::new());
-    let report = Explorer::new().fair_yields(100).explore(|| {
+    let report = Explorer::new().set("fair_yields", 100).explore(|| {
         let x = AtomicUsize::new(0);
         let waits = thread::scope(|s| {
             s.spawn(|| x.store(1, SeqCst));
@@ -245,7 +245,7 @@ fn a_back_off_grows_and_saturates() {
 fn a_loop_that_looks_at_the_clock_is_not_parked() {
     use intermezzo_explorer::time::Instant;
     let seen = Mutex::new(BTreeSet::new());
-    let report = Explorer::new().fair_yields(100).explore(|| {
+    let report = Explorer::new().set("fair_yields", 100).explore(|| {
         let x = AtomicUsize::new(0);
         let until = Instant::now() + std::time::Duration::from_micros(3);
         let late = thread::scope(|s| {
@@ -350,7 +350,7 @@ fn a_loop_bounded_by_the_heap_still_ends() {
     covered_but_for(&report, &Limit::Awaits { seen: true });
     let said = |report: &Report, what: &str| report.notes().iter().any(|note| note.contains(what));
     assert!(said(&report, "seemed to wait"), "{report}");
-    let report = Explorer::new().awaits(false).explore(test);
+    let report = Explorer::new().set("spin_loops", "run").explore(test);
     covered(&report);
     assert!(!said(&report, "awaits"), "{report}");
 }

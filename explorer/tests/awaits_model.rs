@@ -220,7 +220,9 @@ fn explored_and_counted(
     reduction: Reduction,
     assume: bool,
 ) -> Option<(Shown, Option<u64>)> {
-    let explorer = Explorer::new().reduction(reduction).assume_awaits(assume);
+    let explorer = Explorer::new()
+        .reduction(reduction)
+        .set("spin_loops", if assume { "assume" } else { "park" });
     let (shown, report) = explored_by(explorer, program);
     (*report.coverage() == Coverage::Exhaustive).then(|| (shown, report.traces()))
 }
@@ -230,7 +232,7 @@ fn explored_by(explorer: Explorer, program: &Program) -> (Shown, Report) {
     let outcomes = Mutex::new(BTreeSet::new());
     // Fairness would leave out what a task does that is never let go: it is not what is compared here.
     let explorer = explorer
-        .fair_yields(u32::MAX)
+        .set("fair_yields", u32::MAX)
         .keep_going(true)
         .minimise(0)
         .executions(EXECUTIONS_MAX);
@@ -381,7 +383,7 @@ fn rounds_that_would_be_in_vain_are_gone_on_with_later() {
                 program.reverse();
             }
             for reduction in Reduction::ALL.map(|(_, reduction)| reduction) {
-                if reduction != Reduction::Bpor {
+                if reduction != Reduction::OrderedAtomics {
                     let expected = Some(model(&program));
                     assert_eq!(
                         explored(&program, reduction, true),
@@ -426,7 +428,7 @@ fn reductions_leave_no_trace_out() {
                 let explorer = Explorer::new()
                     .environment(Environment::calm())
                     .reduction(reduction);
-                let explorer = explorer.assume_awaits(assume);
+                let explorer = explorer.set("spin_loops", if assume { "assume" } else { "park" });
                 let (shown, report) = explored_by(
                     match bound {
                         Some(bound) => explorer.preemptions(bound),
@@ -441,7 +443,7 @@ fn reductions_leave_no_trace_out() {
             };
             let reductions: &[Reduction] = match bound {
                 None => &[Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor],
-                Some(_) => &[Reduction::Caching, Reduction::Bpor],
+                Some(_) => &[Reduction::Caching, Reduction::Dpor],
             };
             for &reduction in reductions {
                 let Some(reduced) = search(reduction) else {

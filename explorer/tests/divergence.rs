@@ -26,21 +26,23 @@ fn searches() -> Vec<(&'static str, Explorer)> {
         ("dpor", explorer().reduction(Reduction::Dpor)),
         (
             "assuming dpor",
-            explorer().reduction(Reduction::Dpor).assume_awaits(true),
+            explorer().reduction(Reduction::Dpor).set("spin_loops", "assume"),
         ),
-        ("assuming dfs", explorer().assume_awaits(true)),
-        ("bpor", explorer().reduction(Reduction::Bpor).preemptions(2)),
+        ("assuming dfs", explorer().set("spin_loops", "assume")),
+        (
+            "bounded dpor",
+            explorer().reduction(Reduction::Dpor).preemptions(2),
+        ),
         ("ranked", explorer().strategy(Strategy::ranked())),
         (
             "ranked caching",
             explorer()
-                .strategy(Strategy::ranked())
-                .reduction(Reduction::Caching)
-                .variables(1),
+                .set("strategy", "ranked(variables=1)")
+                .reduction(Reduction::Caching),
         ),
         (
             "ranked threads",
-            explorer().strategy(Strategy::ranked()).threads(2).preemptions(1),
+            explorer().set("strategy", "ranked(threads=2)").preemptions(1),
         ),
     ]
 }

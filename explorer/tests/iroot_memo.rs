@@ -58,7 +58,7 @@ fn another() {
 }
 
 fn explorer(memo: &Path) -> Explorer {
-    Explorer::new().strategy(Strategy::coverage()).memo(memo)
+    Explorer::new().set("strategy", format!("maple(memo={})", memo.display()))
 }
 
 fn attempts(report: &Report) -> u64 {
@@ -83,12 +83,14 @@ fn what_was_exposed_is_not_tried_again() {
     let second = explorer(&memo).explore(one);
     assert_eq!(attempts(&second), 0, "{second}");
     // Another test is at other places.
-    let elsewhere = Explorer::new().strategy(Strategy::coverage()).explore(another);
+    let elsewhere = Explorer::new().strategy(Strategy::maple()).explore(another);
     assert!(attempts(&elsewhere) > 0);
     assert_eq!(attempts(&explorer(&memo).explore(another)), attempts(&elsewhere));
     // Whatever the search, what it exposes counts.
     let memo = directory.0.join("by depth first search");
-    Explorer::new().memo(&memo).explore(one);
+    Explorer::new()
+        .set("iroots", format!("memo={}", memo.display()))
+        .explore(one);
     assert!(attempts(&explorer(&memo).explore(one)) < attempts(&first));
 }
 
@@ -145,14 +147,12 @@ fn nothing_is_overwritten_at_the_end() {
     let directory = Directory::new("meanwhile");
     let memo = directory.memo();
     let put = memo.clone();
-    let report = explorer(&memo)
-        .checkpoint_every(Duration::from_secs(60))
-        .explore(move || {
-            if !put.exists() {
-                fs::write(&put, "a letter").unwrap();
-            }
-            one();
-        });
+    let report = explorer(&memo).set("checkpoint_every", 60).explore(move || {
+        if !put.exists() {
+            fs::write(&put, "a letter").unwrap();
+        }
+        one();
+    });
     let notes = report.notes().join("\n");
     assert!(notes.contains("something else than a memo"), "{notes}");
     assert_eq!(fs::read_to_string(&memo).unwrap(), "a letter");
@@ -169,10 +169,9 @@ fn child() {
         let mut settings = Settings::default();
         settings.set("journal", "none").unwrap();
         Explorer::with_settings(settings)
-            .strategy(Strategy::coverage())
-            .memo(&memo)
+            .set("strategy", format!("maple(memo={memo})"))
             .seed(seed)
-            .checkpoint_every(Duration::ZERO)
+            .set("checkpoint_every", 0)
     };
     for seed in 0..20 {
         let report = match which.as_str() {

@@ -3,7 +3,7 @@
 use intermezzo_explorer::cell::Cell;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
-use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Settings, Sites, Strategy, thread};
+use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Settings, Strategy, thread};
 use intermezzo_sdk::{
     Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, Report as Told, SiteId,
 };
@@ -51,10 +51,10 @@ fn a_lost_update_in_iroots() {
         "1: store => store",
         "2: load => store => store",
     ];
-    let by_all = Explorer::new().iroots(true).explore(|| increments(false));
+    let by_all = Explorer::new().set("iroots", true).explore(|| increments(false));
     assert_eq!(words(&by_all), all);
     let reduced = Explorer::new()
-        .iroots(true)
+        .set("iroots", true)
         .reduction(Reduction::Dpor)
         .explore(|| increments(false));
     assert_eq!(
@@ -62,7 +62,7 @@ fn a_lost_update_in_iroots() {
         by_all.iroots().unwrap().names()
     );
     let driven = Explorer::new()
-        .strategy(Strategy::coverage())
+        .strategy(Strategy::maple())
         .explore(|| increments(false));
     assert_eq!(driven.iroots().unwrap().names(), by_all.iroots().unwrap().names());
     assert_eq!(
@@ -129,9 +129,9 @@ fn a_deadlock_exposes_its_iroot() {
             *a.lock().unwrap() += *held;
         });
     };
-    for strategy in [Strategy::coverage(), Strategy::dfs()] {
+    for strategy in [Strategy::maple(), Strategy::dfs()] {
         let report = Explorer::new()
-            .iroots(true)
+            .set("iroots", true)
             .keep_going(true)
             .strategy(strategy)
             .explore(test);
@@ -153,7 +153,7 @@ fn a_deadlock_exposes_its_iroot() {
             *a.lock().unwrap() += *held;
         });
     };
-    let report = Explorer::new().strategy(Strategy::coverage()).explore(gated);
+    let report = Explorer::new().strategy(Strategy::maple()).explore(gated);
     assert!(report.verdict().is_pass(), "{report}");
     assert_eq!(report.iroots().unwrap().exposed().of_idiom(5), 0);
 }
@@ -161,7 +161,7 @@ fn a_deadlock_exposes_its_iroot() {
 /// A wake-up that comes before anybody waits is an iRoot of the condition variable.
 #[test]
 fn a_lost_wake_up_is_found() {
-    let report = Explorer::new().strategy(Strategy::coverage()).explore(|| {
+    let report = Explorer::new().strategy(Strategy::maple()).explore(|| {
         let (lock, condition) = (Mutex::new(()), Condvar::new());
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -198,7 +198,7 @@ fn careless() {
 /// Accesses to plain memory count where they are schedule points.
 #[test]
 fn plain_memory_counts_where_it_is_a_schedule_point() {
-    let unseen = Explorer::new().strategy(Strategy::coverage()).explore(careless);
+    let unseen = Explorer::new().strategy(Strategy::maple()).explore(careless);
     assert_eq!((words(&unseen), unseen.verdict().is_pass()), (Vec::new(), true));
     let text = include_str!("iroots.rs").lines().zip(1..);
     let places: Vec<String> = text
@@ -206,8 +206,8 @@ fn plain_memory_counts_where_it_is_a_schedule_point() {
         .map(|(_, number)| format!("iroots.rs:{number}"))
         .collect();
     let report = Explorer::new()
-        .strategy(Strategy::coverage())
-        .schedule_points_at(Sites::parse(&places.join(",")).unwrap())
+        .strategy(Strategy::maple())
+        .set("data_points", places.join(","))
         .explore(careless);
     assert!(report.verdict().is_fail(), "{report}");
     assert!(
@@ -258,8 +258,8 @@ impl Monitor for Racy {
 #[test]
 fn places_of_races_are_searched_too() {
     let report = Explorer::new()
-        .strategy(Strategy::coverage())
-        .preempt_at_races(true)
+        .strategy(Strategy::maple())
+        .set("data_points", "races")
         .keep_going(true)
         .monitor(Racy::default())
         .explore(careless);

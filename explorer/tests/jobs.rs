@@ -384,7 +384,7 @@ fn the_bounded_reduction_comes_to_the_same() {
         let report = |jobs| {
             let explorer = Explorer::new()
                 .program(name)
-                .reduction(Reduction::Bpor)
+                .reduction(Reduction::Dpor)
                 .preemptions(1);
             let explorer = explorer.environment(Environment::calm()).keep_going(true);
             explorer.jobs(jobs).explore(test)

@@ -451,7 +451,7 @@ fn an_endless_execution_is_made_smaller_within_a_budget_of_steps() {
     let ran = std::sync::Arc::new(StdMutex::new(0));
     let seen = ran.clone();
     let report = Explorer::new()
-        .minimise_time(std::time::Duration::MAX)
+        .set("minimise_time", "none")
         .on_progress(move |progress| *seen.lock().unwrap() = progress.minimising.unwrap_or(0))
         .explore(after_you);
     let finding = only(&report);
@@ -469,7 +469,7 @@ fn an_endless_execution_is_made_smaller_within_a_budget_of_steps() {
 /// With no time left a finding is replayed once, and the report says why nothing more was done; so are others left alone.
 #[test]
 fn minimising_ends_when_its_time_is_over() {
-    let in_no_time = || Explorer::new().minimise_time(std::time::Duration::ZERO);
+    let in_no_time = || Explorer::new().set("minimise_time", 0);
     let random = || in_no_time().strategy(Strategy::random()).executions(100);
     let report = random().explore(|| lost_update(6, 30));
     let finding = only(&report);

@@ -54,7 +54,7 @@ fn outcomes<T: Ord + Send>(explorer: Explorer, test: impl Fn() -> T + Send + Syn
 fn a_scope_does_not_unwind_past_its_living_children() {
     // The child's destructor wants a lock that the parent holds, and looks at what it borrows from it.
     let seen = Arc::new(StdMutex::new(Vec::new()));
-    let report = Explorer::new().forgotten_bytes(0).explore({
+    let report = Explorer::new().set("forgotten_bytes", 0).explore({
         let seen = seen.clone();
         move || {
             let data = vec![1, 2, 3];
@@ -90,7 +90,7 @@ fn clearing_away_ends_whatever_a_task_does() {
         panic!("body");
     };
     assert_eq!(
-        kinds(&Explorer::new().forgotten_bytes(0).explore(polls)),
+        kinds(&Explorer::new().set("forgotten_bytes", 0).explore(polls)),
         ["panic"]
     );
     // It swallows every panic, its own unwinding too.
@@ -104,7 +104,7 @@ fn clearing_away_ends_whatever_a_task_does() {
         panic!("body");
     };
     assert_eq!(
-        kinds(&Explorer::new().forgotten_bytes(0).explore(swallows)),
+        kinds(&Explorer::new().set("forgotten_bytes", 0).explore(swallows)),
         ["panic"]
     );
     // Its destructor spins.
@@ -120,7 +120,7 @@ fn clearing_away_ends_whatever_a_task_does() {
         let _again = lock.lock().unwrap();
     };
     assert_eq!(
-        kinds(&Explorer::new().forgotten_bytes(0).explore(spins)),
+        kinds(&Explorer::new().set("forgotten_bytes", 0).explore(spins)),
         ["deadlock"]
     );
 }
@@ -129,20 +129,23 @@ fn clearing_away_ends_whatever_a_task_does() {
 fn a_worker_that_catches_panics_is_dropped_with_a_deadlock() {
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
-    let report = Explorer::new().forgotten_bytes(0).keep_going(true).explore(|| {
-        runs.fetch_add(1, SeqCst);
-        let drops = drops.clone();
-        let job = thread::spawn(move || {
-            let _counted = OnDrop(move || {
-                drops.fetch_add(1, SeqCst);
+    let report = Explorer::new()
+        .set("forgotten_bytes", 0)
+        .keep_going(true)
+        .explore(|| {
+            runs.fetch_add(1, SeqCst);
+            let drops = drops.clone();
+            let job = thread::spawn(move || {
+                let _counted = OnDrop(move || {
+                    drops.fetch_add(1, SeqCst);
+                });
+                assert!(catch_unwind(|| panic!("job")).is_err());
+                loop {
+                    thread::park();
+                }
             });
-            assert!(catch_unwind(|| panic!("job")).is_err());
-            loop {
-                thread::park();
-            }
+            job.join().unwrap();
         });
-        job.join().unwrap();
-    });
     assert_eq!(kinds(&report), ["deadlock"], "{report}");
     assert_eq!(drops.load(SeqCst), runs.load(SeqCst));
 }
@@ -230,7 +233,7 @@ fn fairness_says_what_it_leaves_out() {
         narrowed
     };
     // Parked, it would leave nothing out.
-    let spins = Explorer::new().awaits(false).explore(|| {
+    let spins = Explorer::new().set("spin_loops", "run").explore(|| {
         let ready = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| ready.store(true, SeqCst));
@@ -324,7 +327,7 @@ fn a_timed_wait_alone_may_wake_for_no_reason() {
 fn a_task_that_never_began_counts_as_ended() {
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
-    let report = Explorer::new().forgotten_bytes(0).explore(|| {
+    let report = Explorer::new().set("forgotten_bytes", 0).explore(|| {
         runs.fetch_add(1, SeqCst);
         let _counted = OnDrop(|| {
             drops.fetch_add(1, SeqCst);
@@ -343,25 +346,28 @@ fn a_lock_whose_holder_is_abandoned_while_it_unlocks_is_free() {
     // A deadlock leaves the first task right before it unlocks; the second's destructor wants that lock.
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
-    let report = Explorer::new().forgotten_bytes(0).keep_going(true).explore(|| {
-        runs.fetch_add(1, SeqCst);
-        let (a, b) = (Arc::new(Mutex::new(())), Mutex::new(()));
-        let c = a.clone();
-        let drops = drops.clone();
-        let other = thread::spawn(move || {
-            let _wants = OnDrop(move || {
-                drop(c.lock());
-                drops.fetch_add(1, SeqCst);
+    let report = Explorer::new()
+        .set("forgotten_bytes", 0)
+        .keep_going(true)
+        .explore(|| {
+            runs.fetch_add(1, SeqCst);
+            let (a, b) = (Arc::new(Mutex::new(())), Mutex::new(()));
+            let c = a.clone();
+            let drops = drops.clone();
+            let other = thread::spawn(move || {
+                let _wants = OnDrop(move || {
+                    drop(c.lock());
+                    drops.fetch_add(1, SeqCst);
+                });
+                loop {
+                    thread::park();
+                }
             });
-            loop {
-                thread::park();
-            }
+            drop(a.lock().unwrap());
+            let _held = b.lock().unwrap();
+            let _again = b.lock().unwrap();
+            other.join().unwrap();
         });
-        drop(a.lock().unwrap());
-        let _held = b.lock().unwrap();
-        let _again = b.lock().unwrap();
-        other.join().unwrap();
-    });
     assert_eq!(kinds(&report), ["deadlock"], "{report}");
     assert_eq!(drops.load(SeqCst), runs.load(SeqCst));
 }

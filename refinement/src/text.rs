@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::report::RefinementReport;
 use intermezzo_explorer::report::lines::width;
 use intermezzo_explorer::report::unexplored;
-use intermezzo_explorer::report::{Detail, INDENT, Part, Text, TextStyle, count, with_places};
+use intermezzo_explorer::report::{INDENT, Part, Text, TextStyle, Verbosity, count, with_places};
 use intermezzo_explorer::{Coverage, Verdict};
 use intermezzo_sdk::FindingKind;
 use std::fmt;
@@ -39,7 +39,7 @@ impl Failure {
                 .collect::<Vec<_>>()
                 .join("\n"),
         };
-        if style.detail == Detail::Quiet {
+        if style.detail == Verbosity::Quiet {
             let first = lines.lines().next().unwrap_or_default();
             text.painted(&format!("{head} {first}"), &head, Part::Error);
             return text.text;
@@ -111,7 +111,7 @@ impl RefinementReport {
     /// Returns the report in words, like `to_string`, in this style.
     pub fn text(&self, style: &TextStyle) -> String {
         let mut text = Text::new(style);
-        let quiet = style.detail == Detail::Quiet;
+        let quiet = style.detail == Verbosity::Quiet;
         if let Some(failure) = &self.failure {
             text.text.push_str(&failure.text(style));
             if let Some(pin) = self.pin.as_ref().filter(|_| !quiet) {
@@ -126,7 +126,7 @@ impl RefinementReport {
             return text.text;
         }
         let shown = match style.detail {
-            Detail::Verbose => self.short.len(),
+            Verbosity::Verbose => self.short.len(),
             _ => SHORT_SHOWN,
         };
         for short in self.short.iter().take(shown) {

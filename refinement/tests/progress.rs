@@ -201,7 +201,7 @@ fn owned() -> Refinement<(AtomicUsize, AtomicUsize)> {
 #[test]
 fn obstruction_freedom_is_less_than_lock_freedom() {
     // It has executions without end, so that only some of them can be compared.
-    let bounded = owned().explorer(|explorer| explorer.reduction(Reduction::Bpor).preemptions(1));
+    let bounded = owned().explorer(|explorer| explorer.reduction(Reduction::Dpor).preemptions(1));
     let report = run(bounded, Progress::ObstructionFree);
     assert!(report.failure.is_none() && report.solo_runs > 100, "{report}");
     let failure = fails(owned(), Progress::LockFree);

@@ -26,7 +26,7 @@ pub struct Report {
     /// The events concerned, most telling first.
     pub events: Vec<EventId>,
     /// Source places of the finding that its events do not give: the two accesses of a data race. With
-    /// `preempt_at_races` these places become schedule points.
+    /// `data_points = "races"` these places become schedule points.
     pub sites: Vec<SiteId>,
     /// Actions that the finding concerns and that are no events, in words: the two accesses of a data race.
     pub deeds: Vec<Deed>,

@@ -1,28 +1,29 @@
 //! The kinds of searches and reductions, as values.
 
+use crate::classic::PrioritySpec;
 use crate::sampling::Interesting;
+use intermezzo_engine::strategy::{Arrays, Epsilon};
 use std::fmt;
+use std::num::NonZero;
+use std::path::PathBuf;
 
 /// The default depth of bugs for priority changes: the paper's own tests were run with it.
 const DEPTH: u32 = 3;
 
 /// The search to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StrategyKind {
     /// Depth-first: every schedule; with a preemption bound, in order of preemptions.
-    #[default]
-    DepthFirst,
+    DepthFirst(DepthFirstBounds),
     /// Like [`StrategyKind::DepthFirst`], in order of preemptions, until it has had its part of the executions; then a
     /// portfolio of the kinds from [`StrategyKind::Random`] on.
     Auto,
-    /// Depth-first, in order of delays.
-    Delays,
     /// The unexplored prefix that ranks first, by priority functions.
-    BestFirst,
+    BestFirst(BestFirstOptions),
     /// In order of preemptions, variables and tasks concerned.
-    Ranked,
+    Ranked(RankedOptions),
     /// Exposes iRoots, one after the other.
-    Coverage,
+    Maple(IRootOptions),
     /// Random walk.
     Random,
     /// Random priorities of tasks, for bugs of this depth, at least 1.
@@ -46,16 +47,108 @@ pub enum StrategyKind {
     Portfolio(Vec<(u32, StrategyKind)>),
 }
 
+/// Bounds of a depth-first search, in addition to the one on preemptions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DepthFirstBounds {
+    /// Executions go in order of delays, up to this many; `u32::MAX` for no limit. `None` if delays are not counted.
+    pub delays: Option<u32>,
+    /// The number of choices of an execution that are varied, from the first; `None` for all.
+    pub depth: Option<u32>,
+    /// The growth of the depth from round to round, in choices; `None` if there is one round.
+    pub step: Option<NonZero<u32>>,
+}
+
+impl DepthFirstBounds {
+    /// No bound.
+    pub const NONE: DepthFirstBounds = DepthFirstBounds {
+        delays: None,
+        depth: None,
+        step: None,
+    };
+}
+
+/// Options of a best-first search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BestFirstOptions {
+    /// The order of the prefixes; `None` for the default.
+    pub priority: Option<PrioritySpec>,
+    /// The most unexplored prefixes that are kept.
+    pub prefixes: usize,
+}
+
+impl BestFirstOptions {
+    /// The default order, and a million prefixes: some hundred megabytes.
+    pub const DEFAULT: BestFirstOptions = BestFirstOptions {
+        priority: None,
+        prefixes: 1_000_000,
+    };
+}
+
+/// Options of a ranked search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankedOptions {
+    /// The most variables against which the preemptions of an execution count; `None` for no bound.
+    pub variables: Option<u32>,
+    /// The number of tasks for which every order is tried; `None` if any task goes wherever another cannot.
+    pub threads: Option<u32>,
+    /// The greatest probability that some order of that many tasks is missed.
+    pub epsilon: Epsilon,
+    /// The order of sets of variables.
+    pub sets: VariableSets,
+    /// The way in which elements of an array are counted.
+    pub arrays: Arrays,
+}
+
+impl RankedOptions {
+    /// No bounds.
+    pub const DEFAULT: RankedOptions = RankedOptions {
+        variables: None,
+        threads: None,
+        epsilon: Epsilon::DEFAULT,
+        sets: VariableSets::Each,
+        arrays: Arrays::Elements,
+    };
+}
+
+/// The way in which iRoots are measured, and exposed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IRootOptions {
+    /// The largest distance of two accesses of an iRoot, in events of their task.
+    pub window: u32,
+    /// The most attempts to expose an iRoot, in all explorations that share a memo.
+    pub attempts: u32,
+    /// The file that keeps the exposed iRoots from one exploration to the next; `None` for none.
+    pub memo: Option<PathBuf>,
+}
+
+impl IRootOptions {
+    /// No memo; a window of 20 events, because the paper's 1,000 instructions are some tens of shared accesses; two
+    /// attempts, with either order of initial priorities, as in the paper.
+    pub const DEFAULT: IRootOptions = IRootOptions {
+        window: 20,
+        attempts: 2,
+        memo: None,
+    };
+}
+
+impl Default for StrategyKind {
+    fn default() -> StrategyKind {
+        StrategyKind::DFS
+    }
+}
+
 impl StrategyKind {
-    /// For each kind that needs no parameters: its name in settings, and the strategy that it stands for.
-    pub const ALL: [(&'static str, StrategyKind); 14] = [
-        ("dfs", StrategyKind::DepthFirst),
+    /// Depth-first, with no other bound than that on preemptions.
+    pub const DFS: StrategyKind = StrategyKind::DepthFirst(DepthFirstBounds::NONE);
+
+    /// For each kind: its name in settings, and the strategy that it stands for without parameters. A portfolio is not
+    /// among them, because it is nothing without members.
+    pub const ALL: [(&'static str, StrategyKind); 12] = [
         ("auto", StrategyKind::Auto),
-        ("delays", StrategyKind::Delays),
-        ("best-first", StrategyKind::BestFirst),
-        ("ranked", StrategyKind::Ranked),
-        ("coverage", StrategyKind::Coverage),
-        ("maple", StrategyKind::Coverage),
+        ("dfs", StrategyKind::DFS),
+        ("best-first", StrategyKind::BestFirst(BestFirstOptions::DEFAULT)),
+        ("ranked", StrategyKind::Ranked(RankedOptions::DEFAULT)),
+        ("maple", StrategyKind::Maple(IRootOptions::DEFAULT)),
         ("random", StrategyKind::Random),
         ("pct", StrategyKind::Pct(DEPTH)),
         ("pct-all", StrategyKind::PctAll(DEPTH)),
@@ -75,30 +168,31 @@ impl StrategyKind {
     pub fn is_sampler(&self) -> bool {
         !matches!(
             self,
-            StrategyKind::DepthFirst
+            StrategyKind::DepthFirst(_)
                 | StrategyKind::Auto
-                | StrategyKind::Delays
-                | StrategyKind::BestFirst
-                | StrategyKind::Ranked
-                | StrategyKind::Coverage
+                | StrategyKind::BestFirst(_)
+                | StrategyKind::Ranked(_)
+                | StrategyKind::Maple(_)
         )
     }
 
-    /// Returns `true` if it is depth-first, at first or to the end.
-    pub fn is_depth_first(&self) -> bool {
-        matches!(self, StrategyKind::DepthFirst | StrategyKind::Auto)
+    /// Returns the bounds of a depth-first search; `None` for every other kind.
+    pub fn depth_first(&self) -> Option<&DepthFirstBounds> {
+        match self {
+            StrategyKind::DepthFirst(bounds) => Some(bounds),
+            _ => None,
+        }
     }
 }
 
 impl fmt::Display for StrategyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StrategyKind::DepthFirst => f.write_str("dfs"),
+            StrategyKind::DepthFirst(bounds) => bounds.fmt(f),
             StrategyKind::Auto => f.write_str("auto"),
-            StrategyKind::Delays => f.write_str("delays"),
-            StrategyKind::BestFirst => f.write_str("best-first"),
-            StrategyKind::Ranked => f.write_str("ranked"),
-            StrategyKind::Coverage => f.write_str("coverage"),
+            StrategyKind::BestFirst(options) => options.fmt(f),
+            StrategyKind::Ranked(options) => options.fmt(f),
+            StrategyKind::Maple(options) => write_call(f, "maple", &options.parameters()),
             StrategyKind::Random => f.write_str("random"),
             StrategyKind::Pct(depth) => write!(f, "pct({depth})"),
             StrategyKind::PctAll(depth) => write!(f, "pct-all({depth})"),
@@ -118,6 +212,80 @@ impl fmt::Display for StrategyKind {
     }
 }
 
+/// Writes a name with parameters: `dfs(depth=8,step=4)`, or just the name if there are none.
+fn write_call(f: &mut fmt::Formatter<'_>, name: &str, parameters: &[String]) -> fmt::Result {
+    match parameters {
+        [] => f.write_str(name),
+        parameters => write!(f, "{name}({})", parameters.join(",")),
+    }
+}
+
+/// Returns `name=value` if the value is not the default.
+fn parameter<T: PartialEq + ToString>(name: &str, value: T, default: T) -> Option<String> {
+    (value != default).then(|| format!("{name}={}", value.to_string()))
+}
+
+/// Returns `name=value` if there is a value.
+fn optional<T: ToString>(name: &str, value: Option<T>) -> Option<String> {
+    value.map(|value| format!("{name}={}", value.to_string()))
+}
+
+impl fmt::Display for DepthFirstBounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let delays = self.delays.map(|most| match most {
+            u32::MAX => "delays=none".to_owned(),
+            most => format!("delays={most}"),
+        });
+        let parameters = [delays, optional("depth", self.depth), optional("step", self.step)];
+        write_call(f, "dfs", &parameters.into_iter().flatten().collect::<Vec<_>>())
+    }
+}
+
+impl fmt::Display for BestFirstOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters = [
+            self.priority.as_ref().map(PrioritySpec::to_string),
+            parameter("prefixes", self.prefixes, BestFirstOptions::DEFAULT.prefixes),
+        ];
+        write_call(
+            f,
+            "best-first",
+            &parameters.into_iter().flatten().collect::<Vec<_>>(),
+        )
+    }
+}
+
+impl fmt::Display for RankedOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parameters = [
+            optional("variables", self.variables),
+            optional("threads", self.threads),
+            parameter("epsilon", self.epsilon, Epsilon::DEFAULT),
+            (self.sets == VariableSets::Dynamic).then(|| "sets=dynamic".to_owned()),
+            (self.arrays == Arrays::Whole).then(|| "arrays=whole".to_owned()),
+        ];
+        write_call(f, "ranked", &parameters.into_iter().flatten().collect::<Vec<_>>())
+    }
+}
+
+impl IRootOptions {
+    /// Returns the parameters that differ from the default, as `name=value`.
+    fn parameters(&self) -> Vec<String> {
+        let parameters = [
+            parameter("window", self.window, IRootOptions::DEFAULT.window),
+            parameter("attempts", self.attempts, IRootOptions::DEFAULT.attempts),
+            self.memo.as_ref().map(|file| format!("memo={}", file.display())),
+        ];
+        parameters.into_iter().flatten().collect()
+    }
+}
+
+impl fmt::Display for IRootOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.parameters().join(","))
+    }
+}
+
 /// The way in which executions that show nothing new are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
@@ -131,10 +299,12 @@ pub enum Reduction {
     Caching,
     /// Partial-order reduction with source sets and sleep sets: every trace at least once. Not with a bound.
     SourceDpor,
-    /// Optimal partial-order reduction, with wakeup trees: every trace exactly once. Not with a bound.
+    /// Partial-order reduction. Without a bound it is optimal, with wakeup trees: every trace exactly once. With a bound on
+    /// preemptions it is bounded partial-order reduction: every trace within the bound at least once.
     Dpor,
-    /// Bounded partial-order reduction: every trace within a preemption bound.
-    Bpor,
+    /// No schedule points at atomics whose accesses other synchronisation orders (Bruening and Chapin), which is verified
+    /// as the search goes.
+    OrderedAtomics,
 }
 
 impl Reduction {
@@ -145,7 +315,7 @@ impl Reduction {
         ("caching", Reduction::Caching),
         ("source-dpor", Reduction::SourceDpor),
         ("dpor", Reduction::Dpor),
-        ("bpor", Reduction::Bpor),
+        ("ordered-atomics", Reduction::OrderedAtomics),
     ];
 }
 
@@ -160,7 +330,7 @@ pub enum VariableSets {
 }
 
 impl VariableSets {
-    /// All values, with their names in settings.
+    /// All values, with their names in parameters.
     pub const ALL: [(&'static str, VariableSets); 2] =
         [("each", VariableSets::Each), ("dynamic", VariableSets::Dynamic)];
 }

@@ -26,11 +26,10 @@ const UNIFORM_LATER: u64 = 14;
 pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
     match sampler {
         StrategyKind::Auto
-        | StrategyKind::DepthFirst
-        | StrategyKind::Delays
-        | StrategyKind::BestFirst
-        | StrategyKind::Ranked
-        | StrategyKind::Coverage => unreachable!("these are searches of their own"),
+        | StrategyKind::DepthFirst(_)
+        | StrategyKind::BestFirst(_)
+        | StrategyKind::Ranked(_)
+        | StrategyKind::Maple(_) => unreachable!("these are searches of their own"),
         StrategyKind::Random => Box::new(RandomWalk::new(preemptions)),
         StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
         StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),

@@ -163,7 +163,7 @@ fn sleepers_and_spinners_come_to_their_places() {
 fn a_spinner_that_waits_for_who_is_parked_ends_its_wait() {
     for awaits in [true, false] {
         let report = Explorer::new()
-            .awaits(awaits)
+            .set("spin_loops", if awaits { "park" } else { "run" })
             .environment(Environment::calm())
             .breakpoints(armed("spin"))
             .explore(|| {

@@ -14,7 +14,10 @@ fn explored(program: &Program, settings: Settings) -> Report {
 /// Runs the default execution, with the breakpoint of this finding armed.
 fn first_execution(program: &Program, finding: &Finding, armings: &str) -> Report {
     let mut settings = program.settings();
-    (settings.reduction, settings.quiet_atomics, settings.assume_awaits) = (Reduction::None, false, false);
+    settings.reduction = Reduction::None;
+    if settings.spin_loops == intermezzo::SpinLoops::Assume {
+        settings.spin_loops = intermezzo::SpinLoops::Park;
+    }
     settings.preempt_at_races = false;
     settings.executions = Some(1);
     settings.breakpoints = armed(armings);

@@ -67,7 +67,7 @@ fn an_update_that_is_lost_in_a_cell_is_found() {
     }
     let report = Explorer::new()
         .keep_going(true)
-        .quiet_atomics(true)
+        .reduction(Reduction::OrderedAtomics)
         .explore(lost_update);
     assert!(!kinds(&report).contains(&"assertion".to_owned()), "{report}");
     let coverage = report.coverage().to_string();
@@ -133,7 +133,7 @@ fn readers_share_what_get_points_to() {
 fn what_is_written_by_a_pointer_is_seen() {
     let report = Explorer::new()
         .keep_going(true)
-        .preempt_at_races(false)
+        .set("data_points", "none")
         .explore(|| {
             let flag = Arc::new((Plain::default(), AtomicBool::new(false)));
             let other = thread::spawn({

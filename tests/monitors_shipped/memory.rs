@@ -219,7 +219,7 @@ fn what_comes_of_a_race_is_found_once_the_race_is() {
             .monitor(DataRaces::new())
             .reduction(Reduction::Dpor)
             .keep_going(true)
-            .preempt_at_races(at_races)
+            .set("data_points", if at_races { "races" } else { "none" })
             .explore(|| {
                 let count = Plain::default();
                 thread::scope(|scope| {

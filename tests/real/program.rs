@@ -60,7 +60,7 @@ fn bounded<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
     test.threads(3..=3)
         .ops(1..=2)
         .scenarios(12)
-        .explorer(|explorer| strong(explorer).reduction(Reduction::Bpor).preemptions(2))
+        .explorer(|explorer| strong(explorer).reduction(Reduction::Dpor).preemptions(2))
 }
 
 /// Compare-exchange may fail without a reason, once in an execution; at most two preemptions.

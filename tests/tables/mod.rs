@@ -40,7 +40,10 @@ impl Row {
         let settings = Settings {
             environment: Environment::calm(),
             steps: program.settings().steps,
-            assume_awaits: self.is("awaits"),
+            spin_loops: match self.is("awaits") {
+                true => intermezzo::SpinLoops::Assume,
+                false => intermezzo::SpinLoops::Park,
+            },
             ..settings
         };
         change(program.explorer(settings, &arguments).monitors("none")).explore(program.test(&arguments))

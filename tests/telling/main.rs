@@ -9,7 +9,7 @@ mod widths;
 use intermezzo::monitors::{SHIPPED, by_name, names};
 use intermezzo::report::TextStyle;
 use intermezzo::sdk::FindingKind;
-use intermezzo::{Detail, Explorer, ReplayedBy, Report, Settings};
+use intermezzo::{Explorer, ReplayedBy, Report, Settings, Verbosity};
 use std::collections::BTreeSet;
 
 /// A test with a finding: its name, its settings, and its body.
@@ -88,8 +88,8 @@ fn every_kind_and_every_monitor_is_told_of() {
 fn as_much_as_is_wanted() {
     let report = programs::CASES[0].report();
     let style = style();
-    insta::assert_snapshot!("quiet", report.text(&style.clone().detail(Detail::Quiet)));
-    insta::assert_snapshot!("verbose", report.text(&style.clone().detail(Detail::Verbose)));
+    insta::assert_snapshot!("quiet", report.text(&style.clone().detail(Verbosity::Quiet)));
+    insta::assert_snapshot!("verbose", report.text(&style.clone().detail(Verbosity::Verbose)));
     let colour = TextStyle {
         colour: true,
         ..style

@@ -31,7 +31,7 @@ pub(crate) struct TuneArgs {
     /// Explores each program with each value of a parameter, to see how the cost grows
     #[arg(long, value_name = "NAME=FROM..TO")]
     pub(crate) grow: Option<String>,
-    /// Strategies; `dfs(N)` is with at most N preemptions, `delays(N)` with N delays, `best-first(LIST)` by these priorities
+    /// Strategies; as the setting `strategy` takes them; `dfs(N)` is with at most N preemptions
     #[arg(long, value_name = "LIST")]
     pub(crate) strategies: Option<String>,
     /// Reductions

@@ -7,7 +7,7 @@ pub(crate) mod run;
 use crate::output;
 use crate::problem::Problem;
 use intermezzo::settings::did_you_mean;
-use intermezzo::{Detail, ExploreError, Explorer, ReplayedBy, Report, TextStyle};
+use intermezzo::{ExploreError, Explorer, ReplayedBy, Report, TextStyle, Verbosity};
 use intermezzo_corpus::{Arguments, Program, find, programs};
 
 /// Returns the program of that name.
@@ -33,7 +33,7 @@ pub(crate) fn explore(
 }
 
 /// Returns the style of reports of the corpus: its programs are replayed by this command, not by variables.
-pub(crate) fn style(detail: Detail) -> TextStyle {
+pub(crate) fn style(detail: Verbosity) -> TextStyle {
     output::style()
         .detail(detail)
         .replayed_by(ReplayedBy::CommandLine)

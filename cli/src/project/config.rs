@@ -59,8 +59,8 @@ struct ConfigJson<'a> {
 /// Asks the tests, and shows their answers.
 pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     args.search.check()?;
-    let given = args.search.wherever_run().given();
-    let cargo = CargoTest::new(args.cargo, args.json)?.settings(&given);
+    let given = args.search.wherever_run();
+    let cargo = CargoTest::new(args.cargo, args.json)?.settings(given.given());
     let directory = cargo.directory().join("settings");
     fs::create_dir(&directory).map_err(|error| {
         Problem::file(
@@ -77,7 +77,7 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
         if !args.all {
             test.layers.retain(|layer| layer.from != DEFAULT);
         }
-        test.tell_flags(&given);
+        test.tell_flags(given.given());
     }
     if args.json {
         output::json(&ConfigJson { tests: &tests })?;

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::search_flags::{self, Given};
 use crate::view;
 use intermezzo::refinement::is_of_scenario;
-use intermezzo::{Detail, Schedule, TestBinary};
+use intermezzo::{Schedule, TestBinary, Verbosity};
 use std::ffi::OsString;
 use std::fs;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
 
     view::check_may_write(args.view.as_ref())?;
     let mut cargo = CargoTest::new(arguments, args.json)?.record(view::records(args.view.as_ref()));
-    if !args.json && search_flags::detail(&args.limits)? == Detail::Quiet {
+    if !args.json && search_flags::detail(&args.limits)? == Verbosity::Quiet {
         cargo = cargo.silent();
     }
     // In a file: a long schedule's token is more than an environment variable holds.
@@ -95,7 +95,7 @@ fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Resul
         let detail = search_flags::detail(&args.limits)?;
         let style = output::style().detail(detail);
         let mut text = report.summary(&style);
-        if args.view.is_none() && detail != Detail::Quiet {
+        if args.view.is_none() && detail != Verbosity::Quiet {
             let how = "with --view page.html it becomes a page, event by event";
             text.push_str(&output::indented(how, output::BESIDE, &style));
         }

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::report::covered;
 use intermezzo::{
-    BreakpointFigures, Coverage, Detail, Environment, Limit, NamedPlace, Schedule, TestBinary, TextStyle,
+    BreakpointFigures, Coverage, Environment, Limit, NamedPlace, Schedule, TestBinary, TextStyle, Verbosity,
     Verdict,
 };
 use serde::Deserialize;
@@ -227,7 +227,7 @@ impl ProjectReport {
                 false => "error",
             };
             // Errors are reported in full where the test fails; for a test that passes, cargo shows nothing.
-            let most = match is_warning && style.detail != Detail::Quiet {
+            let most = match is_warning && style.detail != Verbosity::Quiet {
                 true => usize::MAX,
                 false => 1,
             };
@@ -236,10 +236,10 @@ impl ProjectReport {
             say(&format!("{word}[{}]: {first}", finding.kind));
             lines.for_each(|line| say(&format!("  {line}")));
         }
-        if style.detail == Detail::Quiet {
+        if style.detail == Verbosity::Quiet {
             return text;
         }
-        if style.detail == Detail::Verbose {
+        if style.detail == Verbosity::Verbose {
             for remark in &self.search {
                 say(remark);
             }
@@ -362,7 +362,7 @@ mod tests {
             ),
         ] {
             let read = ProjectReport::parse("a--b".into(), report.to_json()).unwrap();
-            for detail in [Detail::Quiet, Detail::Normal, Detail::Verbose] {
+            for detail in [Verbosity::Quiet, Verbosity::Normal, Verbosity::Verbose] {
                 let summary = read.summary(&TextStyle::default().detail(detail));
                 assert!(summary.starts_with(words), "{summary}");
                 let told = words.lines().next().unwrap().split_once(": ").unwrap().1;
@@ -388,9 +388,9 @@ mod tests {
         let read = ProjectReport::parse("a--b".into(), json.to_string()).unwrap();
         let summary = |detail| read.summary(&TextStyle::default().detail(detail));
         let whole = "\n              warning[misuse]: one\n                two\n                three\n";
-        let normal = summary(Detail::Normal);
+        let normal = summary(Verbosity::Normal);
         assert!(normal.contains(whole), "{normal}");
-        let quiet = summary(Detail::Quiet);
+        let quiet = summary(Verbosity::Quiet);
         assert!(quiet.contains("one") && !quiet.contains("two"), "{quiet}");
     }
 
@@ -427,9 +427,9 @@ mod tests {
             "{summary}"
         );
 
-        let quiet = read.summary(&TextStyle::default().detail(Detail::Quiet));
+        let quiet = read.summary(&TextStyle::default().detail(Verbosity::Quiet));
         assert!(quiet.lines().count() == 2 && !quiet.contains("imz1."), "{quiet}");
-        let verbose = read.summary(&TextStyle::default().detail(Detail::Verbose));
+        let verbose = read.summary(&TextStyle::default().detail(Verbosity::Verbose));
         for says in [
             "search: strategy dfs, reduction none, seed 0",
             "environment: per execution at most 1",

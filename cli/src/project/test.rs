@@ -8,7 +8,7 @@ use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::{self, Given};
 use crate::view;
-use intermezzo::{Detail, TextStyle, Verdict};
+use intermezzo::{TextStyle, Verbosity, Verdict};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::ffi::OsString;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     // Tests are run in the directories of their packages.
     let search = args.search.clone().wherever_run();
     let detail = search_flags::detail(&search)?;
-    let quiet = detail == Detail::Quiet && !args.json;
+    let quiet = detail == Verbosity::Quiet && !args.json;
     let mut arguments = every_test(args.cargo);
     if quiet {
         arguments.insert(0, "--quiet".into());

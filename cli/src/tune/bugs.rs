@@ -22,9 +22,9 @@ const STRATEGIES: &[(&str, Option<&str>)] = &[
     ("portfolio(surw,pos,places)", None),
     ("pct-all(3)", None),
     ("ranked", None),
-    ("coverage", None),
+    ("maple", None),
     ("dfs(4)", None),
-    ("delays(6)", None),
+    ("dfs(delays=6)", None),
 ];
 
 /// Published tools without a strategy of ours, and their names for people.

@@ -21,13 +21,13 @@ use std::time::{Duration, Instant};
 const SEARCHES: &[(&str, &str)] = &[
     ("dfs", "dpor"),
     ("dfs(2)", "caching"),
-    ("dfs(2)", "bpor"),
+    ("dfs(2)", "dpor"),
     (DEFAULT.0, DEFAULT.1),
     ("surw", "none"),
     ("pos", "none"),
     ("places", "none"),
     ("pct(3)", "none"),
-    ("delays(2)", "none"),
+    ("dfs(delays=2)", "none"),
     ("dfs", "none"),
 ];
 

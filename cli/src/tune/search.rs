@@ -5,13 +5,6 @@ use crate::problem::Problem;
 use intermezzo::{Settings, StrategyKind};
 use serde::{Deserialize, Serialize};
 
-/// Strategies whose parameter is a setting of its own, and that setting.
-const ARGUMENTS: &[(&str, &str)] = &[
-    ("dfs", "preemptions"),
-    ("delays", "delays"),
-    ("best-first", "priority"),
-];
-
 /// A search, as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Search {
@@ -61,9 +54,9 @@ impl Search {
     pub(crate) fn draws_at_random(&self) -> bool {
         let settings = self.settings(Settings::default());
         match settings.strategy {
-            StrategyKind::BestFirst => self.strategy.contains("random"),
+            StrategyKind::BestFirst(_) => self.strategy.contains("random"),
             // First bounded, then drawn; and an undecided search is drawn.
-            StrategyKind::Auto | StrategyKind::Coverage => true,
+            StrategyKind::Auto | StrategyKind::Maple(_) => true,
             // `pct-all` too, though it draws just the first of the executions that it learns from.
             ref other => other.is_sampler(),
         }
@@ -108,14 +101,13 @@ impl Search {
     }
 }
 
-/// Returns the settings in a strategy's name: `delays(2)` is `strategy=delays delays=2`.
+/// Returns the settings in a strategy's name: `dfs(2)` is `strategy=dfs preemptions=2`.
 fn named(strategy: &str) -> Vec<(&str, &str)> {
-    let parts = strategy
-        .split_once('(')
-        .and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
-    let setting = |name| ARGUMENTS.iter().find(|(known, _)| *known == name);
-    match parts.and_then(|(name, parameter)| Some((name, parameter, setting(name)?.1))) {
-        Some((name, parameter, setting)) => vec![("strategy", name), (setting, parameter)],
+    let bound = strategy
+        .strip_prefix("dfs(")
+        .and_then(|rest| rest.strip_suffix(')'));
+    match bound.filter(|bound| bound.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some(bound) => vec![("strategy", "dfs"), ("preemptions", bound)],
         None => vec![("strategy", strategy)],
     }
 }
@@ -149,18 +141,17 @@ mod tests {
 
     #[test]
     fn a_strategy_brings_its_own_number() {
-        let settings = search("delays(2)").settings(Settings::default());
-        assert_eq!(
-            (settings.strategy, settings.delays),
-            (StrategyKind::Delays, Some(2))
-        );
+        let settings = search("dfs(delays=2)").settings(Settings::default());
+        let bounds = settings.strategy.depth_first().expect("it is depth-first");
+        assert_eq!((bounds.delays, settings.preemptions), (Some(2), None));
         let settings = search("dfs(1)").settings(Settings::default());
         assert_eq!(settings.preemptions, Some(1));
         for (strategy, says) in [
             ("bfs", "is no strategy"),
             ("random(2)", "takes no parameters"),
-            ("delays(2", "has no `)`"),
-            ("delays(two)", "`two` is no number"),
+            ("dfs(delays=2", "has no `)`"),
+            ("dfs(two)", "no parameter of `dfs`"),
+            ("delays(2)", "give `dfs(delays=2)`"),
         ] {
             let error = Search::check_strategy(strategy).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
@@ -180,12 +171,12 @@ mod tests {
     fn what_draws_at_random_is_known() {
         for (strategy, random) in [
             ("dfs", false),
-            ("delays", false),
+            ("dfs(delays=none)", false),
             ("random", true),
             ("pct-all(2)", true),
             ("surw", true),
             ("auto", true),
-            ("coverage", true),
+            ("maple", true),
             ("ranked", false),
             ("best-first(rare)", false),
             ("best-first(random)", true),
@@ -198,9 +189,9 @@ mod tests {
     fn labels_name_what_is_not_the_default() {
         let mut search = search("dfs");
         assert_eq!(search.label(), "dfs");
-        search.reduction = "bpor".into();
+        search.reduction = "dpor".into();
         search.preemptions = "2".into();
         search.cache_bytes = Some("1000".into());
-        assert_eq!(search.label(), "dfs bpor preemptions=2 cache_bytes=1000");
+        assert_eq!(search.label(), "dfs dpor preemptions=2 cache_bytes=1000");
     }
 }

@@ -42,7 +42,7 @@ fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executio
         steps: own.steps,
         tasks: own.tasks,
         fair_yields: own.fair_yields,
-        awaits: own.awaits,
+        spin_loops: own.spin_loops,
         // Findings are only counted.
         minimise: 0,
         ..Settings::default()

@@ -64,10 +64,13 @@ impl OrderedAtomics {
             .map(String::as_str)
             .collect();
         let mut note = match (unordered.is_empty(), self.unordered.len() - unordered.len()) {
-            (true, _) => "quiet atomics: no atomic needs schedule points".to_owned(),
-            (_, 0) => format!("quiet atomics: schedule points only at {}", unordered.join(", ")),
+            (true, _) => "ordered-atomics: no atomic needs schedule points".to_owned(),
+            (_, 0) => format!(
+                "ordered-atomics: schedule points only at {}",
+                unordered.join(", ")
+            ),
             (_, more) => format!(
-                "quiet atomics: schedule points only at {} and {more} more",
+                "ordered-atomics: schedule points only at {} and {more} more",
                 unordered.join(", ")
             ),
         };

@@ -145,10 +145,9 @@ impl Preemptible {
 
     /// Returns notes on entries that matched nothing: they may be misspelled.
     pub(super) fn notes(&self) -> Vec<String> {
-        let only_in = self.only_in.unfitted().map(|entry| ("preempt_in", entry));
-        let not_in = self.not_in.unfitted().map(|entry| ("preempt_not_in", entry));
-        let note = |(setting, entry)| format!("`{setting}`: no schedule point that was met is in `{entry}`");
-        only_in.chain(not_in).map(note).collect()
+        let not_in = self.not_in.unfitted().map(|entry| format!("!{entry}"));
+        let note = |entry| format!("`preempt`: no schedule point that was met is in `{entry}`");
+        self.only_in.unfitted().chain(not_in).map(note).collect()
     }
 }
 

@@ -105,13 +105,16 @@ const MILLION: u32 = 1_000_000;
 impl Default for Epsilon {
     /// Returns one in a hundred.
     fn default() -> Self {
-        Epsilon {
-            millionths: MILLION / 100,
-        }
+        Epsilon::DEFAULT
     }
 }
 
 impl Epsilon {
+    /// One in a hundred.
+    pub const DEFAULT: Epsilon = Epsilon {
+        millionths: MILLION / 100,
+    };
+
     /// Returns this probability, rounded to six digits; `None` if the result is not between 0 and 1.
     pub fn new(probability: f64) -> Option<Epsilon> {
         let millionths = (probability * f64::from(MILLION)).round();

@@ -19,7 +19,7 @@ pub use progress::Progress;
 use crate::classify;
 use crate::listening::{self, Listening};
 use crate::report::Report;
-use crate::settings::{Reduction, SettingError, Settings, StrategyKind, search};
+use crate::settings::{Reduction, SettingError, Settings, SpinLoops, StrategyKind, search};
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use intermezzo_engine::runtime::{
     Abnormal, Emergency, Executor, Glancing, Limits, Listeners, Reported, crash, interrupt, journal, panics,
@@ -265,10 +265,12 @@ impl Exploration {
         match (self.custom.take(), &self.replay, iroots) {
             (Some(custom), ..) => custom,
             (None, Some(schedule), _) => Box::new(Replay::new(schedule.choices.clone())),
-            (None, None, Some(session)) if settings.strategy == StrategyKind::Coverage => {
-                session.strategy(settings.seed, settings.iroot_attempts)
-            }
-            (None, None, _) => search::strategy(settings),
+            (None, None, session) => match (&settings.strategy, session) {
+                (StrategyKind::Maple(options), Some(session)) => {
+                    session.strategy(settings.seed, options.attempts)
+                }
+                _ => search::strategy(settings),
+            },
         }
     }
 
@@ -285,12 +287,6 @@ impl Exploration {
         report.monitors = observers.names;
         if let Some(note) = note {
             report.note(&note);
-        }
-        let quiet = settings.quiet_atomics && self.replay.is_none();
-        if let Some(monitor) = observers.telling_apart.filter(|_| quiet) {
-            report.note(&format!(
-                "quiet atomics: off, for the monitor `{monitor}` tells apart what they would take together"
-            ));
         }
         let journal = settings.journal.directory();
         let left =
@@ -365,8 +361,8 @@ fn shutdown_reports(
 fn soundness_asked(settings: &Settings, kind: Kind) -> SoundReduction {
     let own = kind == Kind::OfSettings;
     match settings.reduction_at_work() {
-        Reduction::Dpor if own => SoundReduction::WakeupTrees,
-        Reduction::SourceDpor | Reduction::Bpor if own => SoundReduction::SourceSets,
+        Reduction::Dpor if own && settings.preemptions.is_none() => SoundReduction::WakeupTrees,
+        Reduction::Dpor | Reduction::SourceDpor if own => SoundReduction::SourceSets,
         _ => SoundReduction::Caching,
     }
 }
@@ -441,7 +437,7 @@ fn work(
         stack_bytes: settings.stack_bytes,
         forgotten_bytes: settings.forgotten_bytes,
         fair_yields: settings.fair_yields,
-        awaits: settings.awaits,
+        awaits: settings.spin_loops != SpinLoops::Run,
         deadlocks_allowed: settings.deadlocks_allowed,
         every_operation: settings.every_operation,
         hang: settings.hang,
@@ -449,7 +445,7 @@ fn work(
     let replays = common.kind == Kind::Replay;
     let assumes_loops = match replays {
         true => !premises.known_loops.is_empty(),
-        false => settings.assume_awaits,
+        false => settings.spin_loops == SpinLoops::Assume,
     };
     let glancing = Mutex::new(glancing);
     let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
@@ -487,7 +483,7 @@ fn work(
         if heeds_scope {
             worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
         }
-        if settings.quiet_atomics && common.kind == Kind::OfSettings && compatible {
+        if settings.reduction == Reduction::OrderedAtomics && common.kind == Kind::OfSettings && compatible {
             let settings = settings.clone();
             worker.quiet_atomics(move || search::strategy(&settings));
         }

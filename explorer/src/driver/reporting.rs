@@ -21,14 +21,14 @@ use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 /// What a report notes where tasks were parked.
-const PARKED: &str = "awaits: a task whose loop only waits goes on when a variable that it read changes; only variables, \
+const PARKED: &str = "spin_loops: a task whose loop only waits goes on when a variable that it read changes; only variables, \
                       registers and the task's own stack are compared, so what such a loop does because of other \
                       memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
-                      `awaits=false` plays such loops round by round";
+                      `spin_loops=run` plays such loops round by round";
 
 /// What a report notes where a parked task went on because of something that is not compared.
-const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
-                             before nobody else can go on is missed: set `awaits=false`";
+const UNSEEN_CHANGE: &str = "spin_loops: a loop that seemed to wait ended because of memory that is not compared; what it does \
+                             before nobody else can go on is missed: set `spin_loops=run`";
 
 /// What a report notes where tasks were unwound that would have been forgotten.
 const UNWOUND: &str = "tasks that executions left in the middle were unwound, because the memory that may be lost to them was \
@@ -348,7 +348,7 @@ fn assumed_note(loops: usize, given_up: GivenUp) -> String {
         ),
     };
     format!(
-        "assume_awaits: {loops} assumed to only wait from the first round on, for a later round was seen to{restarts}; what \
+        "spin_loops=assume: {loops} assumed to only wait from the first round on, for a later round was seen to{restarts}; what \
          such a loop does before its state repeats may be missed"
     )
 }
@@ -383,7 +383,7 @@ fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened
     }
     if tally.failed_iterations > 0 {
         report.note(&format!(
-            "awaits: in {} executions a loop came round in vain while what it read was written: each shows what a \
+            "spin_loops: in {} executions a loop came round in vain while what it read was written: each shows what a \
              shorter one shows",
             tally.failed_iterations
         ));

@@ -568,7 +568,7 @@ mod tests {
             let limits = limits(strategy, given);
             (limits.executions, limits.time, limits.by_default)
         };
-        let (dfs, auto) = (|| StrategyKind::DepthFirst, || StrategyKind::Auto);
+        let (dfs, auto) = (|| StrategyKind::DFS, || StrategyKind::Auto);
         let minutes = Some(Duration::from_secs(120));
         assert_eq!(told(dfs(), &[]), (None, minutes, true));
         assert_eq!(told(auto(), &[]), (Some(50_000), minutes, true));

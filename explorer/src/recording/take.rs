@@ -6,7 +6,7 @@ use super::{Recorded, Recording};
 use crate::driver::Exploration;
 use crate::listening::{Listening, Make};
 use crate::report::{Finding, FoundBy, Report};
-use crate::settings::{Settings, Wanted};
+use crate::settings::{Settings, SpinLoops, Wanted};
 use intermezzo_engine::schedule::{Choice, Schedule};
 use intermezzo_engine::sites::Sites;
 use intermezzo_engine::strategy::Strategy;
@@ -35,12 +35,15 @@ pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
     settings.steps = schedule.steps;
     settings.environment = schedule.environment;
     settings.fair_yields = schedule.fair_yields;
-    settings.awaits = schedule.awaits;
     settings.warm_up = settings.warm_up.max(schedule.warm_up);
     if !schedule.monitors.is_empty() {
         settings.monitors = Wanted::and_others(&schedule.monitors, &settings.monitors);
     }
-    settings.assume_awaits = !schedule.known_loops.is_empty();
+    settings.spin_loops = match (schedule.awaits, schedule.known_loops.is_empty()) {
+        (false, _) => SpinLoops::Run,
+        (true, false) => SpinLoops::Assume,
+        (true, true) => SpinLoops::Park,
+    };
     settings.schedule_points_at = Sites::default();
     settings.preempt_at_races = false;
 }

@@ -11,9 +11,8 @@
 //! time = 10
 //! ```
 
-use super::{SettingError, Settings};
+use super::{SettingError, Settings, declared};
 use intermezzo_engine::foreign;
-use intermezzo_engine::suggest::did_you_mean;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -210,14 +209,8 @@ impl Reader<'_> {
     /// A setting, if there is one of this name that takes this value.
     fn given(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
         let name = key.get_ref().as_ref();
-        if Settings::known().all(|(known, _)| known != name) {
-            let known: Vec<&str> = Settings::known().map(|(known, _)| known).collect();
-            let hint = did_you_mean(name, known.iter().copied().chain([TESTS]));
-            let problem = format!(
-                "there is no setting `{name}`; {hint}there are: {}",
-                known.join(", ")
-            );
-            return Err(self.error(key.span(), problem));
+        if let Err(problem) = declared::find(name) {
+            return Err(self.error(key.span(), format!("`{name}`: {problem}")));
         }
         let text = text_of(name, value.get_ref())
             .ok_or_else(|| format!("`{name}` takes a number, a text, `true`, `false`, or a list of texts"))

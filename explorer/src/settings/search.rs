@@ -1,10 +1,10 @@
-//! The search that the settings ask for.
+//! The search of the settings.
 
 use super::Settings;
 use intermezzo_engine::strategy::{Arrays, Strategy};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_search::classic::maple::Options;
-use intermezzo_search::kinds::{Reduction, StrategyKind, VariableSets};
+use intermezzo_search::kinds::{DepthFirstBounds, RankedOptions, Reduction, StrategyKind, VariableSets};
 use intermezzo_search::policies;
 use intermezzo_search::sampling::Sampling;
 use intermezzo_search::{
@@ -23,12 +23,12 @@ pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     if settings.strategy == StrategyKind::Auto {
         return auto(settings, SoundReduction::WakeupTrees, 0);
     }
-    match settings.reduction_at_work() {
-        Reduction::None | Reduction::Auto => unreduced(settings),
-        Reduction::Caching if settings.strategy == StrategyKind::Ranked => {
-            Box::new(ranked(settings).pruned(table_bytes(settings)))
+    match (settings.reduction_at_work(), &settings.strategy) {
+        (Reduction::None | Reduction::Auto | Reduction::OrderedAtomics, _) => unreduced(settings),
+        (Reduction::Caching, StrategyKind::Ranked(options)) => {
+            Box::new(ranked(settings, options).pruned(table_bytes(settings)))
         }
-        Reduction::Caching => {
+        (Reduction::Caching, _) => {
             let visits = Arc::new(Fingerprints::new(table_bytes(settings)));
             Box::new(Caching::new(
                 unreduced(settings),
@@ -36,23 +36,24 @@ pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
                 settings.preemptions.is_some(),
             ))
         }
-        Reduction::SourceDpor => Box::new(Dpor::new(Insertion::SourceSets)),
-        Reduction::Dpor => Box::new(Dpor::new(Insertion::WakeupTrees)),
-        Reduction::Bpor => {
-            let most = settings.preemptions.unwrap_or(u32::MAX);
-            Box::new(Dpor::new(Insertion::Bounded(most)))
-        }
+        (Reduction::SourceDpor, _) => Box::new(Dpor::new(Insertion::SourceSets)),
+        (Reduction::Dpor, _) => Box::new(Dpor::new(match settings.preemptions {
+            None => Insertion::WakeupTrees,
+            Some(most) => Insertion::Bounded(most),
+        })),
     }
 }
 
-/// Returns what is to be done about iRoots; `None` if nothing is.
+/// Returns the options of measuring iRoots, or of searching for them; `None` if neither is asked for.
 pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
-    let searches = settings.strategy == StrategyKind::Coverage;
-    let asked = searches || settings.iroots || settings.memo.is_some();
-    asked.then(|| Options {
+    let (searches, options) = match (&settings.strategy, &settings.iroots) {
+        (StrategyKind::Maple(options), _) => (true, options),
+        (_, options) => (false, options.as_ref()?),
+    };
+    Some(Options {
         searches,
-        window: settings.iroot_window,
-        memo: settings.memo.clone(),
+        window: options.window,
+        memo: options.memo.clone(),
         write_every: settings.checkpoint_every,
     })
 }
@@ -78,13 +79,15 @@ pub(crate) fn weaker(settings: &Settings, sound: SoundReduction, drawn: u64) -> 
 /// Returns the search of the strategy `auto`, of a program that suits these reductions.
 fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strategy> {
     let first = |reduction| Settings {
-        strategy: StrategyKind::DepthFirst,
+        strategy: StrategyKind::DFS,
         reduction,
         ..settings.clone()
     };
     let whole = match (settings.chooses_reduction(), settings.reduction_at_work()) {
         // An exhaustive search was asked for: it alone is run.
-        (false, reduction) if reduction != Reduction::None => return strategy(&first(reduction)),
+        (false, Reduction::Caching | Reduction::SourceDpor | Reduction::Dpor) => {
+            return strategy(&first(settings.reduction));
+        }
         (true, Reduction::Dpor) => match sound {
             SoundReduction::WakeupTrees => Some(Reduction::Dpor),
             SoundReduction::SourceSets => Some(Reduction::SourceDpor),
@@ -97,19 +100,15 @@ fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strat
         && sound != SoundReduction::Nothing;
     let bounds = Settings {
         // Fewest preemptions first finds most soonest, and covers something if it does not end.
-        preemptions: match settings.delays {
-            None => settings.preemptions.or(Some(u32::MAX)),
-            Some(_) => settings.preemptions,
-        },
+        preemptions: settings.preemptions.or(Some(u32::MAX)),
         ..first(if reduced {
             Reduction::Caching
         } else {
             Reduction::None
         })
     };
-    let bounded_otherwise = settings.delays.or(settings.depth).is_some() || settings.depth_step.is_some();
-    if bounded_otherwise || settings.quiet_atomics {
-        // Samples know nothing of these bounds, nor of a search that starts again where an atomic proves not to be quiet.
+    if settings.reduction == Reduction::OrderedAtomics {
+        // Samples cannot start again where an atomic proves to need schedule points.
         return strategy(&bounds);
     }
     let scoped = !settings.preempt_in.is_empty() || !settings.preempt_not_in.is_empty();
@@ -127,40 +126,21 @@ fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strat
     ))
 }
 
-/// The search that runs every schedule.
+/// Returns the search that runs every schedule.
 fn unreduced(settings: &Settings) -> Box<dyn Strategy> {
-    let within = |settings: &Settings| {
-        let settings = settings.clone();
-        move || unlimited(&settings)
-    };
-    match (settings.depth, settings.depth_step) {
-        (None, None) => unlimited(settings),
-        (Some(depth), None) => Box::new(DepthBounded::new(depth, within(settings))),
-        (depth, Some(step)) => Box::new(DepthBounded::deepening(step.get(), depth, within(settings))),
-    }
-}
-
-/// The search at any depth.
-fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
     let most = settings.preemptions;
     match &settings.strategy {
-        StrategyKind::DepthFirst if settings.delays.is_none() => match most {
-            None => Box::new(DepthFirst::new()),
-            Some(most) => Box::new(IterativePreemptionBounding::new(most)),
-        },
-        StrategyKind::DepthFirst | StrategyKind::Delays => {
-            Box::new(IterativeDelayBounding::new(settings.delays))
-        }
-        StrategyKind::BestFirst => {
-            let priorities = settings.priority.clone().unwrap_or_default();
+        StrategyKind::DepthFirst(bounds) => depth_first(most, bounds),
+        StrategyKind::BestFirst(options) => {
+            let priorities = options.priority.clone().unwrap_or_default();
             Box::new(BestFirst::new(
                 priorities.build(settings.seed),
                 most,
-                settings.prefixes,
+                options.prefixes,
             ))
         }
-        StrategyKind::Ranked => Box::new(ranked(settings)),
-        StrategyKind::Coverage => unreachable!("a search by iRoots is made by the session that knows them"),
+        StrategyKind::Ranked(options) => Box::new(ranked(settings, options)),
+        StrategyKind::Maple(_) => unreachable!("a search for iRoots is made by the session that knows them"),
         StrategyKind::Auto => unreachable!("it is made around the search of the other settings"),
         sampler => {
             let policy = policies::policy(sampler, most);
@@ -170,16 +150,33 @@ fn unlimited(settings: &Settings) -> Box<dyn Strategy> {
     }
 }
 
-/// The ranked search, with nothing pruned.
-fn ranked(settings: &Settings) -> Ranked {
-    let threads = settings.threads.map(|threads| ThreadBound {
+/// Returns the depth-first search within these bounds.
+fn depth_first(preemptions: Option<u32>, bounds: &DepthFirstBounds) -> Box<dyn Strategy> {
+    let delays = bounds.delays;
+    let any_depth = move || -> Box<dyn Strategy> {
+        match (delays, preemptions) {
+            (Some(most), _) => Box::new(IterativeDelayBounding::new((most < u32::MAX).then_some(most))),
+            (None, None) => Box::new(DepthFirst::new()),
+            (None, Some(most)) => Box::new(IterativePreemptionBounding::new(most)),
+        }
+    };
+    match (bounds.depth, bounds.step) {
+        (None, None) => any_depth(),
+        (Some(depth), None) => Box::new(DepthBounded::new(depth, any_depth)),
+        (depth, Some(step)) => Box::new(DepthBounded::deepening(step.get(), depth, any_depth)),
+    }
+}
+
+/// Returns the ranked search, with nothing pruned.
+fn ranked(settings: &Settings, options: &RankedOptions) -> Ranked {
+    let threads = options.threads.map(|threads| ThreadBound {
         threads,
-        epsilon: settings.epsilon,
+        epsilon: options.epsilon,
         seed: settings.seed,
     });
-    let dynamic = settings.variable_sets == VariableSets::Dynamic;
-    let ranked = Ranked::new(settings.preemptions, settings.variables, threads, dynamic);
-    match settings.arrays {
+    let dynamic = options.sets == VariableSets::Dynamic;
+    let ranked = Ranked::new(settings.preemptions, options.variables, threads, dynamic);
+    match options.arrays {
         Arrays::Elements => ranked,
         Arrays::Whole => ranked.with_whole_arrays(),
     }

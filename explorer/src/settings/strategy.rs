@@ -1,21 +1,28 @@
-//! Searches as settings name them: `dfs`, `pct(3)`, `portfolio(pct(3),2*pos,surw)`.
+//! Searches as settings name them: `dfs(delays=2)`, `pct(3)`, `portfolio(pct(3),2*pos,surw)`.
 
+use super::value;
+use intermezzo_engine::strategy::{Arrays, Epsilon};
 use intermezzo_engine::suggest::give_instead;
-use intermezzo_search::Interesting;
-use intermezzo_search::kinds::StrategyKind;
+use intermezzo_search::kinds::{
+    BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, StrategyKind, VariableSets,
+};
+use intermezzo_search::{Interesting, PrioritySpec};
+use std::num::NonZero;
 
-/// What the setting `strategy` may be, for people.
-pub(super) const VALUES: &str = "`auto`, `dfs`, `delays`, `best-first`, `ranked`, `coverage`, `random`, `pct(DEPTH)`, `pct-all(DEPTH)`, \
-                                 `pctvb(DEPTH,VARIABLES)`, `pos`, `places`, `surw(one)`, `surw(all)`, `surw(PLACE)`, or a \
-                                 `portfolio(..)` of those from `random` on";
+/// The values of the setting `strategy`, for people.
+pub(super) const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, `places`, \
+                                 or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
+                                 `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `best-first(PRIORITIES,prefixes=N)`, \
+                                 `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole)`, \
+                                 `maple(window=N,attempts=N,memo=FILE)`";
 
-/// Greatest depth: more changes than executions have choices.
+/// The greatest depth: more changes than executions have choices.
 const DEPTH_MAX: u32 = 1000;
 
-/// Greatest weight of a portfolio's member.
+/// The greatest weight of a member of a portfolio.
 const WEIGHT_MAX: u32 = 1_000_000;
 
-/// Reads a strategy.
+/// Parses a strategy.
 ///
 /// # Errors
 /// It is none; the text says what would be.
@@ -32,6 +39,10 @@ pub(super) fn parse(text: &str) -> Result<StrategyKind, String> {
         return known.map(|(_, strategy)| strategy).ok_or_else(|| none(text));
     };
     match name {
+        "dfs" => depth_first(parameters).map(StrategyKind::DepthFirst),
+        "best-first" => best_first(parameters).map(StrategyKind::BestFirst),
+        "ranked" => ranked(parameters).map(StrategyKind::Ranked),
+        "maple" => iroot_options(parameters, "maple").map(StrategyKind::Maple),
         "pct" => depth(parameters).map(StrategyKind::Pct),
         "pct-all" => depth(parameters).map(StrategyKind::PctAll),
         "pctvb" => {
@@ -57,9 +68,147 @@ pub(super) fn parse(text: &str) -> Result<StrategyKind, String> {
 
 fn none(text: &str) -> String {
     let name = text.split('(').next().unwrap_or_default();
+    match name {
+        "delays" => {
+            return "there is no strategy `delays` any more: give `dfs(delays=2)`, or `dfs(delays=none)`"
+                .into();
+        }
+        "coverage" => return "there is no strategy `coverage` any more: give `maple`".into(),
+        _ => {}
+    }
     let known = StrategyKind::ALL.iter().map(|(known, _)| *known);
     let instead = give_instead(name, known.chain(["portfolio"]), VALUES);
     format!("`{text}` is no strategy: {instead}")
+}
+
+/// Returns the names and values of a list such as `delays=2, depth=8`; an entry without `=` has no name.
+fn named(list: &str) -> impl Iterator<Item = (Option<&str>, &str)> {
+    let entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
+    entries.map(|entry| match entry.split_once('=') {
+        Some((name, value)) => (Some(name.trim()), value.trim()),
+        None => (None, entry),
+    })
+}
+
+fn no_parameter(strategy: &str, name: Option<&str>, value: &str, usage: &str) -> String {
+    let given = name.map_or_else(|| value.to_owned(), |name| format!("{name}={value}"));
+    format!("`{given}` is no parameter of `{strategy}`: give {usage}")
+}
+
+fn depth_first(list: &str) -> Result<DepthFirstBounds, String> {
+    let mut bounds = DepthFirstBounds::NONE;
+    for (name, value) in named(list) {
+        match name {
+            Some("delays") if value == "none" => bounds.delays = Some(u32::MAX),
+            Some("delays") => bounds.delays = Some(value::number(value)?),
+            Some("depth") => bounds.depth = Some(value::number(value)?),
+            Some("step") => bounds.step = Some(value::number::<NonZero<u32>>(value)?),
+            _ => {
+                let usage =
+                    "`delays=N`, `depth=N` or `step=N`; a bound on preemptions is the setting `preemptions`";
+                return Err(no_parameter("dfs", name, value, usage));
+            }
+        }
+    }
+    Ok(bounds)
+}
+
+fn best_first(list: &str) -> Result<BestFirstOptions, String> {
+    let mut options = BestFirstOptions::DEFAULT;
+    let mut priorities = Vec::new();
+    for (name, value) in named(list) {
+        match name {
+            None => priorities.push(value),
+            Some("prefixes") => options.prefixes = value::number(value)?,
+            Some(_) => {
+                let usage = "priorities, as in `preemptions,2*rare`, or `prefixes=N`";
+                return Err(no_parameter("best-first", name, value, usage));
+            }
+        }
+    }
+    if !priorities.is_empty() {
+        options.priority = Some(PrioritySpec::parse(&priorities.join(","))?);
+    }
+    Ok(options)
+}
+
+fn ranked(list: &str) -> Result<RankedOptions, String> {
+    let mut options = RankedOptions::DEFAULT;
+    for (name, value) in named(list) {
+        match name {
+            Some("variables") => options.variables = Some(value::number(value)?),
+            Some("threads") => options.threads = Some(threads(value)?),
+            Some("epsilon") => options.epsilon = epsilon(value)?,
+            Some("sets") => options.sets = value::one_of(&VariableSets::ALL, "way to take sets", value)?,
+            Some("arrays") => options.arrays = value::one_of(&Arrays::ALL, "way to count arrays", value)?,
+            _ => {
+                let usage = "`variables=N`, `threads=N`, `epsilon=P`, `sets=dynamic` or `arrays=whole`";
+                return Err(no_parameter("ranked", name, value, usage));
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn epsilon(text: &str) -> Result<Epsilon, String> {
+    let number = text.parse().ok().and_then(Epsilon::new);
+    number.ok_or_else(|| format!("`{text}` is no probability: give one between 0 and 1, as in 0.01"))
+}
+
+fn threads(text: &str) -> Result<u32, String> {
+    match value::number(text)? {
+        threads @ 2.. => Ok(threads),
+        threads => Err(format!("{threads} tasks have one order: give 2 or more")),
+    }
+}
+
+fn iroot_options(list: &str, of: &str) -> Result<IRootOptions, String> {
+    let mut options = IRootOptions::DEFAULT;
+    for (name, value) in named(list) {
+        match name {
+            Some("window") => options.window = value::number(value)?,
+            Some("attempts") => options.attempts = value::number(value)?,
+            Some("memo") => options.memo = value::path(value)?,
+            _ => {
+                return Err(no_parameter(
+                    of,
+                    name,
+                    value,
+                    "`window=N`, `attempts=N` or `memo=FILE`",
+                ));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// Parses the setting `iroots`: `true`, `false`, or parameters.
+pub(super) fn iroots(text: &str) -> Result<Option<IRootOptions>, String> {
+    match value::truth(text) {
+        Ok(measured) => Ok(measured.then_some(IRootOptions::DEFAULT)),
+        Err(problem) if text.is_empty() => Err(problem),
+        Err(_) => iroot_options(text, "iroots").map(Some),
+    }
+}
+
+/// Returns that setting as text.
+pub(super) fn show_iroots(options: Option<&IRootOptions>) -> String {
+    match options {
+        None => "false".into(),
+        Some(options) if *options == IRootOptions::DEFAULT => "true".into(),
+        Some(options) => options.to_string(),
+    }
+}
+
+/// Parses a seed, and the number of the first execution if one is given: `7`, `7/123`.
+pub(super) fn seed(text: &str) -> Result<(u64, Option<u64>), String> {
+    match text.split_once('/') {
+        None => Ok((value::number(text)?, None)),
+        Some((seed, first)) => {
+            let first = value::number::<NonZero<u64>>(first.trim())?;
+            Ok((value::number(seed.trim())?, Some(first.get())))
+        }
+    }
 }
 
 fn depth(text: &str) -> Result<u32, String> {
@@ -76,7 +225,7 @@ fn number(text: &str, what: &str, most: u32) -> Result<u32, String> {
     }
 }
 
-/// The members of a portfolio: a list with commas between, each with its weight before it, as in `2*pos`.
+/// Parses the members of a portfolio, separated by commas, each after its weight, as in `2*pos`.
 fn members(list: &str) -> Result<Vec<(u32, StrategyKind)>, String> {
     let (mut depth, mut begin) = (0_usize, 0);
     let mut parts = Vec::new();
@@ -118,6 +267,20 @@ mod tests {
     fn strategies_are_read_as_they_are_written() {
         for (text, written) in [
             ("dfs", "dfs"),
+            ("dfs(delays=2)", "dfs(delays=2)"),
+            ("dfs( step=4, depth = 1_0 )", "dfs(depth=10,step=4)"),
+            ("dfs(delays=none)", "dfs(delays=none)"),
+            ("dfs()", "dfs"),
+            ("best-first", "best-first"),
+            ("best-first(rare, 2*deepest)", "best-first(rare,2*deepest)"),
+            ("best-first(prefixes=10,rare)", "best-first(rare,prefixes=10)"),
+            ("ranked", "ranked"),
+            (
+                "ranked(arrays=whole,sets=dynamic,epsilon=0.25,threads=2,variables=1)",
+                "ranked(variables=1,threads=2,epsilon=0.25,sets=dynamic,arrays=whole)",
+            ),
+            ("maple(memo=a/b.json)", "maple(memo=a/b.json)"),
+            ("maple(window=7,attempts=2)", "maple(window=7)"),
             ("random", "random"),
             ("pct", "pct(3)"),
             ("pct( 5 )", "pct(5)"),
@@ -148,6 +311,16 @@ mod tests {
             ("bfs", "did you mean `dfs`? There is `auto`"),
             ("portfolo(pos)", "did you mean `portfolio`? "),
             ("bfs(3)", "is no strategy"),
+            ("delays", "give `dfs(delays=2)`"),
+            ("coverage", "give `maple`"),
+            ("dfs(2)", "is no parameter of `dfs`: give `delays=N`"),
+            ("dfs(delay=2)", "`delay=2` is no parameter"),
+            ("dfs(step=0)", "no number in range"),
+            ("best-first(rarest)", "`rarest` is no priority"),
+            ("ranked(threads=1)", "1 tasks have one order"),
+            ("ranked(epsilon=1)", "no probability"),
+            ("ranked(sets=all)", "no way to take sets"),
+            ("maple(memo=)", "no file is given"),
             ("pct(0)", "depth `0`: give a number from 1"),
             ("pct(many)", "depth `many`"),
             ("pct(3", "no `)` at its end"),
@@ -163,5 +336,27 @@ mod tests {
             let error = parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn probabilities_are_between_0_and_1() {
+        for (text, shown) in [("0.01", "0.01"), ("1e-6", "0.000001"), ("0.9999994", "0.999999")] {
+            assert_eq!(epsilon(text).unwrap().to_string(), shown);
+        }
+        for wrong in ["0", "1", "-0.1", "1e-7", "NaN", "inf", "x", ""] {
+            assert!(epsilon(wrong).unwrap_err().contains("no probability"), "{wrong}");
+        }
+        let epsilon = Epsilon::default();
+        assert_eq!(
+            (epsilon.complement(), Epsilon::of_complement(0.99)),
+            (0.99, Some(epsilon))
+        );
+    }
+
+    #[test]
+    fn seeds_may_name_the_first_execution() {
+        assert_eq!(seed("7"), Ok((7, None)));
+        assert_eq!(seed("7/123"), Ok((7, Some(123))));
+        assert!(seed("7/0").is_err() && seed("/3").is_err() && seed("7/").is_err());
     }
 }

@@ -4,7 +4,7 @@ use super::explored;
 use crate::ranked::{place, ranked};
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Arrays, Coverage, Explorer, RankBound, Strategy, Verdict, thread};
+use intermezzo_explorer::{Arrays, Coverage, Explorer, RankBound, Verdict, thread};
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
 use std::collections::{BTreeSet, HashMap};
 
@@ -299,10 +299,8 @@ fn a_failure_at_two_elements_is_found_at_one_array() {
 #[test]
 fn the_claim_says_what_a_variable_is() {
     let report = Explorer::new()
-        .strategy(Strategy::ranked())
+        .set("strategy", "ranked(variables=1,arrays=whole)")
         .preemptions(2)
-        .variables(1)
-        .arrays(Arrays::Whole)
         .explore(|| {
             let slots: [AtomicUsize; 2] = Default::default();
             let others: [AtomicUsize; 2] = Default::default();

@@ -4,7 +4,7 @@ use super::{PROGRAMS, explored_program, once_each};
 use crate::common::counted;
 use crate::interleavings::{Interleaving, Program, check_programs, enumerate, path};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Coverage, Explorer, Strategy, thread};
+use intermezzo_explorer::{Coverage, Explorer, thread};
 use quickcheck::TestResult;
 use std::collections::BTreeMap;
 
@@ -67,7 +67,9 @@ fn last_first() {
 
 #[test]
 fn a_stop_tells_the_last_complete_bound() {
-    let report = Explorer::new().delays(5).explore(last_first);
+    let report = Explorer::new()
+        .set("strategy", "dfs(delays=5)")
+        .explore(last_first);
     assert!(report.verdict().is_fail());
     let coverage = report.coverage().to_string();
     assert_eq!(
@@ -81,8 +83,7 @@ fn a_stop_tells_the_last_complete_bound() {
     );
 
     let report = Explorer::new()
-        .strategy(Strategy::delays())
-        .delays(1)
+        .set("strategy", "dfs(delays=1)")
         .explore(last_first);
     assert!(report.verdict().is_pass());
     let coverage = report.coverage().to_string();

@@ -4,7 +4,9 @@ use super::PROGRAMS;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::mpsc::channel;
 use intermezzo_explorer::sync::{Arc, Mutex};
-use intermezzo_explorer::{Coverage, Environment, Explorer, Report, any_bool, preemptions_off, thread};
+use intermezzo_explorer::{
+    Coverage, Environment, Explorer, Reduction, Report, any_bool, preemptions_off, thread,
+};
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -133,7 +135,7 @@ fn agrees(program: Program) -> TestResult {
             |most| outcomes(&program, plain(Some(most))),
         );
         let quiet = most.map_or_else(Explorer::new, |most| Explorer::new().preemptions(most));
-        let (found, quiet) = outcomes(&program, quiet.quiet_atomics(true));
+        let (found, quiet) = outcomes(&program, quiet.reduction(Reduction::OrderedAtomics));
         assert_eq!(found, expected, "{most:?} preemptions of {program:?}");
         assert!(quiet.traces().is_some(), "{quiet}");
         assert_eq!(
@@ -164,7 +166,10 @@ fn locked(accesses: usize) -> Program {
 #[test]
 fn accesses_under_a_lock_cost_nothing() {
     for accesses in [1, 3] {
-        let (_, report) = outcomes(&locked(accesses), Explorer::new().quiet_atomics(true));
+        let (_, report) = outcomes(
+            &locked(accesses),
+            Explorer::new().reduction(Reduction::OrderedAtomics),
+        );
         let (_, without) = outcomes(&locked(0), Explorer::new());
         assert_eq!(report.executions(), without.executions(), "{accesses}: {report}");
         assert_eq!(
@@ -181,7 +186,7 @@ fn accesses_under_a_lock_cost_nothing() {
 #[test]
 fn an_atomic_that_orders_another_has_schedule_points_alone() {
     // A message: the data are ordered by the flag, and by nothing else.
-    let report = Explorer::new().quiet_atomics(true).explore(|| {
+    let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let (data, flag) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -225,7 +230,10 @@ fn a_race_shown_late_is_still_explored() {
         });
         assert_eq!(n.load(SeqCst), 2);
     };
-    let report = Explorer::new().program("late").quiet_atomics(true).explore(test);
+    let report = Explorer::new()
+        .program("late")
+        .reduction(Reduction::OrderedAtomics)
+        .explore(test);
     assert!(report.verdict().is_fail(), "{report}");
     let schedule = report.findings()[0].schedule.clone();
     let again = Explorer::new().program("late").replay(schedule).explore(test);
@@ -234,7 +242,7 @@ fn a_race_shown_late_is_still_explored() {
 
 #[test]
 fn regions_and_quiet_atomics_do_not_mix() {
-    let report = Explorer::new().quiet_atomics(true).explore(|| {
+    let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let lock = Mutex::new(0);
         thread::scope(|scope| {
             for _ in 0..2 {
@@ -254,7 +262,7 @@ fn a_search_of_ones_own_cannot_start_anew() {
     let mine = intermezzo_explorer::Strategy::custom(intermezzo_explorer::search::DepthFirst::new());
     let refused = Explorer::new()
         .strategy(mine)
-        .quiet_atomics(true)
+        .reduction(Reduction::OrderedAtomics)
         .try_explore(|| {});
     assert!(refused.is_err_and(|error| error.to_string().contains("one of your own cannot")));
 }
@@ -270,7 +278,11 @@ fn orders(test: fn(&AtomicUsize, &std::sync::Mutex<BTreeSet<usize>>), counts: bo
         };
         let report = Explorer::new()
             .environment(environment)
-            .quiet_atomics(quiet)
+            .reduction(if quiet {
+                Reduction::OrderedAtomics
+            } else {
+                Reduction::None
+            })
             .explore(|| test(&AtomicUsize::new(0), &seen));
         assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
         assert!(report.verdict().is_pass(), "{report}");
@@ -304,7 +316,7 @@ fn a_sender_that_closes_before_another_orders_nothing() {
 
 #[test]
 fn a_sender_that_closes_orders_what_comes_after_the_news_that_all_are_gone() {
-    let report = Explorer::new().quiet_atomics(true).explore(|| {
+    let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let (sender, receiver) = channel::<()>();
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -363,7 +375,7 @@ fn a_look_that_finds_no_end_orders_nothing() {
 #[test]
 fn starting_anew_is_no_departure() {
     // The first execution has a step before its first choice that later ones have a decision in.
-    let report = Explorer::new().quiet_atomics(true).explore(|| {
+    let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let n = Arc::new(AtomicUsize::new(0));
         let theirs = n.clone();
         let task = thread::spawn(move || theirs.load(SeqCst));

@@ -5,7 +5,7 @@ use crate::common::counted;
 use crate::interleavings::{Held, Objects, Op, Program, check_programs, enumerate, run_with};
 use crate::regions::within_scope;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Coverage, Explorer, Scope, thread};
+use intermezzo_explorer::{Coverage, Explorer, thread};
 use quickcheck::TestResult;
 
 /// Operations in a source file of their own.
@@ -74,10 +74,11 @@ fn two_atomics() {
 #[test]
 fn variables_are_named_as_in_reports() {
     let within = |only_in: &str, not_in: &str| {
-        let parse = |text| Scope::parse(text).unwrap();
-        let explorer = Explorer::new()
-            .preempt_in(parse(only_in))
-            .preempt_not_in(parse(not_in));
+        let not_in = match not_in {
+            "" => String::new(),
+            place => format!("!{place}"),
+        };
+        let explorer = Explorer::new().set("preempt", format!("{only_in},{not_in}"));
         explorer.explore(two_atomics)
     };
     assert_eq!(within("", "").executions(), 6);
@@ -89,8 +90,8 @@ fn variables_are_named_as_in_reports() {
     assert_eq!(
         report.notes(),
         [
-            "`preempt_in`: no schedule point that was met is in `atomic 0.3`",
-            "`preempt_not_in`: no schedule point that was met is in `queue::ring`",
+            "`preempt`: no schedule point that was met is in `atomic 0.3`",
+            "`preempt`: no schedule point that was met is in `!queue::ring`",
         ]
     );
     let told = within("", "atomic 0.2").to_string().replace("\n  ", " ");
@@ -116,10 +117,9 @@ fn findings_replay_without_the_scope() {
         });
         assert_eq!(b.load(SeqCst), 2);
     };
-    let scope = || Scope::parse("atomic 0.1").unwrap();
     let report = Explorer::new()
         .program("scope")
-        .preempt_not_in(scope())
+        .set("preempt", "!atomic 0.1")
         .explore(test);
     assert_eq!(report.findings().len(), 1, "{report}");
     let schedule = || report.findings()[0].schedule.clone();
@@ -127,7 +127,7 @@ fn findings_replay_without_the_scope() {
     assert_eq!(again.findings(), report.findings());
     let again = Explorer::new()
         .program("scope")
-        .preempt_not_in(scope())
+        .set("preempt", "!atomic 0.1")
         .replay(schedule())
         .explore(test);
     assert_eq!(again.findings(), report.findings());

@@ -227,8 +227,8 @@ fn a_checkpoint_of_another_search_is_refused() {
         ("steps", same().steps_per_execution(5)),
         ("keep_going", same().keep_going(true)),
         ("seed", same().seed(1)),
-        ("tasks", same().tasks_per_execution(5)),
-        ("stack", same().stack_bytes(1 << 20)),
+        ("tasks", same().set("tasks", 5)),
+        ("stack", same().set("stack", 1 << 20)),
         ("environment", same().environment(Environment::default())),
     ] {
         assert_eq!(setting(other), name);

@@ -8,7 +8,6 @@ use intermezzo_explorer::{Coverage, Explorer, Finding, Reduction, Report, Strate
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
 
 /// Chooses, waits, gets stuck and panics, by turns.
 fn eventful() {
@@ -72,7 +71,7 @@ pub(crate) fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, 
     let reductions = [
         (Reduction::Dpor, None),
         (Reduction::SourceDpor, None),
-        (Reduction::Bpor, Some(1)),
+        (Reduction::Dpor, Some(1)),
     ];
     let with = move |(name, test)| reductions.map(|(reduction, bound)| (name, test, reduction, bound));
     programs.into_iter().flat_map(with)
@@ -226,7 +225,7 @@ fn from_checkpoints(
     let (seen, path) = (there.clone(), file.clone());
     let report = explorer(jobs)
         .checkpoint(&file)
-        .checkpoint_every(Duration::ZERO)
+        .set("checkpoint_every", 0)
         .on_progress(move |_| seen.lock().unwrap().extend(fs::read(&path).ok()))
         .explore(test);
     assert_eq!(told(&report), whole);

@@ -40,12 +40,16 @@ where
     }
     for (name, strategy) in [
         ("auto", Strategy::auto()),
-        ("delays", Strategy::delays()),
+        ("delays", Strategy::named("dfs(delays=none)").unwrap()),
         ("best-first", Strategy::best_first()),
     ] {
         assert_eq!(explore(of().strategy(strategy)).0, wanted, "{name}");
     }
-    assert_eq!(explore(of().quiet_atomics(true)).0, wanted, "quiet atomics");
+    assert_eq!(
+        explore(of().reduction(Reduction::OrderedAtomics)).0,
+        wanted,
+        "ordered atomics"
+    );
     wanted
 }
 

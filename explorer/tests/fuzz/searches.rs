@@ -7,7 +7,6 @@ use crate::run::explore;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Report, Strategy};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::num::NonZero;
 
 /// A search that does not show what the reference does.
 #[derive(Debug)]
@@ -116,7 +115,7 @@ fn explorer(number: u64) -> Explorer {
         .minimise(0)
         .environment(environment)
         // A few yields in a straight line are no loop that starves others.
-        .fair_yields(1_000)
+        .set("fair_yields", 1_000)
 }
 
 fn differ(search: &str, what: String) -> Difference {
@@ -234,25 +233,22 @@ pub(crate) fn compare(
         ("caching", Reduction::Caching),
         ("source-dpor", Reduction::SourceDpor),
         ("dpor", Reduction::Dpor),
-        ("bpor", Reduction::Bpor),
+        // A bound that no program reaches.
+        ("bounded dpor", Reduction::Dpor),
     ];
     for (name, reduction) in reductions {
+        let bounded = name == "bounded dpor";
         let with = explorer(number).reduction(reduction);
-        // A bound that no program reaches.
-        let with = if reduction == Reduction::Bpor {
-            with.preemptions(1_000)
-        } else {
-            with
-        };
+        let with = if bounded { with.preemptions(1_000) } else { with };
         let found = run(name, with, tally)?;
         same(name, &found, &reference, true)?;
-        if reduction != Reduction::Bpor {
+        if !bounded {
             whole(name, &found)?;
         }
         if found.report.traces() != none.report.traces() {
             let (traces, wanted) = (found.report.traces(), none.report.traces());
             let what = format!("counts {traces:?} traces, not {wanted:?}");
-            if reduction != Reduction::Bpor {
+            if !bounded {
                 return Err(differ(name, what));
             }
             tally.bpor_counts_otherwise += 1;
@@ -263,7 +259,7 @@ pub(crate) fn compare(
             .notes()
             .iter()
             .any(|note| note.contains(" took over"));
-        if reduction == Reduction::Dpor && !weaker {
+        if name == "dpor" && !weaker {
             tally.optimal += 1;
             if found.report.redundant() > 0 {
                 let (redundant, all) = (found.report.redundant(), found.report.executions());
@@ -281,11 +277,12 @@ pub(crate) fn compare(
 
     // The rest in turns: each costs as much as all before.
     let with = || explorer(number);
+    let named = |name| Strategy::named(name).expect("there is such a search");
     match number % 16 {
         bound @ 0..4 => {
             let bound = bound as u32 % 3;
             let all = shown(program, with().preemptions(bound));
-            for (name, reduction) in [("caching", Reduction::Caching), ("bpor", Reduction::Bpor)] {
+            for (name, reduction) in [("caching", Reduction::Caching), ("dpor", Reduction::Dpor)] {
                 let search = format!("{name} at {bound}");
                 let found = shown(program, with().preemptions(bound).reduction(reduction));
                 tally.searches += 1;
@@ -294,7 +291,7 @@ pub(crate) fn compare(
                 if found.report.traces() != all.report.traces() {
                     let (traces, wanted) = (found.report.traces(), all.report.traces());
                     let what = format!("counts {traces:?} traces, not {wanted:?}");
-                    if reduction != Reduction::Bpor {
+                    if reduction != Reduction::Dpor {
                         return Err(differ(&search, what));
                     }
                     tally.bpor_counts_otherwise += 1;
@@ -337,19 +334,18 @@ pub(crate) fn compare(
         }
         which @ 7..16 => {
             let (name, strategy, claims) = match which {
-                7 => ("delays", Strategy::delays(), true),
+                7 => ("delays", named("dfs(delays=none)"), true),
                 8 => ("best-first", Strategy::best_first(), true),
                 9 => ("ranked", Strategy::ranked(), true),
                 10 => ("auto", Strategy::auto(), true),
                 11 => ("random", Strategy::random(), false),
                 12 => ("pct", Strategy::pct(3), false),
                 13 => ("pos", Strategy::pos(), false),
-                14 => ("quiet atomics", Strategy::dfs(), true),
-                _ => ("depth", Strategy::dfs(), true),
+                14 => ("ordered atomics", Strategy::dfs(), true),
+                _ => ("depth", named("dfs(step=3)"), true),
             };
             let with = match which {
-                14 => with().quiet_atomics(true),
-                15 => with().depth_step(NonZero::new(3).expect("it is 3")),
+                14 => with().reduction(Reduction::OrderedAtomics),
                 11..14 => with().executions(50),
                 _ => with(),
             };

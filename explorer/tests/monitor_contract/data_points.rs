@@ -58,7 +58,7 @@ fn places_given_are_schedule_points() {
     for reduction in [Reduction::None, Reduction::Dpor, Reduction::Caching] {
         let report = explorer()
             .reduction(reduction)
-            .schedule_points_at(places())
+            .set("data_points", places())
             .explore(increments);
         let [finding] = report.findings() else {
             panic!("{report}")
@@ -90,7 +90,7 @@ fn every_order_of_such_accesses_is_run() {
             .reduction(reduction)
             .keep_going(true)
             .minimise(0)
-            .schedule_points_at(places())
+            .set("data_points", places())
             .explore(increments);
         (report.executions(), report.traces())
     };
@@ -115,7 +115,7 @@ fn monitors_hear_of_the_operation_and_of_the_access() {
         format!("data_points.rs:{number}")
     };
     let points = Sites::parse(&format!("{},{}", line("HERE, ONE"), line("HERE, TWO"))).unwrap();
-    let explorer = explorer().schedule_points_at(points);
+    let explorer = explorer().set("data_points", points);
     let seen = recorded(
         explorer,
         Interests::SYNC_ACCESSES | Interests::DATA_ACCESSES,
@@ -182,7 +182,7 @@ fn what_comes_of_a_race_is_seen() {
                 .monitor(Suspicious::default())
                 .reduction(reduction)
                 .keep_going(true)
-                .preempt_at_races(preempt)
+                .set("data_points", if preempt { "races" } else { "none" })
                 .explore(|| {
                     let lock = Mutex::new(());
                     thread::scope(|scope| {

@@ -104,7 +104,9 @@ fn what_fairness_leaves_out_is_said() {
     for number in 0..programs {
         let program = lines::draw(g, lines::Kind::Polling);
         let search = |yields| {
-            let explorer = Explorer::new().reduction(Reduction::Caching).fair_yields(yields);
+            let explorer = Explorer::new()
+                .reduction(Reduction::Caching)
+                .set("fair_yields", yields);
             lines::explore(&program, explorer)
         };
         let (report, seen) = search(1);
@@ -176,7 +178,7 @@ fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
         // A wait that times out counts as a yield: with fewer of them fair scheduling would leave it out.
         Explorer::new()
             .environment(environment)
-            .fair_yields(3)
+            .set("fair_yields", 3)
             .minimise(0)
             .explore(test)
     };
@@ -208,7 +210,12 @@ fn a_bug_that_takes_four_yields_is_not_claimed_to_be_missing() {
             assert!(rounds < 4, "nothing came");
         });
     };
-    let search = |yields| Explorer::new().fair_yields(yields).minimise(0).explore(test);
+    let search = |yields| {
+        Explorer::new()
+            .set("fair_yields", yields)
+            .minimise(0)
+            .explore(test)
+    };
     let report = search(1);
     assert!(report.verdict().is_pass(), "{report}");
     assert_ne!(report.coverage(), &Coverage::Exhaustive, "{report}");

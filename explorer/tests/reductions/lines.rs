@@ -371,7 +371,7 @@ fn searches_agree_on_programs_with_clocks() {
             }
             let reductions: &[Reduction] = match bound {
                 None => &[Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor],
-                Some(_) => &[Reduction::Caching, Reduction::Bpor],
+                Some(_) => &[Reduction::Caching, Reduction::Dpor],
             };
             for &reduction in reductions {
                 let (reduced, same) = searched(&program, reduction, bound);
@@ -405,7 +405,9 @@ fn assuming_awaits_changes_nothing_without_a_loop() {
         let program = draw(g, if number % 4 == 0 { Kind::Timed } else { Kind::Plain });
         for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
             let told = |assume| {
-                let explorer = Explorer::new().reduction(reduction).assume_awaits(assume);
+                let explorer = Explorer::new()
+                    .reduction(reduction)
+                    .set("spin_loops", if assume { "assume" } else { "park" });
                 let (report, seen) = explore(&program, explorer);
                 (
                     (report.executions(), report.redundant(), report.traces()),

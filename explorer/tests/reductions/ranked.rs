@@ -8,7 +8,8 @@ use crate::program::{Family, Program, Sample};
 use crate::run::{Outcomes, Records, explore};
 use crate::{check, check_share, same_outcomes, variable};
 use intermezzo_explorer::{
-    Arrays, Coverage, Environment, Explorer, RankBound, Reduction, Report, Strategy, VariableSets,
+    Arrays, Coverage, Environment, Explorer, RankBound, RankedOptions, Reduction, Report, Strategy,
+    StrategyKind, VariableSets,
 };
 use quickcheck::TestResult;
 use std::collections::BTreeSet;
@@ -67,20 +68,27 @@ fn known(program: &Program) -> Option<Vec<Known>> {
     executions(program, &mut take).then_some(found)
 }
 
+/// Returns the ranked search with these options.
+fn ranked_with(variables: Option<u32>, sets: VariableSets, arrays: Arrays) -> Strategy {
+    let options = RankedOptions {
+        variables,
+        sets,
+        arrays,
+        ..RankedOptions::DEFAULT
+    };
+    StrategyKind::Ranked(options).into()
+}
+
 fn explorer(bounds: (Option<u32>, Option<u32>), sets: VariableSets, reduction: Reduction) -> Explorer {
     let mut explorer = Explorer::new()
         .program("random program")
         .environment(Environment::calm())
-        .strategy(Strategy::ranked())
-        .variable_sets(sets)
+        .strategy(ranked_with(bounds.1, sets, Arrays::Elements))
         .reduction(reduction)
         .keep_going(true)
         .minimise(0);
     if let Some(most) = bounds.0 {
         explorer = explorer.preemptions(most);
-    }
-    if let Some(most) = bounds.1 {
-        explorer = explorer.variables(most);
     }
     explorer
 }
@@ -252,8 +260,8 @@ fn plain_when_nothing_is_chosen<const FAMILY: usize>(Sample(program): Sample<FAM
         if order(&program, ranked) != plain {
             return TestResult::error(format!("another order with {most} preemptions"));
         }
-        let arrays =
-            explorer((Some(most), None), VariableSets::Dynamic, Reduction::None).arrays(Arrays::Whole);
+        let arrays = explorer((Some(most), None), VariableSets::Dynamic, Reduction::None)
+            .strategy(ranked_with(None, VariableSets::Dynamic, Arrays::Whole));
         if order(&program, arrays) != plain {
             return TestResult::error(format!("another order with {most} preemptions and whole arrays"));
         }

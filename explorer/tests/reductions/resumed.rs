@@ -9,7 +9,6 @@ use intermezzo_explorer::Environment;
 use quickcheck::TestResult;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// How many random programs of all families are compared, unless said otherwise: each part ends with a file on the disk.
 const PROGRAMS: u64 = 320;
@@ -144,7 +143,7 @@ fn killed(
     let (seen, path) = (written.clone(), file.clone());
     let whole = explorer(search, Environment::calm())
         .checkpoint(&file)
-        .checkpoint_every(Duration::ZERO)
+        .set("checkpoint_every", 0)
         .on_progress(move |_| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
             seen.extend(std::fs::read(&path).ok());

@@ -16,8 +16,8 @@ const PROGRAMS: u64 = 2_000;
 pub(crate) const SEARCHES: [Case; 4] = [
     (Reduction::Dpor, None),
     (Reduction::SourceDpor, None),
-    (Reduction::Bpor, Some(1)),
-    (Reduction::Bpor, Some(2)),
+    (Reduction::Dpor, Some(1)),
+    (Reduction::Dpor, Some(2)),
 ];
 
 /// How many workers there are beside a single one.

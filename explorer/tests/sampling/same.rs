@@ -5,7 +5,6 @@ use crate::common::told;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Environment, Explorer, Strategy, thread};
 use std::cell::RefCell;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -85,7 +84,7 @@ fn each_execution_is_the_same_alone() {
         let run = |first: u64, executions| {
             let orders = Mutex::new(Vec::new());
             explorer(strategy)
-                .first_execution(NonZero::new(first).unwrap())
+                .set("seed", format!("0/{first}"))
                 .executions(executions)
                 .explore(|| body(&orders));
             orders.into_inner().unwrap()

@@ -4,7 +4,7 @@ use crate::same::SAMPLERS;
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{
-    Coverage, Detail, Environment, Explorer, Strategy, TextStyle, choose, hint, thread,
+    Coverage, Environment, Explorer, Strategy, TextStyle, Verbosity, choose, hint, thread,
 };
 
 fn explorer(strategy: &str) -> Explorer {
@@ -126,7 +126,7 @@ fn tasks_that_wait_in_loops_end() {
     for strategy in SAMPLERS {
         for awaits in [true, false] {
             let report = explorer(strategy)
-                .awaits(awaits)
+                .set("spin_loops", if awaits { "park" } else { "run" })
                 .executions(200)
                 .steps_per_execution(2_000)
                 .explore(|| {
@@ -168,7 +168,7 @@ fn a_portfolio_says_who_ran_and_found_what() {
     let by = report.findings()[0].found_by.as_deref().unwrap();
     assert!(["profile", "places", "random", "surw(one)"].contains(&by), "{by}");
     assert!(report.to_json().contains("\"found_by\""));
-    let text = report.text(&TextStyle::default().detail(Detail::Verbose));
+    let text = report.text(&TextStyle::default().detail(Verbosity::Verbose));
     assert!(text.contains(&format!("found by {by}")), "{text}");
 }
 
@@ -176,8 +176,7 @@ fn a_portfolio_says_who_ran_and_found_what() {
 fn what_would_not_hold_is_refused() {
     for (explorer, name) in [
         (explorer("pct(3)").preemptions(2), "preemptions"),
-        (explorer("surw").depth(3), "depth"),
-        (explorer("pos").delays(3), "delays"),
+        (explorer("surw").set("preempt", "ring.rs"), "preempt"),
         (
             explorer("places").reduction(intermezzo_explorer::Reduction::Dpor),
             "reduction",

@@ -46,7 +46,7 @@ fn assert_hangs(test: impl Fn() + Send + Sync, words: &str) {
     // Tasks that hang are unwound, so that what they drop can be counted.
     let explorer = Explorer::new()
         .environment(Environment::calm())
-        .forgotten_bytes(0);
+        .set("forgotten_bytes", 0);
     let report = explorer.explore(test);
     let found = report.findings().first().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(found.kind.as_str(), "deadlock", "{report}");

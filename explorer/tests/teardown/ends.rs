@@ -6,7 +6,6 @@
     reason = "how a child process tells its parent what it does"
 )]
 
-use intermezzo_explorer::settings::JournalAt;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, Report, Schedule, choose, thread};
 use std::io::Read;
@@ -43,7 +42,7 @@ fn directory(name: &str) -> PathBuf {
 fn explorer(directory: &Path) -> Explorer {
     Explorer::new()
         .program("ends")
-        .journal(JournalAt::Directory(directory.to_owned()))
+        .set("journal", directory.display())
 }
 
 /// Something happens in one of many executions only: when both tasks have taken the second value of three, and task 2 is first.
@@ -68,7 +67,7 @@ fn happens_in(schedule: Schedule) -> bool {
     let happened = std::sync::atomic::AtomicBool::new(false);
     Explorer::new()
         .program("ends")
-        .journal(JournalAt::Off)
+        .set("journal", "none")
         .replay(schedule)
         .explore(|| in_one_execution(|| happened.store(true, std::sync::atomic::Ordering::Relaxed)));
     happened.into_inner()

@@ -34,7 +34,7 @@ fn a_task_that_creates_itself_reaches_the_limit() {
 
 #[test]
 fn a_loop_that_creates_tasks_reaches_the_limit() {
-    let report = Explorer::new().tasks_per_execution(100).explore(|| {
+    let report = Explorer::new().set("tasks", 100).explore(|| {
         loop {
             thread::spawn(|| ());
         }
@@ -48,9 +48,9 @@ fn a_loop_that_creates_tasks_reaches_the_limit() {
     // It replays, and the limit is no end where it is not reached.
     let schedule = report.findings()[0].schedule.clone();
     let creates = |tasks: u32| move || (1..tasks).for_each(|_| drop(thread::spawn(|| ())));
-    let replayed = Explorer::new().tasks_per_execution(100).replay(schedule);
+    let replayed = Explorer::new().set("tasks", 100).replay(schedule);
     assert_eq!(kinds(&replayed.explore(creates(101))), ["step_limit"]);
-    let within = Explorer::new().tasks_per_execution(100).explore(creates(100));
+    let within = Explorer::new().set("tasks", 100).explore(creates(100));
     assert!(within.verdict().is_pass(), "{within}");
 }
 
@@ -64,7 +64,7 @@ fn destructors_that_create_tasks_end() {
             }
         }
     }
-    let report = Explorer::new().forgotten_bytes(0).explore(|| {
+    let report = Explorer::new().set("forgotten_bytes", 0).explore(|| {
         thread::spawn(|| {
             let _spawns = Spawns;
             loop {
@@ -142,7 +142,7 @@ fn a_stack_overflow_says_the_size_and_what_to_set() {
     };
     for (explorer, kib, more) in [
         (Explorer::new(), 2048, "`stack = 8388608`"),
-        (Explorer::new().stack_bytes(64 << 10), 64, "`stack = 262144`"),
+        (Explorer::new().set("stack", 64 << 10), 64, "`stack = 262144`"),
     ] {
         let report = explorer.explore(overflows);
         assert_eq!(kinds(&report), ["crash"], "{report}");

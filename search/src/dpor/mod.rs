@@ -518,8 +518,7 @@ impl Strategy for Dpor {
         Status {
             reduction: match self.insertion {
                 Insertion::SourceSets => "source-dpor",
-                Insertion::WakeupTrees => "dpor",
-                Insertion::Bounded(_) => "bpor",
+                Insertion::WakeupTrees | Insertion::Bounded(_) => "dpor",
             },
             redundant: self.redundant,
             blocked: self.blocked,

@@ -85,7 +85,7 @@ impl Builder {
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
         // The full reduction cannot be bounded.
         let reduction = match self.preemption_bound {
-            Some(_) => Reduction::Bpor,
+            Some(_) => Reduction::Dpor,
             None => Reduction::Dpor,
         };
         let settings = Settings {

@@ -6,7 +6,7 @@ use intermezzo::refinement::{ObservationSet, refine};
 use intermezzo::settings::Config;
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo::{Explorer, Reduction, Schedule, Strategy, foreign, thread};
+use intermezzo::{Explorer, Reduction, Schedule, foreign, thread};
 use std::fs;
 use std::path::Path;
 
@@ -254,8 +254,7 @@ fn remembered(memo: &Path) -> Result<String, Problem> {
     let there = foreign::read(memo).unwrap_or_default();
     let explorer = Explorer::new().program("counts::counted").executions(3);
     let explored = explorer
-        .strategy(Strategy::coverage())
-        .memo(memo)
+        .set("strategy", format!("maple(memo={})", memo.display()))
         .try_explore(count);
     explored.map_err(|error| error.to_string())?;
     Ok(String::from_utf8_lossy(&there).into_owned())

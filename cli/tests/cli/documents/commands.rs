@@ -270,7 +270,7 @@ fn variable(name: &str, value: &str) -> Result<(), String> {
         .strip_prefix("INTERMEZZO_")
         .unwrap_or_default()
         .to_lowercase();
-    if Settings::known().any(|(known, _)| known == setting) {
+    if Settings::all().iter().any(|known| known.name == setting) {
         let set = Settings::default().set(&setting, value);
         return set.map_err(|error| error.to_string());
     }

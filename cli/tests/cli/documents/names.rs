@@ -55,7 +55,7 @@ fn settings(code: &str) -> Option<Result<(), String>> {
     let sets: Vec<(&str, &str)> = sets.collect::<Option<_>>()?;
     if !sets
         .iter()
-        .any(|(name, _)| Settings::known().any(|(known, _)| known == *name))
+        .any(|(name, _)| Settings::all().iter().any(|known| known.name == *name))
     {
         return None;
     }

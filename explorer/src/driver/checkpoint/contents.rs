@@ -47,109 +47,25 @@ impl Identity {
         settings: &Settings,
         monitors: &[String],
     ) -> std::io::Result<Identity> {
-        // In full, so that a new setting cannot be forgotten here.
-        let Settings {
-            strategy,
-            reduction,
-            preemptions,
-            delays,
-            variables,
-            variable_sets: _,
-            arrays: _,
-            threads,
-            epsilon: _,
-            depth,
-            depth_step,
-            preempt_in,
-            preempt_not_in,
-            quiet_atomics,
-            schedule_points_at,
-            // Off where there is a checkpoint.
-            preempt_at_races: _,
-            breakpoints,
-            priority,
-            prefixes: _,
-            iroots,
-            iroot_window: _,
-            iroot_attempts: _,
-            memo,
-            executions: _,
-            time: _,
-            steps,
-            fair_yields,
-            awaits,
-            assume_awaits,
-            warm_up,
-            retries,
-            minimise: _,
-            minimise_time: _,
-            hang: _,
-            journal: _,
-            deadlocks_allowed,
-            keep_going,
-            seed,
-            first_execution,
-            cache_bytes,
-            jobs: _,
-            checkpoint: _,
-            checkpoint_every: _,
-            tasks,
-            stack_bytes,
-            forgotten_bytes: _,
-            monitors: named,
-            detail: _,
-            environment,
-            every_operation,
-        } = settings;
-        debug_assert!(
-            delays.is_none()
-                && variables.is_none()
-                && threads.is_none()
-                && depth.is_none()
-                && depth_step.is_none()
-                && priority.is_none()
-                && !quiet_atomics
-                && !assume_awaits
-                && !iroots
-                && memo.is_none(),
-            "such searches are not kept"
-        );
         let mut monitors = monitors.join(", ");
-        for named in named.iter().filter(|named| !named.arguments.is_empty()) {
+        for named in settings
+            .monitors
+            .iter()
+            .filter(|named| !named.arguments.is_empty())
+        {
             monitors.push_str(&format!("; {named}"));
         }
-        let settings: [(&str, String); 22] = [
-            ("every_operation", every_operation.to_string()),
-            ("strategy", format!("{strategy:?}")),
-            ("reduction", format!("{reduction:?}")),
-            (
-                "preemptions",
-                preemptions.map_or("none".into(), |most| most.to_string()),
-            ),
-            ("preempt_in", preempt_in.to_string()),
-            ("preempt_not_in", preempt_not_in.to_string()),
-            ("schedule_points_at", schedule_points_at.to_string()),
-            ("breakpoints", breakpoints.to_string()),
-            ("steps", steps.to_string()),
-            ("fair_yields", fair_yields.to_string()),
-            ("awaits", awaits.to_string()),
-            ("warm_up", warm_up.to_string()),
-            ("retries", retries.to_string()),
-            ("deadlocks_allowed", deadlocks_allowed.to_string()),
-            ("keep_going", keep_going.to_string()),
-            ("seed", seed.to_string()),
-            ("first_execution", format!("{first_execution:?}")),
-            ("cache_bytes", cache_bytes.to_string()),
-            ("tasks", tasks.to_string()),
-            ("stack", stack_bytes.to_string()),
-            ("environment", format!("{environment:?}")),
-            ("monitors", monitors),
-        ];
+        let mut compared: Vec<(String, String)> = settings
+            .in_checkpoints()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        compared.push(("every_operation".into(), settings.every_operation.to_string()));
+        compared.push(("monitors".into(), monitors));
         Ok(Identity {
             program: program.to_owned(),
             build: Build::this()?,
             body: body.wrapping_sub(Build::this as *const () as usize) as i64,
-            settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+            settings: compared,
         })
     }
 

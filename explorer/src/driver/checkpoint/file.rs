@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 const FORMAT_NAME: &str = "intermezzo-checkpoint/";
 
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 fn io_problem(doing: &'static str) -> impl Fn(io::Error) -> CheckpointProblem {
     move |error| CheckpointProblem::Io {

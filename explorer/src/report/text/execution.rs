@@ -5,7 +5,7 @@ use super::{count, describe};
 use crate::report::lines::{cut, path, width, wrap};
 use crate::report::source::Sources;
 use crate::report::{Finding, FindingEvent};
-use crate::settings::detail::Detail;
+use crate::settings::Verbosity;
 use intermezzo_sdk::FindingKind;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -30,7 +30,7 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
         return String::new();
     }
     let shown = match style.detail {
-        Detail::Verbose => (0..events.len()).collect(),
+        Verbosity::Verbose => (0..events.len()).collect(),
         _ => that_matter(events),
     };
     let mut text = String::new();

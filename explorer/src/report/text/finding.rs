@@ -7,7 +7,7 @@ use super::{count, describe, execution, help};
 use crate::report::lines::width;
 use crate::report::source::Sources;
 use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint};
-use crate::settings::detail::Detail;
+use crate::settings::Verbosity;
 
 /// What a report has to say of a finding beside the finding.
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(super) struct Told<'a> {
 /// The finding, with what reproduces it.
 pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> String {
     let mut text = Text::new(style);
-    if style.detail == Detail::Quiet {
+    if style.detail == Verbosity::Quiet {
         let first = finding.message.lines().next().unwrap_or_default();
         text.headline(finding, told.expected, first);
         return text.text;
@@ -75,7 +75,7 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         );
     }
     if let Some(strategy) = &finding.found_by
-        && style.detail == Detail::Verbose
+        && style.detail == Verbosity::Verbose
     {
         text.marked("note", &format!("found by {strategy}"));
     }
@@ -85,7 +85,7 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
     }
     match told.reproduction.map(|reproduction| &reproduction.breakpoint) {
         Some(Ok(breakpoint)) => text.breakpoint(breakpoint, told.reduced),
-        Some(Err(reason)) if style.detail == Detail::Verbose => {
+        Some(Err(reason)) if style.detail == Verbosity::Verbose => {
             text.marked("note", &format!("no breakpoint reproduces it: {reason}"));
         }
         _ => {}

@@ -13,7 +13,7 @@ pub use writer::{INDENT, Text};
 
 use super::lines::wrap;
 use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict, count, covered};
-use crate::settings::detail::Detail;
+use crate::settings::Verbosity;
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -50,12 +50,12 @@ impl Report {
                 like: again.map(|(at, _)| at + 1),
             };
             text.push_str(&finding::show(found, told, style));
-            if style.detail != Detail::Quiet {
+            if style.detail != Verbosity::Quiet {
                 text.push('\n');
             }
         }
         self.say_verdict(style, &mut text);
-        if style.detail != Detail::Quiet {
+        if style.detail != Verbosity::Quiet {
             for remark in self.remarks(style.detail) {
                 say(&remark, style, &mut text);
             }
@@ -92,7 +92,7 @@ impl Report {
     }
 
     /// What is said below the verdict.
-    fn remarks(&self, detail: Detail) -> Vec<String> {
+    fn remarks(&self, detail: Verbosity) -> Vec<String> {
         let mut remarks = Vec::new();
         let passes = self.errors().next().is_none();
         if self.verdict == Verdict::Inconclusive && passes {
@@ -100,7 +100,7 @@ impl Report {
                 "help: no execution came to its end, so nothing can be said: raise `executions`, `time` or `steps`".into(),
             );
         }
-        if detail == Detail::Verbose {
+        if detail == Verbosity::Verbose {
             remarks.push(format!(
                 "search: strategy {}, reduction {}, seed {}; {}, {}, at most {} in an execution",
                 self.strategy,
@@ -111,7 +111,7 @@ impl Report {
                 count(self.max_tasks.into(), "task"),
             ));
         }
-        if passes || detail == Detail::Verbose {
+        if passes || detail == Verbosity::Verbose {
             remarks.push(format!("environment: {}", self.environment));
             remarks.push(match &*self.monitors {
                 [] => "monitors: none".into(),

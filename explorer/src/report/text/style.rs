@@ -1,7 +1,7 @@
 //! How a text is to look: how wide, in which colours, how much of it.
 
 use crate::report::source::Search;
-use crate::settings::detail::Detail;
+use crate::settings::Verbosity;
 use anstyle::{AnsiColor, Style};
 use std::io::IsTerminal;
 use terminal_size::{Width, terminal_size_of};
@@ -32,7 +32,7 @@ pub struct TextStyle {
     /// Whether there are colours.
     pub colour: bool,
     /// How much is told.
-    pub detail: Detail,
+    pub detail: Verbosity,
     /// Who replays.
     pub replayed_by: ReplayedBy,
     /// Where source files are that are shown; `None` for the current directory, and above.
@@ -63,7 +63,7 @@ impl TextStyle {
     }
 
     /// The same with so much detail.
-    pub fn detail(mut self, detail: Detail) -> TextStyle {
+    pub fn detail(mut self, detail: Verbosity) -> TextStyle {
         self.detail = detail;
         self
     }

@@ -89,7 +89,7 @@ impl IRootCoverage {
         &self.names
     }
 
-    /// Returns the number of executions of the search `coverage` that tried to expose an iRoot; `None` for other
+    /// Returns the number of executions of the search `maple` that tried to expose an iRoot; `None` for other
     /// searches.
     pub fn attempts(&self) -> Option<u64> {
         self.search.as_ref().map(|search| search.attempts)
@@ -100,7 +100,7 @@ impl IRootCoverage {
         self.search.as_ref().map(|search| search.successes)
     }
 
-    /// Returns the number of iRoots that the search `coverage` predicted; `None` for other searches.
+    /// Returns the number of iRoots that the search `maple` predicted; `None` for other searches.
     pub fn predicted(&self) -> Option<u64> {
         self.search.as_ref().map(|search| search.predicted)
     }

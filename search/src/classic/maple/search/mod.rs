@@ -2,7 +2,7 @@
 //!
 //! It begins with *profile runs*, drawn at random, which show what could be exposed, until three of them in a row have
 //! predicted nothing new. Then an active scheduler ([`active`]) tries each predicted iRoot that no execution has
-//! exposed, idiom by idiom. It makes as many attempts as `iroot_attempts` says, in all explorations that share a memo.
+//! exposed, idiom by idiom. It makes as many attempts as the parameter `attempts` says, in all explorations that share a memo.
 //! When none is left, the search is over.
 //!
 //! Differs: attempts predict too, so that iRoots that only they reach are tried as well. The first profile run has no
@@ -173,7 +173,7 @@ impl Strategy for CoverageDriven {
         });
         Status {
             notes: untried.into_iter().collect(),
-            ..Status::named("coverage")
+            ..Status::named("maple")
         }
     }
 }

@@ -63,7 +63,7 @@ fn record(program: &Program, seed: u64, executions: u64) -> Vec<Recorded> {
 fn all(program: &Program, reduction: Reduction) -> Report {
     let own = program.clone();
     Explorer::new()
-        .iroots(true)
+        .set("iroots", true)
         .reduction(reduction)
         .keep_going(true)
         .minimise(0)

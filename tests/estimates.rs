@@ -19,7 +19,7 @@ const SEARCHES: &[(&str, Change)] = &[
         explorer.reduction(Reduction::SourceDpor)
     }),
     ("dpor", |explorer| explorer.reduction(Reduction::Dpor)),
-    ("bpor", |explorer| {
+    ("bounded dpor", |explorer| {
         explorer.reduction(Reduction::Dpor).preemptions(2)
     }),
 ];

@@ -152,7 +152,7 @@ fn explorations_of_one_static_do_not_meet() {
 }
 
 /// With or without the explorer, what a region gives goes through.
-#[intermezzo::test(strategy = "delays", delays = 3)]
+#[intermezzo::test(strategy = "dfs(delays=3)")]
 fn regions_give_their_value() {
     let n = AtomicUsize::new(0);
     let step = || intermezzo::preemptions_off(|| intermezzo::preemptions_on(|| n.fetch_add(1, SeqCst)) + 1);
@@ -164,11 +164,10 @@ fn regions_give_their_value() {
 }
 
 #[intermezzo::test(
-    strategy = "best-first",
-    priority = "preemptions,2*rare+deepest",
-    prefixes = 10_000,
-    preempt_not_in = "queue::ring, slots.rs, atomic 0.7",
-    depth = 100
+    strategy = "best-first(preemptions,2*rare+deepest,prefixes=10_000)",
+    preempt = "!queue::ring, !slots.rs, !atomic 0.7",
+    environment = "calm",
+    seed = 7
 )]
 fn search_settings_are_taken() {
     assert_eq!(Mutex::new(1).into_inner().unwrap(), 1);

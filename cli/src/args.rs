@@ -526,7 +526,7 @@ mod tests {
             ("--release push", "--release push"),
             ("-p queue --json", "-p queue"),
             (
-                "-p queue --seed 5 push --time=3 --notify-any -- --seed 5",
+                "-p queue --seed 5 push --time=3 --keep-going -- --seed 5",
                 "-p queue push -- --seed 5",
             ),
         ] {

@@ -213,8 +213,12 @@ const PREFIX: &str = "INTERMEZZO_";
 /// The environment variable with the directories in which plugins are looked for first.
 pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 
-/// Variables of that prefix that are no settings.
-const OTHER_VARIABLES: [&str; 9] = [
+/// The environment variable with the seed of a test's own random numbers, which counts outside explorations, too.
+const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
+
+/// Variables of that prefix that are not named after settings.
+const OTHER_VARIABLES: [&str; 10] = [
+    TEST_SEED_VARIABLE,
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
     intermezzo_breakpoint::LOG_VARIABLE,
@@ -459,12 +463,20 @@ impl Settings {
                 problem,
             });
         }
+        let seed = std::env::var(TEST_SEED_VARIABLE).ok();
+        let seed = seed.map(|seed| {
+            (
+                "environment",
+                TEST_SEED_VARIABLE.to_owned(),
+                format!("seed={seed}"),
+            )
+        });
         let set = SETTINGS.iter().filter_map(|setting| {
             let variable = variable(setting.name);
             let value = std::env::var(&variable).ok()?;
             Some((setting.name, variable, value))
         });
-        Ok(set.collect())
+        Ok(seed.into_iter().chain(set).collect())
     }
 }
 

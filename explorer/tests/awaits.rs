@@ -352,5 +352,5 @@ fn a_loop_bounded_by_the_heap_still_ends() {
     assert!(said(&report, "seemed to wait"), "{report}");
     let report = Explorer::new().set("spin_loops", "run").explore(test);
     covered(&report);
-    assert!(!said(&report, "awaits"), "{report}");
+    assert!(!said(&report, "spin_loops"), "{report}");
 }

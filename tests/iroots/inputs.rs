@@ -42,12 +42,14 @@ const PROGRAMS: [(&str, [&str; 8]); 3] = [
 
 fn explore(program: &Program, input: &str, memo: Option<&Path>) -> Report {
     let mut settings: Settings = program.settings();
-    let memo = memo.map_or("none".into(), |path| path.display().to_string());
+    let search = match memo {
+        None => "maple".to_owned(),
+        Some(path) => format!("maple(memo={})", path.display()),
+    };
     for (name, value) in [
-        ("strategy", "coverage"),
+        ("strategy", search.as_str()),
         ("preemptions", "none"),
         ("reduction", "none"),
-        ("memo", &memo),
     ] {
         settings
             .set(name, value)

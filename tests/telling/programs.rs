@@ -56,7 +56,7 @@ pub(crate) const CASES: &[Case] = &[
     case("event_log", &[("monitors", "event-log:file=/dev/full")], counts),
 ];
 
-const CALM: &[(&str, &str)] = &[("spurious_wakeups", "0")];
+const CALM: &[(&str, &str)] = &[("environment", "spurious_wakeups=0")];
 
 const fn case(name: &'static str, settings: &'static [(&'static str, &'static str)], body: fn()) -> Case {
     Case { name, settings, body }

@@ -154,10 +154,18 @@ fn not_every_search_can_be_kept_or_split() {
     let path = directory.path().join("file");
     let file = path.to_str().unwrap();
     for (search, kept, split) in [
-        ("--delays=2", "the search `delays`", "the search `delays`"),
+        (
+            "--strategy=dfs(delays=2)",
+            "the search `delays`",
+            "the search `delays`",
+        ),
         ("--strategy=best-first", "`best-first(", "`best-first("),
-        ("--depth=9", "`dfs, depth 9`", "`dfs, depth 9`"),
-        ("--quiet-atomics", "which atomics", "starts anew"),
+        ("--strategy=dfs(depth=9)", "`dfs, depth 9`", "`dfs, depth 9`"),
+        (
+            "--reduction=ordered-atomics",
+            "which atomics",
+            "the search starts again",
+        ),
     ] {
         run(&["corpus", "run", "counter", search, "--checkpoint", file]).refused(&["`checkpoint`", kept]);
         run(&["corpus", "run", "counter", search, "--jobs", "2"]).refused(&["`jobs`", split]);

@@ -200,14 +200,8 @@ fn flags_override_the_programs_own_settings() {
     assert!(report["executions"].as_u64() > report["first_failure"].as_u64());
 
     let calm = [
-        "--timeouts",
-        "5",
-        "--notify-any=false",
-        "--arc-counts=false",
-        "--test-seed",
-        "9",
-        "--spurious-wakeups",
-        "0",
+        "--environment",
+        "timeouts=5,notify_any=false,arc_counts=false,seed=9,spurious_wakeups=0",
     ];
     let report = json(0, &[&["corpus", "run", "counter"][..], &calm].concat());
     let environment = serde_json::json!({

@@ -1,8 +1,8 @@
-//! `--iroots`, `--strategy coverage` and `--memo`: interleaving coverage from the command line.
+//! `--iroots`, `--strategy maple` and memos: interleaving coverage from the command line.
 
 use super::{json, run};
 
-const COVERAGE: [&str; 5] = ["corpus", "run", "fai-ok", "--strategy", "coverage"];
+const COVERAGE: [&str; 5] = ["corpus", "run", "fai-ok", "--strategy", "maple"];
 
 #[test]
 fn any_search_can_be_measured() {
@@ -21,7 +21,8 @@ fn a_memo_is_shared_by_processes() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("memo");
     let file = path.to_str().unwrap();
-    let with_memo = [&COVERAGE[..], &["--memo", file]].concat();
+    let search = format!("maple(memo={file})");
+    let with_memo = [&COVERAGE[..4], &[&search]].concat();
     let first = json(0, &with_memo);
     let second = json(0, &with_memo);
     let attempts = |report: &serde_json::Value| report["iroots"]["search"]["attempts"].as_u64().unwrap();

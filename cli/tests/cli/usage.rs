@@ -65,16 +65,15 @@ fn wrong_flags_are_refused() {
     run(&["corpus", "run", "counter", "--time", "soon", "--json"]).refused(&["--time", "give seconds"]);
     run(&["corpus", "run", "counter", "--strategy", "bfs"]).refused(&[
         "--strategy",
-        "did you mean `dfs`? There is `auto`, `dfs`, `delays`, `best-first`, `ranked`, `coverage`",
+        "did you mean `dfs`? There is `auto`, `dfs`, `random`, `pct(DEPTH)`",
     ]);
     run(&["corpus", "run", "counter", "--strategy", "portfolio(pct(0))"])
         .refused(&["--strategy", "depth `0`: give a number from 1"]);
-    run(&["corpus", "run", "counter", "--priority", "rarest"])
-        .refused(&["--priority", "one or more of `preemptions`"]);
-    run(&["corpus", "run", "counter", "--preempt-in", "the ring"])
-        .refused(&["--preempt-in", "is no module path"]);
-    run(&["corpus", "run", "counter", "--depth-step", "0"])
-        .refused(&["--depth-step", "`0` is no number in range"]);
+    run(&["corpus", "run", "counter", "--strategy", "best-first(rarest)"])
+        .refused(&["--strategy", "one or more of `preemptions`"]);
+    run(&["corpus", "run", "counter", "--preempt", "the ring"]).refused(&["--preempt", "is no module path"]);
+    run(&["corpus", "run", "counter", "--strategy", "dfs(step=0)"])
+        .refused(&["--strategy", "`0` is no number in range"]);
     run(&["corpus", "run", "--set", "tasks=2"]).refused(&["<NAME>"]);
     run(&["replay"]).refused(&["<SCHEDULE>"]);
 }
@@ -83,35 +82,39 @@ fn wrong_flags_are_refused() {
 #[test]
 fn settings_that_do_not_go_together_are_refused() {
     for (flags, says) in [
-        (&["--delays=2", "--preemptions=2"][..], "two orders of search"),
-        (&["--delays=2", "--strategy=random"], "`dfs` count delays"),
-        (&["--delays=2", "--reduction=dpor"], "bound on delays"),
+        (
+            &["--strategy=dfs(delays=2)", "--preemptions=2"][..],
+            "two orders of search",
+        ),
+        (
+            &["--strategy=dfs(delays=2)", "--reduction=dpor"],
+            "bound on delays",
+        ),
         (
             &["--strategy=best-first", "--reduction=caching"],
             "the order in which",
         ),
-        (&["--priority=rare"], "only the strategy `best-first`"),
-        (&["--arrays=whole"], "only the strategy `ranked`"),
         (
-            &["--strategy=ranked", "--arrays=whole", "--reduction=caching"],
+            &["--strategy=ranked(arrays=whole)", "--reduction=caching"],
             "may have other arrays",
         ),
         (
-            &["--depth=9", "--strategy=random"],
-            "in a random walk, have no depth",
+            &["--strategy=dfs(depth=9)", "--reduction=source-dpor"],
+            "beyond the depth",
         ),
-        (&["--depth=9", "--reduction=source-dpor"], "beyond the depth"),
-        (&["--preempt-in=queue", "--reduction=dpor"], "out of the scope"),
+        (&["--preempt=queue", "--reduction=dpor"], "out of the scope"),
         (
-            &["--preempt-not-in=queue", "--reduction=bpor", "--preemptions=2"],
+            &["--preempt=!queue", "--reduction=dpor", "--preemptions=2"],
             "out of the scope",
         ),
     ] {
         run(&[&["corpus", "run", "counter"], flags].concat()).refused(&[says]);
     }
     // Before anything is built. One flag alone may be right for some test.
-    run(&["test", "--delays=2", "--preemptions=2"]).refused(&["--preemptions", "two orders of search"]);
-    run(&["test", "--quiet-atomics", "--reduction=dpor"]).refused(&["--quiet-atomics", "a reduction itself"]);
+    run(&["test", "--strategy=dfs(delays=2)", "--preemptions=2"])
+        .refused(&["--preemptions", "two orders of search"]);
+    run(&["test", "--reduction=ordered-atomics", "--strategy=pos"])
+        .refused(&["--reduction", "drawn at random"]);
 }
 
 #[test]

@@ -11,17 +11,13 @@ use intermezzo::sync::{Condvar, Mutex};
 /// wake-ups.
 pub(super) const CALM_2: &[(&str, &str)] = &[
     ("preemptions", "2"),
-    ("spurious_wakeups", "0"),
-    ("timeouts", "0"),
-    ("notify_any", "false"),
+    ("environment", "spurious_wakeups=0,timeouts=0,notify_any=false"),
 ];
 
 /// Like [`CALM_2`], with at most 3 preemptions: the last bound in CHESS's own table.
 pub(super) const CALM_3: &[(&str, &str)] = &[
     ("preemptions", "3"),
-    ("spurious_wakeups", "0"),
-    ("timeouts", "0"),
-    ("notify_any", "false"),
+    ("environment", "spurious_wakeups=0,timeouts=0,notify_any=false"),
 ];
 
 /// A counting semaphore.

@@ -209,7 +209,7 @@ impl Reader<'_> {
     /// A setting, if there is one of this name that takes this value.
     fn given(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
         let name = key.get_ref().as_ref();
-        if let Err(problem) = declared::find(name) {
+        if let Err(problem) = declared::find_or(name, &[TESTS]) {
             return Err(self.error(key.span(), format!("`{name}`: {problem}")));
         }
         let text = text_of(name, value.get_ref())
@@ -342,10 +342,10 @@ mod tests {
             (
                 "[tests.a]\nseed = 1",
                 (1, 2),
-                "there is no setting `tests`; did you mean",
+                "`tests`: there is no such setting; did you mean",
             ),
             ("[test]\nseed = 1", (2, 1), "[test.\"seed\"]"),
-            ("test = 3", (1, 1), "there is no setting `test`"),
+            ("test = 3", (1, 1), "`test`: there is no such setting"),
             ("seed = ", (1, 8), ""),
         ] {
             let error = parse(text).unwrap_err();

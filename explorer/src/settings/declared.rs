@@ -501,6 +501,11 @@ const FORMER: &[(&str, &str)] = &[
 /// # Errors
 /// There is none; the text says what to give instead, as far as it is known.
 pub(super) fn find(name: &str) -> Result<&'static Setting, String> {
+    find_or(name, &[])
+}
+
+/// Returns the setting of this name, where these words could be meant, too.
+pub(super) fn find_or(name: &str, others: &[&str]) -> Result<&'static Setting, String> {
     if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
         return Ok(setting);
     }
@@ -508,7 +513,7 @@ pub(super) fn find(name: &str) -> Result<&'static Setting, String> {
         return Err(problem);
     }
     let known: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
-    let hint = did_you_mean(name, known.iter().copied());
+    let hint = did_you_mean(name, known.iter().chain(others).copied());
     Err(format!(
         "there is no such setting; {hint}there are: {}",
         known.join(", ")

@@ -42,7 +42,7 @@ fn complete_searches_run_the_same() {
         let run = |settings: &str| {
             let all = Environment::default();
             let bounds = format!(
-                "{settings} spurious_wakeups={} timeouts={} weak_failures={} notify_any=true",
+                "{settings} environment=spurious_wakeups={},timeouts={},weak_failures={},notify_any=true",
                 all.spurious_wakeups, all.timeouts, all.weak_failures
             );
             let (seen, report) = explored(&bounds, test);
@@ -66,17 +66,17 @@ fn complete_searches_run_the_same() {
         assert!(plain.1 > 20, "{name}: {}", plain.1);
         for settings in [
             "preemptions=99",
-            "strategy=delays",
+            "strategy=dfs(delays=none)",
             "strategy=best-first",
             "strategy=ranked",
-            "strategy=ranked variable_sets=dynamic preemptions=99",
-            "strategy=best-first priority=random,rare",
-            "depth=99",
-            "depth_step=2",
+            "strategy=ranked(sets=dynamic) preemptions=99",
+            "strategy=best-first(random,rare)",
+            "strategy=dfs(depth=99)",
+            "strategy=dfs(step=2)",
         ] {
             assert_eq!(run(settings), plain, "{name} {settings}");
         }
-        let (distinct, executions, traces) = run("quiet_atomics=true");
+        let (distinct, executions, traces) = run("reduction=ordered-atomics");
         assert!(distinct.is_subset(&plain.0) && executions <= plain.1, "{name}");
         assert_eq!(traces, plain.2, "{name}");
     }
@@ -84,7 +84,7 @@ fn complete_searches_run_the_same() {
 
 #[test]
 fn values_cost_no_delay() {
-    let (seen, report) = explored("delays=0", waiting);
+    let (seen, report) = explored("strategy=dfs(delays=0)", waiting);
     // Three values, whatever the order.
     assert!(seen.len() >= 3 && report.executions() % 3 == 0, "{report}");
 }

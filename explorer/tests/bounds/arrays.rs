@@ -224,7 +224,7 @@ fn agrees(program: Program) -> TestResult {
         for sets in ["each", "dynamic"] {
             for (arrays, wanted) in [("whole", &by_array), ("elements", &by_element)] {
                 let settings = format!(
-                    "strategy=ranked preemptions={preemptions} variables={variables} variable_sets={sets} arrays={arrays}"
+                    "strategy=ranked(variables={variables},sets={sets},arrays={arrays}) preemptions={preemptions}"
                 );
                 let (mut seen, _) = explored(&settings, || Objects::run(&program));
                 seen.sort();
@@ -274,14 +274,14 @@ fn torn_look() {
 #[test]
 fn a_failure_at_two_elements_is_found_at_one_array() {
     let find = |settings: &str| ranked(&format!("preemptions=2 {settings} minimise=0"), torn_look);
-    let missed = find("variables=1 arrays=elements");
+    let missed = find("strategy=ranked(variables=1,arrays=elements)");
     assert_eq!(missed.verdict(), Verdict::Pass, "{missed}");
-    let by_element = find("variables=2 arrays=elements");
+    let by_element = find("strategy=ranked(variables=2,arrays=elements)");
     assert!(
         place(&by_element).starts_with("rank 2 preemptions, 2 variables"),
         "{by_element}"
     );
-    let whole = find("variables=1 arrays=whole");
+    let whole = find("strategy=ranked(variables=1,arrays=whole)");
     let found = place(&whole);
     assert!(
         found.starts_with("rank 2 preemptions, 1 variable, after accesses to atomic at "),

@@ -23,7 +23,7 @@ fn agrees(program: Program) -> TestResult {
         return TestResult::discard();
     };
     for order in ORDERS {
-        let (seen, report) = explored_program(&format!("strategy=best-first priority={order}"), &program);
+        let (seen, report) = explored_program(&format!("strategy=best-first({order})"), &program);
         assert_eq!(
             counted(&seen),
             once_each(&all, |_| true),
@@ -32,7 +32,7 @@ fn agrees(program: Program) -> TestResult {
         assert_eq!(*report.coverage(), Coverage::Exhaustive);
         assert_eq!(report.strategy(), format!("best-first({order})"));
     }
-    let (seen, _) = explored_program("strategy=best-first preemptions=1 priority=rare", &program);
+    let (seen, _) = explored_program("strategy=best-first(rare) preemptions=1", &program);
     assert_eq!(
         counted(&seen),
         once_each(&all, |one| preemptions(one) <= 1),
@@ -54,9 +54,8 @@ fn every_order_runs_each_execution_once() {
 #[test]
 fn orders_differ() {
     let program = Program(vec![vec![Op::Add(0); 3]; 2]);
-    let second = |order: &str| {
-        explored_program(&format!("strategy=best-first priority={order}"), &program).0[1].clone()
-    };
+    let second =
+        |order: &str| explored_program(&format!("strategy=best-first({order})"), &program).0[1].clone();
     // The second task first, or the last step of the first one put off.
     assert_eq!(second("shallowest"), [2, 2, 2, 1, 1, 1]);
     assert_eq!(second("deepest"), [1, 1, 2, 2, 2, 1]);
@@ -67,13 +66,7 @@ fn orders_differ() {
 #[test]
 fn the_order_of_a_seed_is_its_own() {
     let program = Program(vec![vec![Op::Add(0); 3]; 2]);
-    let order = |seed| {
-        explored_program(
-            &format!("strategy=best-first priority=random seed={seed}"),
-            &program,
-        )
-        .0
-    };
+    let order = |seed| explored_program(&format!("strategy=best-first(random) seed={seed}"), &program).0;
     assert_eq!(order(1), order(1));
     assert_ne!(order(1), order(2));
 }
@@ -81,7 +74,7 @@ fn the_order_of_a_seed_is_its_own() {
 #[test]
 fn dropped_prefixes_are_told() {
     let program = Program(vec![vec![Op::Add(0); 3]; 3]);
-    let (seen, report) = explored_program("strategy=best-first priority=shallowest prefixes=5", &program);
+    let (seen, report) = explored_program("strategy=best-first(shallowest,prefixes=5)", &program);
     assert!(seen.len() < enumerate(&program).map_or(usize::MAX, |all| all.len()));
     assert_eq!(
         report.coverage().to_string(),
@@ -93,6 +86,6 @@ fn dropped_prefixes_are_told() {
         .find(|note| note.contains("there was room for 5"));
     assert!(note.is_some(), "{report}");
     // Depth first needs little room.
-    let (seen, report) = explored_program("strategy=best-first priority=constant prefixes=40", &program);
+    let (seen, report) = explored_program("strategy=best-first(constant,prefixes=40)", &program);
     assert_eq!((seen.len(), report.coverage()), (1_680, &Coverage::Exhaustive));
 }

@@ -19,7 +19,7 @@ fn agrees(program: Program) -> TestResult {
     let cost: BTreeMap<Vec<u32>, u32> = all.iter().map(|one| (path(one), delays(one))).collect();
     let most = cost.values().copied().max().unwrap_or(0);
     for bound in [0, 1, 2, 3, most.saturating_sub(1), most] {
-        let (seen, report) = explored_program(&format!("strategy=delays delays={bound}"), &program);
+        let (seen, report) = explored_program(&format!("strategy=dfs(delays={bound})"), &program);
         let expected = once_each(&all, |interleaving| delays(interleaving) <= bound);
         assert_eq!(counted(&seen), expected, "bound {bound} of {program:?}");
         assert!(
@@ -39,7 +39,7 @@ fn agrees(program: Program) -> TestResult {
         };
         assert_eq!(*report.coverage(), coverage, "bound {bound} of {program:?}");
     }
-    let (seen, report) = explored_program("strategy=delays", &program);
+    let (seen, report) = explored_program("strategy=dfs(delays=none)", &program);
     assert_eq!(counted(&seen), once_each(&all, |_| true), "no bound: {program:?}");
     assert_eq!(
         (report.coverage(), report.strategy()),

@@ -18,7 +18,8 @@ fn agrees(program: Program) -> TestResult {
     };
     for (settings, bound) in [("", u32::MAX), ("preemptions=1 ", 1)] {
         for depth in [0, 1, 3, 5, 100] {
-            let (seen, report) = explored_program(&format!("{settings}depth={depth}"), &program);
+            let (seen, report) =
+                explored_program(&format!("{settings}strategy=dfs(depth={depth})"), &program);
             let fulfils = |one: &Interleaving| within_depth(one, depth) && preemptions(one) <= bound;
             assert_eq!(
                 counted(&seen),
@@ -37,9 +38,10 @@ fn agrees(program: Program) -> TestResult {
         }
         for (step, most) in [(2, None), (1, Some(3)), (3, Some(4))] {
             let depth = most
-                .map(|most: usize| format!(" depth={most}"))
+                .map(|most: usize| format!(",depth={most}"))
                 .unwrap_or_default();
-            let (seen, report) = explored_program(&format!("{settings}depth_step={step}{depth}"), &program);
+            let (seen, report) =
+                explored_program(&format!("{settings}strategy=dfs(step={step}{depth})"), &program);
             let fulfils = |one: &Interleaving| {
                 most.is_none_or(|most| within_depth(one, most)) && preemptions(one) <= bound
             };
@@ -69,25 +71,25 @@ fn coverage_tells_the_depth() {
     let program = Program(vec![vec![crate::interleavings::Op::Add(0); 3]; 2]);
     for (settings, says) in [
         (
-            "depth=2",
+            "strategy=dfs(depth=2)",
             "every schedule with nothing but the default after its first 2 choices was run: a failure that is left is \
              beyond one of these bounds",
         ),
         (
-            "depth=2 preemptions=0",
+            "strategy=dfs(depth=2) preemptions=0",
             "every schedule with at most 0 preemptions and nothing but the default after its first 2 choices was run: a \
              failure that is left is beyond one of these bounds",
         ),
         (
-            "depth_step=2 executions=9",
+            "strategy=dfs(step=2) executions=9",
             "every schedule with nothing but the default after its first 2 choices was run (the limit of 9 executions \
              was reached)",
         ),
-        ("depth_step=2", "every schedule was run"),
+        ("strategy=dfs(step=2)", "every schedule was run"),
     ] {
         let (_, report) = explored_program(settings, &program);
         assert_eq!(report.coverage().to_string(), says, "{settings}");
     }
-    let (_, report) = explored_program("depth_step=2 depth=4", &program);
+    let (_, report) = explored_program("strategy=dfs(step=2,depth=4)", &program);
     assert_eq!(report.strategy(), "dfs, depth 2 by 2 up to 4");
 }

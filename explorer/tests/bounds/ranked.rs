@@ -133,14 +133,19 @@ fn priorities_agree(program: Program) -> TestResult {
                     .filter(|(_, _, at)| *at as usize <= variables)
                     .map(|(path, ..)| path)
                     .collect();
-                let bounds = format!(
-                    "strategy=ranked preemptions={preemptions} variables={variables} variable_sets={sets}"
-                );
+                let bounds = |threads: u32| {
+                    format!(
+                        "preemptions={preemptions} strategy=ranked(variables={variables},sets={sets},threads={threads})"
+                    )
+                };
                 // More tasks than there are: in every order.
-                let (seen, report) = explored_program(&format!("{bounds} threads=9"), &program);
+                let (seen, report) = explored_program(&bounds(9), &program);
                 let found: BTreeSet<&Vec<u32>> = seen.iter().collect();
                 if found != wanted {
-                    return TestResult::error(format!("{bounds}: {found:?}, where there are {wanted:?}"));
+                    return TestResult::error(format!(
+                        "{}: {found:?}, where there are {wanted:?}",
+                        bounds(9)
+                    ));
                 }
                 let told = report.to_json();
                 assert!(
@@ -148,9 +153,9 @@ fn priorities_agree(program: Program) -> TestResult {
                     "{told}"
                 );
 
-                let (seen, report) = explored_program(&format!("{bounds} threads=2 seed=5"), &program);
+                let (seen, report) = explored_program(&format!("{} seed=5", bounds(2)), &program);
                 if let Some(stray) = seen.iter().find(|path| !wanted.contains(path)) {
-                    return TestResult::error(format!("{bounds} threads=2: {stray:?} is none of {wanted:?}"));
+                    return TestResult::error(format!("{}: {stray:?} is none of {wanted:?}", bounds(2)));
                 }
                 assert!(matches!(
                     report.coverage(),
@@ -200,7 +205,7 @@ fn threes(path: &[u32]) -> impl Iterator<Item = [u32; 3]> + '_ {
 #[test]
 fn two_tasks_take_one_order_and_its_reverse() {
     for tasks in 2..7 {
-        let (seen, report) = steps(tasks, "strategy=ranked preemptions=0 threads=2");
+        let (seen, report) = steps(tasks, "strategy=ranked(threads=2) preemptions=0");
         let mut reverse = seen[0].clone();
         reverse.reverse();
         assert_eq!(seen[1..], [reverse], "{report}");
@@ -214,7 +219,7 @@ fn three_tasks_come_in_every_order_with_the_probability_claimed() {
     const SEEDS: u64 = 200;
     for tasks in [5, 6] {
         let misses = |seed: &u64| {
-            let settings = format!("strategy=ranked preemptions=0 threads=3 epsilon=0.2 seed={seed}");
+            let settings = format!("strategy=ranked(threads=3,epsilon=0.2) preemptions=0 seed={seed}");
             let (seen, report) = steps(tasks, &settings);
             assert!(report.to_json().contains("\"probability\": 0.8"));
             let orders: BTreeSet<[u32; 3]> = seen.iter().flat_map(|path| threes(path)).collect();
@@ -234,7 +239,7 @@ fn a_preemption_comes_between_any_two_with_the_probability_claimed() {
     const SEEDS: u64 = 100;
     const TASKS: u32 = 5;
     let misses = |seed: &u64| {
-        let settings = format!("strategy=ranked preemptions=1 threads=2 epsilon=0.2 seed={seed}");
+        let settings = format!("strategy=ranked(threads=2,epsilon=0.2) preemptions=1 seed={seed}");
         let (seen, report) = steps_each(TASKS as usize, 2, &settings);
         assert!(report.to_json().contains("\"probability\": 0.8"));
         let between: BTreeSet<(u32, u32)> = seen
@@ -330,7 +335,10 @@ fn failures_have_the_ranks_of_the_paper() {
     for (figure, found) in figures {
         for sets in ["each", "dynamic"] {
             for reduction in ["none", "caching"] {
-                let report = ranked(&format!("variable_sets={sets} reduction={reduction}"), figure);
+                let report = ranked(
+                    &format!("strategy=ranked(sets={sets}) reduction={reduction}"),
+                    figure,
+                );
                 assert_eq!(place(&report), found, "{report}");
                 let schedule = report.findings()[0].schedule.clone();
                 let again = Explorer::new()
@@ -355,7 +363,10 @@ fn a_failure_of_three_tasks_is_found_at_three() {
         });
     };
     for seed in 0..20 {
-        let report = ranked(&format!("threads=3 preemptions=0 seed={seed}"), middle);
+        let report = ranked(
+            &format!("strategy=ranked(threads=3) preemptions=0 seed={seed}"),
+            middle,
+        );
         let found = place(&report);
         assert!(
             ["2", "3"]
@@ -468,11 +479,11 @@ fn hard_programs_are_searched_to_the_end() {
         let all = Explorer::new().keep_going(true).minimise(0).explore(program);
         for settings in [
             "",
-            "variable_sets=dynamic",
-            "arrays=whole",
-            "variable_sets=dynamic arrays=whole",
+            "strategy=ranked(sets=dynamic)",
+            "strategy=ranked(arrays=whole)",
+            "strategy=ranked(sets=dynamic,arrays=whole)",
             "reduction=caching",
-            "reduction=caching variable_sets=dynamic",
+            "reduction=caching strategy=ranked(sets=dynamic)",
         ] {
             let report = ranked(&format!("{settings} keep_going=true minimise=0"), program);
             assert_eq!(
@@ -490,7 +501,9 @@ fn hard_programs_are_searched_to_the_end() {
             }
         }
         for threads in [2, 3] {
-            let settings = format!("preemptions=2 variables=1 threads={threads} keep_going=true minimise=0");
+            let settings = format!(
+                "preemptions=2 strategy=ranked(variables=1,threads={threads}) keep_going=true minimise=0"
+            );
             let report = ranked(&settings, program);
             match report.coverage() {
                 Coverage::Bounded {
@@ -557,7 +570,7 @@ fn shared_variables_and_first_rounds_come_first() {
 /// A task that yields without end comes after the others once it has yielded a hundred times.
 #[test]
 fn a_task_that_yields_and_yields_loses_its_priority() {
-    let settings = "strategy=ranked preemptions=0 threads=2 awaits=false fair_yields=1000000";
+    let settings = "strategy=ranked(threads=2) preemptions=0 spin_loops=run fair_yields=1000000";
     let (_, report) = explored(settings, || {
         let turn = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -591,7 +604,7 @@ fn a_stop_tells_the_ranks_that_are_complete() {
     };
     let all = |settings: &str| ranked(&format!("{settings} keep_going=true"), program);
     let upto = |settings: &str| all(settings).executions();
-    let second = upto("preemptions=2 variables=1");
+    let second = upto("preemptions=2 strategy=ranked(variables=1)");
     let report = all(&format!("executions={}", second + 3));
     assert_eq!(
         report.coverage().to_string(),
@@ -602,12 +615,16 @@ fn a_stop_tells_the_ranks_that_are_complete() {
         )
     );
     assert_eq!(
-        all("preemptions=2 variables=1").coverage().to_string(),
+        all("preemptions=2 strategy=ranked(variables=1)")
+            .coverage()
+            .to_string(),
         "every schedule with at most 1 preemption, and every one with any number of preemptions after accesses to 1 variable \
          was run: a failure that is left is beyond these bounds"
     );
     assert_eq!(
-        all("preemptions=1 threads=2").coverage().to_string(),
+        all("preemptions=1 strategy=ranked(threads=2)")
+            .coverage()
+            .to_string(),
         "every schedule with at most 1 preemption and 2 tasks in every order of priorities was run: a failure that is left is \
          beyond these bounds"
     );

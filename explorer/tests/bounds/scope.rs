@@ -26,10 +26,10 @@ fn agrees(program: Program) -> TestResult {
     };
     let left_out = all.iter().any(|one| !within_scope(one));
     for scope in [
-        "preempt_not_in=bounds/scope/elsewhere.rs",
-        "preempt_not_in=scope::elsewhere",
-        "preempt_in=./scope.rs",
-        "preempt_in=bounds::scope preempt_not_in=elsewhere.rs",
+        "preempt=!bounds/scope/elsewhere.rs",
+        "preempt=!scope::elsewhere",
+        "preempt=./scope.rs",
+        "preempt=bounds::scope,!elsewhere.rs",
     ] {
         let (seen, report) = explored(scope, || run_with(&program, perform));
         assert_eq!(

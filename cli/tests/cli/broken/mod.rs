@@ -208,15 +208,7 @@ const CHECKPOINT: &[&str] = &[
     "--executions",
     "5",
 ];
-const MEMO: &[&str] = &[
-    "corpus",
-    "run",
-    "counter",
-    "--strategy",
-    "coverage",
-    "--memo",
-    "memo",
-];
+const MEMO: &[&str] = &["corpus", "run", "counter", "--strategy", "maple(memo=memo)"];
 
 /// The report of a program that fails, in JSON, and the token of its first finding.
 fn report(directory: &Path) -> (String, String) {

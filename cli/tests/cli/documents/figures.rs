@@ -258,8 +258,8 @@ fn ranked_search_finds_as_soon_as_told() {
             found(&explored("dfs", &[])),
             found(&ranked),
             rank,
-            found(&explored("ranked", &[("variables", "1")])),
-            found(&explored("ranked", &[("threads", "2")])),
+            found(&explored("ranked(variables=1)", &[])),
+            found(&explored("ranked(threads=2)", &[])),
         ]
     });
 }

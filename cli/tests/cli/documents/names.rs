@@ -62,7 +62,7 @@ fn settings(code: &str) -> Option<Result<(), String>> {
     for (name, value) in sets {
         // A placeholder for any value.
         let is_any = value == "i" || value.chars().all(|c| c.is_ascii_uppercase());
-        let value = if is_any && name != "memo" && name != "checkpoint" {
+        let value = if is_any && name != "checkpoint" {
             continue;
         } else {
             value

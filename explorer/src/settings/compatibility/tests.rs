@@ -106,7 +106,7 @@ fn combinations() {
         ),
         (
             "breakpoints=a reduction=ordered-atomics",
-            Some(("reduction", "depends on that order")),
+            Some(("reduction", "does not stand")),
         ),
         (
             "breakpoints=a spin_loops=assume",
@@ -120,11 +120,11 @@ fn combinations() {
         ),
         (
             "strategy=dfs(delays=2) reduction=ordered-atomics",
-            Some(("reduction", "claim too much")),
+            Some(("reduction", "bound on delays")),
         ),
         (
             "strategy=dfs(step=2) reduction=ordered-atomics",
-            Some(("reduction", "claim too much")),
+            Some(("reduction", "beyond the depth")),
         ),
         (
             "reduction=ordered-atomics preempt=a",
@@ -169,12 +169,12 @@ fn combinations() {
             "strategy=dfs(step=7) checkpoint=a",
             Some(("checkpoint", "`dfs, depth 7 by 7` is not kept")),
         ),
-        ("jobs=2 reduction=ordered-atomics", Some(("jobs", "starts anew"))),
+        ("jobs=2 reduction=ordered-atomics", Some(("jobs", "the search starts again"))),
         (
             "checkpoint=a reduction=ordered-atomics",
             Some(("checkpoint", "which atomics")),
         ),
-        ("jobs=2 spin_loops=assume", Some(("jobs", "starts anew"))),
+        ("jobs=2 spin_loops=assume", Some(("jobs", "the search starts again"))),
         (
             "checkpoint=a spin_loops=assume",
             Some(("checkpoint", "which loops")),
@@ -189,15 +189,15 @@ fn combinations() {
         ("reduction=dpor iroots=memo=a", None),
         (
             "strategy=maple reduction=caching",
-            Some(("reduction", "by iRoots runs")),
+            Some(("reduction", "for iRoots runs")),
         ),
         (
             "strategy=maple preemptions=1",
-            Some(("preemptions", "by iRoots preempts")),
+            Some(("preemptions", "for iRoots preempts")),
         ),
         (
             "strategy=maple reduction=ordered-atomics",
-            Some(("reduction", "those to atomics")),
+            Some(("reduction", "for iRoots runs")),
         ),
         ("strategy=maple jobs=2", Some(("jobs", "one after the other"))),
         ("iroots=true jobs=2", Some(("jobs", "one after the other"))),
@@ -240,7 +240,7 @@ fn combinations() {
         ),
         (
             "strategy=ranked reduction=ordered-atomics",
-            Some(("reduction", "claim too much")),
+            Some(("reduction", "within the rank")),
         ),
         (
             "strategy=ranked spin_loops=assume",
@@ -253,9 +253,9 @@ fn combinations() {
         ),
         (
             "spin_loops=assume reduction=ordered-atomics",
-            Some(("spin_loops", "start the search anew")),
+            Some(("spin_loops", "starts the search again")),
         ),
-        ("reduction=dpor preemptions=2", Some(("reduction", "sleep sets"))),
+        ("reduction=dpor preemptions=2", None),
         (
             "reduction=source-dpor preemptions=2",
             Some(("reduction", "sleep sets")),

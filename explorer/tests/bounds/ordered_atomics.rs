@@ -176,7 +176,7 @@ fn accesses_under_a_lock_cost_nothing() {
             (report.redundant(), report.coverage()),
             (0, &Coverage::Exhaustive)
         );
-        assert_eq!(report.notes(), ["quiet atomics: no atomic needs schedule points"]);
+        assert_eq!(report.notes(), ["ordered-atomics: no atomic needs schedule points"]);
     }
     let (_, plain) = outcomes(&locked(3), Explorer::new());
     let (_, without) = outcomes(&locked(0), Explorer::new());
@@ -205,7 +205,7 @@ fn an_atomic_that_orders_another_has_schedule_points_alone() {
     assert_eq!(
         report.notes(),
         [
-            "quiet atomics: schedule points only at atomic 2.1; the search started anew once, for the last time after \
+            "ordered-atomics: schedule points only at atomic 2.1; the search started anew once, for the last time after \
              execution 1"
         ]
     );
@@ -268,7 +268,7 @@ fn a_search_of_ones_own_cannot_start_anew() {
 }
 
 /// What the second task's `store` leaves for the first one's `swap`, and the other way round, by plain depth first search and
-/// with quiet atomics.
+/// with the reduction `ordered-atomics`.
 fn orders(test: fn(&AtomicUsize, &std::sync::Mutex<BTreeSet<usize>>), counts: bool) -> [BTreeSet<usize>; 2] {
     [false, true].map(|quiet| {
         let seen = std::sync::Mutex::new(BTreeSet::new());
@@ -329,7 +329,7 @@ fn a_sender_that_closes_orders_what_comes_after_the_news_that_all_are_gone() {
         });
     });
     assert!(report.verdict().is_pass(), "{report}");
-    assert_eq!(report.notes(), ["quiet atomics: no atomic needs schedule points"]);
+    assert_eq!(report.notes(), ["ordered-atomics: no atomic needs schedule points"]);
 }
 
 #[test]

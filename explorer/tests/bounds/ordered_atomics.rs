@@ -176,7 +176,10 @@ fn accesses_under_a_lock_cost_nothing() {
             (report.redundant(), report.coverage()),
             (0, &Coverage::Exhaustive)
         );
-        assert_eq!(report.notes(), ["ordered-atomics: no atomic needs schedule points"]);
+        assert_eq!(
+            report.notes(),
+            ["ordered-atomics: no atomic needs schedule points"]
+        );
     }
     let (_, plain) = outcomes(&locked(3), Explorer::new());
     let (_, without) = outcomes(&locked(0), Explorer::new());
@@ -329,7 +332,10 @@ fn a_sender_that_closes_orders_what_comes_after_the_news_that_all_are_gone() {
         });
     });
     assert!(report.verdict().is_pass(), "{report}");
-    assert_eq!(report.notes(), ["ordered-atomics: no atomic needs schedule points"]);
+    assert_eq!(
+        report.notes(),
+        ["ordered-atomics: no atomic needs schedule points"]
+    );
 }
 
 #[test]

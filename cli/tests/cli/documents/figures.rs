@@ -70,7 +70,7 @@ const TABLES: &[(&str, &str, Figures)] = &[
     ("docs/IROOTS.md", "idiom | T does", Given("numbers of idioms")),
     (
         "docs/IROOTS.md",
-        "program | executions | `coverage`",
+        "program | executions | `maple`",
         Counted("tests/iroots/against_searches.rs", "as_many_as_others_expose"),
     ),
     (

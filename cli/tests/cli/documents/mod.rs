@@ -7,6 +7,7 @@ mod names;
 mod output;
 mod project;
 mod read;
+mod settings;
 pub(crate) mod strategies;
 
 pub(crate) use read::words;

@@ -17,7 +17,7 @@ const PAGE: &str = "docs/STRATEGIES.md";
 const CHEAP: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places)";
 
 /// All of the page.
-const ALL: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places),random,pct-all(3),ranked,coverage,dfs(4),delays(6)";
+const ALL: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places),random,pct-all(3),ranked,maple,dfs(4),dfs(delays=6)";
 
 /// Programs on which some strategy takes thousands of executions, or executions are long.
 const DEAR: &[&str] = &[

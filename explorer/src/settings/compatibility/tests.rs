@@ -169,12 +169,18 @@ fn combinations() {
             "strategy=dfs(step=7) checkpoint=a",
             Some(("checkpoint", "`dfs, depth 7 by 7` is not kept")),
         ),
-        ("jobs=2 reduction=ordered-atomics", Some(("jobs", "the search starts again"))),
+        (
+            "jobs=2 reduction=ordered-atomics",
+            Some(("jobs", "the search starts again")),
+        ),
         (
             "checkpoint=a reduction=ordered-atomics",
             Some(("checkpoint", "which atomics")),
         ),
-        ("jobs=2 spin_loops=assume", Some(("jobs", "the search starts again"))),
+        (
+            "jobs=2 spin_loops=assume",
+            Some(("jobs", "the search starts again")),
+        ),
         (
             "checkpoint=a spin_loops=assume",
             Some(("checkpoint", "which loops")),

@@ -66,6 +66,7 @@ fn arg(setting: &'static Setting) -> Arg {
         .long(flag(name)[2..].to_owned())
         .value_name(setting.placeholder)
         .help(help(setting))
+        .long_help(long_help(setting))
         .help_heading(setting.group.heading())
         .hide_short_help(setting.advanced)
         .value_parser(move |value: &str| match Settings::default().set(name, value) {
@@ -87,18 +88,28 @@ fn arg(setting: &'static Setting) -> Arg {
     }
 }
 
-/// Returns the help for a setting: its meaning, and its values where the placeholder does not tell.
+/// Returns the help for a setting: its meaning, and its values where they are few and the placeholder does not tell them.
 fn help(setting: &Setting) -> String {
     let Setting { help, accepts, .. } = setting;
-    let repeated = match setting.name {
-        "monitors" => "; can be given several times",
-        _ => "",
-    };
-    match *accepts {
-        "a number" | "a number, at least 1" | "seconds" | "bytes" | "`true` or `false`" => help.to_string(),
-        accepts => format!("{help}: {accepts}{repeated}"),
+    if SELF_EVIDENT.contains(accepts) || accepts.len() > SHORT {
+        return help.to_string();
+    }
+    format!("{help} ({accepts})")
+}
+
+/// Returns the help for a setting, with all its values.
+fn long_help(setting: &Setting) -> String {
+    match setting.accepts.len() > SHORT {
+        true => format!("{}.\n\nValues: {}.", setting.help, setting.accepts),
+        false => help(setting),
     }
 }
+
+/// Values that the placeholder tells.
+const SELF_EVIDENT: [&str; 4] = ["a number", "seconds", "bytes", "`true` or `false`"];
+
+/// The greatest length of a list of values that is shown in a line of help.
+const SHORT: usize = 70;
 
 fn augment(command: Command, of_replays: bool) -> Command {
     let short = SHORT_DETAIL.iter().map(|&(name, help)| {

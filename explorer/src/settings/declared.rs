@@ -128,7 +128,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "strategy",
         ("NAME", strategy::VALUES),
-        "Search to run",
+        "Search to run: `auto`, `dfs`, `random`, `pct(3)`, `pos`, `surw`, or another",
         |s, v| strategy::parse(v).map(|strategy| s.strategy = strategy),
         |s| s.strategy.to_string(),
     )
@@ -218,7 +218,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "monitors",
         ("NAME[:ARGS]", MONITORS),
-        "Adds a monitor to those on by default: one of `monitor list`, or a plugin by name or path",
+        "Adds a monitor to those on by default, by the name in `monitor list` or the path of a plugin; can be given several times",
         |s, v| Wanted::parse(v).map(|monitors| s.monitors = monitors),
         |s| match Wanted::list(&s.monitors) {
             list if list.is_empty() => monitors::DEFAULT.into(),
@@ -266,8 +266,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     .in_checkpoints(),
     Setting::new(
         "data_points",
-        ("LIST", "source files with lines (`ring.rs:12`), and `races`; or `none`"),
-        "Accesses to plain memory that are schedule points: those at these places, and those of data races that are found (`races`, which takes `keep_going`)",
+        ("LIST", "source files with lines (`ring.rs:12`), `races` for the accesses of data races, or `none`"),
+        "Accesses to plain memory that are schedule points: at these places, and of data races that are found (with `keep_going`)",
         |s, v| scope::parse_data_points(v).map(|(sites, races)| (s.schedule_points_at, s.preempt_at_races) = (sites, races)),
         |s| scope::show_data_points(&s.schedule_points_at, s.preempt_at_races),
     )

@@ -65,7 +65,7 @@ const BLOCKS: &[(&str, &str, Source)] = &[
     ),
     (
         "docs/guide/src/settings.md",
-        "my_queue::ring::no_item_is_lost\n  arc_counts",
+        "my_queue::ring::no_item_is_lost\n  breakpoints",
         Test("cli/tests/cli/documents/project.rs"),
     ),
     (

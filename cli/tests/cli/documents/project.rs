@@ -82,7 +82,7 @@ fn the_guide_shows_what_a_project_prints() {
         (&["config"][..], "my_queue::ring::no_item_is_lost\n  executions"),
         (
             &["config", "--all", "--steps", "5_000"],
-            "my_queue::ring::no_item_is_lost\n  arc_counts",
+            "my_queue::ring::no_item_is_lost\n  breakpoints",
         ),
     ] {
         let printed = run_in(project, arguments).ends_with(0).stdout;

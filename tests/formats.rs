@@ -282,7 +282,7 @@ fn every_format_and_every_type_is_known() {
 /// Files with names that reports have as values: of findings, of settings, and of who found something.
 const NAMES: &[&str] = &[
     "engine/src/runtime/listen/mod.rs",
-    "explorer/src/settings/table.rs",
+    "explorer/src/settings/declared.rs",
     "sdk/src/finding.rs",
 ];
 

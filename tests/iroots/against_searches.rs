@@ -117,7 +117,7 @@ fn as_many_as_others_expose() {
     let mut sums = [0; 1 + OTHERS.len()];
     let mut table = String::new();
     for program in failing().filter(|program| PROGRAMS.contains(&program.name)) {
-        let own = explore(program, "coverage", "none", EXECUTIONS_MAX);
+        let own = explore(program, "maple", "none", EXECUTIONS_MAX);
         let executions = own.executions();
         let mut row = [exposed(&own); 1 + OTHERS.len()];
         for (cell, (strategy, preemptions)) in row[1..].iter_mut().zip(OTHERS) {
@@ -167,7 +167,7 @@ fn findings_replay() {
     for program in failing() {
         let arguments = program.arguments::<&str>(&[]).expect("defaults are in range");
         let explored = || {
-            let settings = settings(program, "coverage", "none", EXECUTIONS_MAX);
+            let settings = settings(program, "maple", "none", EXECUTIONS_MAX);
             program
                 .explorer(settings, &arguments)
                 .monitors("none")

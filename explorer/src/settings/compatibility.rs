@@ -1,6 +1,8 @@
 //! Settings that cannot be combined, with the reasons.
 
-use super::{Arrays, DepthFirstBounds, RankedOptions, Reduction, Settings, SpinLoops, StrategyKind};
+use super::{
+    Arrays, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, Settings, SpinLoops, StrategyKind,
+};
 
 /// A refused combination: the setting to name, the condition, and the reason.
 type Refused = (&'static str, fn(&Settings) -> bool, &'static str);
@@ -118,8 +120,13 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "iroots",
-        |s| searches_iroots(s) && s.iroots.is_some(),
-        "the search `maple` measures iRoots with parameters of its own: give `false`, and `maple(memo=FILE)`",
+        |s| {
+            searches_iroots(s)
+                && s.iroots
+                    .as_ref()
+                    .is_some_and(|iroots| *iroots != IRootOptions::DEFAULT)
+        },
+        "the search `maple` measures iRoots with parameters of its own: give them to `maple`, as in `maple(memo=FILE)`",
     ),
     (
         "jobs",

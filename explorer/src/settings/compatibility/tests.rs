@@ -205,6 +205,11 @@ fn combinations() {
             "strategy=maple reduction=ordered-atomics",
             Some(("reduction", "for iRoots runs")),
         ),
+        ("strategy=maple iroots=true", None),
+        (
+            "strategy=maple iroots=window=7",
+            Some(("iroots", "parameters of its own")),
+        ),
         ("strategy=maple jobs=2", Some(("jobs", "one after the other"))),
         ("iroots=true jobs=2", Some(("jobs", "one after the other"))),
         (

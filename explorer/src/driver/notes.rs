@@ -1,10 +1,10 @@
-//! What a report says of preemptions that settings and the test left out.
+//! Notes of a report on preemptions that the settings and the test ruled out.
 
 use crate::settings::Settings;
 use intermezzo_engine::runtime::Scoping;
 use intermezzo_engine::strategy::Coverage;
 
-/// Returns the notes of a report on preemptions that were left out, and on what was not heeded.
+/// Returns the report's notes on preemptions that were left out, and on regions or scopes that were ignored.
 pub(super) fn of_scoping(scoping: Scoping, settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     if scoping.by_scope {
@@ -47,7 +47,7 @@ pub(super) fn of_scoping(scoping: Scoping, settings: &Settings) -> Vec<String> {
     notes
 }
 
-/// Returns what is left of this coverage where points were closed.
+/// Returns the coverage that remains if schedule points were closed.
 pub(super) fn limit(scoping: Scoping, coverage: Coverage) -> Coverage {
     if scoping.by_scope || scoping.by_region {
         coverage.because("preemptions out of scope are left out")

@@ -1,9 +1,9 @@
-//! What to do about a finding, where the monitor has not said so.
+//! Advice on a finding, if the monitor has not given any.
 
 use crate::report::{Finding, FindingDetail, FoundBy, WaitingTask};
 use intermezzo_sdk::FindingKind;
 
-/// What helps against it, if its kind says enough.
+/// Returns the advice, if the kind of the finding is enough to give one.
 pub(super) fn of(finding: &Finding) -> Option<&'static str> {
     if finding.monitor != FoundBy::Engine {
         return None;

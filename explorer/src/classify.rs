@@ -359,9 +359,11 @@ fn shape(choice: &Choice) -> String {
         intermezzo_engine::schedule::ChoiceKind::Value => "a value of `choose`",
         intermezzo_engine::schedule::ChoiceKind::WeakExchange => "whether a weak compare-exchange fails",
         intermezzo_engine::schedule::ChoiceKind::TryLock => "whether a try_lock fails",
-        intermezzo_engine::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
+        intermezzo_engine::schedule::ChoiceKind::Waiter => "which waiter notify_one wakes",
         intermezzo_engine::schedule::ChoiceKind::Wake => "why a wait ends",
-        intermezzo_engine::schedule::ChoiceKind::Rescue => "who goes on for no reason where nobody else can",
+        intermezzo_engine::schedule::ChoiceKind::Rescue => {
+            "which waiting task wakes spuriously, as no task can continue"
+        }
         intermezzo_engine::schedule::ChoiceKind::Ended => "whether a task that is over is found ended",
     };
     let running = if choice.preempts {

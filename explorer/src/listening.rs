@@ -48,13 +48,13 @@ pub(crate) fn monitors(
             Listening::Each(make) => sets.iter_mut().for_each(|set| set.push(make())),
             Listening::One(_) if jobs > 1 => {
                 return Err(
-                    "a monitor is attached that hears every execution, which several workers cannot tell it one after \
-                            the other: attach it with `monitor_with`, which makes one for each worker, or give 1",
+                    "an attached monitor receives every execution in turn, which is not possible with several workers: \
+                            attach it with `monitor_with`, which makes one for each worker, or give 1",
                 );
             }
             Listening::One(_) if kept => {
                 return Err(
-                    "a monitor is attached, and what it knows is not in a checkpoint: attach it with `monitor_with` \
+                    "the state of an attached monitor is not in a checkpoint: attach it with `monitor_with` \
                             if it judges each execution by itself, or give `none`",
                 );
             }

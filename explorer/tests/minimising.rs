@@ -476,7 +476,7 @@ fn minimising_ends_when_its_time_is_over() {
     assert!(finding.replays.is_none(), "it was replayed: {report}");
     assert!(
         note(&report).ends_with(
-            "a smaller one may be left; there was no more time than 0 seconds for it (`minimise_time`) (0 more executions)"
+            "a smaller one may be left; the limit of 0 seconds was reached (`minimise_time`) (0 more executions)"
         ),
         "{report}"
     );
@@ -485,7 +485,7 @@ fn minimising_ends_when_its_time_is_over() {
         assert!(value == 0, "assertion: {value}");
     });
     assert_eq!(report.findings().len(), 2, "{report}");
-    let left = "finding 2 and those after it were neither replayed nor made smaller: there was no more time than 0 seconds for it (`minimise_time`)";
+    let left = "finding 2 and those after it were neither replayed nor minimised: the limit of 0 seconds was reached (`minimise_time`)";
     assert!(report.notes().iter().any(|note| note == left), "{report}");
 }
 

@@ -294,7 +294,7 @@ fn the_test_itself_arms_nothing() {
         report
             .notes()
             .iter()
-            .any(|note| note.starts_with("breakpoint::arm: not heeded")),
+            .any(|note| note.starts_with("breakpoint::arm: ignored")),
         "{report}"
     );
     assert_eq!(breakpoint::statistics(), []);

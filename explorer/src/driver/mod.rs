@@ -256,7 +256,7 @@ impl Exploration {
         }
         self.settings.reduction = Reduction::None;
         Some(format!(
-            "reduction: off, for the monitor `{monitor}` tells apart executions that it would take for the same"
+            "reduction: off, because the monitor `{monitor}` distinguishes executions that it would treat as equal"
         ))
     }
 
@@ -290,7 +290,7 @@ impl Exploration {
         let quiet = settings.quiet_atomics && self.replay.is_none();
         if let Some(monitor) = observers.telling_apart.filter(|_| quiet) {
             report.note(&format!(
-                "quiet atomics: off, for the monitor `{monitor}` tells apart what they would take together"
+                "quiet atomics: off, because the monitor `{monitor}` distinguishes executions that they would treat as equal"
             ));
         }
         let journal = settings.journal.directory();
@@ -392,7 +392,7 @@ fn open_checkpoint(
     let identity = identity.map_err(|error| {
         refused(
             "checkpoint",
-            &format!("the executable cannot be read ({error}), so that nobody could tell whether it is the same later"),
+            &format!("the executable cannot be read ({error}), so a later search could not check that it is the same"),
         )
     })?;
     let (checkpoint, restored) =

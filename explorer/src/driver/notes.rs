@@ -29,19 +29,19 @@ pub(super) fn of_scoping(scoping: Scoping, settings: &Settings) -> Vec<String> {
     }
     if scoping.region_unheeded {
         notes.push(
-            "preemptions_off: not heeded, for a reduction rests on the orders of all operations".into(),
+            "preemptions_off: ignored, because a reduction relies on the orders of all operations".into(),
         );
     }
     if scoping.by_breakpoint {
         notes.push(
-            "breakpoints: schedules are left out in which a task goes on from an armed one without its partner, though \
-             somebody else could go on"
+            "breakpoints: schedules are left out in which a task leaves an armed one without its partner although \
+             another task could continue"
                 .into(),
         );
     }
     if scoping.arming_unheeded {
         notes.push(
-            "breakpoint::arm: not heeded, for inside an exploration the setting `breakpoints` arms".into(),
+            "breakpoint::arm: ignored, because in an exploration only the setting `breakpoints` arms".into(),
         );
     }
     notes

@@ -24,14 +24,14 @@ use std::time::{Duration, Instant};
 const PARKED: &str = "awaits: a task whose loop only waits goes on when a variable that it read changes; only variables, \
                       registers and the task's own stack are compared, so what such a loop does because of other \
                       memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
-                      `awaits=false` plays such loops round by round";
+                      `awaits=false` runs such loops round by round";
 
 /// The note of a report in which a parked task continued because of memory that is not compared.
 const UNSEEN_CHANGE: &str = "awaits: a loop that seemed to wait ended because of memory that is not compared; what it does \
-                             before nobody else can go on is missed: set `awaits=false`";
+                             while other tasks can continue is missed: set `awaits=false`";
 
 /// The note of a report in which tasks were unwound that would otherwise have been forgotten.
-const UNWOUND: &str = "tasks that executions left in the middle were unwound, because the memory that may be lost to them was \
+const UNWOUND: &str = "unfinished tasks of executions were unwound, because the memory that may be leaked for them was \
                        used up: code that was not written to unwind may misbehave then; `forgotten_bytes` allows more";
 
 /// The note of a report whose process may be damaged.
@@ -229,7 +229,9 @@ impl Outcome<'_> {
         ));
         match traces {
             Some(traces) if traces.overflowed() => {
-                report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
+                report.note(
+                    "traces: there were too many to distinguish in `cache_bytes`, so they are not counted",
+                );
             }
             Some(traces) => report.traces = Some(traces.count() as u64),
             // Only the traces of counted executions that come before the finding.
@@ -385,7 +387,7 @@ fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened
     }
     if tally.failed_iterations > 0 {
         report.note(&format!(
-            "awaits: in {} executions a loop came round in vain while what it read was written: each shows what a \
+            "awaits: in {} executions a round of a loop failed although what it read was written: each shows only what a \
              shorter one shows",
             tally.failed_iterations
         ));

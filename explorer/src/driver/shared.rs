@@ -376,8 +376,8 @@ impl<'a> Shared<'a> {
         weaker.sound = sound;
         let search = search::weaker(self.settings, sound, drawn);
         let note = match search.status(&SoFar::default()).reduction {
-            "none" => format!("reduction: none from here on, for {reason}"),
-            weaker => format!("reduction: `{weaker}` took over, for {reason}"),
+            "none" => format!("reduction: none from here on, because {reason}"),
+            weaker => format!("reduction: `{weaker}` took over, because {reason}"),
         };
         weaker.hands = hands(search, self.settings.jobs).into_iter().map(Some).collect();
         let mut books = self.books();

@@ -296,8 +296,10 @@ impl<'a> WorkerLoop<'a> {
         let reason = match reason {
             Some(reason) => reason.to_owned(),
             None => match self.worker.unsound(sound) {
-                Some(operation) => format!("the test does what it does not suit: {operation}"),
-                None => "the test does what it does not suit".to_owned(),
+                Some(operation) => {
+                    format!("the test does something for which a stronger one is not sound: {operation}")
+                }
+                None => "the test does something for which a stronger one is not sound".to_owned(),
             },
         };
         self.common.fall_back(sound, drawn, reason);

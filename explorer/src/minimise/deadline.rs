@@ -39,7 +39,7 @@ impl Deadline {
             return "it was interrupted".into();
         }
         let seconds = self.limit.as_secs_f64();
-        format!("there was no more time than {seconds} seconds for it (`minimise_time`)")
+        format!("the limit of {seconds} seconds was reached (`minimise_time`)")
     }
 
     /// `true` if it has passed, or if the user interrupted the process.

@@ -31,8 +31,7 @@ use same::Failure;
 use trial::{Budget, Shown, Size, Subject, Trial};
 
 /// The note of a report if an execution crashed that was run for the sake of a finding.
-const CRASHED: &str =
-    "a smaller execution was looked for, or a breakpoint, and one crashed: the process may be damaged";
+const CRASHED: &str = "an execution crashed that was run to minimise findings: the process may be damaged";
 
 /// The findings of an execution that crashed while findings were minimised.
 pub(crate) struct Crashed(Vec<Finding>);
@@ -253,7 +252,7 @@ struct Search<'a> {
 /// Returns the note for a finding, and those after it, for which no time was left.
 fn not_replayed(number: usize, deadline: Deadline) -> String {
     let why = deadline.why();
-    format!("finding {number} and those after it were neither replayed nor made smaller: {why}")
+    format!("finding {number} and those after it were neither replayed nor minimised: {why}")
 }
 
 /// Describes the result of minimising. `cut` is the deadline, if that ended it.

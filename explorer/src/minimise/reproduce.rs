@@ -280,7 +280,7 @@ fn none(finding: &Finding, candidates: usize, by_default: bool) -> String {
         .iter()
         .any(|choice| choice.kind != ChoiceKind::Task && choice.taken != 0)
     {
-        "it takes what the environment does, or a chosen value, which no breakpoint commands".into()
+        "it depends on the environment or on a chosen value, which no breakpoint controls".into()
     } else if by_default {
         "the default order of tasks shows it, and no pair of places does more for it".into()
     } else if candidates == 0 {

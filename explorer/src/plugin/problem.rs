@@ -103,7 +103,7 @@ impl fmt::Display for PluginProblem {
                 "it is a library for {found}, where one for {needed} is needed: build it for this machine"
             ),
             PluginProblem::Damaged(what) => {
-                write!(f, "it is damaged or incomplete ({what}): build or copy it anew")
+                write!(f, "it is damaged or incomplete ({what}): build or copy it again")
             }
             PluginProblem::NoEntry => write!(
                 f,
@@ -118,14 +118,14 @@ impl fmt::Display for PluginProblem {
             PluginProblem::NotLoadable(error) => {
                 write!(
                     f,
-                    "the system's loader refuses it ({error}): build it anew, for this machine"
+                    "the system's loader refuses it ({error}): rebuild it for this machine"
                 )
             }
             PluginProblem::Refused(refusal) => f.write_str(refusal),
             PluginProblem::Crashed(how) => write!(
                 f,
                 "tried out in a process of its own, it ended that process: {how}. The file is damaged, or the plugin has \
-                 a bug: build it anew, or look with a debugger at what `cargo intermezzo monitor check` does"
+                 a bug: rebuild it, or look with a debugger at what `cargo intermezzo monitor check` does"
             ),
             PluginProblem::NoTrial(error) => {
                 write!(

@@ -185,7 +185,7 @@ mod elsewhere {
         while unsafe { libc::waitpid(child, &mut status, 0) } == -1 {
             let error = std::io::Error::last_os_error();
             if error.kind() != std::io::ErrorKind::Interrupted {
-                return Err(format!("it cannot be told how it ended ({error})"));
+                return Err(format!("its exit status cannot be read ({error})"));
             }
         }
         if libc::WIFEXITED(status) {

@@ -243,7 +243,7 @@ fn regions_and_quiet_atomics_do_not_mix() {
         });
     });
     assert!(
-        report.notes()[0].starts_with("preemptions_off: not heeded"),
+        report.notes()[0].starts_with("preemptions_off: ignored"),
         "{report}"
     );
     assert_eq!(*report.coverage(), Coverage::Exhaustive);

@@ -103,8 +103,7 @@ fn reductions_are_off_for_whom_they_do_not_suit() {
     let (recorder, _) = Recorder::new(Interests::NONE);
     let report = explorer(Reduction::Dpor).monitor(recorder).explore(two_tasks);
     assert_eq!(report.reduction(), "none");
-    let note =
-        "reduction: off, for the monitor `recorder` tells apart executions that it would take for the same";
+    let note = "reduction: off, because the monitor `recorder` distinguishes executions that it would treat as equal";
     assert_eq!(report.notes(), [note]);
     let text: Vec<String> = report.to_string().split_whitespace().map(str::to_owned).collect();
     assert!(text.join(" ").contains(note), "{report}");

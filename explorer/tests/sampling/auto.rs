@@ -192,7 +192,7 @@ fn a_weaker_reduction_takes_over_and_says_why() {
     let (before, place) = note.split_once(" at ").unwrap_or_else(|| panic!("{note}"));
     assert_eq!(
         before,
-        "reduction: `caching` took over, for the test does what it does not suit: channel send"
+        "reduction: `caching` took over, because the test does something for which a stronger one is not sound: channel send"
     );
     assert!(place.contains("auto.rs:"), "{note}");
 }
@@ -214,11 +214,11 @@ fn regions_are_heeded() {
     assert!(
         noted(
             &report,
-            "reduction: none from here on, for the test turns preemptions off in a region"
+            "reduction: none from here on, because the test turns preemptions off in a region"
         ),
         "{report}"
     );
-    assert!(!noted(&report, "not heeded"), "{report}");
+    assert!(!noted(&report, "preemptions_off: ignored"), "{report}");
 }
 
 #[test]

@@ -87,22 +87,22 @@ impl fmt::Display for CheckpointError {
             ),
             CheckpointProblem::OtherVersion { found, needed } => write!(
                 f,
-                "it has version {found:?} of its format, but {needed} is needed: go on with the intermezzo that wrote it, \
-                 or remove it to begin anew"
+                "it has version {found:?} of its format, but {needed} is needed: continue with the intermezzo that wrote it, \
+                 or remove it to start over"
             ),
             CheckpointProblem::OtherLength { found, needed } => write!(
                 f,
                 "it has {found} bytes of contents instead of {needed}: it was cut or added to; take a copy that is whole, \
-                 or remove it to begin anew"
+                 or remove it to start over"
             ),
             CheckpointProblem::ChecksumMismatch => write!(
                 f,
-                "its checksum does not fit: it was altered; take a copy that is whole, or remove it to begin anew"
+                "its checksum does not fit: it was altered; take a copy that is whole, or remove it to start over"
             ),
             CheckpointProblem::Unintelligible { reason } => {
                 write!(
                     f,
-                    "it makes no sense ({}): remove it to begin anew",
+                    "it makes no sense ({}): remove it to start over",
                     printable(reason)
                 )
             }
@@ -113,7 +113,7 @@ impl fmt::Display for CheckpointError {
             ),
             CheckpointProblem::OtherBuild => write!(
                 f,
-                "the program was built anew since it was written, and may do something else: remove it to begin anew"
+                "the program was rebuilt since it was written, and may do something else: remove it to start over"
             ),
             CheckpointProblem::OtherBody => write!(
                 f,
@@ -121,7 +121,7 @@ impl fmt::Display for CheckpointError {
             ),
             CheckpointProblem::OtherSetting { name, wanted, found } => write!(
                 f,
-                "it was made with `{name}` {}, not {wanted}: set it as it was, or remove the checkpoint to begin anew",
+                "it was made with `{name}` {}, not {wanted}: set it as it was, or remove the checkpoint to start over",
                 printable(found)
             ),
             CheckpointProblem::InUse => write!(

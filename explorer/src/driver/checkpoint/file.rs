@@ -129,7 +129,7 @@ impl Writer {
         // A killed search may have written only part of the format's name.
         let begin = begin(&mut file).map_err(&writing)?;
         if !FORMAT_NAME.as_bytes().starts_with(&begin) {
-            let reason = format!("{:?} is there and is none of ours", self.partial);
+            let reason = format!("{:?} exists and is not a file of this tool", self.partial);
             return Err(writing(io::Error::other(reason)));
         }
         Ok(file)
@@ -246,7 +246,9 @@ mod tests {
         drop(writer);
         fs::write(directory.0.join("file.partial"), "another").unwrap();
         let error = Writer::new(&path).err().unwrap();
-        assert!(matches!(error, CheckpointProblem::Io { reason, .. } if reason.contains("none of ours")));
+        assert!(
+            matches!(error, CheckpointProblem::Io { reason, .. } if reason.contains("not a file of this tool"))
+        );
         assert_eq!(
             fs::read_to_string(directory.0.join("file.partial")).unwrap(),
             "another"

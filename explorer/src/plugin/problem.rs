@@ -21,7 +21,7 @@ pub enum PluginProblem {
     NoFile,
     /// No directory of plugins has a file of this name.
     NotFound {
-        /// What may have been meant, and what there is; empty, or with a trailing space.
+        /// The names that may have been meant, and those that exist; empty, or with a trailing space.
         hint: String,
         /// The directories in which it was looked for.
         directories: Vec<PathBuf>,

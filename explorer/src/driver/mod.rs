@@ -248,7 +248,8 @@ impl Exploration {
         .map_err(|problem| refused(name, problem))
     }
 
-    /// Turns the reduction off if a monitor distinguishes executions that it treats as equal. Returns a note if it did.
+    /// Turns the reduction off if a monitor distinguishes executions that the reduction treats as equal. Returns a note
+    /// if it did.
     fn without_reduction(&mut self, kind: Kind, observers: &Observers) -> Option<String> {
         let monitor = observers.telling_apart.as_ref()?;
         if kind != Kind::OfSettings || self.settings.reduction_at_work() == Reduction::None {
@@ -401,8 +402,8 @@ fn open_checkpoint(
     Ok((Some(keeping), restored))
 }
 
-/// `true` if one of the monitors with these names finds data races. If no loaded plugin does, `true` if any monitor
-/// receives memory accesses.
+/// `true` if the monitor that finds data races is among these names. If no such monitor is known to the process,
+/// `true` if any monitor receives memory accesses.
 fn watches_plain_memory(names: &[String], any_hears: bool) -> bool {
     match crate::plugin::data_race() {
         Some(data_race) => names.iter().any(|name| name == data_race),

@@ -177,7 +177,7 @@ impl Counts {
 #[derive(Default)]
 pub(super) struct SpanTotals {
     spans: BTreeMap<SearchPosition, Counts>,
-    /// Rounds before this one are one span each, or fewer.
+    /// All rounds before this one are merged into one span.
     folded: u32,
 }
 

@@ -76,7 +76,7 @@ impl<'a> Minimiser<'a> {
         let mut replayed = false;
         for at in 0..report.findings.len() {
             let finding = &report.findings[at];
-            // Misuse that no task committed was reported by a monitor, and monitors do not receive these executions.
+            // A misuse without a task is the panic of a monitor, which is not called any more.
             if !finding.is_error()
                 || matches!(finding.kind, FindingKind::Crash | FindingKind::Divergence)
                 || finding.kind == FindingKind::Misuse && finding.tasks.is_empty()

@@ -155,10 +155,12 @@ fn every_file_says_what_it_is_for_and_is_not_too_long() {
 
 /// Crates whose comments are in plain words.
 const PLAIN: &[&str] = &[
+    "benches/",
     "breakpoint/",
     "cli/",
     "corpus/",
     "engine/",
+    "examples/",
     "explorer/src/classify.rs",
     "explorer/src/driver/checkpoint/error.rs",
     "explorer/src/driver/checkpoint/file.rs",

@@ -18,7 +18,7 @@ pub(super) fn of(finding: &Finding) -> Option<&'static str> {
             "let one of the tasks wait for the other, instead of both giving way and trying again"
         }
         FindingKind::Livelock => {
-            "no task is left that could change what the loop waits for: it was changed too early, or never is"
+            "no task is left to change what the loop waits for: it was changed too early, or never is"
         }
         FindingKind::UnfairSpin => {
             "call `thread::yield_now()` or `hint::spin_loop()` in the loop, so that others get their turn"

@@ -73,7 +73,7 @@ pub(super) fn make(entry: Entry, arguments: &str) -> Result<Foreign, PluginProbl
 #[cfg(unix)]
 unsafe fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-    // The caller guarantees it.
+    // SAFETY: the caller guarantees it.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
 }
 
@@ -83,6 +83,6 @@ unsafe fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
 /// Its initialisers may run.
 #[cfg(not(unix))]
 unsafe fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // The caller guarantees it.
+    // SAFETY: the caller guarantees it.
     unsafe { libloading::Library::new(path) }
 }

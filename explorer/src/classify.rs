@@ -32,13 +32,13 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
         "the test was changed since the schedule was recorded, or does what the schedule does not determine: take time, \
          randomness, hash tables, threads and locks from `intermezzo`"
     } else if unlike.hash_tables {
-        "the likely source is a hash table of std, which is gone through in another order each time: take `HashMap` and \
+        "the likely source is a hash table of std, which iterates in another order each time: take `HashMap` and \
          `HashSet` from `intermezzo::collections`"
     } else if another_var {
         "the likely source is an order by address, or by a random number: sort by something that is the same each time, and \
          take randomness from `intermezzo::rand`"
     } else if unlike.follows_first {
-        "the likely source is what the first execution set up and later ones find ready (a static, a `OnceLock`, a \
+        "the likely source is state that the first execution set up and later ones reuse (a static, a `OnceLock`, a \
          thread-local): `warm_up = 1` runs the test once before the search"
     } else {
         "the likely source is time, randomness, an address, a thread or lock of std, or what an earlier execution left \

@@ -511,7 +511,7 @@ fn the_likely_source_is_named() {
 
     let ready = OnceLock::new();
     let first = source(move || with_lazy(&ready));
-    assert!(first.contains("what the first execution set up"), "{first}");
+    assert!(first.contains("state that the first execution set up"), "{first}");
 
     let calls = StdAtomicUsize::new(0);
     let order = source(move || {

@@ -1,4 +1,4 @@
-//! How long the engine takes: whole explorations, and its parts.
+//! The time that the engine takes: whole explorations, and its parts.
 //!
 //! Divide by the executions or points given in each name. For comparisons with other tools see `peers/`.
 
@@ -40,7 +40,7 @@ fn locked(tasks: usize, sections: usize) {
     });
 }
 
-/// So many executions under the default continuation: the engine without a search.
+/// A strategy that runs the default execution this many times: the engine without a search.
 struct Repeat(u64);
 
 impl search::Strategy for Repeat {
@@ -79,13 +79,13 @@ fn explorer() -> Explorer {
     Explorer::new().environment(Environment::calm()).monitors("none")
 }
 
-/// Explores once, and checks that it was what the name says.
+/// Explores once, and asserts the number of executions in the name.
 fn explored(explorer: Explorer, executions: u64, test: impl Fn() + Send + Sync) {
     let report = explorer.explore(test);
     assert_eq!(report.executions(), executions, "{report}");
 }
 
-/// Executions of the benches that repeat one: enough that setting up does not count.
+/// The executions of the benches that repeat one: enough to make the set-up negligible.
 const REPEATED: u64 = 10_000;
 
 fn depth_first(c: &mut Criterion) {

@@ -1,8 +1,9 @@
 //! Instructions that monitors cost in each execution, counted by callgrind, which must be installed.
 //!
-//! `cargo bench --bench listening` prints the table of `docs/BENCHMARKS.md`. It runs this binary under callgrind twice for each
-//! program, reduction and set of monitors, with few and with more executions: the difference leaves out what an exploration
-//! has of its own. `cargo bench --bench listening -- counter` measures the programs whose names contain this.
+//! `cargo bench --bench listening` prints the table of `docs/BENCHMARKS.md`. It runs this binary under callgrind twice
+//! for each program, reduction and set of monitors, with few and with more executions. The difference excludes the
+//! fixed costs of an exploration. `cargo bench --bench listening -- counter` measures the programs whose names contain
+//! this.
 //!
 //! To look into one of them, run the binary with `run`, a program, a reduction, a set of monitors and a number of executions:
 //! `valgrind --tool=callgrind target/release/deps/listening-* run "ring(7)" dpor data-race 2000`.
@@ -68,7 +69,7 @@ impl Ring {
     }
 }
 
-/// `items` are pushed by one task, and as many taken by another, as far as there is room and there are any.
+/// One task pushes `items` items and another takes as many, as far as there is room and there are any.
 fn ring(items: usize) {
     let ring = Arc::new(Ring {
         head: AtomicUsize::new(0),
@@ -111,11 +112,11 @@ const SETS: [&str; 8] = [
     "data-race;leak;misuse",
 ];
 
-/// Executions of the two runs whose difference is taken.
+/// The numbers of executions of the two runs whose difference is taken.
 const FEW: u64 = 200;
 const MANY: u64 = 1_200;
 
-/// A monitor that does nothing with what it is told.
+/// A monitor that does nothing with its calls.
 struct Idle(Interests);
 
 impl Monitor for Idle {
@@ -164,7 +165,7 @@ fn run(program: &str, reduction: &str, monitors: &str, executions: &str) {
     assert_eq!(report.reduction(), reduction, "{report}");
 }
 
-/// How many instructions a run takes.
+/// Returns the number of instructions of a run.
 fn instructions(program: &str, reduction: &str, monitors: &str, executions: u64) -> f64 {
     let this = std::env::current_exe().expect("the bench is a file");
     let output = Command::new("valgrind")

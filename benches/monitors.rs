@@ -1,5 +1,5 @@
-//! What monitors cost: the same exploration without any, with one that wants nothing, and with each that ships, built in
-//! and as a plugin. (The plugins are built first, beside the bench.)
+//! The costs of monitors: the same exploration without any, with one that wants nothing, and with each that ships,
+//! built in and as a plugin. (The plugins are built first, next to the bench.)
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use intermezzo::monitors::{SHIPPED, by_name, names};
@@ -23,11 +23,12 @@ impl Monitor for Indifferent {
     }
 }
 
-/// Tasks that work on memory of their own, and learn of each other by atomics: what is explored, with its executions.
+/// A program whose tasks work on their own memory, and learn of each other through atomics; and the number of its
+/// executions.
 const PROGRAM: &str = "tickets-plain,tasks=4";
 const EXECUTIONS: u64 = 2_520;
 
-/// The plugin of the monitor of that name, built with the bench's own profile.
+/// Returns the plugin of the monitor with this name, built with the bench's own profile.
 fn plugin(name: &str) -> Plugin {
     let executable = std::env::current_exe().expect("the bench is a file");
     let built = executable
@@ -65,7 +66,7 @@ fn monitored(c: &mut Criterion) {
     row("a monitor without interests", &|explorer| {
         explorer.monitor(Indifferent)
     });
-    // What the log costs is the file's cost.
+    // The cost of the log is that of its file.
     for shipped in SHIPPED.iter().filter(|shipped| shipped.name != "event-log") {
         let name = shipped.name;
         row(name, &|_| {

@@ -1,4 +1,4 @@
-//! What partial-order reduction costs: its executions, found by it, and the same ones merely replayed.
+//! The cost of partial-order reduction: its executions as it finds them, and the same ones merely replayed.
 //!
 //! For each program the executions that it runs are recorded as schedules, which another search then prescribes one after
 //! the other. The benches time both; the ratio of the two in processor time, taken by turns, is printed before.
@@ -23,16 +23,16 @@ const PROGRAMS: [(&str, &[u64]); 4] = [
     ("ms-queue", &[]),
 ];
 
-/// How often both are run by turns for a ratio. Odd, so that there is a middle one.
+/// The number of turns for a ratio. It is odd, so that there is a middle one.
 const TURNS: usize = 15;
 
-/// How long a turn is at least, for each.
+/// The minimum duration of a turn.
 const TURN_SECONDS: f64 = 0.02;
 
 /// An execution's choices.
 type Schedules = Arc<Vec<Vec<Choice>>>;
 
-/// Notes whose visible operations came in which order, execution by execution.
+/// A monitor that records the tasks of the visible operations in order, execution by execution.
 struct Orders(Arc<Mutex<Vec<Vec<u32>>>>);
 
 impl Monitor for Orders {
@@ -56,11 +56,11 @@ impl Monitor for Orders {
     }
 }
 
-/// Runs executions by the order of their operations, and notes the choices that it takes.
+/// A strategy that runs executions by the order of their operations, and records the choices that it makes.
 struct Follow {
     orders: Vec<Vec<u32>>,
     begun: bool,
-    /// How many of the running execution's operations there have been.
+    /// The number of operations of the current execution so far.
     done: usize,
     schedules: Arc<Mutex<Vec<Vec<Choice>>>>,
 }
@@ -98,7 +98,7 @@ impl search::Strategy for Follow {
     }
 }
 
-/// Runs these schedules, one after the other: no search at all.
+/// A strategy that runs these schedules, one after the other, without a search.
 struct Again {
     schedules: Schedules,
     begun: usize,
@@ -130,7 +130,7 @@ impl search::Strategy for Again {
     }
 }
 
-/// A program, and the executions that the reduction runs of it.
+/// A program, with the executions of it that the reduction runs.
 struct Recorded {
     name: String,
     body: fn(&[u64]),
@@ -181,8 +181,8 @@ impl Recorded {
             .explore(|| (self.body)(self.values))
     }
 
-    /// How many times as long as a replay of its executions the reduction takes: the least, the middle and the most of
-    /// several turns.
+    /// Returns the ratio of the reduction's time to that of a replay of its executions: the least, the median and the
+    /// greatest of several turns.
     fn ratio(&self) -> [f64; 3] {
         let seconds = |run: &dyn Fn() -> Report, times: u32| {
             let began = processor_seconds();
@@ -197,7 +197,7 @@ impl Recorded {
     }
 }
 
-/// What all threads of the process have had of processors: time on the wall is that of other programs too.
+/// Returns the processor time of all threads of the process. Time on the wall clock includes that of other programs.
 fn processor_seconds() -> f64 {
     let now = clock_gettime(ClockId::ProcessCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
@@ -215,7 +215,7 @@ fn reduced() -> Explorer {
     calm(Reduction::Dpor)
 }
 
-/// The same executions, each of a trace of its own.
+/// Asserts that both ran the same executions, each of a trace of its own.
 fn assert_same(found: &Report, again: &Report) {
     assert_eq!(found.traces(), Some(found.executions()), "{found}");
     assert_eq!(again.executions(), found.executions(), "{again}");

@@ -8,14 +8,14 @@
 use intermezzo::sync::Mutex;
 use intermezzo::{Explorer, breakpoint, thread};
 
-/// An account whose withdrawal looks, and then takes.
+/// An account whose withdrawal looks at the balance and then takes from it.
 struct Account(Mutex<i64>);
 
 impl Account {
     fn withdraw(&self, amount: i64) {
         let enough = *self.0.lock().unwrap() >= amount;
         if enough {
-            // In the middle of what should be one: another may withdraw now.
+            // In the middle of what should be atomic: another task may withdraw now.
             breakpoint::atomicity("overdraft", self).within();
             *self.0.lock().unwrap() -= amount;
         }
@@ -28,7 +28,7 @@ impl Account {
     }
 }
 
-/// What is left of 100 after a withdrawal of 80, if there is as much, and a fee of 30.
+/// Returns the rest of 100 after a withdrawal of 80, if there is as much, and a fee of 30.
 fn left() -> i64 {
     let account = Account(Mutex::new(100));
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Explores a test with an `Explorer` instead of the attribute, and prints what came of it.
+//! Explores a test with an `Explorer` instead of the attribute, and prints the result.
 //!
 //! `cargo run --example lost_update`
 

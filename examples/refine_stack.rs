@@ -1,5 +1,5 @@
-//! Refinement of a simple stack: what its operations come to one at a time, and whether all that they come to at once is
-//! among that.
+//! Refinement of a simple stack: the results of its operations run one at a time, and a check that all results of
+//! concurrent operations are among them.
 //!
 //! `cargo run --example refine_stack`
 
@@ -12,7 +12,7 @@ use intermezzo::sync::atomic::{AtomicU8, Ordering::SeqCst};
 /// A stack in an array.
 #[derive(Default)]
 struct Stack {
-    /// How many values there are.
+    /// The number of values.
     top: Mutex<usize>,
     slots: [AtomicU8; 8],
 }
@@ -30,7 +30,7 @@ impl Stack {
         Some(self.slots[*top].load(SeqCst))
     }
 
-    /// Lets go of the lock before it reads: too early.
+    /// Releases the lock before it reads, which is too early.
     fn pop_too_early(&self) -> Option<u8> {
         let slot = {
             let mut top = self.top.lock().unwrap();

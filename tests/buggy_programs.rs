@@ -1,5 +1,5 @@
-//! The published table of buggy programs (`corpus/oracle/buggy_programs.csv`), row by row: what must be found, how many
-//! traces there are, which bounds the bug needs, and that the twin without the bug passes.
+//! The published table of buggy programs (`corpus/oracle/buggy_programs.csv`), row by row: the bug that must be found,
+//! the number of traces, the bounds that the bug needs, and the twin without the bug, which passes.
 
 #[path = "tables/comparison.rs"]
 mod comparison;
@@ -9,10 +9,11 @@ use intermezzo::{Coverage, Environment, Reduction, Report, Schedule, Settings};
 use intermezzo_corpus::bugs::{Published, TOOLS, bugs};
 use intermezzo_corpus::{Arguments, Expected, Program, parse_full_name};
 
-/// Most executions of a twin.
+/// The maximum number of executions of a twin.
 const TWIN_EXECUTIONS_MAX: u64 = 2000;
 
-/// Bugs that take many preemptions, or one among very many schedules: samples find them, bounded searches not in seconds.
+/// Bugs that need many preemptions, or one among very many schedules. Samples find them; bounded searches do not within
+/// seconds.
 const SAMPLED: [&str; 4] = [
     "reorder_3_bad,setters=9",
     "reorder_3_bad,setters=40,checkers=10",
@@ -20,14 +21,14 @@ const SAMPLED: [&str; 4] = [
     "safestack",
 ];
 
-/// What the model counts otherwise: the failing traces here, and there. Counting the happens-before orders of every
-/// schedule by brute force gives the same numbers as here.
+/// Differences in counting: the number of failing traces here, and in the model. Counting the happens-before orders of
+/// every schedule by brute force gives the same numbers as here.
 ///
-/// Where the assertion of a task fails, the others go on to their end here. The model's execution stops, and how far
-/// the others had come tells its traces apart: how many tasks main had joined, say.
+/// If the assertion of a task fails, the other tasks continue to their end here. The model's execution stops, and the
+/// progress of the others distinguishes its traces: for example, the number of tasks that main had joined.
 ///
-/// A signal that finds nobody waiting commutes here with the end of a wait that an earlier signal ended. In the model
-/// each wake-up is an operation on the condition variable, with which every signal conflicts.
+/// A signal that finds no waiter commutes here with the end of a wait that an earlier signal ended. In the model each
+/// wake-up is an operation on the condition variable, with which every signal conflicts.
 const FAILING_TRACES: [(&str, u64, u64); 5] = [
     ("din_phil2_sat", 8, 14),
     ("lazy01_bad", 2, 6),
@@ -41,7 +42,7 @@ fn explored((program, arguments): (&Program, Arguments), settings: Settings) -> 
     explorer.explore(program.test(&arguments))
 }
 
-/// Settings for a search in an environment that does nothing unasked, of findings that are not looked at closer.
+/// Returns settings for a search in a calm environment, whose findings are not minimised.
 fn calm() -> Settings {
     Settings {
         environment: Environment::calm(),
@@ -79,7 +80,7 @@ fn rows_are_about_the_corpus() {
     assert_eq!(names.len(), 39, "each row is about another program");
 }
 
-/// Every cell of the other tools is read: as so many rows of each are found, not found and unknown as the table has.
+/// Every cell of the other tools is read: the numbers of rows found, not found and unknown are those of the table.
 #[test]
 fn published_figures_are_read() {
     const COUNTS: [[u32; 3]; 7] = [
@@ -119,7 +120,7 @@ fn traces_are_counted_as_by_the_model() {
         let report = explored(
             bug.program(),
             Settings {
-                // What takes over from wakeup trees after a failure.
+                // The reduction that takes over from wakeup trees after a failure.
                 reduction: Reduction::SourceDpor,
                 keep_going: true,
                 ..calm()
@@ -149,8 +150,8 @@ fn traces_are_counted_as_by_the_model() {
     comparison.conclude();
 }
 
-/// The bound of the first failure is exactly that of the model. The schedules until then are told beside each other: the
-/// model's tasks are also preempted where they begin, end and join, which has no schedule point here.
+/// The bound of the first failure is exactly that of the model. The numbers of schedules until then are printed next to
+/// each other: the model's tasks are also preempted where they begin, end and join, which are no schedule points here.
 #[test]
 fn bugs_need_the_bounds_of_the_model() {
     let mut comparison = Comparison::default();
@@ -199,7 +200,7 @@ fn bugs_need_the_bounds_of_the_model() {
     comparison.conclude();
 }
 
-/// With the settings that fit the program, and in the size that is published.
+/// The programs are run with the settings that fit them, and in the size that is published.
 #[test]
 fn bugs_are_found() {
     let mut comparison = Comparison::default();
@@ -221,10 +222,10 @@ fn bugs_are_found() {
     comparison.conclude();
 }
 
-/// Found by `surw(all)`, and made smaller.
+/// Found by `surw(all)`, and minimised.
 const SAFESTACK: &str = "imz1.AQARY29ycHVzOjpzYWZlc3RhY2sCZBYodxfDSDYwo6ifnuIGCB3MxAAdHleG";
 
-/// The bug that is out of reach of its own settings is in the program all the same.
+/// The bug that its own settings do not reach is in the program nevertheless.
 #[test]
 fn a_node_of_safestack_has_two_owners() {
     let schedule = Schedule::from_token(SAFESTACK).unwrap();

@@ -1,4 +1,4 @@
-//! Every program of the corpus comes out as it must, where published tables say so.
+//! Every program of the corpus has the expected result, as in published tables if there are any.
 
 use intermezzo::{Coverage, Finding, Limit, Report};
 use intermezzo_corpus::{Arguments, Expected, Program, find, parse_full_name, programs};
@@ -14,12 +14,12 @@ fn explored(program: &Program) -> Report {
         .explore(program.test(&arguments))
 }
 
-/// The corpus program of that name.
+/// Returns the corpus program with this name.
 fn named(name: &str) -> &'static Program {
     find(name).unwrap_or_else(|| panic!("{name} is in the corpus"))
 }
 
-/// How many executions it takes with at most so many preemptions.
+/// Returns the number of executions with at most this many preemptions.
 fn executions(name: &str, preemptions: u32) -> u64 {
     let (program, arguments) = (named(name), defaults(named(name)));
     let explorer = program
@@ -39,7 +39,7 @@ fn every_program_meets_its_verdict() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// A pass is of the whole search: nothing was cut short.
+/// A pass covers the whole search: nothing was cut short.
 #[test]
 fn every_pass_is_complete() {
     for program in programs()
@@ -49,7 +49,7 @@ fn every_pass_is_complete() {
         let report = explored(program);
         let complete = match report.coverage() {
             Coverage::Exhaustive => true,
-            // Fair scheduling cuts polls that would go on for ever.
+            // Fair scheduling cuts polls that would never end.
             Coverage::Bounded {
                 reason: Some(reason), ..
             } => report
@@ -63,7 +63,7 @@ fn every_pass_is_complete() {
     }
 }
 
-/// The program of a schedule is found by the name in it, and shows what it showed.
+/// The program of a schedule is found by the name in it, and shows the same finding.
 #[test]
 fn every_finding_replays() {
     for program in programs()
@@ -175,8 +175,8 @@ fn values_that_cannot_be_say_why() {
     }
 }
 
-/// What CHESS's regression table calls its programs (its second `semaphore` is `semaphore2` here), and the
-/// verdict that its exit codes stand for.
+/// The names of programs in CHESS's regression table (its second `semaphore` is `semaphore2` here), with the verdict
+/// that its exit codes mean.
 const CHESS: &[(&str, Expected)] = &[
     ("twothreads", Expected::Pass),
     ("onethread", Expected::Pass),
@@ -209,7 +209,7 @@ const CHESS: &[(&str, Expected)] = &[
     ("semaphore2", Expected::Pass),
 ];
 
-/// Rows that are left out: too little is told of this one to write it afresh.
+/// Rows that are left out: too little is known of this program to write it again.
 const CHESS_SKIPPED: &[&str] = &["stateworkstealqueue"];
 
 #[test]
@@ -226,8 +226,8 @@ fn the_chess_table_is_in_the_corpus() {
     assert!(CHESS_SKIPPED.iter().all(|name| find(name).is_none()));
 }
 
-/// Where all that tasks do conflicts, schedules are happens-before executions: CHESS's counts of them, up
-/// to 1, 2 and 3 preemptions.
+/// If all operations of tasks conflict, schedules are happens-before executions: CHESS's counts of them, up to 1, 2 and
+/// 3 preemptions.
 #[test]
 fn orders_of_sections_are_counted_as_published() {
     for (name, published) in [
@@ -248,7 +248,7 @@ fn orders_of_sections_are_counted_as_published() {
     }
 }
 
-/// How many preemptions the bugs of SCTBench and its like need, by an independent explorer of their
+/// The number of preemptions that the bugs of SCTBench and similar programs need, by an independent explorer of their
 /// synchronisation skeletons; and those of CHESS's `balance`, by its own table.
 #[test]
 fn bugs_need_as_many_preemptions_as_published() {

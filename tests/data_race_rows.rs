@@ -1,4 +1,5 @@
-//! Programs on plain memory race, or do not, as an independent checker says: the rows of `corpus/oracle/data_races.csv`.
+//! Programs on plain memory race or do not race, as an independent checker says: the rows of
+//! `corpus/oracle/data_races.csv`.
 
 use intermezzo::monitors::DataRaces;
 use intermezzo::{Environment, Reduction, Report, Settings};
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 
 const ROWS: &str = include_str!("../corpus/oracle/data_races.csv");
 
-/// Program and its verdict under a model. Rows of one program under several models say the same.
+/// Returns each program with its verdict under a model. Rows of one program under several models say the same.
 fn rows() -> BTreeSet<(&'static str, &'static str)> {
     let mut rows = BTreeSet::new();
     for line in ROWS.lines().skip(1) {
@@ -28,7 +29,7 @@ fn explored(program: &str, reduction: Reduction) -> Report {
         environment: Environment::calm(),
         keep_going: true,
         reduction,
-        // Races are asked for, and not what follows from them.
+        // The races are wanted, but not their consequences.
         preempt_at_races: false,
         ..Settings::default()
     };
@@ -38,7 +39,7 @@ fn explored(program: &str, reduction: Reduction) -> Report {
         .explore(program.test(&arguments))
 }
 
-/// The messages of all data races; nothing else is to be found.
+/// Returns the messages of all data races. There must be no other findings.
 fn races(report: &Report) -> BTreeSet<&str> {
     let races = report.findings().iter().map(|finding| {
         assert_eq!(finding.kind.as_str(), "data_race", "{report}");
@@ -74,7 +75,7 @@ fn programs_race_as_published() {
     assert_eq!(rows_seen, [10, 7], "programs that are right, and wrong");
 }
 
-/// A release sequence of as many read-modify-writes as there are tasks, and memory of each task's own.
+/// A release sequence with one read-modify-write for each task, and memory of each task's own.
 #[test]
 fn who_is_last_knows_what_all_did() {
     let report = explored("tickets-plain,tasks=3", Reduction::None);
@@ -82,14 +83,14 @@ fn who_is_last_knows_what_all_did() {
     assert!(report.verdict().is_pass(), "{report}");
 }
 
-/// What is reported of a program: both ends, and which ordering is missing.
+/// The report of a program names both accesses, and the missing ordering.
 #[test]
 fn a_report_says_what_would_order_the_accesses() {
     let report = explored("MP+rel+rlx-plain", Reduction::None);
     let [finding] = report.findings() else {
         panic!("{report}")
     };
-    // Lines of the program come and go.
+    // Line numbers of the program may change.
     let without_lines = |text: &str| {
         let mut parts = text.split(".rs:");
         let mut words = parts.next().unwrap_or("").to_owned();

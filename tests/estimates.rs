@@ -1,13 +1,13 @@
-//! How good estimates are: against the true numbers of executions of programs of the corpus.
+//! The quality of estimates: against the true numbers of executions of programs of the corpus.
 
 use intermezzo::{Estimate, Explorer, Reduction, Report, Settings, Strategy};
 use intermezzo_corpus::{Program, find};
 use std::sync::{Arc, Mutex};
 
-/// Changes how a program is explored.
+/// A change to the exploration of a program.
 type Change = fn(Explorer) -> Explorer;
 
-/// Every search that comes to an end.
+/// Every search that ends by itself.
 const SEARCHES: &[(&str, Change)] = &[
     ("dfs", |explorer| explorer),
     ("bounded", |explorer| explorer.preemptions(2)),
@@ -28,7 +28,7 @@ fn search(name: &str) -> Change {
     SEARCHES.iter().find(|(known, _)| *known == name).unwrap().1
 }
 
-/// Explores all of a program, past findings and without bounds, but for what is changed.
+/// Explores all of a program, beyond findings and without bounds, except as changed.
 fn explored(name: &str, change: impl Fn(Explorer) -> Explorer) -> Report {
     let program: &Program = find(name).unwrap_or_else(|| panic!("{name} is in the corpus"));
     let arguments = program.arguments::<&str>(&[]).unwrap();
@@ -48,7 +48,7 @@ fn estimate(report: &Report) -> Estimate {
         .unwrap_or_else(|| panic!("no estimate: {report}"))
 }
 
-/// After a thousand executions, of as many as fifty times that.
+/// Estimates after a thousand executions, of up to fifty times that number.
 #[test]
 fn a_thousand_executions_tell_the_rest_within_a_factor() {
     for (name, searching, factor) in [
@@ -89,7 +89,7 @@ fn random_walks_tell_the_number_of_schedules_on_average() {
     }
 }
 
-/// Stopped right after its last execution, each search knows that this was all.
+/// When it is stopped right after its last execution, each search reports that there are no more.
 #[test]
 fn the_last_execution_is_exactly_all() {
     for name in [
@@ -114,7 +114,7 @@ fn the_last_execution_is_exactly_all() {
     }
 }
 
-/// In depth first search the share is the sum of what the executions so far weigh: it only grows.
+/// In depth-first search the share is the sum of the weights of the executions so far, so it only grows.
 #[test]
 fn the_share_grows() {
     let seen = Arc::new(Mutex::new(Vec::new()));

@@ -1,4 +1,4 @@
-//! Every example runs, ends as it should, and shows what it is there to show.
+//! Every example runs, ends as it should, and shows its subject.
 
 use cargo_metadata::{MetadataCommand, TargetKind};
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The document that shows what an example prints, the example, and how that begins.
+/// The documents that contain the output of an example: the document, the example, and the first words of the output.
 const SHOWN: &[(&str, &str, &str)] = &[(
     "docs/REFINEMENT.md",
     "refine_stack",
@@ -47,7 +47,8 @@ fn manifest() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")
 }
 
-/// Where the example is, which `cargo test` has built. When it was asked for this test alone, it is built now.
+/// Returns the path of the example. `cargo test` has built it; if only this test was requested, the example is built
+/// now.
 fn built(package: &str, example: &str) -> PathBuf {
     let this = env::current_exe().unwrap();
     let profile = this

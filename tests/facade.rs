@@ -1,4 +1,4 @@
-//! The facade as a user meets it: the attribute, its settings, and what a failing test says.
+//! The facade as a user sees it: the attribute, its settings, and the output of a failing test.
 
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo::sync::{Arc, Mutex};
@@ -43,7 +43,7 @@ fn lost_update() {
     assert_eq!(n.load(SeqCst), 2);
 }
 
-/// What `run_test` panics with.
+/// Returns the message with which `run_test` panics.
 fn failure(settings: &[(&str, &str)], test: fn()) -> String {
     let settings: Vec<(String, String)> = settings
         .iter()
@@ -61,7 +61,7 @@ fn failure(settings: &[(&str, &str)], test: fn()) -> String {
         };
         intermezzo::run_test("facade::case", &settings, source, test);
     };
-    // On a thread of its own, whose panic is expected.
+    // On a thread of its own, since the panic is expected.
     let panic = std::thread::spawn(run).join().unwrap_err();
     panic
         .downcast_ref::<String>()
@@ -100,7 +100,7 @@ fn an_error_that_the_test_returns_is_a_finding() {
 fn statics_are_fresh_in_every_execution() {
     static COUNT: AtomicUsize = AtomicUsize::new(5);
     static LIST: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-    // Used outside before, with what a fresh one must not show.
+    // Used outside the exploration first, with values that must not show inside.
     COUNT.store(100, SeqCst);
     LIST.lock().unwrap().push(0);
     let report = Explorer::new().environment(Environment::calm()).explore(|| {
@@ -151,7 +151,7 @@ fn explorations_of_one_static_do_not_meet() {
     });
 }
 
-/// With or without the explorer, what a region gives goes through.
+/// With or without the explorer, a region returns the value of its closure.
 #[intermezzo::test(strategy = "dfs(delays=3)")]
 fn regions_give_their_value() {
     let n = AtomicUsize::new(0);
@@ -183,7 +183,7 @@ fn locks_in_two_orders() {
         });
         scope.spawn(|| {
             let Ok(_b) = b.lock() else { return };
-            // Given back before it would be waited for.
+            // Released before it would be waited for.
             let _a = a.try_lock();
         });
     });
@@ -209,7 +209,7 @@ fn a_monitor_by_name_finds_what_it_is_for() {
     assert!(text.contains("there is no argument `tusks`"), "{text}");
 }
 
-/// The facade has all that a test of an object takes.
+/// The facade has everything that a test of an object needs.
 #[test]
 fn an_object_is_what_its_sequential_self_is() {
     use intermezzo::refinement::{fresh, refine};
@@ -222,7 +222,7 @@ fn an_object_is_what_its_sequential_self_is() {
         .check();
 }
 
-/// Names that an expansion might use, too.
+/// Names that an expansion might use too.
 mod names_of_the_users_own {
     static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 

@@ -1,5 +1,5 @@
-//! The guide's page of formats says all there is in our files: every field of every type that is written to one, in the section of its
-//! format; and no type is forgotten.
+//! The guide's page of formats is complete: it has every field of every type that is written to a file, in the section
+//! of its format, and no type is missing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -64,13 +64,13 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What nobody but the same version reads: the insides of checkpoints and memos, and what a plugin's trial says to who began it.
+/// Types that only the same version reads: the contents of checkpoints and memos, and the answer of a plugin's trial.
 const OWN: &[&str] = &[
     "explorer/src/retry.rs",
     "search/src/classic/maple/iroot.rs",
     "search/src/classic/maple/memo/",
     "explorer/src/driver/",
-    // The user's own maps and sets, in the user's own formats.
+    // A user's own maps and sets, in the user's own formats.
     "lookalikes/src/collections/",
     "explorer/src/plugin/",
     "engine/src/runtime/outcome.rs",
@@ -85,10 +85,10 @@ const OWN: &[&str] = &[
     "engine/src/trace/",
 ];
 
-/// What commands print with `--json`: their help says what is in it. Those of `tune` above are in a file, too.
+/// The output of commands with `--json`, which their help describes. That of `tune` above is in a file too.
 const PRINTED: &str = "cli/src/";
 
-/// A type that becomes JSON, or is made of it.
+/// A type that is written as JSON, or read from it.
 struct Type {
     name: String,
     fields: Vec<String>,
@@ -98,7 +98,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The types of a source file that are written, and their fields by the names that they have in JSON.
+/// Returns the types of a source file that are written, with the JSON names of their fields.
 fn types(text: &str) -> Vec<Type> {
     let mut types = Vec::new();
     let mut lines = text.lines();
@@ -121,7 +121,7 @@ fn types(text: &str) -> Vec<Type> {
                 break;
             }
         }
-        // What is only read is all there is where nothing else may be there.
+        // A type that is only read counts if it allows no other fields.
         if !(derived("Serialize") || derived("Deserialize") && is_whole) {
             continue;
         }
@@ -142,10 +142,10 @@ fn types(text: &str) -> Vec<Type> {
     types
 }
 
-/// The fields in the body of a type.
+/// Returns the fields in the body of a type.
 fn fields(body: &[&str]) -> Vec<String> {
     let mut fields = Vec::new();
-    // What is said of the next field.
+    // The attributes of the next field.
     let mut attributes = String::new();
     for line in body.iter().map(|line| line.trim()) {
         let of_attribute =
@@ -183,7 +183,7 @@ fn is_name(text: &str) -> bool {
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// What is written by hand: `serialize_entry("kind", ..)`.
+/// Returns the fields that are written by hand: `serialize_entry("kind", ..)`.
 fn by_hand(text: &str) -> Vec<String> {
     let rests = text.split("serialize_entry(\"").skip(1);
     rests
@@ -192,7 +192,7 @@ fn by_hand(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every source file of a folder that has such types, as a path from the root.
+/// Returns every source file of a folder that has such types, as a path from the root.
 fn sources(folder: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for entry in fs::read_dir(root().join(folder)).unwrap() {
@@ -207,7 +207,7 @@ fn sources(folder: &str) -> BTreeSet<String> {
     all
 }
 
-/// The words in code of a section.
+/// Returns the words in code of a section.
 fn words<'p>(page: &'p str, section: &str) -> BTreeSet<&'p str> {
     let (_, rest) = page.split_once(&format!("\n## {section}\n")).expect(section);
     let section = rest.split("\n## ").next().unwrap_or(rest);
@@ -279,14 +279,14 @@ fn every_format_and_every_type_is_known() {
     }
 }
 
-/// Files with names that reports have as values: of findings, of settings, and of who found something.
+/// Files with names that reports contain as values: of findings, of settings, and of the origins of findings.
 const NAMES: &[&str] = &[
     "engine/src/runtime/listen/mod.rs",
     "explorer/src/settings/declared.rs",
     "sdk/src/finding.rs",
 ];
 
-/// The words in code of a section's tables: those of the first column, which names fields, and the others.
+/// Returns the words in code of a section's tables: those of the first column, which names fields, and the others.
 fn told<'p>(page: &'p str, section: &str) -> [BTreeSet<&'p str>; 2] {
     let (_, rest) = page.split_once(&format!("\n## {section}\n")).expect(section);
     let section = rest.split("\n## ").next().unwrap_or(rest);
@@ -305,7 +305,7 @@ fn told<'p>(page: &'p str, section: &str) -> [BTreeSet<&'p str>; 2] {
     [names, others]
 }
 
-/// A word as the name of a variant.
+/// Returns a word as the name of a variant.
 fn camel(word: &str) -> String {
     let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
     word.split('_')
@@ -314,8 +314,8 @@ fn camel(word: &str) -> String {
         .collect()
 }
 
-/// The page says nothing of which there is nothing: the first column of a table has fields of its section, and what else is code
-/// there is a field, a variant or a text.
+/// The page names only things that exist. The first column of a table has fields of its section. All other code in a
+/// table is a field, a variant or a text.
 #[test]
 fn what_is_on_the_page_is_there() {
     let page = fs::read_to_string(root().join("docs/guide/src/formats.md")).unwrap();

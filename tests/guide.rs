@@ -1,5 +1,6 @@
-//! The guide is whole: every page is in the summary, and what pages lead to is there, in the repository and in the book that
-//! mdBook makes of them. Its code is run as documentation tests (`src/guide.rs`), its command lines are tried in `cli/tests`.
+//! The guide is complete: every page is in the summary, and the targets of links exist, in the repository and in the
+//! book that mdBook makes of it. Its code runs as documentation tests (`src/guide.rs`); its command lines are tested in
+//! `cli/tests`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +13,7 @@ struct Link {
     part: Option<String>,
 }
 
-/// The text without its blocks of code.
+/// Returns the text without its blocks of code.
 fn prose(text: &str) -> String {
     let mut in_code = false;
     let mut keep = |line: &&str| {
@@ -26,7 +27,7 @@ fn prose(text: &str) -> String {
         .join("\n")
 }
 
-/// Where a page leads to, without links to the web.
+/// Returns the links of a page, except those to the web.
 fn links(text: &str) -> Vec<Link> {
     let text = prose(text);
     let begins = [("](", ')'), ("src=\"", '"'), ("srcset=\"", '"'), ("href=\"", '"')];
@@ -47,7 +48,7 @@ fn links(text: &str) -> Vec<Link> {
         .collect()
 }
 
-/// The names by which the parts of a page are led to: those of its headings.
+/// Returns the anchors of a page: those of its headings.
 fn parts(text: &str) -> BTreeSet<String> {
     let prose = prose(text);
     let headings = prose.lines().filter(|line| line.starts_with('#'));
@@ -61,7 +62,7 @@ fn parts(text: &str) -> BTreeSet<String> {
     headings.map(name).collect()
 }
 
-/// What a page of the book has: itself, or what it includes.
+/// Returns the contents of a page of the book: its own text, or that of the file it includes.
 fn contents(page: &Path) -> String {
     let text = fs::read_to_string(page).unwrap();
     match included(page, &text) {
@@ -70,13 +71,13 @@ fn contents(page: &Path) -> String {
     }
 }
 
-/// The file that a page is made of.
+/// Returns the file that a page includes.
 fn included(page: &Path, text: &str) -> Option<PathBuf> {
     let name = text.trim().strip_prefix("{{#include ")?.strip_suffix("}}")?;
     Some(page.parent().unwrap().join(name))
 }
 
-/// The path without what leads back.
+/// Returns the path without `..`.
 fn straight(path: &Path) -> PathBuf {
     let mut straight = PathBuf::new();
     for component in path.components() {
@@ -88,7 +89,7 @@ fn straight(path: &Path) -> PathBuf {
     straight
 }
 
-/// The links of a page that lead nowhere.
+/// Returns the links of a page that lead nowhere.
 fn broken(page: &Path, text: &str, is_there: impl Fn(&Path) -> bool) -> Vec<String> {
     let mut broken = Vec::new();
     for link in links(text) {
@@ -150,7 +151,7 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// In the book, a page that includes a file has that file's text, and its links lead on from where the page is.
+/// In the book, a page that includes a file has that file's text, and its links are relative to the page.
 #[test]
 fn links_lead_somewhere_in_the_book() {
     let source = root().join("docs/guide/src");
@@ -202,7 +203,7 @@ fn the_summary_has_every_page() {
     assert_eq!(listed, there);
 }
 
-/// By the same path, so that what links to a file in `docs` links to its page in the book.
+/// The paths are the same, so that a link to a file in `docs` leads to its page in the book.
 #[test]
 fn references_include_what_there_is() {
     let references = root().join("docs/guide/src/reference");

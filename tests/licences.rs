@@ -1,6 +1,7 @@
-//! Whatever is built goes with MIT or Apache-2.0, whichever a user takes, and comes from the registry or from here.
+//! Everything that is built is licensed under MIT or Apache-2.0, whichever a user chooses, and comes from the registry
+//! or from this repository.
 //!
-//! For what the default members are built of. `cargo deny check` (`deny.toml`) looks at advisories as well.
+//! This covers the crates of the default members. `cargo deny check` (`deny.toml`) also checks advisories.
 
 #![allow(clippy::print_stdout, reason = "what is left out is said")]
 
@@ -10,13 +11,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Licences of which a crate must offer one, or all that it joins by `AND`. Each lets what contains the crate have a licence
-/// of its own, and asks for no more than its text beside it.
+/// Licences of which a crate must offer one, or all that it joins by `AND`. Each lets software that contains the crate
+/// have its own licence, and requires only that its text is included.
 const ALLOWED: &[&str] = &["MIT", "Apache-2.0", "ISC", "Zlib", "Unicode-3.0"];
 
-/// Crates that may have another, with the reason.
+/// Crates that may have another licence, with the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    // It is about the files of the crate itself, which are taken as they are published.
+    // The licence covers the files of the crate itself, which are used as published.
     (
         "imbl",
         "MPL-2.0",
@@ -30,14 +31,14 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Where crates may come from, beside the repository itself.
+/// The only source of crates besides the repository itself.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What `cargo tree` says of each crate that the default members are built of: its name and its licence.
+/// Returns the output of `cargo tree` for each crate of the default members: its name and its licence.
 fn crates(of_all_platforms: bool) -> Option<BTreeSet<(String, String)>> {
     let mut command = Command::new(env!("CARGO"));
     command
@@ -104,7 +105,7 @@ fn every_licence_goes_with_ours() {
     );
 }
 
-/// No other registry, and no repository: those are not there for ever, and are not what was looked at.
+/// No other registry and no repository: they may disappear, and their contents were not checked.
 #[test]
 fn crates_come_from_the_registry() {
     let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();

@@ -1,8 +1,8 @@
-//! Real code, unchanged: queues and deques of crates.io, and code written for loom, built over the look-alikes.
+//! Real code, unchanged: queues and deques of crates.io, and code written for loom, built on the look-alikes.
 //!
-//! A project is written below the target directory, so that what it compiles is kept. What has a switch for loom gets `shims/loom`; the
-//! sources of the others are copied byte by byte, and their manifests say that `core` and `std` are `shims/core` and
-//! `shims/std`. The crates are dependencies of the tests, so that their sources are there.
+//! A project is written below the target directory, so that its build is kept. Crates with a switch for loom get
+//! `shims/loom`. The sources of the others are copied byte by byte, and their manifests replace `core` and `std` by
+//! `shims/core` and `shims/std`. The crates are dependencies of the tests, so that their sources are available.
 #![allow(clippy::print_stderr, reason = "the figures are for who runs it")]
 
 #[path = "common/throw_away.rs"]
@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use throw_away::write;
 
-/// The crates that are tested, and those that they stand on; and whether they have a switch for loom that does it all.
+/// The crates that are tested and their dependencies; `true` for those whose switch for loom covers everything.
 const CRATES: &[(&str, &str, bool)] = &[
     ("crossbeam-queue", "0.3.14", false),
     ("crossbeam-deque", "0.8.8", false),
-    // Has a switch, but yields by `std::thread::yield_now` all the same.
+    // It has a switch, but yields by `std::thread::yield_now` nevertheless.
     ("crossbeam-utils", "0.8.23", false),
     ("crossbeam-epoch", "0.9.21", true),
     ("concurrent-queue", "2.5.0", true),
@@ -30,7 +30,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A project with this program.
+/// Makes a project with this program.
 fn project(name: &str, manifest: &str, program: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let project = throw_away::project(root(), place, name, manifest);
@@ -38,7 +38,7 @@ fn project(name: &str, manifest: &str, program: &str) -> PathBuf {
     project
 }
 
-/// Builds the project, and runs it: what it prints.
+/// Builds and runs the project, and returns its output.
 fn run(project: &Path) -> String {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real-crates-target");
     let ran = Command::new(env!("CARGO"))
@@ -62,7 +62,7 @@ fn run(project: &Path) -> String {
     out
 }
 
-/// A folder of the workspace, as a value in a manifest.
+/// Returns a folder of the workspace, as a value in a manifest.
 fn shim(name: &str) -> String {
     format!("{:?}", root().join("shims").join(name))
 }
@@ -81,7 +81,7 @@ fn code_written_for_loom_runs() {
     assert_eq!(out.lines().count(), 8, "{out}");
 }
 
-/// Where the crates' sources are, from the registry's cache or the network.
+/// Returns the sources of the crates, from the registry's cache or the network.
 fn sources() -> Result<Metadata, String> {
     let mut manifest = "[dependencies]\n".to_owned();
     for (name, version, _) in CRATES {
@@ -119,7 +119,7 @@ fn copy_all(from: &Path, to: &Path) {
     }
 }
 
-/// The project that tests the crates, each as it can be.
+/// Makes the project that tests the crates, each in the way that is possible.
 fn real_project(sources: &Metadata) -> PathBuf {
     let mut manifest = format!(
         "[dependencies]\nintermezzo = {{ path = {:?}, features = [\"explore\"] }}\nserde_json = \"1\"\n",
@@ -156,24 +156,24 @@ fn real_project(sources: &Metadata) -> PathBuf {
     project
 }
 
-/// What is expected of a subject.
+/// The expected result of a subject.
 enum Expected {
-    /// It is what it is compared with, in every execution of every scenario.
+    /// It equals the object it is compared with, in every execution of every scenario.
     Pass,
-    /// It is, as far as the search was to go.
+    /// It does, within the bounds of the search.
     Bounded(&'static str),
-    /// It is not: this kind of finding, with these words in the report.
+    /// It does not: a finding of this kind, with these words in the report.
     Finding(&'static str, &'static str),
 }
 
 use Expected::{Bounded, Finding, Pass};
 
-/// Beside a bound, what is left out of loops that yield.
+/// Schedules of yielding loops that are left out, besides the bound.
 const FAIRNESS: &str = "fair scheduling left out";
 
 const PREEMPTIONS: &str = "every execution with at most 2 preemptions";
 
-/// What is known of the crates. Each finding is told in `docs/LOOM.md`.
+/// The known results for the crates. `docs/LOOM.md` describes each finding.
 const EXPECTED: &[(&str, Expected)] = &[
     ("SegQueue itself", Pass),
     ("SegQueue model", Pass),
@@ -185,12 +185,12 @@ const EXPECTED: &[(&str, Expected)] = &[
     ("ArrayQueue itself", Pass),
     ("ArrayQueue model", Pass),
     ("ArrayQueue model bounded", Bounded(PREEMPTIONS)),
-    // While a full queue takes another value by force, it looks as if it had one less.
+    // While a value is forced into a full queue, the queue appears to have one value less.
     ("ArrayQueue len", Finding("refinement", "len() = 1")),
     ("ArrayQueue is_empty", Pass),
     ("ArrayQueue is_full", Finding("refinement", "is_full() = false")),
     ("ArrayQueue weak", Bounded(PREEMPTIONS)),
-    // While one takes the value out, another is told that there is none, and then that there is no room.
+    // While one task takes the value out, another learns first that there is none, and then that there is no room.
     (
         "ConcurrentQueue single itself",
         Finding("refinement", "Err(Full("),
@@ -203,7 +203,7 @@ const EXPECTED: &[(&str, Expected)] = &[
     ("ConcurrentQueue bounded weak", Bounded(PREEMPTIONS)),
     ("ConcurrentQueue bounded len", Pass),
     ("ConcurrentQueue bounded force_push", Pass),
-    // What `close` wrote is written over: it has said that it closed the queue, and the queue is open.
+    // The write of `close` is overwritten: it has reported that it closed the queue, and the queue is open.
     (
         "ConcurrentQueue bounded force_push and close",
         Finding("refinement", "close() = true"),
@@ -228,13 +228,13 @@ const EXPECTED: &[(&str, Expected)] = &[
     ),
     ("Worker lifo steal_batch", Pass),
     ("Injector itself", Pass),
-    // Its execution is short: the task is parked, and no limit reached.
+    // Its execution is short: the task is parked, and no limit is reached.
     ("Backoff for ever", Finding("livelock", "no task can go on")),
     ("mistake: force_push in two", Finding("refinement", "force_push")),
     ("mistake: pop after a look", Finding("panic", "pop()")),
 ];
 
-/// What is wrong with what a subject came to, if anything.
+/// Returns the error in the result of a subject, if there is one.
 fn wrong(result: &Value, expected: &Expected) -> Option<&'static str> {
     let short: Vec<&str> = result["short"]
         .as_array()?

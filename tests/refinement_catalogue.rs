@@ -1,7 +1,7 @@
-//! Objects of the corpus with known bugs are found out, each in a small scenario; corrected they pass.
+//! The bugs of known faulty objects of the corpus are found, each in a small scenario; the corrected objects pass.
 //!
-//! `INTERMEZZO_CATALOGUE=large` tries more of the corrected ones; `INTERMEZZO_CATALOGUE_ONLY=snark` only some objects. With
-//! `--nocapture` there is a line for each comparison.
+//! `INTERMEZZO_CATALOGUE=large` tries more scenarios of the corrected ones; `INTERMEZZO_CATALOGUE_ONLY=snark` selects
+//! some objects. With `--nocapture` there is a line for each comparison.
 
 #![allow(
     clippy::print_stdout,
@@ -16,7 +16,7 @@ use std::time::Instant;
 /// The document with a row for each object.
 const DOCUMENT: &str = include_str!("../docs/REFINEMENT.md");
 
-/// What the document says of an object that was found out.
+/// Returns the row of the document for an object whose bug was found.
 fn row(object: &Object, report: &RefinementReport) -> String {
     let failure = report.failure.as_ref().expect("it was found out");
     let scenario = &failure.scenario;
@@ -43,7 +43,7 @@ fn row(object: &Object, report: &RefinementReport) -> String {
     )
 }
 
-/// How much is tried of corrected versions.
+/// Returns the effort for corrected versions.
 fn effort() -> Effort {
     match std::env::var("INTERMEZZO_CATALOGUE").as_deref() {
         Ok("large") => Effort::Large,
@@ -51,7 +51,7 @@ fn effort() -> Effort {
     }
 }
 
-/// The report of a comparison, and a line about it.
+/// Returns the report of a comparison, and prints a line about it.
 fn compared(object: &Object, outcome: &Outcome, effort: Effort) -> RefinementReport {
     let start = Instant::now();
     let report = object.run(outcome.against, effort);
@@ -77,7 +77,7 @@ fn compared(object: &Object, outcome: &Outcome, effort: Effort) -> RefinementRep
     report
 }
 
-/// Checks every comparison whose outcome is such, and tells of all that are not as they must be.
+/// Checks every comparison with such an outcome, and reports all that are wrong.
 fn check(
     effort: Effort,
     which: fn(&Expected) -> bool,
@@ -122,7 +122,7 @@ fn bugs_are_found_in_small_scenarios() {
     );
 }
 
-/// A pass is of the whole of each scenario; where more is tried, some have more executions than anybody waits for.
+/// A pass covers all of each scenario. With more effort, some scenarios have too many executions for that.
 #[test]
 fn corrected_versions_pass() {
     check(

@@ -1,4 +1,4 @@
-//! Programs that are shipped: nothing of the explorer is in them, and every crate can be published.
+//! Programs that are shipped contain nothing of the explorer, and every crate can be published.
 
 #[path = "common/throw_away.rs"]
 mod throw_away;
@@ -15,7 +15,7 @@ fn room() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("shipped")
 }
 
-/// Cargo as a user has it, with nothing of this checkout's in the environment.
+/// Returns cargo as a user has it, with nothing of this checkout in the environment.
 fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.env_remove("INTERMEZZO_IN_RELEASE").arg("--offline");
@@ -26,7 +26,7 @@ fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// A project that depends on the facade, with these features.
+/// Makes a project that depends on the facade, with these features.
 fn project(name: &str, dependency: &str, features: &str) -> PathBuf {
     let facade = workspace().display();
     let manifest = format!(
@@ -105,7 +105,7 @@ fn a_release_build_that_would_explore_stops() {
         .args(["check", "--release", "--quiet", "--manifest-path"])
         .arg(project.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", room().join("target"))
-        // Elsewhere: in the checkout its own configuration consents.
+        // Outside the checkout, whose own configuration consents.
         .current_dir(std::env::temp_dir())
         .output()
         .unwrap();

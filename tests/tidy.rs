@@ -1,13 +1,14 @@
-//! The rooms of the house: who may import whom, and that every module says what it is for.
+//! The structure of the code: the imports that packages and modules may have, the form of comments, and the places of
+//! unsafe code.
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// Who may import whom, among the packages of the workspace.
+/// The packages that each package of the workspace may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("intermezzo-sdk", &[]),
-    // Real time, in programs that explore nothing.
+    // Waits in real time, in programs that explore nothing.
     ("intermezzo-breakpoint", &[]),
     ("intermezzo-macros", &[]),
     ("intermezzo-engine", &["intermezzo-breakpoint", "intermezzo-sdk"]),
@@ -43,7 +44,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cargo-intermezzo", &["intermezzo", "intermezzo-corpus"]),
     // The real loom, for comparison.
     ("intermezzo-peers", &["intermezzo", "loom"]),
-    // Ours, outside the workspace: a crate that is patched to use them is part of nobody's build but the user's.
+    // These are outside the workspace: only the build of a user who patches crates to use them contains them.
     ("loom", &["intermezzo"]),
     ("intermezzo-std", &["intermezzo"]),
     ("intermezzo-core", &["intermezzo-std"]),
@@ -59,7 +60,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("intermezzo-statistics", PLUGIN),
 ];
 
-/// The manifests of the packages that those rules are for: the workspace's, and those beside it.
+/// The manifests of the packages to which these rules apply: the workspace's, and those besides it.
 const MANIFESTS: &[&str] = &[
     "Cargo.toml",
     "shims/loom/Cargo.toml",
@@ -67,17 +68,17 @@ const MANIFESTS: &[&str] = &[
     "shims/core/Cargo.toml",
 ];
 
-/// What a monitor as a plugin imports.
+/// The imports of a plugin with a monitor.
 const PLUGIN: &[&str] = &["intermezzo-sdk", "intermezzo-monitors"];
 
-/// Most lines of a source file: longer ones have a second job.
+/// The maximum number of lines of a source file: a longer one does more than one thing.
 const LINES_MAX: usize = 650;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every package that the rules are for.
+/// Returns every package to which the rules apply.
 fn packages() -> impl Iterator<Item = Package> {
     MANIFESTS.iter().flat_map(|manifest| {
         let mut command = MetadataCommand::new();
@@ -115,7 +116,7 @@ fn packages_import_only_what_they_may() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Every source file of the workspace.
+/// Returns every source file of the workspace.
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().to_owned()];
@@ -141,7 +142,7 @@ fn every_file_says_what_it_is_for_and_is_not_too_long() {
     for path in sources() {
         let text = std::fs::read_to_string(&path).unwrap();
         let shown = path.strip_prefix(root()).unwrap().display();
-        // Cases for the compiler to refuse are data.
+        // Cases that the compiler must refuse are data.
         if !text.starts_with("//!") && !shown.to_string().contains("/ui/") {
             wrong.push(format!("{shown} does not open with its job"));
         }
@@ -154,10 +155,35 @@ fn every_file_says_what_it_is_for_and_is_not_too_long() {
 
 /// Crates whose comments are in plain words.
 const PLAIN: &[&str] = &[
+    "benches/",
     "breakpoint/",
     "cli/",
     "corpus/",
     "engine/",
+    "examples/",
+    "explorer/src/classify.rs",
+    "explorer/src/driver/checkpoint/error.rs",
+    "explorer/src/driver/checkpoint/file.rs",
+    "explorer/src/driver/checkpoint/mod.rs",
+    "explorer/src/driver/error.rs",
+    "explorer/src/driver/finding_set.rs",
+    "explorer/src/driver/mod.rs",
+    "explorer/src/driver/notes.rs",
+    "explorer/src/driver/pause_barrier.rs",
+    "explorer/src/driver/progress.rs",
+    "explorer/src/driver/reporting.rs",
+    "explorer/src/driver/shared.rs",
+    "explorer/src/driver/span_totals.rs",
+    "explorer/src/driver/worker_loop.rs",
+    "explorer/src/files.rs",
+    "explorer/src/lib.rs",
+    "explorer/src/listening.rs",
+    "explorer/src/minimise/",
+    "explorer/src/plugin/",
+    "explorer/src/recording/",
+    "explorer/src/report",
+    "explorer/src/retry.rs",
+    "explorer/tests/",
     "lookalikes/",
     "macros/",
     "monitors/",
@@ -167,9 +193,10 @@ const PLAIN: &[&str] = &[
     "search/",
     "shims/",
     "src/",
+    "tests/",
 ];
 
-/// Words that the comments of these crates do without, since plainer ones say the same.
+/// Words that the comments of these crates avoid, because plainer ones say the same.
 const BANNED: &[&str] = &[
     "anew",
     "at hand",
@@ -186,7 +213,7 @@ const BANNED: &[&str] = &[
     "whoever",
 ];
 
-/// Words that no documentation of an item begins with: it says what a type is, and what a function does.
+/// Words with which no documentation of an item begins: it defines a type, or says what a function does.
 const NO_BEGINNINGS: &[&str] = &["How", "What", "Where", "Whether", "Which", "Who", "Whose"];
 
 #[test]
@@ -232,16 +259,16 @@ fn unsafe_code_stays_in_its_rooms() {
     const ROOMS: &[&str] = &[
         "engine/src/runtime/",
         "lookalikes/src/",
-        // The line between an engine and plugins, from both sides; and the loader.
+        // The boundary between an engine and plugins, from both sides; and the loader.
         "sdk/src/abi/",
         "sdk/tests/",
         "explorer/src/plugin/",
         "explorer/tests/",
-        // loom's pointers are dereferenced by unsafe methods, and code written for it is full of such.
+        // loom's pointers are dereferenced by unsafe methods, and code written for it contains many of these.
         "shims/loom/src/cell.rs",
         "shims/loom/src/sync/atomic.rs",
         "tests/real/loom_style.rs",
-        // A data race takes memory that is shared and plain.
+        // A data race needs memory that is shared and plain.
         "tests/data_race/cells.rs",
         "tests/data_race/taken_back.rs",
         // A user's crate with data races.
@@ -250,7 +277,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "corpus/src/programs/plain.rs",
         "benches/listening.rs",
         "tests/monitors_shipped/allocations.rs",
-        // Memory that a monitor must object to.
+        // Memory that a monitor must report.
         "tests/monitors_shipped/memory.rs",
         "tests/monitors_shipped/defaults.rs",
         "tests/reduction_compatible/memory.rs",
@@ -273,19 +300,20 @@ fn unsafe_code_stays_in_its_rooms() {
     assert!(wrong.is_empty(), "unsafe code outside its rooms: {wrong:#?}");
 }
 
-/// The imports of each of a crate's top-level modules: the modules that it names, and the lines that do.
+/// The imports of each of a crate's top-level modules: the modules that it names, and the lines that do so.
 type Imports = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
-/// The top-level modules of each crate, `src/NAME.rs` and `src/NAME/`, can be put into an order in which each imports only those
-/// before it. So a part of them can become a crate of its own.
+/// The top-level modules of each crate, `src/NAME.rs` and `src/NAME/`, can be put into an order in which each imports
+/// only those before it. So a part of them can become a crate of its own.
 ///
-/// An import is a path from the root: `use crate::..`, `crate::..` in code, or as many `super::` as lead there. A name that the
-/// crate's root, `lib.rs` or `main.rs`, has from a module by a `use` counts as that module; one that may come with a star, as
-/// each module that the root has a star of.
+/// An import is a path from the root: `use crate::..`, `crate::..` in code, or as many `super::` as lead there. A name
+/// that the crate's root, `lib.rs` or `main.rs`, has from a module by a `use` counts as that module. A name that may
+/// come from a glob counts as each module of which the root has a glob.
 ///
-/// Not read: comments, text in quotes, and code under `#[cfg(test)]`, be it in the same file or in one of its own (`tests.rs`,
-/// `tests/`). Not seen: the root itself and items that it defines; methods, and implementations of traits, of a type that is
-/// not named; what macros expand to; a name that one module re-exports from another, which counts as the former.
+/// Not read: comments, text in quotes, and code under `#[cfg(test)]`, in the same file or in one of its own
+/// (`tests.rs`, `tests/`). Not seen: the root itself and items that it defines; methods, and implementations of traits,
+/// of a type that is not named; the expansion of macros; a name that one module re-exports from another, which counts
+/// as the former.
 #[test]
 fn modules_of_a_crate_import_each_other_in_no_circle() {
     let sources = sources();
@@ -364,7 +392,7 @@ fn circles_of_imports_are_found() {
         let files = if declared { &files[..] } else { &files[..3] };
         assert_eq!(circle_of(files), None, "{harmless}");
     }
-    // What the root has for itself is there for its modules as well, and what it has of one of two stars counts as both.
+    // The root's own names are available to its modules as well, and a name from one of two globs counts as both.
     for (root, text) in [
         (
             "lib.rs",
@@ -383,7 +411,7 @@ fn circles_of_imports_are_found() {
             "{text}"
         );
     }
-    // What follows the test code counts again.
+    // Code after the test code counts again.
     let after = "#[cfg(test)]\nuse crate::c;\nuse crate::a;\n";
     let found = circle_of(&[lib, ("a.rs", "use crate::b::B;\n"), ("b.rs", after)]).unwrap();
     assert!(found.starts_with("a -> b -> a\n"), "{found}");
@@ -442,7 +470,7 @@ fn imports(files: &BTreeMap<String, String>) -> Imports {
             let to = match shown.get(target) {
                 _ if modules.contains(target) => vec![target],
                 Some(module) => vec![*module],
-                // Every other name comes with a star. `super::` in a module inside a file may not lead to the root.
+                // Every other name comes from a glob. `super::` in a module inside a file may not lead to the root.
                 None if path == "crate::" => stars.clone(),
                 None => continue,
             };
@@ -456,7 +484,8 @@ fn imports(files: &BTreeMap<String, String>) -> Imports {
     all
 }
 
-/// The path of a file's module: `["runtime", "listen"]` of `runtime/listen/mod.rs`; nothing of `lib.rs` and `main.rs`.
+/// Returns the path of a file's module: `["runtime", "listen"]` for `runtime/listen/mod.rs`; empty for `lib.rs` and
+/// `main.rs`.
 fn module_of(file: &str) -> Vec<String> {
     let mut path: Vec<String> = file
         .trim_end_matches(".rs")
@@ -467,7 +496,7 @@ fn module_of(file: &str) -> Vec<String> {
     path
 }
 
-/// The text without its comments and what is in quotes, in the same lines.
+/// Returns the text without its comments and the text in quotes, with the same lines.
 fn without_quotes(text: &str) -> String {
     let line = |line: &str| {
         let line = line
@@ -481,7 +510,8 @@ fn without_quotes(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The text without the items under `#[cfg(test)]`, in the same lines; and the modules in files of their own among these.
+/// Returns the text without the items under `#[cfg(test)]`, with the same lines; and the modules among these that are
+/// in files of their own.
 fn without_tests(text: &str) -> (String, Vec<String>) {
     let (mut kept, mut declared) = (Vec::new(), Vec::new());
     let mut lines = text.lines();
@@ -512,7 +542,8 @@ fn without_tests(text: &str) -> (String, Vec<String>) {
     (kept.join("\n"), declared)
 }
 
-/// The paths from the root in the code of a module at this depth: where each is, how it begins, and what it names there.
+/// Returns the paths from the root in the code of a module at this depth: the position of each, its beginning, and the
+/// name after that.
 fn paths_from_root(code: &str, depth: usize) -> Vec<(usize, &'static str, &str)> {
     const SUPERS: &str = "super::super::super::super::super::super::";
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
@@ -552,10 +583,10 @@ fn paths_from_root(code: &str, depth: usize) -> Vec<(usize, &'static str, &str)>
     found
 }
 
-/// A shortest circle, if there is one: the modules, and a line for each import of one by another.
+/// Returns a shortest circle, if there is one: the modules, and a line for each import of one by another.
 fn circle(imports: &Imports) -> Option<String> {
     let circles = imports.keys().filter_map(|start| {
-        // Breadth first, from the module back to itself.
+        // Breadth-first, from the module back to itself.
         let mut from: BTreeMap<&String, &String> = BTreeMap::new();
         let mut queue = VecDeque::from([start]);
         while let Some(module) = queue.pop_front() {

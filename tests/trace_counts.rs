@@ -1,6 +1,6 @@
 //! Traces are counted as independent tools count them: the tables of `corpus/oracle`, row by row.
 //!
-//! Debug builds leave out rows with many traces, and print which (`--nocapture` shows it, as does a failure).
+//! Debug builds leave out rows with many traces, and print them (`--nocapture` shows that, as does a failure).
 
 mod tables;
 
@@ -9,17 +9,17 @@ use tables::{Comparison, Row, TRACE_COUNTS, rows};
 
 const HAPPENS_BEFORE_COUNTS: &str = include_str!("../corpus/oracle/happens_before_counts.csv");
 
-/// Most traces of a row that is explored.
+/// The maximum number of traces of a row that is explored.
 const TRACES_MAX: u64 = if cfg!(debug_assertions) { 3000 } else { u64::MAX };
 
-/// What this suite asks of a row.
+/// The questions of this suite about a row.
 trait Published {
-    /// The numbers of the first of these columns that has any.
+    /// Returns the numbers of the first of these columns that has any.
     fn first_numbers(&self, columns: [&str; 2]) -> Vec<u64>;
     fn is_wrong(&self) -> bool;
     /// Explores the program under these settings, in a calm environment.
     fn explored(&self, settings: Settings) -> Report;
-    /// What the row says against the report's verdict.
+    /// Returns the contradiction between the row and the report's verdict.
     fn objection(&self, report: &Report) -> Option<String>;
 }
 
@@ -49,13 +49,14 @@ impl Published for Row {
     }
 }
 
-/// In how many executions something was found, where an execution shows one thing.
+/// Returns the number of executions with a finding, if an execution shows only one.
 fn failing_executions(report: &Report) -> u64 {
     report.findings().iter().map(|finding| finding.count).sum()
 }
 
-/// Programs that wait in loops. The first round in vain of such a loop is part of the trace here, because the state before
-/// it cannot be told to be the one after it; the tables count as if it had not happened. Only verdicts compare.
+/// Programs that wait in loops. The first failed round of such a loop is part of the trace here, because the state
+/// before it cannot be recognised as the state after it. The tables count as if it had not happened, so only verdicts
+/// compare.
 const WAITING: [&str; 5] = ["fairness2", "interlock4", "mretest", "semaphore", "events"];
 
 #[test]
@@ -73,7 +74,7 @@ fn optimal_reduction_runs_each_trace_once() {
         let report = row.explored(Settings {
             reduction: Reduction::Dpor,
             keep_going: true,
-            // An exploration of twice as many is wrong already, and need not come to its end.
+            // An exploration with twice as many is wrong already, and need not end.
             executions: Some(if row.is("awaits") {
                 20 * traces + 1000
             } else {
@@ -102,7 +103,7 @@ fn optimal_reduction_runs_each_trace_once() {
     comparison.conclude();
 }
 
-/// The rows without a count that could be compared: programs that are wrong, and loops that retry.
+/// The rows without a comparable count: programs that are wrong, and loops that retry.
 #[test]
 fn verdicts_are_as_published() {
     let mut comparison = Comparison::default();
@@ -231,7 +232,7 @@ fn happens_before_verdicts_are_as_published() {
     comparison.conclude();
 }
 
-/// The tables are about programs of the corpus, each row about another, and say the same of them as it does.
+/// The tables are about programs of the corpus, each row about another one, and agree with the corpus.
 #[test]
 fn tables_are_about_the_corpus() {
     for table in [TRACE_COUNTS, HAPPENS_BEFORE_COUNTS] {

@@ -12,7 +12,7 @@ use intermezzo_engine::runtime::{
 use intermezzo_engine::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
 
-/// Whether the execution came to an end of its own.
+/// `true` if the execution ended by itself.
 pub(crate) fn complete(stop: &Stop) -> bool {
     matches!(
         stop,
@@ -20,8 +20,8 @@ pub(crate) fn complete(stop: &Stop) -> bool {
     )
 }
 
-/// The most likely reason why an execution departed from its schedule, and what to do about it. `another_var`: the same
-/// operation of the same task accessed another variable.
+/// Returns the most likely reason why an execution departed from its schedule, and what to do about it. `another_var`
+/// is `true` if the same operation of the same task accessed another variable.
 fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> String {
     if let Some(thread) = toucher {
         return format!(
@@ -32,13 +32,13 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
         "the test was changed since the schedule was recorded, or does what the schedule does not determine: take time, \
          randomness, hash tables, threads and locks from `intermezzo`"
     } else if unlike.hash_tables {
-        "the likely source is a hash table of std, which is gone through in another order each time: take `HashMap` and \
+        "the likely source is a hash table of std, which iterates in another order each time: take `HashMap` and \
          `HashSet` from `intermezzo::collections`"
     } else if another_var {
         "the likely source is an order by address, or by a random number: sort by something that is the same each time, and \
          take randomness from `intermezzo::rand`"
     } else if unlike.follows_first {
-        "the likely source is what the first execution set up and later ones find ready (a static, a `OnceLock`, a \
+        "the likely source is state that the first execution set up and later ones reuse (a static, a `OnceLock`, a \
          thread-local): `warm_up = 1` runs the test once before the search"
     } else {
         "the likely source is time, randomness, an address, a thread or lock of std, or what an earlier execution left \
@@ -93,8 +93,8 @@ pub(crate) fn findings(
     let mut found = Vec::new();
     match &stop {
         Stop::Complete | Stop::Panicked => {
-            // Where the test's body failed, every panic that ended a task, or still unwinds one, may be the cause.
-            // Where it did not, panics of tasks that were joined were seen and handled.
+            // If the test's body failed, every panic that ended a task, or still unwinds one, may be the cause. If it did
+            // not, panics of tasks that were joined were seen and handled.
             let failed = matches!(stop, Stop::Panicked);
             let telling = panics.iter().filter(|(_, note)| failed || note.unhandled());
             let panics: Vec<TaskPanic> = telling.map(task_panic).collect();
@@ -219,7 +219,7 @@ pub(crate) fn findings(
     found
 }
 
-/// What monitors reported.
+/// Returns the findings that monitors reported.
 pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule: &Schedule) -> Vec<Finding> {
     let finding = |Reported {
                        monitor,
@@ -260,7 +260,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
     reports.into_iter().map(finding).collect()
 }
 
-/// These events, with the last one of each of these tasks marked as what it is about.
+/// Returns these events, with the last one of each of these tasks marked as concerned.
 fn concerning_last_of(tasks: &[String], events: &[FindingEvent]) -> Vec<FindingEvent> {
     let mut events = events.to_vec();
     for task in tasks {
@@ -299,7 +299,7 @@ fn task_panic((task, note): &(String, PanicNote)) -> TaskPanic {
 }
 
 fn panic_kind(message: &str) -> FindingKind {
-    // The words of `assert!`, `assert_eq!` and their like: a panic has nothing else by which to know them.
+    // The message is the only way to recognise the panics of `assert!`, `assert_eq!` and similar macros.
     if message.starts_with("assertion") {
         FindingKind::Assertion
     } else {
@@ -307,7 +307,7 @@ fn panic_kind(message: &str) -> FindingKind {
     }
 }
 
-/// Where tasks wait for locks that others hold.
+/// Returns the places where tasks wait for locks that others hold.
 fn locks_waited_for(waiting: &[Waiting]) -> Vec<NamedPlace> {
     let locks = waiting
         .iter()
@@ -319,7 +319,7 @@ fn locks_waited_for(waiting: &[Waiting]) -> Vec<NamedPlace> {
     locks.map(place).collect()
 }
 
-/// Returns what an execution is that was ended at its limit of steps, and the tasks concerned.
+/// Returns the kind and the detail of an execution that was ended at its limit of steps, and the tasks concerned.
 fn classify_endless(endless: &Endless, current: &str) -> (FindingKind, FindingDetail, Vec<String>) {
     let (kind, cause) = match endless.verdict {
         Verdict::UnfairSpin => (FindingKind::UnfairSpin, EndlessCause::UnfairSpin),
@@ -359,9 +359,11 @@ fn shape(choice: &Choice) -> String {
         intermezzo_engine::schedule::ChoiceKind::Value => "a value of `choose`",
         intermezzo_engine::schedule::ChoiceKind::WeakExchange => "whether a weak compare-exchange fails",
         intermezzo_engine::schedule::ChoiceKind::TryLock => "whether a try_lock fails",
-        intermezzo_engine::schedule::ChoiceKind::Waiter => "whom notify_one wakes",
+        intermezzo_engine::schedule::ChoiceKind::Waiter => "which waiter notify_one wakes",
         intermezzo_engine::schedule::ChoiceKind::Wake => "why a wait ends",
-        intermezzo_engine::schedule::ChoiceKind::Rescue => "who goes on for no reason where nobody else can",
+        intermezzo_engine::schedule::ChoiceKind::Rescue => {
+            "which waiting task wakes spuriously, as no task can continue"
+        }
         intermezzo_engine::schedule::ChoiceKind::Ended => "whether a task that is over is found ended",
     };
     let running = if choice.preempts {
@@ -372,7 +374,7 @@ fn shape(choice: &Choice) -> String {
     format!("{kind}, one of {}{running}", choice.alternatives)
 }
 
-/// What an operation read and wrote, where those are values that say something to people.
+/// Returns the values that an operation read and wrote, if they mean something to a reader.
 pub(crate) fn values(op: SyncVarOp, read: u64, written: u64) -> (Option<u64>, Option<u64>) {
     let carries = matches!(
         op,

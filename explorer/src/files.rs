@@ -1,13 +1,13 @@
-//! Files of tests in directories that the command line gives: where they are, and the reports among them.
+//! Files of tests in directories that the command line gives: checkpoints and reports.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Writes the report of the test of this name, as JSON, into a directory, for the command line that asked for it, over no file
-/// that is there: tests of different binaries may have the same name. A report that cannot be written is missing there, which
-/// the reader of the directory notices; the test's own outcome stands.
+/// Writes the report of the test of this name, as JSON, into a directory, for the command line that asked for it. No
+/// existing file is overwritten, since tests of different binaries may have the same name. If a report cannot be
+/// written, it is missing there, and the reader of the directory notices; the test's own outcome is not affected.
 pub fn write_beside(directory: &Path, program: &str, json: &str) {
     let _ = std::fs::create_dir_all(directory);
     let name = file_stem(program);
@@ -25,9 +25,9 @@ pub fn write_beside(directory: &Path, program: &str, json: &str) {
     }
 }
 
-/// Where a test of this name has its checkpoint in a directory. Binaries have different ones, and so has each of the
-/// explorations of one name in a process, in the order in which they begin. A directory that cannot be made is told of
-/// when the checkpoint is opened.
+/// Returns the path of the checkpoint of the test of this name in a directory. Each binary has its own, and so has each
+/// exploration of one name in a process, in the order in which they begin. If the directory cannot be made, opening the
+/// checkpoint reports it.
 pub(crate) fn checkpoint_in(directory: &Path, program: &str) -> PathBuf {
     static BEGUN: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
     let _ = std::fs::create_dir_all(directory);
@@ -43,7 +43,7 @@ pub(crate) fn checkpoint_in(directory: &Path, program: &str) -> PathBuf {
     })
 }
 
-/// A program's name as one of a file.
+/// Returns a program's name in a form that is valid in a file name.
 fn file_stem(program: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
     program.chars().map(plain).collect()

@@ -1,4 +1,5 @@
-//! Explorations of intermezzo, from settings to a report: the builder, the driver, findings, replay and monitors from plugins.
+//! Explorations of intermezzo, from settings to a report: the builder, the driver, findings, replay and monitors from
+//! plugins.
 //!
 //! A test written against the look-alikes ([`sync`], [`thread`], ..) is run by an [`Explorer`], once per
 //! schedule. Data flows one way:
@@ -26,7 +27,7 @@ pub mod schedule {
     pub use intermezzo_engine::schedule::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary};
 }
 
-/// Strategies: which schedule comes next.
+/// Strategies, which decide the schedule that is run next.
 pub mod search {
     pub use intermezzo_search::{
         BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, Idle, Interesting,
@@ -41,8 +42,8 @@ pub mod trace {
     pub use intermezzo_engine::trace::{Analysis, Trace};
 }
 
-/// Concurrent breakpoints: places in the code at which two tasks meet, and which of them goes first. Inside an exploration
-/// the setting `breakpoints` arms them, and nobody waits in real time.
+/// Concurrent breakpoints: two places in the code at which two tasks meet, and the one that continues first. In an
+/// exploration the setting `breakpoints` arms them, and no task waits in real time.
 pub use intermezzo_breakpoint as breakpoint;
 #[doc(hidden)]
 pub use intermezzo_engine::foreign;

@@ -1,21 +1,21 @@
-//! Monitors, for as many workers as there are.
+//! The monitors of an exploration, one set for each worker.
 
 use intermezzo_sdk::Monitor;
 use std::sync::Arc;
 
-/// A monitor, or how to make one.
+/// A monitor, or a factory of monitors.
 pub(crate) enum Listening {
-    /// One, which hears everything: there can be one worker only.
+    /// A single monitor, which receives everything. It allows one worker only.
     One(Box<dyn Monitor>),
-    /// One for each worker.
+    /// A factory that makes one for each worker.
     Each(Make),
 }
 
-/// Makes a monitor, as often as it is wanted.
+/// A function that makes a monitor, as often as needed.
 pub(crate) type Make = Arc<dyn Fn() -> Box<dyn Monitor> + Send + Sync>;
 
 impl Listening {
-    /// The monitor's name.
+    /// Returns the monitor's name.
     pub(crate) fn name(&self) -> String {
         match self {
             Listening::One(monitor) => monitor.name().to_owned(),
@@ -23,7 +23,7 @@ impl Listening {
         }
     }
 
-    /// How to make one more, if that can be.
+    /// Returns a factory for more of them, if there is one.
     pub(crate) fn make(&self) -> Option<Make> {
         match self {
             Listening::One(_) => None,
@@ -32,10 +32,11 @@ impl Listening {
     }
 }
 
-/// The monitors of each of so many workers, in the order in which they were attached.
+/// Returns the monitors of each of `jobs` workers, in the order in which they were attached.
 ///
 /// # Errors
-/// There is a monitor that hears everything, and several workers; or what it heard would have to be kept.
+/// A single monitor receives everything, and there are several workers, or a checkpoint that would have to contain its
+/// state.
 pub(crate) fn monitors(
     listening: Vec<Listening>,
     jobs: usize,
@@ -47,13 +48,13 @@ pub(crate) fn monitors(
             Listening::Each(make) => sets.iter_mut().for_each(|set| set.push(make())),
             Listening::One(_) if jobs > 1 => {
                 return Err(
-                    "a monitor is attached that hears every execution, which several workers cannot tell it one after \
-                            the other: attach it with `monitor_with`, which makes one for each worker, or give 1",
+                    "an attached monitor receives every execution in turn, which is not possible with several workers: \
+                            attach it with `monitor_with`, which makes one for each worker, or give 1",
                 );
             }
             Listening::One(_) if kept => {
                 return Err(
-                    "a monitor is attached, and what it knows is not in a checkpoint: attach it with `monitor_with` \
+                    "the state of an attached monitor is not in a checkpoint: attach it with `monitor_with` \
                             if it judges each execution by itself, or give `none`",
                 );
             }
@@ -63,7 +64,7 @@ pub(crate) fn monitors(
     Ok(sets)
 }
 
-/// The first monitor to which executions of one trace are not the same, by name.
+/// Returns the name of the first monitor that distinguishes executions of one trace.
 pub(crate) fn telling_apart(sets: &[Vec<Box<dyn Monitor>>]) -> Option<String> {
     let mut monitors = sets.iter().flatten();
     let first = monitors.find(|monitor| !monitor.reduction_compatible());

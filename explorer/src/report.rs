@@ -1,4 +1,4 @@
-//! What an exploration came to: a value, with a text and a JSON form.
+//! The result of an exploration, as a value with a text form and a JSON form.
 
 #[cfg(test)]
 mod bare;
@@ -45,21 +45,21 @@ pub const REPORT_FORMAT: &str = "intermezzo-report/1";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Nothing was found in what was covered, or nothing but warnings.
+    /// Nothing was found in the executions that were covered, except perhaps warnings.
     Pass,
-    /// Something was found.
+    /// An error was found.
     Fail,
-    /// Neither: no execution came to its end, or the test did not do the same thing twice.
+    /// Neither: no execution ended by itself, or the test did not do the same thing twice.
     Inconclusive,
 }
 
 impl Verdict {
-    /// Whether nothing was found in what was covered.
+    /// Returns `true` if nothing was found in the executions that were covered.
     pub fn is_pass(self) -> bool {
         self == Verdict::Pass
     }
 
-    /// Whether something was found.
+    /// Returns `true` if an error was found.
     pub fn is_fail(self) -> bool {
         self == Verdict::Fail
     }
@@ -68,11 +68,11 @@ impl Verdict {
 /// One event of a failing execution, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingEvent {
-    /// `task.index`, the index from 1 in its task.
+    /// `task.index`, with the index from 1 in its task.
     pub id: String,
-    /// Name of the task.
+    /// The name of the task.
     pub task: String,
-    /// What it did: `lock`, `store`.
+    /// The operation: `lock`, `store`.
     pub op: String,
     /// The effect that it had, if it is not the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,21 +80,21 @@ pub struct FindingEvent {
     /// The memory ordering, for atomics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
-    /// Name of the variable, or empty.
+    /// The name of the variable, or empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub var: String,
-    /// The value read, as bits, where one was.
+    /// The value read, as bits, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
-    /// The value written, as bits, where one was.
+    /// The value written, as bits, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<u64>,
     /// `file:line:column`; empty for the beginning and end of the test's own body.
     pub site: String,
-    /// Whether the task of the event before could have gone on, and was preempted.
+    /// `true` if the task of the event before could have continued, and was preempted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preempts: bool,
-    /// Whether the finding is about this event.
+    /// `true` if the finding is about this event.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub concerned: bool,
 }
@@ -118,64 +118,66 @@ impl std::fmt::Display for Effect {
     }
 }
 
-/// Something found, with the schedule that shows it again.
+/// A failure or a warning, with the schedule that shows it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Its kind.
     pub kind: FindingKind,
-    /// Whether it is an error, or a warning that lets the verdict stand.
+    /// The severity: an error, or a warning that does not change the verdict.
     pub severity: Severity,
     /// Its origin: a monitor, or the engine.
     pub monitor: FoundBy,
-    /// What happened, for people.
+    /// The failure in words.
     pub message: String,
-    /// What happened, as data.
+    /// The failure as data.
     pub detail: FindingDetail,
-    /// What would mend it, for people.
+    /// Advice on how to fix it, in words.
     pub suggestion: Option<String>,
-    /// Names of the tasks concerned.
+    /// The names of the tasks involved.
     pub tasks: Vec<String>,
     /// The events of the execution, in order.
     pub events: Vec<FindingEvent>,
     /// The schedule that reproduces it.
     pub schedule: Schedule,
-    /// In how many executions of this exploration it was found.
+    /// The number of executions of this exploration in which it was found.
     pub count: u64,
-    /// Which strategy drew the execution that showed it first, if several share the executions.
+    /// The strategy that drew the execution that showed it first, if several strategies share the executions.
     pub found_by: Option<String>,
-    /// What became of its schedule, if a replay of it did not show the finding again.
+    /// The number of replays that showed it, if a replay of its schedule did not.
     pub replays: Option<Replays>,
-    /// The places that it names, where a breakpoint may lie: the accesses of a race, where tasks of a deadlock wait for locks.
+    /// The places that it names at which a breakpoint can be set: the accesses of a race, or the places where the tasks
+    /// of a deadlock wait for locks.
     pub places: Vec<NamedPlace>,
-    /// What it is about beside events: the accesses of a data race.
+    /// The actions it is about besides events: the accesses of a data race.
     pub deeds: Vec<FindingDeed>,
 }
 
 impl Finding {
-    /// Whether the other says the same. How an execution departed is chance: the first says as much as all.
+    /// `true` if the other finding says the same. For a divergence the message is ignored: how an execution departed is
+    /// chance, and the first one is as good as all.
     pub(crate) fn says(&self, other: &Finding) -> bool {
         (&self.kind, self.severity) == (&other.kind, other.severity)
             && (self.message == other.message || self.kind == FindingKind::Divergence)
     }
 
-    /// Returns the message line by line: the first says what happened, and each other one is a part of it.
+    /// Returns the message line by line. The first line says what happened; each other line is a part of it.
     pub fn lines(&self) -> Vec<String> {
         self.detail.lines()
     }
 
-    /// Replaces the message by another, of which nothing more is known.
+    /// Replaces the message with text that has no structured detail.
     pub fn say(&mut self, text: String) {
         self.detail = FindingDetail::Message { text: text.clone() };
         self.message = text;
     }
 
-    /// Whether the test fails by it.
+    /// `true` if it makes the test fail.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// The severity's name in reports.
+/// Returns the severity's name in reports.
 pub(crate) fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Warning => "warning",
@@ -183,29 +185,29 @@ pub(crate) fn severity_name(severity: Severity) -> &'static str {
     }
 }
 
-/// The severity of that name in reports; `None` if there is none.
+/// Returns the severity with this name in reports; `None` if there is none.
 pub(crate) fn severity_from_name(name: &str) -> Option<Severity> {
     [Severity::Warning, Severity::Error]
         .into_iter()
         .find(|&severity| severity_name(severity) == name)
 }
 
-/// The accesses to plain memory that look-alikes told of.
+/// The accesses to plain memory that look-alikes reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PlainAccesses {
-    /// How many there were, in all executions together.
+    /// The number of accesses, in all executions together.
     pub seen: u64,
-    /// `true` if a monitor for data races heard of them. An access that is not watched may race, and what follows from
-    /// the order in which two of them come is not explored.
+    /// `true` if a monitor for data races received them. An access that is not watched may race, and the consequences
+    /// of the order of two accesses are not explored.
     pub watched: bool,
 }
 
-/// How often replays of a schedule showed what it was recorded for.
+/// The number of replays of a schedule that showed what it was recorded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Replays {
-    /// How many showed it.
+    /// The number of replays that showed it.
     pub shown: u32,
-    /// How many there were.
+    /// The number of all replays.
     pub all: u32,
 }
 
@@ -249,16 +251,16 @@ impl Serialize for Finding {
     }
 }
 
-/// What an exploration came to.
+/// The result of an exploration.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     format: &'static str,
     pub(crate) program: String,
-    /// The package and the target that the test is in, as far as they are known.
+    /// The package and the target that contain the test, as far as they are known.
     #[serde(flatten)]
     pub(crate) binary: TestBinary,
     pub(crate) verdict: Verdict,
-    /// `true` if the test was to panic, and did as it should: its errors are these panics.
+    /// `true` if the test was expected to panic, and did so: its errors are these panics.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) expected_panic: bool,
     pub(crate) coverage: Coverage,
@@ -280,23 +282,23 @@ pub struct Report {
     pub(crate) memory_model: &'static str,
     pub(crate) seed: u64,
     pub(crate) environment: Environment,
-    /// The monitors that listened, by name.
+    /// The names of the monitors.
     pub(crate) monitors: Vec<String>,
     pub(crate) plain_accesses: PlainAccesses,
-    /// What became of the breakpoints that were armed.
+    /// The figures of the armed breakpoints.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) breakpoints: Vec<BreakpointFigures>,
-    /// The breakpoints that show findings again.
+    /// The breakpoints that reproduce findings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) reproductions: Vec<Reproduction>,
     pub(crate) notes: Vec<String>,
-    /// How far the search was, if it did not come to its end.
+    /// The progress of the search, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimate: Option<Estimate>,
-    /// The iRoots that were exposed, where they were measured.
+    /// The iRoots that were exposed, if they were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) iroots: Option<IRootCoverage>,
-    /// Executions of the findings, event by event, if that was asked for.
+    /// The executions of the findings, event by event, if recordings were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recordings: Vec<Recorded>,
 }
@@ -306,7 +308,7 @@ fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S:
 }
 
 impl Report {
-    /// A report of nothing yet.
+    /// Makes an empty report.
     pub(crate) fn new(
         (program, binary): (String, TestBinary),
         environment: Environment,
@@ -348,7 +350,7 @@ impl Report {
         }
     }
 
-    /// The exploration is over after `elapsed`, having covered this: settles the verdict.
+    /// Settles the verdict of an exploration that ended after `elapsed` with this coverage.
     pub(crate) fn settle(&mut self, coverage: Coverage, complete_executions: u64, elapsed: Duration) {
         let diverged = |finding: &Finding| finding.kind == FindingKind::Divergence;
         self.coverage = match coverage {
@@ -368,37 +370,38 @@ impl Report {
         };
     }
 
-    /// `true` if the test was to panic, and did as it should.
+    /// Returns `true` if the test was expected to panic, and did so.
     pub fn expected_panic(&self) -> bool {
         self.expected_panic
     }
 
-    /// The findings by which the test fails.
+    /// Returns the findings that make the test fail.
     pub(crate) fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_error())
     }
 
-    /// The test, by name.
+    /// Returns the name of the test.
     pub fn program(&self) -> &str {
         &self.program
     }
 
-    /// The package and the target that the test is in, as far as they are known.
+    /// Returns the package and the target that contain the test, as far as they are known.
     pub fn binary(&self) -> &TestBinary {
         &self.binary
     }
 
-    /// The outcome in a word.
+    /// Returns the outcome in a word.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// What a pass is worth.
+    /// Returns the coverage of the exploration, which says how much a pass means.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
     }
 
-    /// What was not explored: what the environment leaves out, and what was kept out of the search.
+    /// Returns what was not explored: behaviours that the environment leaves out, and executions that were kept out of
+    /// the search.
     ///
     /// ```
     /// # use intermezzo_explorer as intermezzo;
@@ -411,122 +414,125 @@ impl Report {
         &self.limits
     }
 
-    /// How often the test was run, to its end or not.
+    /// Returns the number of executions, complete or not.
     pub fn executions(&self) -> u64 {
         self.executions
     }
 
-    /// How many of the executions showed nothing that another did not show as well, and were run to no purpose.
+    /// Returns the number of redundant executions: those that showed nothing that another did not show as well.
     pub fn redundant(&self) -> u64 {
         self.redundant
     }
 
-    /// How many executions came, after a round of a loop that waited in vain, to where nobody could do anything new:
-    /// attempts that had to be made, and are no trace. Only with `spin_loops=assume` and a partial-order reduction.
+    /// Returns the number of blocked executions: after a failed round of a loop no task could do anything new. They
+    /// could not be avoided, and are no traces. They exist only with `spin_loops=assume` and a partial-order reduction.
     pub fn blocked(&self) -> u64 {
         self.blocked
     }
 
-    /// How many different traces came to their end without a failure: executions counted up to the order of
-    /// steps that commute. `None` if they were too many to be told apart, or if several workers stopped at a finding in a
-    /// search that went on from a checkpoint, or with a partial-order reduction.
+    /// Returns the number of different traces of the executions that ended without a failure.
+    ///
+    /// `None` if there were too many to distinguish, or if several workers stopped at a finding in a search that continued
+    /// from a checkpoint.
     pub fn traces(&self) -> Option<u64> {
         self.traces
     }
 
-    /// The search, with its parameters.
+    /// Returns the name of the strategy, with its parameters.
     pub fn strategy(&self) -> &str {
         &self.strategy
     }
 
-    /// The reduction that was at work: `none` if every schedule was run.
+    /// Returns the name of the reduction: `none` if every schedule was run.
     pub fn reduction(&self) -> &str {
         self.reduction
     }
 
-    /// The number, from 1, of the execution in which an error was found first.
+    /// Returns the number, from 1, of the first execution in which an error was found.
     pub fn first_failure(&self) -> Option<u64> {
         self.first_failure
     }
 
-    /// What was found: first errors, then warnings, each first found first. The same thing found again is counted, not
-    /// listed.
+    /// Returns the findings: first errors, then warnings, each in the order in which they were found. A finding that
+    /// occurs again is counted, not listed.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// Visible operations in all executions together.
+    /// Returns the number of visible operations in all executions together.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Most visible operations in one execution.
+    /// Returns the largest number of visible operations in one execution.
     pub fn max_steps(&self) -> u64 {
         self.max_steps
     }
 
-    /// Most tasks in one execution.
+    /// Returns the largest number of tasks in one execution.
     pub fn max_tasks(&self) -> u32 {
         self.max_tasks
     }
 
-    /// Changes of task in all executions together.
+    /// Returns the number of context switches in all executions together.
     pub fn context_switches(&self) -> u64 {
         self.context_switches
     }
 
-    /// How long it took.
+    /// Returns the duration of the exploration.
     pub fn elapsed(&self) -> Duration {
         self.elapsed_seconds
     }
 
-    /// How far the search was, as far as can be told; `None` if it came to its end.
+    /// Returns an estimate of the search's progress, if it can be estimated; `None` if the search came to its end.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.estimate.as_ref()
     }
 
-    /// The iRoots that the executions exposed; `None` if they were not measured.
+    /// Returns the iRoots that the executions exposed; `None` if they were not measured.
     pub fn iroots(&self) -> Option<&IRootCoverage> {
         self.iroots.as_ref()
     }
 
-    /// The names of the monitors that listened, in the order in which they were called.
+    /// Returns the names of the monitors, in the order in which they were called.
     pub fn monitors(&self) -> &[String] {
         &self.monitors
     }
 
-    /// The accesses to plain memory: to cells, and by `intermezzo::ptr`.
+    /// Returns the accesses to plain memory: to cells, and by `intermezzo::ptr`.
     pub fn plain_accesses(&self) -> PlainAccesses {
         self.plain_accesses
     }
 
-    /// What became of the breakpoints that were armed, in the order in which they were given.
+    /// Returns the figures of the armed breakpoints, in the order in which they were given.
     pub fn breakpoints(&self) -> &[BreakpointFigures] {
         &self.breakpoints
     }
 
-    /// The breakpoints that show findings again without the tool, for each for which one was looked for.
+    /// Returns the breakpoints that reproduce findings without the tool, with one entry for each finding for which one
+    /// was looked for.
     pub fn reproductions(&self) -> &[Reproduction] {
         &self.reproductions
     }
 
-    /// The findings' executions, event by event, if [`Explorer::record`](crate::Explorer::record) asked for them.
+    /// Returns the executions of the findings, event by event, if [`Explorer::record`](crate::Explorer::record)
+    /// requested them.
     pub fn recordings(&self) -> &[Recorded] {
         &self.recordings
     }
 
-    /// What else a reader should know.
+    /// Returns further notes for the reader.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Writes the report into a directory, in its JSON form, in a file of its program's name, over none that is there.
-    /// It is missing there if it cannot be written, which is for the reader of the directory to notice.
+    /// Writes the report's JSON form into a directory, to a new file named after the program. Existing files are not
+    /// overwritten. If the file cannot be written, it is missing: the reader of the directory has to notice that.
     pub fn write_into(&self, directory: &Path) {
         write_beside(directory, &self.program, &self.to_json());
     }
 
-    /// The report as one JSON object, ended by a line break.
+    /// Returns the report as one JSON object, ended by a line break.
     pub fn to_json(&self) -> String {
         let mut text =
             serde_json::to_string_pretty(self).expect("a report has no map with other keys than text");

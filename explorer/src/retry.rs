@@ -1,49 +1,49 @@
-//! Tests that do not always do the same: executions before the search that are not judged, executions tried again, and
-//! what the search loses where that does not help (CHESS, OSDI 2008, section 4.2).
+//! Tests that do not always do the same: warm-up executions that are not judged, retries of executions, and the losses
+//! of the search if these do not help (CHESS, OSDI 2008, section 4.2).
 
 use intermezzo_engine::runtime::{ExecutionOutcome, Executor};
 use intermezzo_search::DepthFirst;
 use serde::{Deserialize, Serialize};
 
-/// What is to be done after an execution.
+/// The action after an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// It was what it should have been.
+    /// Continue: it followed its schedule.
     GoOn,
-    /// It departed from its schedule, and is to be tried again.
+    /// It departed from its schedule, and is retried.
     Again,
-    /// It departed each time: what it should have been is lost.
+    /// It departed on every attempt: the prescribed execution is lost.
     Lost,
-    /// It departed, and too many have. It is tried again only if the search goes on after findings.
+    /// It departed, and too many have. It is retried only if the search continues after findings.
     TooMany,
 }
 
-/// Too many executions depart where these many do, and more than one in `ONE_OF`.
+/// Too many executions depart if at least this many do, and more than one in `ONE_OF`.
 const DEPARTED_MIN: u64 = 10;
 const ONE_OF: u64 = 10;
 
-/// The executions of a search, each tried more than once if it departs from what was prescribed.
+/// The executions of a search, each retried if it departs from its schedule.
 pub(crate) struct Retry {
     retries: u32,
-    /// How many retries the running execution has left, and whether the next execution is one.
+    /// The number of retries left for the current execution; and `true` if the next execution is one.
     left: u32,
     again: bool,
-    /// Executions, and how many of them departed.
+    /// The number of executions, and the number of those that departed.
     executions: u64,
     departed: u64,
 }
 
-/// How often executions were not what they should have been.
+/// The number of executions that departed from their schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Departures {
-    /// Executions that departed from what was prescribed.
+    /// Executions that departed.
     pub(crate) departed: u64,
-    /// Prescribed ones of which none was as it should be.
+    /// Prescribed executions for which every attempt departed.
     pub(crate) lost: u64,
 }
 
 impl Retry {
-    /// Each execution may be tried again so many times.
+    /// Allows this many retries for each execution.
     pub(crate) fn new(retries: u32) -> Retry {
         Retry {
             retries,
@@ -54,7 +54,7 @@ impl Retry {
         }
     }
 
-    /// Prepares the next execution: the last one again, if that is due. False if there is none.
+    /// Prepares the next execution: the last one again, if a retry is due. Returns `false` if there is none.
     #[inline]
     pub(crate) fn prepare(&mut self, worker: &mut Executor) -> bool {
         if self.again {
@@ -66,17 +66,17 @@ impl Retry {
         }
     }
 
-    /// What was to be tried again is not wanted any more.
+    /// Cancels a retry that is due, because it is no longer wanted.
     pub(crate) fn forget(&mut self) {
         (self.left, self.again) = (self.retries, false);
     }
 
-    /// Whether the last execution is still to be tried again.
+    /// Returns `true` if the last execution is still to be retried.
     pub(crate) fn is_due(&self) -> bool {
         self.again
     }
 
-    /// Takes up an execution: whether it departed.
+    /// Registers an execution, which departed or not, and returns what to do next.
     #[inline]
     pub(crate) fn after(&mut self, departed: bool, departures: &mut Departures) -> After {
         self.executions += 1;
@@ -95,13 +95,13 @@ impl Retry {
 }
 
 impl Departures {
-    /// Whether every execution was what it should have been.
+    /// Returns `true` if no execution departed.
     pub(crate) fn none(&self) -> bool {
         self.departed == 0
     }
 
-    /// What a reader of the report should know.
-    /// `untried` says whether the last one was still to be tried again.
+    /// Returns a note for the report, if an execution departed. `untried` is `true` if the last one was still to be
+    /// retried.
     pub(crate) fn note(&self, untried: bool) -> Option<String> {
         let executions = |count| match count {
             1 => "1 execution".to_owned(),
@@ -124,8 +124,8 @@ impl Departures {
     }
 }
 
-/// Runs the test before the search, so often and as the default schedule has it, for what it sets up once and keeps; less
-/// often if time `is_over`. These executions are not judged, unless one crashes: that one is returned.
+/// Runs the test before the search, up to `executions` times with the default schedule, for state that it sets up once
+/// and keeps. Stops early if `is_over`. These executions are not judged; only one that crashes is returned.
 pub(crate) fn warm_up(
     worker: &mut Executor,
     executions: u32,

@@ -1,4 +1,4 @@
-//! Loops that were seen to only wait, and are assumed to from their first round on: what is counted, told, and replayed.
+//! Loops that were seen to only wait, and are assumed to do so from their first round on: counts, reports and replays.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, RwLock, mpsc};
@@ -15,7 +15,7 @@ fn explorer() -> Explorer {
         .set("spin_loops", "assume")
 }
 
-/// Each of two tasks counts under a lock of its own making; if `checked`, the first must come first.
+/// Two tasks that each count under a lock of their own making. If `checked`, the first must come first.
 fn locked(checked: bool) {
     let (lock, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -55,12 +55,12 @@ fn failed_rounds_make_no_traces() {
             assert!(report.to_json().contains("\"blocked\""));
         }
     }
-    // Without that, a first round in vain is a trace of its own.
+    // Without the assumption, a failed first round is a trace of its own.
     let report = explorer().set("spin_loops", "park").explore(|| locked(false));
     assert_eq!(report.traces(), Some(4), "{report}");
 }
 
-/// What is found once loops are known needs them known in a replay.
+/// A failure that is found once loops are known needs them to be known in a replay.
 #[test]
 fn schedules_carry_the_loops() {
     for reduction in [Reduction::None, Reduction::SourceDpor] {
@@ -92,8 +92,8 @@ fn schedules_carry_the_loops() {
     }
 }
 
-/// The task that waits is let go by the second of two changes only; the failed rounds before are in the schedule's way,
-/// unless its loops are known.
+/// The waiting task continues only after the second of two changes. The failed rounds before it do not fit the schedule
+/// unless the loops are known.
 #[test]
 fn a_replay_parks_where_the_search_did() {
     fn wait_for(flag: &AtomicUsize, value: usize) {
@@ -141,7 +141,8 @@ fn a_replay_parks_where_the_search_did() {
     );
 }
 
-/// A task waits for a flag: as long as it takes, or for a few rounds that it counts. The one that sets it takes its time.
+/// A task that waits for a flag without limit, or for a few rounds that it counts. The task that sets the flag takes
+/// its time.
 fn waiting(as_long: bool) {
     let (flag, other) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -163,7 +164,7 @@ fn waiting(as_long: bool) {
     });
 }
 
-/// What an execution shows that is then tried again is not taken for known.
+/// Loops that an execution shows are not assumed to wait if the execution is retried.
 #[test]
 fn loops_of_departed_executions_are_not_believed() {
     let mut departures = 0;
@@ -192,7 +193,7 @@ fn loops_of_departed_executions_are_not_believed() {
     assert!(departures > 10, "{departures}");
 }
 
-/// An execution that departs is tried again also where loops are known, and where the search has started anew.
+/// An execution that departs is retried also if loops are known, and if the search has restarted.
 #[test]
 fn what_departs_is_tried_again_with_known_loops() {
     let mut departures = 0;
@@ -221,7 +222,7 @@ fn what_departs_is_tried_again_with_known_loops() {
     assert!(departures > 10, "{departures}");
 }
 
-/// What can never be run as prescribed ends the search, or is left out.
+/// An execution that departs on every attempt ends the search, or is left out.
 #[test]
 fn what_departs_each_time_is_lost_with_known_loops() {
     for keep_going in [false, true] {
@@ -242,17 +243,17 @@ fn what_departs_each_time_is_lost_with_known_loops() {
     }
 }
 
-/// A program of its own.
+/// A program with a name.
 type Named = (&'static str, fn());
 
-/// Whether somebody writes. In a frame of its own, so that what a failed attempt leaves undefined is not on the stack of
-/// the loop that waits.
+/// `true` if a task writes. The function has a frame of its own, so that the undefined bytes of a failed attempt are
+/// not on the stack of the loop that waits.
 #[inline(never)]
 fn is_taken(shared: &RwLock<usize>) -> bool {
     shared.try_read().is_err()
 }
 
-/// Programs with loops that wait, which use what wakeup trees and source sets do not suit.
+/// Programs with waiting loops for which wakeup trees and source sets are not sound.
 fn falling_back() -> Vec<Named> {
     vec![
         ("a shared lock beside a lock that spins", || {
@@ -337,7 +338,7 @@ fn falling_back() -> Vec<Named> {
     ]
 }
 
-/// `true` if nothing is missing, but that a task which gives way twice may find another's end any time later.
+/// `true` if nothing is missing, except that a task that yields twice may find another task's end any time later.
 fn covers_what_is_fair(coverage: &Coverage) -> bool {
     match coverage {
         Coverage::Exhaustive => true,
@@ -348,7 +349,7 @@ fn covers_what_is_fair(coverage: &Coverage) -> bool {
     }
 }
 
-/// Where caching takes over, the loops known stay known, and brute force agrees on the traces.
+/// If caching takes over, the known loops stay known, and a search without reduction finds the same traces.
 #[test]
 fn loops_are_assumed_to_wait_after_a_fall_back() {
     for (name, test) in falling_back() {
@@ -378,7 +379,7 @@ fn loops_are_assumed_to_wait_after_a_fall_back() {
     }
 }
 
-/// Adversities of the environment fall back too.
+/// Adversities of the environment lead to a fallback too.
 #[test]
 fn loops_are_assumed_to_wait_beside_adversities() {
     let test = || {
@@ -397,7 +398,7 @@ fn loops_are_assumed_to_wait_beside_adversities() {
     let explorer = || explorer().environment(Environment::default());
     let all = explorer().explore(test);
     assert!(says(&all, "spin_loops=assume:"), "{all}");
-    // A round may have failed for no reason: what it waits for is there already.
+    // A round may have failed spuriously, although the condition is met already.
     let narrowed = |report: &Report| report.limits().contains(&Limit::Awaits { seen: true });
     assert!(narrowed(&all) && *all.coverage() != Coverage::Exhaustive, "{all}");
     for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
@@ -407,7 +408,7 @@ fn loops_are_assumed_to_wait_beside_adversities() {
     }
 }
 
-/// What is shown before the search is not judged, and not taken for known either.
+/// Loops that executions before the search show are not assumed to wait either.
 #[test]
 fn loops_of_a_warm_up_are_not_believed() {
     for (name, reduction) in Reduction::ALL {
@@ -420,7 +421,7 @@ fn loops_of_a_warm_up_are_not_believed() {
         let counted = |report: &Report| (report.executions(), report.traces(), report.coverage().clone());
         assert_eq!(counted(&warm), counted(&sure), "{name}: {warm}");
         assert!(says(&warm, "the search started anew once"), "{name}: {warm}");
-        // A loop that waits only the first time.
+        // A loop that waits only in the first execution.
         let calls = StdAtomicU64::new(0);
         let report = explorer()
             .warm_up(1)

@@ -1,11 +1,12 @@
-//! `Send`, `Sync`, `Unpin`, `UnwindSafe` and `RefUnwindSafe` hold for a look-alike where they hold for std's.
+//! `Send`, `Sync`, `Unpin`, `UnwindSafe` and `RefUnwindSafe` hold for a look-alike if they hold for std's type.
 
 use std::cell::Cell as StdCell;
 use std::marker::{PhantomData, PhantomPinned};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
-/// Whether a type has a trait, as a constant: an inherent one if it has, a blanket trait's if not.
+/// `true` if a type has a trait, as a constant: an inherent constant if it has the trait, that of a blanket trait if
+/// not.
 macro_rules! has {
     ($type:ty: $($bound:ident)*) => {
         [$({

@@ -1,20 +1,20 @@
-//! Loops that wait: explored without a bound, and told from loops that end by themselves.
+//! Loops that wait: explored without a bound, and distinguished from loops that end by themselves.
 
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Coverage, Explorer, Limit, Report, Schedule, hint, thread};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// The two ways to give way in a loop.
+/// The two ways to yield in a loop.
 const WAYS: [fn(); 2] = [hint::spin_loop, thread::yield_now];
 
-/// Every schedule was run, and nothing was found.
+/// Asserts that every schedule was run and nothing was found.
 fn covered(report: &Report) {
     assert!(report.verdict().is_pass(), "{report}");
     assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
 }
 
-/// Every schedule was run but for those that this limit, which narrows the coverage, left out; and nothing was found.
+/// Asserts that nothing was found, and that every schedule was run except those that this limit left out.
 fn covered_but_for(report: &Report, limit: &Limit) {
     assert!(report.verdict().is_pass(), "{report}");
     let narrowing: Vec<&Limit> = report.limits().iter().filter(|limit| limit.narrows()).collect();
@@ -29,8 +29,8 @@ fn kind(report: &Report) -> String {
     report.findings()[0].kind.to_string()
 }
 
-/// Explores a lock: `tasks` tasks increment under it, not atomically. How many executions there are, which
-/// depends a little on what the compiler leaves in dead registers: a bound is what can be tested.
+/// Explores a lock under which `tasks` tasks increment a number, not atomically. Returns the number of executions. It
+/// depends a little on the bytes that the compiler leaves in dead registers, so only a bound can be tested.
 fn lock<L: Send + Sync>(tasks: usize, new: fn() -> L, lock: fn(&L), unlock: fn(&L)) -> u64 {
     let report = Explorer::new().explore(|| {
         let (guard, n) = (new(), AtomicUsize::new(0));
@@ -146,7 +146,7 @@ fn petersons_lock() {
         });
     });
     covered(&report);
-    // Some ten times as many if rounds in vain were not told from others.
+    // Without failed rounds there would be some ten times as many.
     assert!(report.executions() <= 6_000, "{report}");
 }
 
@@ -183,7 +183,7 @@ fn a_sequence_lock() {
     }
 }
 
-/// A bounded spin is left at each of its rounds.
+/// A bounded spin may end at each of its rounds.
 #[test]
 fn bounded_spins_keep_their_outcomes() {
     for way in WAYS {
@@ -213,7 +213,7 @@ fn bounded_spins_keep_their_outcomes() {
     }
 }
 
-/// A back-off is played while it grows, and parked once it does not.
+/// A back-off runs while it grows, and its task is parked once it does not.
 #[test]
 fn a_back_off_grows_and_saturates() {
     let seen = Mutex::new(BTreeSet::new());
@@ -240,7 +240,7 @@ fn a_back_off_grows_and_saturates() {
     assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([1, 2, 4]));
 }
 
-/// What ends a loop is not always a variable: a deadline ends this one.
+/// Something other than a variable may end a loop: here it is a deadline.
 #[test]
 fn a_loop_that_looks_at_the_clock_is_not_parked() {
     use intermezzo_explorer::time::Instant;
@@ -268,7 +268,7 @@ fn a_loop_that_looks_at_the_clock_is_not_parked() {
     assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([false, true]));
 }
 
-/// Nobody sets it.
+/// Explores loops for which no task sets the flag.
 fn waits_for_ever() -> Report {
     Explorer::new().program("for ever").explore(for_ever)
 }
@@ -310,7 +310,7 @@ fn what_nobody_sets_is_a_livelock() {
     assert!(found.message.contains("main waits for"), "{}", found.message);
 }
 
-/// The same execution, byte by byte, parks included.
+/// A replay gives the same execution, byte by byte, with its parked tasks.
 #[test]
 fn parks_are_replayed() {
     let found = waits_for_ever();
@@ -330,7 +330,7 @@ fn parks_are_replayed() {
     }
 }
 
-/// Its end depends on memory that is not compared; it is seen once nobody else can go on.
+/// Its end depends on memory that is not compared. It is seen once no other task can continue.
 #[test]
 fn a_loop_bounded_by_the_heap_still_ends() {
     /// Counts in the heap, where the count leaves no trace on the stack.

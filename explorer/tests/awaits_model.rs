@@ -1,18 +1,18 @@
-//! Random programs with loops that wait, against a model that plays every round of every loop: the same
-//! outcomes, and a livelock just where the model has one.
+//! Random programs with waiting loops, against a model that runs every round of every loop. Both have the same
+//! outcomes, and a livelock in the same programs.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, hint, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-/// Variables of a program, all 0 at first.
+/// The number of variables of a program, all 0 at first.
 const VARS: usize = 2;
 
 /// Programs that need more executions are not compared.
 const EXECUTIONS_MAX: u64 = 4_000;
 
-/// What a task does; each is a line of a real program, and a little machine of the model.
+/// A line of a task. In a real program it is a statement, in the model a small state machine.
 #[derive(Clone, Copy, Debug)]
 enum Line {
     Store(usize, usize),
@@ -26,29 +26,29 @@ enum Line {
     Exchange(usize, usize, usize),
     /// `while swap(1) == 1`
     Swap(usize),
-    /// Reads x, y and x again until x is the same both times; the value of y.
+    /// Reads x, y and x again until x is the same both times. Its result is the value of y.
     Consistent(usize, usize),
-    /// Looks at most twice whether x is v; how often it did.
+    /// Looks at most twice whether x is v. Its result is the number of looks.
     Twice(usize, usize),
 }
 
-/// How many programs are compared.
+/// The number of programs that are compared.
 const PROGRAMS: usize = 100;
 
 type Program = Vec<Vec<Line>>;
 type Outcome = Vec<Vec<usize>>;
 
-/// What a step of the model comes to.
+/// The result of a step of the model.
 enum Next {
-    /// The line goes on, at this place and with these values.
+    /// The line continues at this position with these values.
     Within(u8, [usize; 2]),
     /// The line is over.
     Over,
-    /// The line is over, and this is what it came to.
+    /// The line is over, with this result.
     Told(usize),
 }
 
-/// One access to the variables.
+/// Performs one access to the variables.
 fn step(line: Line, place: u8, held: [usize; 2], vars: &mut [usize; VARS]) -> Next {
     use Next::{Over, Told, Within};
     let again = Within(0, [0; 2]);
@@ -89,7 +89,7 @@ fn step(line: Line, place: u8, held: [usize; 2], vars: &mut [usize; VARS]) -> Ne
     }
 }
 
-/// The line, in a real program.
+/// Runs the line in a real program.
 fn run(line: Line, vars: &[AtomicUsize; VARS]) -> Option<usize> {
     let load = |x: usize| vars[x].load(SeqCst);
     match line {
@@ -149,11 +149,11 @@ fn run(line: Line, vars: &[AtomicUsize; VARS]) -> Option<usize> {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     vars: [usize; VARS],
-    /// For each task: its line, the place in it, what it holds, what it told.
+    /// For each task: its line, the position in it, the values it holds, and its results.
     tasks: Vec<(usize, u8, [usize; 2], Vec<usize>)>,
 }
 
-/// All outcomes of a program, and whether it can get where no end can be reached.
+/// Returns all outcomes of a program, and `true` if it can reach a state from which no end can be reached.
 fn model(program: &Program) -> (BTreeSet<Outcome>, bool) {
     let first = State {
         vars: [0; VARS],
@@ -206,15 +206,15 @@ fn outcome(vars: &[usize], told: impl Iterator<Item = Vec<usize>>) -> Outcome {
     std::iter::once(vars.to_vec()).chain(told).collect()
 }
 
-/// What exploring a program shows: its outcomes, and whether there is a livelock.
+/// The result of exploring a program: its outcomes, and `true` if there is a livelock.
 type Shown = (BTreeSet<Outcome>, bool);
 
-/// What exploring it shows. `None` if it takes too long.
+/// Explores the program. Returns `None` if that takes too long.
 fn explored(program: &Program, reduction: Reduction, assume: bool) -> Option<Shown> {
     explored_and_counted(program, reduction, assume).map(|(shown, _)| shown)
 }
 
-/// As `explored`, and how many traces there are.
+/// Like `explored`, and returns the number of traces too.
 fn explored_and_counted(
     program: &Program,
     reduction: Reduction,
@@ -227,10 +227,10 @@ fn explored_and_counted(
     (*report.coverage() == Coverage::Exhaustive).then(|| (shown, report.traces()))
 }
 
-/// What exploring it by this explorer shows, and the report.
+/// Explores the program with this explorer. Returns its outcomes and the report.
 fn explored_by(explorer: Explorer, program: &Program) -> (Shown, Report) {
     let outcomes = Mutex::new(BTreeSet::new());
-    // Fairness would leave out what a task does that is never let go: it is not what is compared here.
+    // Fairness would leave out steps of a task that never gets past its loop. That is not compared here.
     let explorer = explorer
         .set("fair_yields", u32::MAX)
         .keep_going(true)
@@ -277,7 +277,7 @@ fn explored_by(explorer: Explorer, program: &Program) -> (Shown, Report) {
     (shown, report)
 }
 
-/// Multiplication with a carry: even enough, and the same everywhere.
+/// A multiplication with carry: uniform enough, and the same everywhere.
 struct Dice(u64);
 
 impl Dice {
@@ -309,7 +309,7 @@ impl Dice {
     }
 }
 
-/// Compares so many programs.
+/// Compares this many programs.
 fn compare(programs: usize, reduction: Reduction) {
     let mut dice = Dice(0x696e_7465_726d_657a);
     let (mut compared, mut livelocks, mut several) = (0, 0, 0);
@@ -342,8 +342,8 @@ fn reductions_leave_no_outcome_out() {
     }
 }
 
-/// Loops seen to wait are assumed to from their first round on: that takes no outcome away, and all searches agree on the
-/// traces.
+/// Loops that were seen to wait are assumed to do so from their first round on. No outcome is lost by that, and all
+/// searches agree on the traces.
 #[test]
 fn outcomes_and_traces_with_loops_assumed_to_wait() {
     let mut dice = Dice(0x696e_7465_726d_657a);
@@ -369,7 +369,7 @@ fn outcomes_and_traces_with_loops_assumed_to_wait() {
     );
 }
 
-/// Here a change has to come in the middle of a round that would be in vain without it.
+/// Here a change has to come in the middle of a round that would fail without it.
 #[test]
 fn rounds_that_would_be_in_vain_are_gone_on_with_later() {
     for stores in [
@@ -396,7 +396,7 @@ fn rounds_that_would_be_in_vain_are_gone_on_with_later() {
     }
 }
 
-/// This one needs what wakeup trees would miss.
+/// This program needs an execution that wakeup trees would miss.
 #[test]
 fn wakeup_trees_give_way_to_parked_tasks() {
     let program = vec![
@@ -407,9 +407,10 @@ fn wakeup_trees_give_way_to_parked_tasks() {
     assert_eq!(explored(&program, Reduction::Dpor, false), Some(model(&program)));
 }
 
-/// Within a bound on preemptions, and without one, every reduction shows the outcomes and the traces of plain depth first
-/// search. But for the traces of partial-order reductions without a bound: whether a round of several steps counts depends on
-/// when others wrote, within one trace, so plain depth first search counts more.
+/// Within a bound on preemptions, and without one, every reduction shows the outcomes and the traces of plain
+/// depth-first search. The exception are the traces of partial-order reductions without a bound. Within one trace it
+/// depends on the time of other tasks' writes whether a round of several steps counts, so plain depth-first search
+/// counts more.
 #[test]
 fn reductions_leave_no_trace_out() {
     let programs = std::env::var("AWAITING_PROGRAMS").map_or(PROGRAMS, |n| n.parse().unwrap());

@@ -1,5 +1,5 @@
-//! Tests that do not do the same each time: what is tried again, what is lost and said to be, and that no search
-//! panics or calls a right test wrong.
+//! Tests that do not do the same each time: retries, losses and their report. No search panics or calls a correct test
+//! wrong.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool as StdAtomicBool, AtomicUsize as StdAtomicUsize};
 use std::sync::{Mutex as StdMutex, OnceLock};
 
-/// Every search, with the name it has here.
+/// Returns every search, with its name here.
 fn searches() -> Vec<(&'static str, Explorer)> {
     let explorer = || Explorer::new().executions(2_000);
     vec![
@@ -63,7 +63,7 @@ fn reason(report: &Report) -> &str {
     }
 }
 
-/// Two tasks with a lock and an atomic, a value, and `more` more operations of one of them.
+/// Two tasks with a lock, an atomic and a value, and `more` operations of one of them.
 fn busy(more: usize) {
     let n = Arc::new(AtomicUsize::new(0));
     let lock = Mutex::new(0);
@@ -79,7 +79,7 @@ fn busy(more: usize) {
     });
 }
 
-/// An execution that departs once is tried again, whichever it is. The coverage then says that one departed.
+/// An execution that departs once is retried, whichever it is. The coverage then says that one departed.
 #[test]
 fn what_departs_once_is_tried_again() {
     for (name, explorer) in searches() {
@@ -119,7 +119,7 @@ fn what_departs_once_is_tried_again() {
     }
 }
 
-/// A prefix that is never twice the same ends the search, and with `keep_going` is left out.
+/// A prefix that is never the same twice ends the search, or is left out with `keep_going`.
 #[test]
 fn what_departs_each_time_is_lost_and_said_to_be() {
     let test = |calls: &StdAtomicUsize| match choose(4) {
@@ -168,7 +168,7 @@ fn what_departs_each_time_is_lost_and_said_to_be() {
     );
 }
 
-/// The first event that is not what it was is named, though every choice fits.
+/// The first event that differs is named, although every choice fits.
 #[test]
 fn the_first_event_that_differs_is_named() {
     let calls = StdAtomicUsize::new(0);
@@ -194,13 +194,13 @@ fn the_first_event_that_differs_is_named() {
     assert_eq!(report.verdict(), Verdict::Inconclusive);
 }
 
-/// What is set up once and kept: its first use does more than the later ones.
+/// A table that is set up once and kept: its first use does more than later ones.
 fn with_lazy(table: &OnceLock<usize>) {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                // Not `get_or_init`: a lock of std would be held over schedule points.
+                // Not `get_or_init`: a lock of std would be held across schedule points.
                 if table.get().is_none() {
                     let sum = (0..3).map(|_| n.fetch_add(1, SeqCst)).sum();
                     _ = table.set(sum);
@@ -213,7 +213,7 @@ fn with_lazy(table: &OnceLock<usize>) {
 
 #[test]
 fn a_warm_up_settles_what_is_set_up_once() {
-    // These hardly begin two executions alike, so that they need not notice.
+    // These hardly ever begin two executions alike, so they need not notice.
     let notices = |name| !["random", "ranked threads"].contains(&name);
     for (name, explorer) in searches().into_iter().filter(|(name, _)| notices(name)) {
         let cold = OnceLock::new();
@@ -255,7 +255,7 @@ fn what_a_warm_up_shows_is_not_judged() {
 /// A test with a name.
 type Named = (&'static str, Box<dyn Fn() + Send + Sync>);
 
-/// Tests that depend on what the schedule does not determine, each in its own way; none has a bug.
+/// Tests that depend on something that the schedule does not determine, each in its own way. None has a bug.
 fn uncontrolled() -> Vec<Named> {
     let calls = StdAtomicUsize::new(0);
     let rounds = StdAtomicUsize::new(0);
@@ -311,7 +311,7 @@ fn uncontrolled() -> Vec<Named> {
             "anything",
             Box::new(move || {
                 let odd = |one_in: usize| {
-                    // A generator of its own that never begins anew: xorshift.
+                    // A random generator that is never reset: xorshift.
                     let mut state = draws.load(SeqCst);
                     state ^= state << 13;
                     state ^= state >> 7;
@@ -389,7 +389,7 @@ fn no_search_panics_or_fails_a_test_without_a_bug() {
     }
 }
 
-/// A bug in a test that departs is a bug: it happened.
+/// A failure in an execution that departed counts: it happened.
 #[test]
 fn a_failure_of_an_execution_that_departed_counts() {
     for (name, explorer) in searches().into_iter().filter(|(name, _)| *name != "random") {
@@ -434,7 +434,7 @@ fn a_finding_that_its_schedule_does_not_show_says_so() {
     assert_eq!(sure.findings()[0].replays, None, "{sure}");
 }
 
-/// A replay that departs is tried again too.
+/// A replay that departs is retried too.
 #[test]
 fn a_replay_is_tried_again() {
     let found = Explorer::new().program("flaky").explore(|| {
@@ -488,7 +488,7 @@ fn hash_tables_and_clocks_that_are_controlled() {
     assert_eq!(MOMENTS.lock().unwrap().len(), 1);
 }
 
-/// Says what the likely source of the first departure is.
+/// Returns the likely source of the first departure, as reported.
 fn source(test: impl Fn() + Send + Sync + 'static) -> String {
     let report = Explorer::new().explore(test);
     assert_eq!(
@@ -513,11 +513,11 @@ fn the_likely_source_is_named() {
 
     let ready = OnceLock::new();
     let first = source(move || with_lazy(&ready));
-    assert!(first.contains("what the first execution set up"), "{first}");
+    assert!(first.contains("state that the first execution set up"), "{first}");
 
     let calls = StdAtomicUsize::new(0);
     let order = source(move || {
-        // The order of two variables is another each time.
+        // The order of two variables differs from run to run.
         let variables = [0, 1].map(|_| AtomicUsize::new(0));
         let first = calls.fetch_add(1, SeqCst) % 2;
         variables.iter().for_each(|variable| _ = variable.load(SeqCst));
@@ -536,7 +536,7 @@ fn the_likely_source_is_named() {
     assert!(other.contains("time, randomness, an address"), "{other}");
 }
 
-/// A test that departs now and then passes; one that departs in more than one execution of ten does not.
+/// A test that departs seldom passes; one that departs in more than one execution of ten does not.
 #[test]
 fn too_many_departures_are_a_finding() {
     let departs_in_one_of = |one_of: usize, keep_going: bool| {
@@ -556,7 +556,7 @@ fn too_many_departures_are_a_finding() {
         (Verdict::Inconclusive, vec!["divergence".into()], 20),
         "{many}"
     );
-    // All that the search would do is done nevertheless.
+    // The search nevertheless does all of its work.
     let all = departs_in_one_of(2, true);
     assert_eq!(
         (all.verdict(), kinds(&all)),

@@ -1,4 +1,4 @@
-//! The environment is adversarial, as in reality: what other explorers leave out, or get wrong.
+//! The environment is adversarial, as in reality: behaviours that other explorers omit or get wrong.
 
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex as StdMutex};
 use std::time::Duration;
 
-/// Explores a test that returns something; the set of what it returned.
+/// Explores a test that returns a value. Returns the set of these values.
 fn outcomes<T: Ord + Send + 'static>(
     explorer: Explorer,
     test: impl Fn() -> T + Send + Sync,
@@ -99,7 +99,7 @@ fn notify_one_may_wake_any_waiter() {
                 let (state, changed, arrived) = (&state, &changed, &arrived);
                 scope.spawn(move || {
                     let mut held = state.lock().unwrap();
-                    // They come in order.
+                    // The waiters arrive in order.
                     while held.0 != waiter - 1 {
                         held = arrived.wait(held).unwrap();
                     }
@@ -171,7 +171,7 @@ fn a_timed_wait_alone_times_out() {
         let (_, result) = Condvar::new()
             .wait_timeout(held.lock().unwrap(), Duration::from_secs(3600))
             .unwrap();
-        // It may also wake for no reason; alone, there is no other.
+        // It may also wake spuriously. Alone, it has no other reason.
         assert!(!result.timed_out() || began.elapsed() >= Duration::from_secs(3600));
         thread::park_timeout(Duration::from_millis(1));
     });
@@ -355,7 +355,7 @@ fn every_value_is_chosen() {
 
 #[test]
 fn a_timed_out_wait_is_a_yield() {
-    // Whoever times out again and again gives way: bound 0 reaches the end.
+    // A task that times out repeatedly yields: bound 0 reaches the end.
     passes(Explorer::new().preemptions(0), || {
         let ready = AtomicBool::new(false);
         thread::scope(|scope| {

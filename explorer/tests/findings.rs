@@ -1,5 +1,5 @@
-//! Every kind of finding: that it is found, that the test binary survives it, and that its schedule shows
-//! it again, byte for byte, here and in another process.
+//! Every kind of finding: it is found, the test binary survives it, and its schedule reproduces it byte for byte, in
+//! this process and in another.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
@@ -7,7 +7,7 @@ use intermezzo_explorer::{Explorer, Finding, Report, Schedule, choose, thread};
 use std::process::Command;
 use std::sync::{Arc, Mutex as StdMutex, OnceLock};
 
-/// A test with a finding: its name, the finding's kind, what the message says, and its body.
+/// A test with a finding: its name, the finding's kind, a part of the message, and its body.
 type Case = (&'static str, &'static str, &'static str, fn());
 
 fn lost_update() {
@@ -66,7 +66,7 @@ fn endless() {
     }
 }
 
-/// Gives way, and raises a flag that nobody looks at: no round is in vain.
+/// Yields, and raises a flag that no task reads, so that no round fails.
 fn polite() {
     let flag = AtomicUsize::new(0);
     loop {
@@ -94,7 +94,7 @@ fn nothing_to_choose() {
 
 fn carried() {
     static CARRIED: OnceLock<Mutex<u32>> = OnceLock::new();
-    // Not one of the look-alikes: it keeps its value from one execution to the next.
+    // Not a look-alike: it keeps its value from one execution to the next.
     *CARRIED.get_or_init(|| Mutex::new(7)).lock().unwrap() += 1;
     choose(2);
 }
@@ -218,7 +218,7 @@ fn explorer(name: &str) -> Explorer {
         .steps_per_execution(500)
 }
 
-/// One place that explores: it is where the events say that the test's body begins.
+/// The one place that explores: the events name it as the place where the test's body begins.
 fn explore(explorer: Explorer, body: fn()) -> Report {
     explorer.explore(body)
 }
@@ -230,7 +230,7 @@ fn only_finding(report: &Report) -> &Finding {
     }
 }
 
-/// All of a finding, as bytes.
+/// Returns all of a finding, as bytes.
 fn bytes(finding: &Finding) -> String {
     format!("{finding}{}", serde_json::to_string(finding).unwrap())
 }
@@ -257,7 +257,7 @@ fn each_is_found_and_replays_byte_for_byte() {
             (&finding.schedule, &finding.schedule),
             "{name}"
         );
-        // What carries state from one execution to the next shows so only in the second.
+        // State that is carried from one execution to the next shows only in the second.
         if *name != "carried" {
             for _ in 0..100 {
                 assert_eq!(replayed(name, *body, &schedule), bytes(finding), "{name}");
@@ -302,7 +302,7 @@ fn each_replays_in_another_process() {
 /// Set for the process whose heap breaks: the token to replay, or nothing.
 const HEAP: &str = "FINDINGS_HEAP";
 
-/// Frees a block twice, where the other task was first. The C library holds the lock of its heap when it notices.
+/// Frees a block twice, if the other task ran first. The C library holds the lock of its heap when it notices.
 fn frees_twice() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -452,7 +452,7 @@ fn a_nondeterministic_test_diverges() {
     assert!(!report.verdict().is_fail() && !report.verdict().is_pass());
 }
 
-/// A search that panics when it is asked for the decision after so many.
+/// A search that panics when it is asked for a decision after this many.
 struct Faulty(usize);
 
 impl intermezzo_explorer::search::Strategy for Faulty {
@@ -478,7 +478,7 @@ impl intermezzo_explorer::search::Strategy for Faulty {
 
 #[test]
 fn a_panic_of_the_search_at_the_end_of_a_task_reaches_the_caller() {
-    // The first decision with two tasks left to go is made where the first of three has ended.
+    // The first decision with two remaining tasks comes when the first of three has ended.
     let body = || {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -494,7 +494,7 @@ fn a_panic_of_the_search_at_the_end_of_a_task_reaches_the_caller() {
     };
     let panics: Vec<bool> = (0..6).map(|decisions| explore(decisions).is_err()).collect();
     assert!(panics.contains(&true), "{panics:?}");
-    // The thread's stacks are as good as new.
+    // The thread's stacks can be used again.
     assert!(Explorer::new().explore(body).verdict().is_pass());
 }
 

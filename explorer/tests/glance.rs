@@ -1,4 +1,4 @@
-//! Glances at a test's objects change nothing, and see what is there.
+//! Probes of a test's objects: they change nothing, and see the values.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Mutex, RwLock, mpsc};
@@ -44,7 +44,7 @@ fn test() {
     assert_eq!(shared.n.load(SeqCst), 2);
 }
 
-/// What a look at the failing execution tells, and the report in words.
+/// Returns the results of probing the failing execution, and the report in words.
 fn glanced(look: Option<fn() -> String>, schedule: &Schedule) -> (Vec<(String, Glance)>, String) {
     let told = Arc::new(StdMutex::new(Vec::new()));
     let mut explorer = Explorer::new().program("glance").replay(schedule.clone());
@@ -99,7 +99,7 @@ fn what_is_there_is_seen() {
     let (told, _) = glanced(Some(|| shared().n.load(SeqCst).to_string()), &schedule);
     let mut seen: Vec<Glance> = told.into_iter().map(|(_, glance)| glance).collect();
     seen.dedup();
-    // The first event is that of a task that has made nothing yet.
+    // The first event belongs to a task that has made nothing yet.
     assert_eq!(seen[0], Glance::Failed);
     let seen: Vec<Glance> = seen
         .into_iter()
@@ -128,7 +128,7 @@ fn what_is_locked_is_not_seen() {
     assert!(last == "[1, 2]" || last == "[2, 1]", "{last}");
 }
 
-/// A word from a channel that has none is waited for, and so not seen.
+/// A message from an empty channel would have to be waited for, and so is not seen.
 #[test]
 fn a_glance_does_not_wait() {
     let body = || {

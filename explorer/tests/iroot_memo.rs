@@ -1,4 +1,4 @@
-//! The memo of iRoots: what it saves, what it refuses, and who shares it.
+//! The memo of iRoots: the work that it saves, the files that it refuses, and processes that share it.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{ExploreError, Explorer, Report, Settings, Strategy, thread};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The variable that tells a child process which memo to use, and the one that tells it which of the tests to explore.
+/// The variable with the path of the memo for a child process, and the one with the name of the test to explore.
 const MEMO: &str = "MEMO_OF_THE_CHILD";
 const WHICH: &str = "TEST_OF_THE_CHILD";
 
-/// A directory that is gone at the end.
+/// A directory that is removed at the end.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -65,7 +65,7 @@ fn attempts(report: &Report) -> u64 {
     report.iroots().unwrap().attempts().unwrap()
 }
 
-/// The problem with the memo, in words.
+/// Returns the problem with the memo, in words.
 fn refused(memo: &Path) -> String {
     match explorer(memo).try_explore(one) {
         Err(ExploreError::Memo(error)) => error.to_string(),
@@ -86,7 +86,7 @@ fn what_was_exposed_is_not_tried_again() {
     let elsewhere = Explorer::new().strategy(Strategy::maple()).explore(another);
     assert!(attempts(&elsewhere) > 0);
     assert_eq!(attempts(&explorer(&memo).explore(another)), attempts(&elsewhere));
-    // Whatever the search, what it exposes counts.
+    // An iRoot counts whichever search exposes it.
     let memo = directory.0.join("by depth first search");
     Explorer::new()
         .set("iroots", format!("memo={}", memo.display()))
@@ -94,7 +94,7 @@ fn what_was_exposed_is_not_tried_again() {
     assert!(attempts(&explorer(&memo).explore(one)) < attempts(&first));
 }
 
-/// Who found an error finds it again.
+/// A search that found an error finds it again.
 #[test]
 fn a_failing_test_goes_on_failing() {
     let directory = Directory::new("failing");
@@ -141,7 +141,7 @@ fn what_is_no_memo_is_refused_and_left_alone() {
     assert!(refused(&nowhere).contains("give a path that can be read and written"));
 }
 
-/// What somebody puts there while the search runs is left alone as well, and the report says so.
+/// A file that appears there while the search runs is left alone as well, and the report says so.
 #[test]
 fn nothing_is_overwritten_at_the_end() {
     let directory = Directory::new("meanwhile");
@@ -158,14 +158,14 @@ fn nothing_is_overwritten_at_the_end() {
     assert_eq!(fs::read_to_string(&memo).unwrap(), "a letter");
 }
 
-/// What child processes run: explorations that share a memo.
+/// The test that child processes run: explorations that share a memo.
 #[test]
 fn child() {
     let (Ok(memo), Ok(which)) = (std::env::var(MEMO), std::env::var(WHICH)) else {
         return;
     };
     let explorer = |seed| {
-        // What another test killed must not be told of here.
+        // Executions that another test killed must not be reported here.
         let mut settings = Settings::default();
         settings.set("journal", "none").unwrap();
         Explorer::with_settings(settings)
@@ -212,7 +212,7 @@ fn processes_share_one() {
     assert_eq!(attempts(&explorer(&memo).explore(another)), 0);
 }
 
-/// Killed at any moment, it leaves what can be read, by all and at once.
+/// A process that is killed at any moment leaves a memo that others can read at once.
 #[test]
 fn whoever_is_killed_leaves_it_whole() {
     let directory = Directory::new("killed");

@@ -22,7 +22,7 @@ fn increments(assert: bool) {
     assert!(!assert || n.load(SeqCst) == 2);
 }
 
-/// The names of what was exposed, without source places: `1: store => load`.
+/// Returns the names of the exposed iRoots, without source places: `1: store => load`.
 fn words(report: &Report) -> Vec<String> {
     let word = |part: &str| part.rsplit(' ').next().unwrap_or_default().to_owned();
     let mut found: Vec<String> = report
@@ -42,7 +42,7 @@ fn words(report: &Report) -> Vec<String> {
     found
 }
 
-/// Every iRoot of a lost update, and no other; whichever search.
+/// Every search exposes every iRoot of a lost update, and no other.
 #[test]
 fn a_lost_update_in_iroots() {
     let all = [
@@ -73,7 +73,7 @@ fn a_lost_update_in_iroots() {
     );
 }
 
-/// The report says how many there were after which execution.
+/// The report contains the number of iRoots after each execution that exposed one.
 #[test]
 fn reports_have_a_curve() {
     let mut settings = Settings::default();
@@ -110,7 +110,7 @@ fn reports_have_a_curve() {
         assert!(json.contains(part), "{json}");
     }
     assert!(report.to_string().contains("\n  iRoots: "), "{report}");
-    // Where nobody asks there is nothing.
+    // Without the request there is nothing.
     let plain = Explorer::new().explore(|| increments(false));
     assert!(plain.iroots().is_none() && !plain.to_json().contains("\"iroots\""));
 }
@@ -139,7 +139,7 @@ fn a_deadlock_exposes_its_iroot() {
         let deadlock = "5: lock => lock, lock => lock".to_owned();
         assert_eq!(words(&report).iter().filter(|name| **name == deadlock).count(), 1);
     }
-    // A third lock around both keeps them apart: nothing is tried in vain.
+    // A third lock around both prevents the deadlock: no attempt is made for it.
     let gated = || {
         let (gate, a, b) = (Mutex::new(()), Mutex::new(0), Mutex::new(0));
         thread::scope(|scope| {
@@ -158,7 +158,7 @@ fn a_deadlock_exposes_its_iroot() {
     assert_eq!(report.iroots().unwrap().exposed().of_idiom(5), 0);
 }
 
-/// A wake-up that comes before anybody waits is an iRoot of the condition variable.
+/// A wake-up that comes before any task waits is an iRoot of the condition variable.
 #[test]
 fn a_lost_wake_up_is_found() {
     let report = Explorer::new().strategy(Strategy::maple()).explore(|| {
@@ -174,7 +174,7 @@ fn a_lost_wake_up_is_found() {
     assert_eq!(report.findings()[0].kind, FindingKind::Deadlock, "{report}");
 }
 
-/// A number that tasks share without any care.
+/// A number that tasks share without synchronisation.
 struct Careless(Cell<u32>);
 
 // SAFETY: tasks take turns.
@@ -195,7 +195,7 @@ fn careless() {
     assert_eq!(n.0.get(), 2, "an increment was lost");
 }
 
-/// Accesses to plain memory count where they are schedule points.
+/// Accesses to plain memory count if they are schedule points.
 #[test]
 fn plain_memory_counts_where_it_is_a_schedule_point() {
     let unseen = Explorer::new().strategy(Strategy::maple()).explore(careless);
@@ -216,7 +216,7 @@ fn plain_memory_counts_where_it_is_a_schedule_point() {
     );
 }
 
-/// Reports every pair of accesses to plain memory as a race, as long as one writes: enough for `careless`.
+/// Reports every pair of accesses to plain memory as a race if one of them writes, which is good enough for `careless`.
 #[derive(Default)]
 struct Racy(Vec<(u32, bool, SiteId)>);
 
@@ -254,7 +254,7 @@ impl Monitor for Racy {
     }
 }
 
-/// The search begins anew with the places of races as schedule points.
+/// The search restarts with the places of races as schedule points.
 #[test]
 fn places_of_races_are_searched_too() {
     let report = Explorer::new()

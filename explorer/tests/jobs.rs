@@ -1,4 +1,5 @@
-//! Several workers in one exploration: they run what one runs, each execution once, and their report says the same.
+//! Several workers in one exploration. Together they run the executions that one worker runs, each once, and their
+//! report says the same.
 
 mod common;
 
@@ -24,7 +25,7 @@ fn lost_updates() {
     assert_eq!(n.into_inner(), 3);
 }
 
-/// Fails with as many messages as there are values, and now and then waits for ever.
+/// Fails with as many messages as there are values, and sometimes waits for ever.
 fn many_findings() {
     let (ready, changed) = (Mutex::new(false), Condvar::new());
     let value = choose(140);
@@ -40,7 +41,7 @@ fn many_findings() {
     assert!(value.is_multiple_of(5), "the value is {value}");
 }
 
-/// Blocks and is woken: choices that cost nothing under a bound.
+/// Blocks and is woken, which are choices that cost nothing under a bound.
 fn sections() {
     let n = Mutex::new(0);
     thread::scope(|scope| {
@@ -61,7 +62,7 @@ const TESTS: [(&str, fn()); 4] = [
     ("sections", sections),
 ];
 
-/// Searches that end by themselves.
+/// Returns searches that end by themselves.
 fn searches() -> Vec<(&'static str, Explorer)> {
     vec![
         ("all", Explorer::new().executions(30_000)),
@@ -160,7 +161,7 @@ fn limits_hold_for_all_workers_together() {
     assert!(report.elapsed() < Duration::from_secs(20), "{report}");
 }
 
-/// A search that is no more than the methods it must have.
+/// A search with only the required methods.
 struct Plain;
 
 impl search::Strategy for Plain {
@@ -198,7 +199,7 @@ fn what_cannot_be_shared_is_refused() {
     assert_eq!(single.explore(counter).executions(), 3);
 }
 
-/// A search of a user's own that several workers share, by way of one that they can.
+/// A user-defined search that several workers share, based on one that can be shared.
 struct Shared(Box<dyn search::Strategy>);
 
 impl search::Strategy for Shared {
@@ -233,7 +234,7 @@ fn a_search_of_ones_own_may_be_shared() {
     assert_eq!(two.coverage(), &Coverage::Exhaustive);
 }
 
-/// A monitor that cannot go on.
+/// A monitor that panics.
 struct Broken;
 
 impl Monitor for Broken {
@@ -297,7 +298,7 @@ fn a_replay_takes_one_worker() {
     );
 }
 
-/// An execution that departs once is tried again by the worker that ran it; the coverage is no longer exhaustive.
+/// An execution that departs once is retried by the worker that ran it. The coverage is no longer exhaustive.
 #[test]
 fn what_departs_once_is_tried_again() {
     for jobs in 2..4 {
@@ -321,7 +322,7 @@ fn what_departs_once_is_tried_again() {
     }
 }
 
-/// Readers share a lock, which needs a weaker reduction than was asked for.
+/// Readers that share a lock, for which a weaker reduction is needed than the requested one.
 fn readers() {
     let lock = RwLock::new(0);
     thread::scope(|scope| {
@@ -333,13 +334,13 @@ fn readers() {
     assert_eq!(lock.into_inner().unwrap(), 1);
 }
 
-/// What does not depend on the workers' pace: what was covered, how many traces and executions, and what was found.
+/// Returns the results that do not depend on the workers' pace: coverage, traces, executions, and findings.
 fn reduced(report: &Report) -> (String, Option<u64>, u64, Vec<(String, String)>) {
     let found = |finding: &Finding| (finding.kind.to_string(), finding.message.clone());
     let mut findings: Vec<_> = report.findings().iter().map(found).collect();
     findings.sort();
     let outcome = format!("{} {:?}", report.reduction(), report.coverage());
-    // Those of others depend on when it took over, or on who comes first.
+    // Other counts depend on the time of the fallback, or on the order of the workers.
     let executions = match report.reduction() {
         "dpor" => report.executions(),
         _ => 0,
@@ -356,7 +357,7 @@ fn partial_order_reductions_come_to_the_same() {
                 let explorer = explorer.environment(Environment::calm()).keep_going(true);
                 explorer.jobs(jobs).explore(test)
             };
-            // Several workers leave wakeup trees where values are chosen.
+            // Several workers do not use wakeup trees if values are chosen.
             let single = match name {
                 "many_findings" => report(1, Reduction::SourceDpor),
                 _ => report(1, reduction),
@@ -377,7 +378,7 @@ fn partial_order_reductions_come_to_the_same() {
     }
 }
 
-/// How many executions it takes depends on the workers' pace; what it comes to does not.
+/// The number of executions depends on the workers' pace; the result does not.
 #[test]
 fn the_bounded_reduction_comes_to_the_same() {
     for (name, test) in TESTS.into_iter().chain([("readers", readers as fn())]) {
@@ -433,7 +434,7 @@ fn limits_hold_for_partial_order_reductions() {
     }
 }
 
-/// With a reduction too what departed is tried again, and nothing is lost by it.
+/// With a reduction too, an execution that departed is retried, and nothing is lost.
 #[test]
 fn what_departs_once_is_tried_again_with_a_reduction() {
     for odd in 2..30 {
@@ -490,7 +491,7 @@ fn big0() {
     });
 }
 
-/// `EXPLORED_LARGE=1` runs the ones with many traces, too.
+/// With `EXPLORED_LARGE=1`, runs the ones with many traces too.
 #[test]
 fn wakeup_trees_run_each_trace_once() {
     let all: [(fn(), u64, bool); 4] = [

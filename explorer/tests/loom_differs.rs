@@ -1,7 +1,6 @@
 //! Small programs that loom 0.7.2 gets wrong, each with exactly the outcomes that it has.
 //!
-//! All are from loom's issue tracker. Every search that is offered as
-//! exhaustive has to show the same set.
+//! All are from loom's issue tracker. Every search that claims to be exhaustive has to show the same set.
 
 use intermezzo_explorer::sync::atomic::Ordering::{self, Relaxed, SeqCst};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize};
@@ -76,7 +75,8 @@ mod a_load_that_hides_a_store {
         assert_outcomes([false, true], || sees_the_store(true));
     }
 
-    /// The same where it matters: a store that depends on what was loaded, and an assertion that it breaks.
+    /// The same in a case that matters: a store that depends on the loaded value, and an assertion that the store
+    /// breaks.
     #[test]
     fn a_conditional_store_fails_the_test() {
         let reports = explored(|| {
@@ -98,11 +98,12 @@ mod a_load_that_hides_a_store {
     }
 }
 
-/// With one more load, whose value nobody uses, loom misses outcomes.
+/// With one more load, whose value is not used, loom misses outcomes.
 mod a_load_that_hides_outcomes {
     use super::*;
 
-    /// What one thread reads of a value and its key, while another stores both, clears the value, then the key.
+    /// Returns the values that one thread reads of a value and its key, while another stores both, then clears the
+    /// value, then the key.
     fn value_and_key(redundant_load: bool) -> (usize, usize) {
         let entry = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
         let (written, read) = (entry.clone(), entry);
@@ -136,7 +137,7 @@ mod a_load_that_hides_outcomes {
 mod a_swap_that_is_not_atomic {
     use super::*;
 
-    /// What the swap found, and what is left.
+    /// Returns the value that the swap found, and the final value.
     fn swapped(swap: impl Fn(&AtomicBool) -> bool + Send + 'static) -> (bool, bool) {
         let flag = Arc::new(AtomicBool::new(false));
         let theirs = flag.clone();
@@ -146,7 +147,8 @@ mod a_swap_that_is_not_atomic {
         (found, flag.load(Relaxed))
     }
 
-    /// Found `false`: the store came after, and is left. Found `true`: the store came before, and is gone.
+    /// Found `false`: the store came after it, and remains. Found `true`: the store came before it, and was
+    /// overwritten.
     #[test]
     fn the_store_comes_before_or_after() {
         let exchange =
@@ -162,7 +164,7 @@ mod a_swap_that_is_not_atomic {
     }
 }
 
-/// Loom treats `SeqCst` as `AcqRel`, and finds a failure that cannot be.
+/// Loom treats `SeqCst` as `AcqRel`, and finds an impossible failure.
 mod a_store_buffer_that_is_not_there {
     use super::*;
 
@@ -186,11 +188,12 @@ mod a_store_buffer_that_is_not_there {
     }
 }
 
-/// Loom reports a deadlock of two who only try to lock.
+/// Loom reports a deadlock of two threads that only try to lock.
 mod a_deadlock_of_nobody_who_waits {
     use super::*;
 
-    /// Which of the two got the lock: the first lets go at once, the second keeps it until the first has ended.
+    /// Returns the results of two attempts to lock: the first task releases the lock at once, the second keeps it until
+    /// the first has ended.
     #[test]
     fn who_only_tries_goes_on() {
         assert_outcomes([(false, true), (true, false), (true, true)], || {

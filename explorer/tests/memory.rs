@@ -1,4 +1,5 @@
-//! A search takes no memory for executions that are over, beyond the traces that it counts, and those within `cache_bytes`.
+//! A search needs no memory for executions that are over, except for the traces that it counts and those within
+//! `cache_bytes`.
 //!
 //! `EXPLORED_MEMORY_EXECUTIONS`, a number, sets how many executions each search runs.
 #![cfg(target_os = "linux")]
@@ -6,20 +7,20 @@
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Environment, Explorer, Reduction, Report, Settings, thread};
 
-/// How many executions a search runs, unless said otherwise: at most what the program below has.
+/// The default number of executions of a search: at most as many as the program below has.
 const EXECUTIONS: u64 = 200_000;
 
-/// Executions after which a search has all the room that it needs.
+/// The number of executions after which a search has allocated all the memory that it needs.
 const WARM: u64 = 1_000;
 
-/// What the rest of the process may take meanwhile, and the allocator keep.
+/// The memory that the rest of the process may use meanwhile, and the allocator may keep.
 const GROWTH_MAX: u64 = 8 << 20;
 
 /// Bytes for each trace that is counted: a fingerprint in a table that is at least half full.
 const TRACE_BYTES: u64 = 40;
 
-/// Four tasks with three increments each: 12! / (3!)^4, or 369,600, schedules, each of another trace. Where more are wanted,
-/// four increments: 63 million.
+/// Four tasks with three increments each: 12! / (3!)^4, or 369,600, schedules, each of another trace. If more are
+/// needed, four increments: 63 million.
 fn counter(increments: usize) {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -33,7 +34,7 @@ fn counter(increments: usize) {
     });
 }
 
-/// The most memory that the process has had in use, in bytes.
+/// Returns the largest amount of memory that the process has had in use, in bytes.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -41,8 +42,8 @@ fn peak_bytes() -> u64 {
     kilobytes.trim().parse::<u64>().unwrap() << 10
 }
 
-/// From here on the peak is what is in use now. Where the system does not allow that, it is what it was; the searches
-/// come in order of what they may take, so they are still told apart.
+/// Resets the peak to the memory in use. If the system does not allow that, the peak stays. The searches run in order
+/// of the memory they may use, so they can still be distinguished.
 fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
@@ -61,7 +62,7 @@ fn explore(reduction: Reduction, cache_bytes: usize, executions: u64) -> Report 
     report
 }
 
-/// One test, because the peak is the process's: searches side by side would have it together.
+/// One test, because the peak belongs to the process: concurrent searches would share it.
 #[test]
 fn executions_that_are_over_take_no_memory() {
     let executions = match std::env::var("EXPLORED_MEMORY_EXECUTIONS") {
@@ -84,7 +85,7 @@ fn executions_that_are_over_take_no_memory() {
         );
         assert!(growth < GROWTH_MAX, "{reduction:?}: grew by {growth} bytes");
     }
-    // Half of what may be cached is for traces.
+    // Half of the memory for caching is for traces.
     let (room, executions) = (1 << 20, executions / 4);
     for reduction in [Reduction::SourceDpor, Reduction::Caching] {
         let (growth, report) = growth_of(reduction, room, executions);

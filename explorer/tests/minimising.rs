@@ -1,4 +1,4 @@
-//! Findings made small: how small, by what right, and that their schedules still show them.
+//! Minimised findings: their size, the proofs of that, and their schedules, which still reproduce them.
 
 use intermezzo_explorer::schedule::Choice;
 use intermezzo_explorer::search::{ChoicePoint, Plan, SoFar, Status, Strategy as Search};
@@ -12,7 +12,8 @@ use intermezzo_sdk::{
 use std::collections::BTreeSet;
 use std::sync::Mutex as StdMutex;
 
-/// Three tasks that each do `before` harmless operations, increment a counter badly, and do as many more.
+/// Three tasks that each do `before` harmless operations, increment a counter incorrectly, and do as many more
+/// operations.
 fn lost_update(tasks: usize, before: usize) {
     let (n, noise) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -40,7 +41,7 @@ fn crossed_locks() {
     });
 }
 
-/// Fails only if three tasks overlap: two preemptions at least.
+/// Fails only if three tasks overlap, which needs at least two preemptions.
 fn needs_two_preemptions() {
     let (inside, noise) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -55,7 +56,7 @@ fn needs_two_preemptions() {
     });
 }
 
-/// Fails only if an exchange fails for no reason, and a value is not the first.
+/// Fails only if an exchange fails spuriously and a value is not the first.
 fn needs_adversity() {
     let n = AtomicUsize::new(0);
     let value = choose(4);
@@ -77,7 +78,7 @@ fn only(report: &Report) -> &Finding {
     finding
 }
 
-/// How large the execution of a finding is: preemptions, context switches, steps.
+/// Returns the size of a finding's execution: preemptions and context switches.
 fn size(finding: &Finding) -> (u32, usize) {
     let tasks: Vec<&str> = finding.events.iter().map(|event| event.task.as_str()).collect();
     (
@@ -86,7 +87,7 @@ fn size(finding: &Finding) -> (u32, usize) {
     )
 }
 
-/// The note that says what came of minimising.
+/// Returns the note on the result of minimising.
 fn note(report: &Report) -> &str {
     let says = |note: &&String| note.contains("shows it") || note.contains("may be left");
     report
@@ -96,8 +97,8 @@ fn note(report: &Report) -> &str {
         .unwrap_or_else(|| panic!("no note: {report}"))
 }
 
-/// Whatever the search was, the result is as small as the first of a search in order of preemptions, it replays, and the
-/// same search gives the same bytes.
+/// Whatever the search was, the result is as small as the first finding of a search in order of preemptions. It
+/// replays, and the same search gives the same bytes.
 #[test]
 fn findings_of_random_walks_become_small() {
     for (name, test) in CASES {
@@ -148,7 +149,7 @@ fn findings_of_random_walks_become_small() {
     }
 }
 
-/// Many tasks, long executions, little budget: greedy reduction alone has to do.
+/// Many tasks, long executions and a small budget: greedy reduction alone has to suffice.
 #[test]
 fn long_executions_become_short_without_a_proof() {
     let explorer = || Explorer::new().strategy(Strategy::random()).executions(100);
@@ -163,7 +164,7 @@ fn long_executions_become_short_without_a_proof() {
     assert!(note(&report).contains(" to 1 preemption, "), "{report}");
 }
 
-/// With a bound the search itself has run all executions with fewer preemptions.
+/// With a bound, the search itself has run all executions with fewer preemptions.
 #[test]
 fn what_a_bounded_search_has_proven_counts() {
     let report = Explorer::new()
@@ -207,7 +208,7 @@ fn choices_that_do_not_matter_come_out_as_usual() {
     );
 }
 
-/// Different failures stay apart, each smallest of its kind.
+/// Different failures stay separate, each with its own smallest execution.
 #[test]
 fn findings_are_minimised_apart() {
     let test = || {
@@ -249,7 +250,7 @@ fn findings_are_minimised_apart() {
     );
 }
 
-/// Objects to a store while another task is between two of its own.
+/// A monitor that reports a store while another task is between two stores of its own.
 #[derive(Default)]
 struct NoOverlap {
     open: Vec<(TaskId, EventId)>,
@@ -317,7 +318,7 @@ fn what_a_monitor_finds_becomes_small_too() {
     assert_eq!(again.explore(stores).findings(), report.findings());
 }
 
-/// Counts executions, and objects to nothing.
+/// A monitor that counts executions and reports nothing.
 struct Count(std::sync::Arc<StdMutex<Vec<u64>>>);
 
 impl Monitor for Count {
@@ -335,7 +336,7 @@ impl Monitor for Count {
     }
 }
 
-/// What monitors are told is the search, but for what they found themselves.
+/// Monitors receive only the executions of the search, except those for findings of their own.
 #[test]
 fn monitors_do_not_hear_the_minimising_of_others() {
     let numbers = std::sync::Arc::new(StdMutex::new(Vec::new()));
@@ -350,7 +351,7 @@ fn monitors_do_not_hear_the_minimising_of_others() {
     );
 }
 
-/// A search of one execution, with the last alternative wherever there is one.
+/// A search of one execution, which takes the last alternative at each choice.
 struct LastAlternative(bool);
 
 impl Search for LastAlternative {
@@ -392,7 +393,7 @@ fn findings_of_a_custom_search_become_small() {
     );
 }
 
-/// Another bug that crashes is not hit for the sake of a smaller execution without being told.
+/// If an execution crashes that was run to minimise another finding, the crash is reported.
 #[test]
 fn a_crash_while_minimising_is_a_finding() {
     let report = Explorer::new()
@@ -426,7 +427,7 @@ fn a_crash_while_minimising_is_a_finding() {
     );
 }
 
-/// Two tasks that hand a turn to each other for ever, each giving way as it waits: a livelock.
+/// Two tasks that hand a turn to each other for ever, and yield while they wait: a livelock.
 fn after_you() {
     let turn = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -444,8 +445,8 @@ fn after_you() {
     });
 }
 
-/// An execution that goes on to its limit of steps is made smaller for as long as its steps allow, which are counted: a
-/// hundred executions of 20,000 steps would take minutes.
+/// An execution that runs to its limit of steps is minimised as long as the budget of steps allows. A hundred
+/// executions of 20,000 steps would take minutes.
 #[test]
 fn an_endless_execution_is_made_smaller_within_a_budget_of_steps() {
     let ran = std::sync::Arc::new(StdMutex::new(0));
@@ -460,13 +461,14 @@ fn an_endless_execution_is_made_smaller_within_a_budget_of_steps() {
         note(&report).ends_with("shows it (10 more executions)"),
         "{report}"
     );
-    // 200,000 steps for making it smaller, 80,000 for its breakpoint; and three replays.
+    // 200,000 steps to minimise it, 80,000 for its breakpoint; and three replays.
     let ran = *ran.lock().unwrap();
     assert_eq!(ran, 15);
     assert_eq!(report.executions(), 1);
 }
 
-/// With no time left a finding is replayed once, and the report says why nothing more was done; so are others left alone.
+/// With no time left, a finding is replayed once, and the report says why nothing more was done. Other findings are
+/// left as they are.
 #[test]
 fn minimising_ends_when_its_time_is_over() {
     let in_no_time = || Explorer::new().set("minimise_time", 0);
@@ -476,7 +478,7 @@ fn minimising_ends_when_its_time_is_over() {
     assert!(finding.replays.is_none(), "it was replayed: {report}");
     assert!(
         note(&report).ends_with(
-            "a smaller one may be left; there was no more time than 0 seconds for it (`minimise_time`) (0 more executions)"
+            "a smaller one may be left; the limit of 0 seconds was reached (`minimise_time`) (0 more executions)"
         ),
         "{report}"
     );
@@ -485,11 +487,11 @@ fn minimising_ends_when_its_time_is_over() {
         assert!(value == 0, "assertion: {value}");
     });
     assert_eq!(report.findings().len(), 2, "{report}");
-    let left = "finding 2 and those after it were neither replayed nor made smaller: there was no more time than 0 seconds for it (`minimise_time`)";
+    let left = "finding 2 and those after it were neither replayed nor minimised: the limit of 0 seconds was reached (`minimise_time`)";
     assert!(report.notes().iter().any(|note| note == left), "{report}");
 }
 
-/// Executions before the search take no more time than the search may.
+/// Executions before the search take no more time than the search may take.
 #[test]
 fn warming_up_ends_when_the_time_is_over() {
     let report = Explorer::new()

@@ -1,8 +1,8 @@
-//! Wakeup trees against source sets and caching, on random programs whose tasks probe a table: which variables come into
-//! use, in which order, and what a task does next depends on the schedule. They are larger than what brute force goes
-//! through, with more tasks and more variables than those of `reductions`.
+//! Wakeup trees against source sets and caching, on random programs whose tasks probe a table. The variables that come
+//! into use, their order, and the next operation of a task depend on the schedule. The programs are too large for a
+//! search without reduction, with more tasks and more variables than those of `reductions`.
 //!
-//! `EXPLORED_PROGRAMS`, a number, sets how many programs; `EXPLORED_SEED` which.
+//! `EXPLORED_PROGRAMS` sets the number of programs, `EXPLORED_SEED` the seed.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Environment, Explorer, Reduction, Report, Settings, thread};
@@ -15,28 +15,28 @@ use Op::{Claim, Follow, Free, Refuse};
 
 const SEED: u64 = 7;
 const PROGRAMS: u64 = 1_500;
-/// Most executions of a program by source sets; larger ones are left out.
+/// The maximum number of executions of a program by source sets; larger programs are left out.
 const EXECUTIONS_MAX: u64 = 300;
-/// Most executions by others; caching may need more, and is left out then.
+/// The maximum number of executions by others. Caching may need more, and is then left out.
 const OTHERS_MAX: u64 = 100 * EXECUTIONS_MAX;
 
-/// What a task does, one after the other.
+/// An operation of a task.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    /// Takes the first slot that holds 0, from this one on and around.
+    /// Takes the first slot that holds 0, starting at this one and wrapping around.
     Claim(usize),
     /// Makes a slot hold 0.
     Free(usize),
-    /// Writes into a slot; and if that held 0, writes into another.
+    /// Writes to a slot; if that held 0, writes to another.
     Follow(usize, usize),
-    /// Fails if a slot holds this.
+    /// Fails if a slot holds this value.
     Refuse(usize, usize),
 }
 
 #[derive(Clone, Debug)]
 struct Program {
     slots: usize,
-    /// Whether all slots are looked at before there are tasks.
+    /// `true` if all slots are read before there are tasks.
     known: bool,
     tasks: Vec<Vec<Op>>,
 }
@@ -45,7 +45,7 @@ impl Program {
     fn draw(rng: &mut Xoshiro256PlusPlus) -> Program {
         let tasks: usize = rng.random_range(3..7);
         let slots = rng.random_range(6..12);
-        // Near each other, so that they meet.
+        // Near each other, so that the tasks interact.
         let near = rng.random_range(1..=slots);
         let op = |rng: &mut Xoshiro256PlusPlus| match rng.random_range(0..12) {
             0 | 1 => Free(rng.random_range(0..near)),
@@ -63,7 +63,7 @@ impl Program {
         }
     }
 
-    /// The same, but that a task fails somewhere if it finds what another may have left there.
+    /// Returns the same program, except that a task fails if it finds a value that another may have left.
     fn failing(mut self, rng: &mut Xoshiro256PlusPlus) -> Program {
         let task = rng.random_range(0..self.tasks.len());
         let other = (task + rng.random_range(1..self.tasks.len())) % self.tasks.len();
@@ -117,17 +117,17 @@ impl Program {
     }
 }
 
-/// An access of a slot: which one, by which task, the how-manieth of all, and whether it wrote.
+/// An access to a slot: the slot, the task, its number among all accesses, and `true` if it wrote.
 type Deed = (usize, usize, usize, bool);
 
-/// The accesses in a form that is the same for all executions of a trace: slot by slot, and reads with nothing in between by
-/// task.
+/// Returns the accesses in a form that is the same for all executions of a trace: slot by slot, and reads without a
+/// write between them by task.
 fn canonical(mut deeds: Vec<Deed>) -> Vec<Deed> {
     deeds.sort_by_key(|&(slot, ..)| slot);
     for reads in deeds.chunk_by_mut(|a, b| a.0 == b.0 && !a.3 && !b.3) {
         reads.sort_by_key(|&(_, task, ..)| task);
     }
-    // Which of all it was is another in another order.
+    // The number among all accesses differs from one order to another.
     deeds.iter_mut().for_each(|deed| deed.2 = 0);
     deeds
 }
@@ -180,7 +180,8 @@ impl Task<'_> {
     }
 }
 
-/// Compares all searches of a program: whether it was small enough, and whether wakeup trees were sure of themselves.
+/// Compares all searches of a program. Returns `None` if it was too large, else `true` if the wakeup trees stayed
+/// reliable.
 fn compare(program: &Program) -> Option<bool> {
     let (report, found) = program.explored(Reduction::SourceDpor, 1);
     if report.executions() >= EXECUTIONS_MAX {
@@ -245,7 +246,8 @@ fn wakeup_trees_come_to_all_traces_of_random_tables() {
     );
 }
 
-/// What comes after a failure is not known: each search has to come to all that others of the same tasks show.
+/// The continuation after a failure is not known: each search has to reach everything that others of the same tasks
+/// show.
 #[test]
 fn failures_lose_no_traces_of_random_tables() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(variable("EXPLORED_SEED").unwrap_or(SEED));
@@ -255,7 +257,7 @@ fn failures_lose_no_traces_of_random_tables() {
     assert!(failing > programs / 10, "only {failing} of {programs} fail");
 }
 
-/// Each lost a trace where something of this was left out, or taken for granted.
+/// Each program lost a trace when one part of the algorithm was left out, or something was assumed.
 #[test]
 fn wakeup_trees_come_to_all_traces_of_hard_tables() {
     let program = |slots, known, tasks: &[&[Op]]| Program {
@@ -264,7 +266,7 @@ fn wakeup_trees_come_to_all_traces_of_hard_tables() {
         tasks: tasks.iter().map(|ops| ops.to_vec()).collect(),
     };
     for program in [
-        // What follows a race that was known before belongs to what reverses it.
+        // The steps that follow a race that was known before belong to the sequence that reverses it.
         program(
             7,
             true,
@@ -286,7 +288,7 @@ fn wakeup_trees_come_to_all_traces_of_hard_tables() {
             false,
             &[&[Free(0)], &[Follow(1, 0)], &[Free(1)], &[Free(2)], &[Free(2)]],
         ),
-        // What sleeps at the end of a sequence that is tried may go on sleeping, if it was not known what it touches.
+        // A task that sleeps at the end of a tried sequence may keep sleeping if its accesses were not known.
         program(
             10,
             false,
@@ -296,7 +298,7 @@ fn wakeup_trees_come_to_all_traces_of_hard_tables() {
                 &[Claim(0), Claim(0), Claim(0)],
             ],
         ),
-        // After a step that comes before a race now, its task goes on with something else.
+        // After a step that now comes before a race, its task continues differently.
         program(
             6,
             false,
@@ -307,7 +309,7 @@ fn wakeup_trees_come_to_all_traces_of_hard_tables() {
                 &[Claim(0), Claim(2)],
             ],
         ),
-        // A variable that came into use since may be any of those that did.
+        // A variable that has come into use since may be any of those that did.
         program(
             6,
             false,
@@ -319,7 +321,8 @@ fn wakeup_trees_come_to_all_traces_of_hard_tables() {
                 &[Claim(0), Claim(2)],
             ],
         ),
-        // What was taken to be two variables is one: that is noticed, or the trees run some traces twice.
+        // Two variables that were assumed to differ are one. Either that is noticed, or the trees run some traces
+        // twice.
         program(
             6,
             false,

@@ -1,4 +1,4 @@
-//! Recordings: what is in them, that the nearest passing execution passes, and that they are the same each time.
+//! Recordings: their contents, the nearest passing execution, and that they are the same each time.
 
 use intermezzo_explorer::recording::{RECORDING_FORMAT, Recorded, Recording};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -42,7 +42,7 @@ fn recorded(test: fn()) -> (Report, Recorded) {
     (report, recorded)
 }
 
-/// The operations on variables that are no tasks: `0 load`, by task.
+/// Returns the operations on atomics, each with its task: `0 load`.
 fn operations(recording: &Recording) -> Vec<String> {
     let about = |var: Option<usize>| var.map(|var| recording.vars[var].kind.as_str());
     let telling = recording
@@ -90,8 +90,8 @@ fn an_execution_is_recorded_event_by_event() {
     assert!(panics[0].place.as_ref().unwrap().contains("recordings.rs"));
 }
 
-/// Every event's direct predecessors, followed back, are what the vector clocks know: here, for the lost update, that the
-/// last load comes after both stores, and the two first loads after neither.
+/// The transitive closure of the direct predecessors is what the vector clocks contain. Here, for the lost update: the
+/// last load comes after both stores, and the first two loads after neither.
 #[test]
 fn direct_predecessors_are_enough() {
     let execution = recorded(lost_update).1.execution.unwrap();
@@ -121,7 +121,7 @@ fn direct_predecessors_are_enough() {
     assert!(stores.iter().all(|&store| last[store]));
     let first = before(loads[0]);
     assert!(stores.iter().all(|&store| !first[store]));
-    // The store of the task comes after main's load, which it overwrites what that read.
+    // The task's store comes after main's load, whose value it overwrites.
     assert!(before(stores[1])[loads[0]]);
 }
 
@@ -175,7 +175,7 @@ fn recordings_are_the_same_each_time_and_in_json() {
     assert!(plain.recordings().is_empty() && !plain.to_json().contains("\"recordings\""));
 }
 
-/// An execution in which nothing is chosen has none beside it.
+/// An execution without choices has no other execution near it.
 #[test]
 fn where_everything_fails_there_is_no_nearest_pass() {
     let (_, recorded) = recorded(|| panic!("always"));
@@ -187,7 +187,7 @@ fn where_everything_fails_there_is_no_nearest_pass() {
     );
 }
 
-/// Aborts if the other task was faster.
+/// Aborts if the other task ran first.
 fn crashes() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -198,7 +198,7 @@ fn crashes() {
     });
 }
 
-/// In the process that found it no more may be run; a replay is listened to as it crashes.
+/// No further execution may run in the process that found the crash. A replay is recorded while it crashes.
 #[test]
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn a_crash_is_recorded_by_its_replay() {

@@ -1,11 +1,11 @@
-//! The look-alikes of `std::sync` behave as std does: one list of cases, run with std itself, with the
-//! look-alikes outside an exploration, and with the look-alikes in every execution of an exploration.
+//! The look-alikes of `std::sync` behave like std: one list of cases, run with std itself, with the look-alikes outside
+//! an exploration, and with the look-alikes in every execution of an exploration.
 
 use intermezzo_explorer::{Environment, Explorer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// What a closure panics with.
+/// Returns the message with which a closure panics.
 fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(_) => "no panic".into(),
@@ -26,7 +26,7 @@ fn assert_passes(case: impl Fn() + Send + Sync) {
 
 const SOON: Duration = Duration::from_millis(1);
 
-/// Outside an exploration, with real threads: what was sent is received, once.
+/// Outside an exploration, with real threads: each message is received once.
 #[test]
 fn busy_channels_lose_nothing() {
     use intermezzo_explorer::{sync::mpsc, thread};
@@ -414,7 +414,7 @@ cases! {
         let arc = Arc::new(1);
         let pointer = Arc::into_raw(arc.clone());
         assert_eq!((pointer, Arc::strong_count(&arc)), (Arc::as_ptr(&arc), 2));
-        // SAFETY: the pointer is from `into_raw`, and stands for a count.
+        // SAFETY: the pointer is from `into_raw`, and represents a count.
         unsafe { Arc::increment_strong_count(pointer) };
         assert_eq!(Arc::strong_count(&arc), 3);
         // SAFETY: the count that was just added.

@@ -1,4 +1,4 @@
-//! What belongs to a task or to an execution: thread-locals, cells, wakers, random sources.
+//! State that belongs to a task or to an execution: thread-locals, cells, wakers, random sources.
 
 use ::rand::Rng;
 use intermezzo_explorer::cell::{Cell, UnsafeCell};
@@ -42,7 +42,7 @@ struct Noisy;
 impl Drop for Noisy {
     fn drop(&mut self) {
         COUNT.set(COUNT.get() + 1);
-        // Where the destructor of `KEPT` runs this there is nothing to reach.
+        // If the destructor of `KEPT` runs this, `KEPT` cannot be reached.
         let _ = KEPT.try_with(|kept| kept.borrow().len());
     }
 }
@@ -89,7 +89,7 @@ fn leftovers_may_use_thread_locals_when_they_are_dropped() {
     });
     let (kind, message) = only_finding(&report);
     assert_eq!(kind, "deadlock", "{message}");
-    // The runtime is in order: the next execution of the same thread-locals works.
+    // The runtime still works: the next execution with the same thread-locals passes.
     passes(&explore(|| drop(Noisy)));
 }
 
@@ -111,13 +111,13 @@ fn a_panic_in_a_destructor_of_a_thread_local_is_a_finding() {
     });
     let (kind, message) = only_finding(&report);
     assert_eq!(kind, "panic");
-    // Both were dropped; the later panic is the one told.
+    // Both were dropped; the later panic is the one reported.
     assert!(message.contains("dropping first"), "{message}");
 }
 
-/// A cell that the test says it shares properly.
+/// A cell that claims to be shared properly.
 struct Shared<T>(T);
-// SAFETY: no more true than the tests make it.
+// SAFETY: only as far as the tests use it properly.
 unsafe impl<T> Sync for Shared<T> {}
 
 #[test]
@@ -155,7 +155,7 @@ fn a_cell_carried_from_one_execution_to_the_next_is_found() {
     );
 }
 
-/// Notes location, size and kind of each access to data.
+/// Records location, size and kind of each access to data.
 struct Accesses(Arc<StdMutex<Vec<(u32, u32, bool)>>>);
 
 impl Monitor for Accesses {
@@ -210,7 +210,7 @@ fn a_waker_that_is_never_called_is_a_deadlock() {
 
 #[test]
 fn a_lost_wake_up_is_found() {
-    // The flag is looked at before the waker is left: a setter in between wakes nobody.
+    // The flag is read before the waker is left: a setter in between wakes no task.
     let report = explore(|| {
         let shared = Arc::new((AtomicU32::new(0), Mutex::new(None::<task::Waker>)));
         let setter = shared.clone();
@@ -287,7 +287,7 @@ fn finished_futures_say_so() {
     }));
 }
 
-/// The numbers of each source, by what the task that made it calls itself.
+/// Returns the numbers of each source, by the name of the task that made it.
 fn drawn(seed: u64) -> BTreeMap<String, u64> {
     let drawn = StdMutex::new(BTreeMap::new());
     let environment = Environment {

@@ -1,4 +1,4 @@
-//! Programs made to break the engine: what it clears away, who unwinds, when time passes.
+//! Programs made to break the engine: the state that it clears away, unwinding tasks, and the passing of time.
 
 #[path = "teardown/ends.rs"]
 mod ends;
@@ -52,7 +52,7 @@ fn outcomes<T: Ord + Send>(explorer: Explorer, test: impl Fn() -> T + Send + Syn
 
 #[test]
 fn a_scope_does_not_unwind_past_its_living_children() {
-    // The child's destructor wants a lock that the parent holds, and looks at what it borrows from it.
+    // The child's destructor needs a lock that the parent holds, and reads the data that it borrows from the parent.
     let seen = Arc::new(StdMutex::new(Vec::new()));
     let report = Explorer::new().set("forgotten_bytes", 0).explore({
         let seen = seen.clone();
@@ -78,7 +78,7 @@ fn a_scope_does_not_unwind_past_its_living_children() {
 
 #[test]
 fn clearing_away_ends_whatever_a_task_does() {
-    // It once caught a panic, and then polls for what never comes.
+    // It once caught a panic, and then polls for something that never comes.
     let polls = || {
         let stop = Arc::new(AtomicBool::new(false));
         thread::spawn(move || {
@@ -172,7 +172,7 @@ fn only_the_task_that_unwinds_poisons() {
     });
     assert!(report.verdict().is_pass(), "{report}");
     assert_eq!(seen, BTreeSet::from([false]));
-    // One that once caught a panic does not hide another's.
+    // A task that once caught a panic does not hide another's.
     let (seen, report) = outcomes(Explorer::new().environment(Environment::calm()), || {
         let lock = Arc::new(Mutex::new(()));
         let held = lock.clone();
@@ -232,7 +232,7 @@ fn fairness_says_what_it_leaves_out() {
         assert_eq!(*report.coverage() == Coverage::Exhaustive, !narrowed, "{report}");
         narrowed
     };
-    // Parked, it would leave nothing out.
+    // If its task were parked, nothing would be left out.
     let spins = Explorer::new().set("spin_loops", "run").explore(|| {
         let ready = AtomicBool::new(false);
         thread::scope(|scope| {

@@ -1,6 +1,6 @@
-//! The look-alikes behave like std: one list of cases, run three times. On std itself, which says that the case is
-//! right; on the look-alikes outside any exploration; and on the look-alikes inside one, in every execution with
-//! up to two preemptions.
+//! The look-alikes behave like std: one list of cases, run three times. On std itself, which shows that the case is
+//! right; on the look-alikes outside any exploration; and on the look-alikes inside one, in every execution with up to
+//! two preemptions.
 
 #![allow(clippy::duplicate_mod, reason = "one list of cases, three subjects")]
 #![allow(
@@ -11,7 +11,7 @@
 use intermezzo_explorer::{Environment, Explorer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     match (panic.downcast_ref::<String>(), panic.downcast_ref::<&str>()) {
         (Some(text), _) => text.clone(),
@@ -20,7 +20,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     }
 }
 
-/// What the closure panics with.
+/// Returns the message with which the closure panics.
 fn message_of<R>(f: impl FnOnce() -> R) -> String {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(_) => "no panic".into(),
@@ -28,7 +28,7 @@ fn message_of<R>(f: impl FnOnce() -> R) -> String {
     }
 }
 
-/// Whether every execution of the case passes.
+/// Asserts that every execution of the case passes.
 fn explored(case: impl Fn() + Send + Sync) {
     let explorer = Explorer::new()
         .environment(Environment::calm())

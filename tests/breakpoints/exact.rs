@@ -1,4 +1,4 @@
-//! Which executions are left, with a breakpoint armed: just those, each once.
+//! The executions that remain with a breakpoint armed: exactly the expected ones, each once.
 
 use super::armed;
 use intermezzo::breakpoint;
@@ -8,7 +8,7 @@ use intermezzo::{Environment, Explorer, Report, thread};
 use std::collections::BTreeMap;
 use std::sync::Mutex as StdMutex;
 
-/// Explores everything and counts what came out of it.
+/// Explores everything and counts the results.
 fn outcomes<T: Ord + Send>(
     breakpoints: &str,
     body: impl Fn() -> T + Send + Sync,
@@ -25,7 +25,7 @@ fn outcomes<T: Ord + Send>(
     (counts.into_inner().unwrap(), report)
 }
 
-/// Two tasks write, one after the other.
+/// Two tasks that write, one after the other.
 fn two_writes() -> usize {
     let n = AtomicUsize::new(0);
     thread::scope(|s| {
@@ -88,7 +88,7 @@ fn a_turn_covers_all_its_steps() {
     assert_eq!(bound.keys().copied().collect::<Vec<_>>(), [2, 3]);
 }
 
-/// Nobody waits for ever for a partner that does not come, nor for a turn that ends when the other has gone on.
+/// No task waits for ever for a partner that does not come, nor for a turn that ends when the other task has continued.
 #[test]
 fn nothing_is_stuck_because_of_a_breakpoint() {
     let (outcomes, report) = outcomes("alone", || {
@@ -132,7 +132,7 @@ fn a_first_that_needs_what_the_second_holds_does_not_keep_it_waiting() {
     );
 }
 
-/// Time passes before anybody has waited in vain, and loops that wait do not hold it up.
+/// Time passes before any task times out, and waiting loops do not hold it up.
 #[test]
 fn sleepers_and_spinners_come_to_their_places() {
     let (outcomes, _) = outcomes("late", || {
@@ -266,7 +266,7 @@ fn three_locks_in_a_circle() {
     assert_eq!(report.first_failure(), Some(1));
 }
 
-/// A breakpoint to which nothing comes is misspelled, perhaps: the report says so, and claims less than every schedule.
+/// A breakpoint that no task reaches may be misspelled: the report says so, and claims less than every schedule.
 #[test]
 fn a_breakpoint_that_is_not_there_is_told_of() {
     let (_, report) = outcomes("odrer", two_writes);
@@ -294,13 +294,13 @@ fn the_test_itself_arms_nothing() {
         report
             .notes()
             .iter()
-            .any(|note| note.starts_with("breakpoint::arm: not heeded")),
+            .any(|note| note.starts_with("breakpoint::arm: ignored")),
         "{report}"
     );
     assert_eq!(breakpoint::statistics(), []);
 }
 
-/// A joint predicate that panics is a panic of its task, and the breakpoint is armed in the next execution as before.
+/// A joint predicate that panics is a panic of its task. The breakpoint is armed in the next execution as before.
 #[test]
 fn a_predicate_may_panic() {
     let report = Explorer::new()

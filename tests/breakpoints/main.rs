@@ -1,4 +1,4 @@
-//! Breakpoints inside explorations: a constraint on who goes, exact and without time.
+//! Breakpoints inside explorations: an exact constraint on the order of tasks, without real time.
 
 #![allow(
     clippy::print_stdout,
@@ -10,7 +10,7 @@ mod bugs;
 mod exact;
 mod method_one;
 
-/// What the bugs are written against.
+/// The names against which the bugs are written.
 mod facade {
     pub(crate) use intermezzo::{breakpoint, sync, thread};
 }

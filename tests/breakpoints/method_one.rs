@@ -1,5 +1,5 @@
-//! The breakpoint that a finding suggests shows it in the first execution: for every failing program of the corpus that has
-//! one, and the others say why not.
+//! The breakpoint that a finding suggests shows it in the first execution, for every failing program of the corpus that
+//! has one. The others give the reason why they have none.
 
 use super::armed;
 use intermezzo::{Explorer, Finding, Reduction, Report, Settings};

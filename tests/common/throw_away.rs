@@ -3,16 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes a file, in directories that are made.
+/// Writes a file, and creates its directories.
 pub(crate) fn write(file: &Path, text: &str) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
 }
 
-/// A new project with this in its manifest, with the versions and the profiles of the workspace: what is built already serves, and
-/// millions of executions are slow without.
+/// Makes a new project with this in its manifest, and with the versions and profiles of the workspace. Crates that are
+/// built already are used, and millions of executions would be slow without the profiles.
 ///
-/// Always at the same place: elsewhere, cargo would build into other files of the target directory each time, and these would pile up.
+/// It is always at the same place: elsewhere, cargo would build into other files of the target directory each time, and
+/// these would pile up.
 pub(crate) fn project(workspace: &Path, place: &Path, name: &str, manifest: &str) -> PathBuf {
     let project = place.join(name);
     if project.exists() {

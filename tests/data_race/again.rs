@@ -1,5 +1,5 @@
-//! Monitors that go on from the execution before report what those report that begin anew, and those that are told of each
-//! access by itself: execution by execution, whatever chooses the executions.
+//! Monitors that continue from the execution before report the same as monitors that start over, and as monitors that
+//! receive each access by itself: execution by execution, for all strategies.
 
 use crate::noting::Overheard;
 use crate::program::{Draw, Program};
@@ -15,10 +15,10 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::{Arc, Mutex};
 
-/// Random programs of each sort; each explored with all of `SEARCHES`.
+/// The number of random programs of each sort; each is explored with all of `SEARCHES`.
 const PROGRAMS: u64 = if cfg!(debug_assertions) { 5 } else { 50 };
 
-/// How executions are chosen.
+/// The settings that decide which executions are run.
 const SEARCHES: [&[(&str, &str)]; 16] = [
     &[("strategy", "dfs"), ("reduction", "none")],
     &[("strategy", "dfs"), ("reduction", "caching")],
@@ -38,17 +38,17 @@ const SEARCHES: [&[(&str, &str)]; 16] = [
     &[("strategy", "auto"), ("executions", "1000")],
 ];
 
-/// What was compared, and what was wrong.
+/// The counts of the comparison, and the errors.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     executions: u64,
-    /// In which there was something to go on from, and in which something was reported.
+    /// The executions in which there was something to continue from, and those with a report.
     went_on: u64,
     reporting: u64,
     wrong: Vec<String>,
 }
 
-/// The engine as it was after so many visible operations; what is reported is kept.
+/// The engine as it was after a number of visible operations; reports are collected.
 struct Then<'a, 'b>(Overheard<'a, 'b>, usize);
 
 impl Host for Then<'_, '_> {
@@ -90,16 +90,15 @@ impl Host for Then<'_, '_> {
     }
 }
 
-/// A monitor that goes on, and next to it in each execution one that begins anew, and one that is told of each access by
-/// itself.
+/// A monitor that continues, and for each execution one that starts over, and one that receives each access by itself.
 struct Three<M> {
     make: fn() -> M,
     going_on: M,
     anew: M,
     one_by_one: M,
-    /// Of the one that goes on, and of the others.
+    /// The reports of the monitor that continues, and of the others.
     reports: [Vec<Report>; 3],
-    /// The execution before, and what was told of memory in the one that runs.
+    /// The execution before, and the memory events of the current one.
     before: (Vec<MemoryEvent>, Vec<SyncVarAccess>),
     told: Vec<MemoryEvent>,
     seen: Arc<Mutex<Seen>>,
@@ -119,7 +118,7 @@ impl<M: Monitor> Three<M> {
         }
     }
 
-    /// Tells the third of what was done with memory.
+    /// Passes memory events to the third monitor.
     fn tell_one_by_one(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
         for event in memory {
             let mut then = Then(Overheard(cx, &mut self.reports[2]), event.events);
@@ -193,12 +192,12 @@ impl<M: Monitor> Monitor for Three<M> {
     }
 }
 
-/// Explores a program in all ways.
+/// Explores a program with all searches.
 fn compare(seen: &Arc<Mutex<Seen>>, program: Arc<dyn Fn() + Send + Sync>) {
     compare_in(&SEARCHES, seen, program);
 }
 
-/// Explores a program in these ways.
+/// Explores a program with these searches.
 pub(crate) fn compare_in(
     searches: &[&[(&str, &str)]],
     seen: &Arc<Mutex<Seen>>,
@@ -234,7 +233,7 @@ pub(crate) fn compare_in(
         let most = settings.executions.map_or(60, |most| most.min(60));
         for executions in [most / 3, most] {
             let explorer = explorer(Some(executions)).checkpoint(&file);
-            // Not every search can be kept.
+            // Not every search can be saved.
             let _report = explorer.try_explore(|| program());
         }
         let _nothing_there = std::fs::remove_file(&file);

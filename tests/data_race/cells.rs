@@ -1,10 +1,10 @@
-//! Memory that tasks share, and places in the source by the dozen: each access of a program has its own.
+//! Memory that tasks share, and dozens of places in the source: each access of a program has its own.
 
 use intermezzo::cell::UnsafeCell;
 use intermezzo::ptr;
 use intermezzo::sync::atomic::{AtomicU8, Ordering};
 
-/// How many places there are for each way to access memory.
+/// The number of places for each way to access memory.
 pub(crate) const SLOTS: usize = 24;
 
 /// A cell that is shared without any synchronisation, for a monitor to notice.
@@ -17,28 +17,28 @@ unsafe impl Sync for Shared {}
 type OfCell = fn(&UnsafeCell<u8>);
 
 impl Shared {
-    /// Writes at the place of that number.
+    /// Writes at the place with this number.
     pub(crate) fn write(&self, slot: usize) {
         WRITES[slot](&self.0);
     }
 
-    /// Reads at the place of that number.
+    /// Reads at the place with this number.
     pub(crate) fn read(&self, slot: usize) {
         READS[slot](&self.0);
     }
 
-    /// Writes at the place of that number, by a pointer of `get`.
+    /// Writes at the place with this number, by a pointer of `get`.
     pub(crate) fn write_by_pointer(&self, slot: usize) {
         WRITES_BY_POINTER[slot](&self.0);
     }
 
-    /// Reads at the place of that number, by a pointer of `get`.
+    /// Reads at the place with this number, by a pointer of `get`.
     pub(crate) fn read_by_pointer(&self, slot: usize) {
         READS_BY_POINTER[slot](&self.0);
     }
 }
 
-/// An atomic that is accessed plainly, too.
+/// An atomic that is also accessed plainly.
 #[derive(Default)]
 pub(crate) struct Racy(std::cell::UnsafeCell<AtomicU8>);
 
@@ -49,50 +49,50 @@ type OfAtomic = fn(&mut AtomicU8);
 
 impl Racy {
     fn get(&self) -> &AtomicU8 {
-        // SAFETY: no reference of `plainly` is there meanwhile: a task that has one runs alone.
+        // SAFETY: no reference of `plainly` exists at the same time: a task that has one runs alone.
         unsafe { &*self.0.get() }
     }
 
-    /// Writes the value that is there, plainly, at the place of that number.
+    /// Writes the present value, plainly, at the place with this number.
     pub(crate) fn write_plainly(&self, slot: usize) {
         // SAFETY: it lives for this call, in which no other task runs.
         WRITES_OF_ATOMIC[slot](unsafe { &mut *self.0.get() });
     }
 
-    /// Reads plainly at the place of that number.
+    /// Reads plainly at the place with this number.
     pub(crate) fn read_plainly(&self, slot: usize) {
         // SAFETY: as above.
         READS_OF_ATOMIC[slot](unsafe { &mut *self.0.get() });
     }
 
-    /// Loads, at the one place there is for that.
+    /// Loads, at the only place for that.
     pub(crate) fn load(&self, order: Ordering) -> u8 {
         LOADS(self.get(), order)
     }
 
-    /// Stores, at the one place there is for that.
+    /// Stores, at the only place for that.
     pub(crate) fn store(&self, value: u8, order: Ordering) {
         STORES(self.get(), value, order);
     }
 
-    /// Adds 1, at the one place there is for that.
+    /// Adds 1, at the only place for that.
     pub(crate) fn add(&self, order: Ordering) -> u8 {
         ADDS(self.get(), order)
     }
 
-    /// Exchanges 1 for 2, at the one place there is for that.
+    /// Exchanges 1 for 2, at the only place for that.
     pub(crate) fn exchange(&self, success: Ordering, failure: Ordering) -> Result<u8, u8> {
         EXCHANGES(self.get(), success, failure)
     }
 }
 
-/// The places of atomic operations, behind all others.
+/// The places of atomic operations, after all others.
 pub(crate) const LOAD: usize = SLOTS;
 pub(crate) const STORE: usize = SLOTS + 1;
 pub(crate) const ADD: usize = SLOTS + 2;
 pub(crate) const EXCHANGE: usize = SLOTS + 3;
 
-/// The number of the place that is on this line.
+/// Returns the number of the place on this line.
 pub(crate) fn slot_of(line: usize) -> usize {
     let belows = [
         WRITES_BELOW,
@@ -110,13 +110,13 @@ pub(crate) fn slot_of(line: usize) -> usize {
     }
 }
 
-/// Adds 1 to what the pointer points to.
+/// Adds 1 to the value at the pointer.
 fn increment(value: *mut u8) {
     // SAFETY: a pointer into a live cell, used at once: no other task runs meanwhile.
     unsafe { *value = (*value).wrapping_add(1) };
 }
 
-/// Reads what the pointer points to.
+/// Reads the value at the pointer.
 fn look(value: *const u8) {
     // SAFETY: as above.
     std::hint::black_box(unsafe { *value });

@@ -1,8 +1,12 @@
-//! The monitor of data races against an independent model: on random small programs both name the same pairs of
-//! places, execution by execution, whatever the reduction.
+//! The monitor of data races against an independent model: on random small programs both name the same pairs of places,
+//! execution by execution, whatever the reduction.
 //!
-//! `RACE_PROGRAMS`, a number, sets how many programs are compared; `RACE_SEED` which; `RACE_STEPS` about how many steps
-//! their tasks take together; `RACE_INTERLEAVINGS` how many interleavings a program has at most.
+//! These environment variables change what is compared:
+//!
+//! - `RACE_PROGRAMS`: the number of programs
+//! - `RACE_SEED`: the seed from which they are drawn
+//! - `RACE_STEPS`: the approximate number of steps of a program's tasks together
+//! - `RACE_INTERLEAVINGS`: the maximum number of interleavings of a program
 
 mod again;
 #[path = "../reduction_compatible/program.rs"]
@@ -27,17 +31,18 @@ use run::{found, noted};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-/// How many programs are compared, and which, unless said otherwise.
+/// The default number of programs, and the default seed.
 const PROGRAMS: u64 = 10_000;
 const SEED: u64 = 2026;
 
-/// How many steps tasks take together, and most interleavings: small programs find most, and many of them more.
+/// The default number of steps of all tasks together, and the default maximum number of interleavings. Small programs
+/// find most errors, and more of them can be run.
 const STEPS: u64 = 5;
 const INTERLEAVINGS_MAX: u64 = 100;
 
 const REDUCTIONS: [Reduction; 3] = [Reduction::None, Reduction::Caching, Reduction::Dpor];
 
-/// A number that the caller set.
+/// Returns a number from an environment variable.
 fn variable(name: &str, default: u64) -> u64 {
     let text = std::env::var(name).ok();
     text.map_or(default, |text| {
@@ -46,13 +51,13 @@ fn variable(name: &str, default: u64) -> u64 {
     })
 }
 
-/// Of so many programs one has two steps more.
+/// One in this many programs has two steps more.
 const LARGER: u64 = 10;
 
-/// Of so many programs one is explored once more, for the findings of the report.
+/// One in this many programs is explored once more, for the findings of the report.
 const REPORTED: u64 = 16;
 
-/// How what the monitor says differs from the races that there are: missed, and wrong.
+/// Returns the difference between the monitor's findings and the actual races: missed, and wrong.
 fn difference<T: Ord + Clone + Debug>(races: &BTreeSet<T>, found: &BTreeSet<T>) -> Option<String> {
     let missed: Vec<_> = races.difference(found).collect();
     let wrong: Vec<_> = found.difference(races).collect();
@@ -60,7 +65,7 @@ fn difference<T: Ord + Clone + Debug>(races: &BTreeSet<T>, found: &BTreeSet<T>) 
     differs.then(|| format!("missed {missed:?}, wrong {wrong:?}"))
 }
 
-/// What is wrong with what the monitor says of a program.
+/// Returns the errors of the monitor for a program.
 fn objections(program: &Program, number: u64, outcomes: &Outcomes) -> Vec<String> {
     let (mut objections, union) = (Vec::new(), outcomes.union());
     let mut object = |what: &str, difference: Option<String>| {
@@ -70,7 +75,7 @@ fn objections(program: &Program, number: u64, outcomes: &Outcomes) -> Vec<String
         let found = noted(program, reduction);
         let complete = difference(&outcomes.complete, &found.complete);
         object(&format!("{reduction:?}, complete"), complete);
-        // A reduction gives executions up in the middle, too.
+        // A reduction also abandons executions in the middle.
         let stuck = match reduction {
             Reduction::None => difference(&outcomes.stuck, &found.stuck),
             _ => difference(&outcomes.stuck, &(&found.stuck & &outcomes.stuck)),
@@ -118,7 +123,7 @@ fn random_programs_race_as_the_model_says() {
         );
     }
     println!("{compared} programs, {racy} of them racy, {pairs} pairs of places, {executions} interleavings");
-    // The drawing is worth something only if it yields both.
+    // The comparison is meaningful only if both kinds are drawn.
     assert!(5 * racy > compared && 5 * (compared - racy) > compared);
 }
 
@@ -135,7 +140,7 @@ fn who_finds_its_handle_the_only_one_knows_what_the_others_did() {
         });
     });
     assert!(report.verdict().is_pass(), "{report}");
-    // To count the handles tells nothing.
+    // Reading the number of handles orders nothing.
     let report = Explorer::new().monitors("none;data-race").explore(|| {
         let own = Arc::new(Shared::default());
         let other = own.clone();

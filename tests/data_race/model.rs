@@ -1,5 +1,5 @@
-//! What races, by definition: every interleaving of a program, and in each the happens-before relation of C11 worked out
-//! from its axioms, event by event. Nothing here knows of vector clocks, nor of the monitor.
+//! Races by definition: every interleaving of a program, and in each the happens-before relation of C11 computed from
+//! its axioms, event by event. Nothing here uses vector clocks or the monitor.
 
 use crate::cells::{ADD, EXCHANGE, LOAD, STORE};
 use crate::program::{ATOMICS, Access, CELLS, Hold, Program, Step};
@@ -12,7 +12,7 @@ pub(crate) type Pair = (usize, usize);
 /// The races of an execution.
 pub(crate) type Races = BTreeSet<Pair>;
 
-/// The races of each execution of a program: those that come to their end, and those that do not.
+/// The races of each execution of a program: those that end, and those that do not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcomes {
     pub(crate) complete: BTreeSet<Races>,
@@ -31,17 +31,17 @@ impl Outcomes {
     }
 }
 
-/// How many tasks must come to the barrier.
+/// The number of tasks that must arrive at the barrier.
 pub(crate) const BARRIER: usize = 2;
 
-/// What happened, as far as it matters to what comes before what.
+/// An event, as far as it matters for happens-before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Plain(Access),
-    /// An atomic access: its variable, the ordering of its reading and of its writing half, and the write it reads from.
+    /// An atomic access: its variable, the ordering of its read and of its write, and the write it reads from.
     Atomic {
         variable: usize,
-        /// The place where it is made.
+        /// The place of the access.
         slot: usize,
         reads: Option<Ordering>,
         writes: Option<Ordering>,
@@ -51,14 +51,14 @@ enum What {
     Take(Hold),
     LetGo(Hold),
     Send,
-    /// Of the message that this event sent.
+    /// A receipt of the message that this event sent.
     Receive(usize),
-    /// The answer to a sender at a rendezvous: this event received it.
+    /// The answer to a sender at a rendezvous: this event received its message.
     Answer(usize),
     SenderLeft,
-    /// With so many of the messages that were sent last, which nobody took.
+    /// The end of the receiver, with this many of the last sent messages, which were not received.
     ReceiverLeft(usize),
-    /// A receiver, or sender, learns that it is alone.
+    /// A receiver or a sender learns that it is alone.
     NoSenders,
     NoReceiver,
     Unpark(usize),
@@ -67,13 +67,13 @@ enum What {
     Pass(usize),
     Initialised,
     SeenInitialised,
-    /// A handle is given up; whether it was the last.
+    /// A handle is dropped; `true` if it was the last.
     HandleDropped(bool),
     Created(usize),
     Begun,
     Ended,
     Joined(usize),
-    /// What tells nobody anything.
+    /// An event that no task can observe.
     Nothing,
 }
 
@@ -94,7 +94,7 @@ fn releases(order: Ordering) -> bool {
     matches!(order, Release | AcqRel | SeqCst)
 }
 
-/// Whether what Y reads was written by X, or by a read-modify-write in the release sequence that X heads, or would head.
+/// `true` if Y reads a value that X wrote, or a read-modify-write in the release sequence that X heads, or would head.
 fn reads_from_sequence(events: &[Event], x: usize, y: usize) -> bool {
     let (
         What::Atomic { variable, .. },
@@ -119,7 +119,7 @@ fn reads_from_sequence(events: &[Event], x: usize, y: usize) -> bool {
     variable == other && x <= from && events[x + 1..=from].iter().all(goes_on)
 }
 
-/// The writes by which this event releases.
+/// Returns the writes by which this event releases.
 fn released_by(events: &[Event], a: usize) -> Vec<usize> {
     let writes = |event: &Event| matches!(event.what, What::Atomic { writes: Some(_), .. });
     match events[a].what {
@@ -133,7 +133,7 @@ fn released_by(events: &[Event], a: usize) -> Vec<usize> {
     }
 }
 
-/// The reads by which this event acquires.
+/// Returns the reads by which this event acquires.
 fn acquired_by(events: &[Event], b: usize) -> Vec<usize> {
     let reads = |event: &Event| matches!(event.what, What::Atomic { reads: Some(_), .. });
     match events[b].what {
@@ -147,7 +147,7 @@ fn acquired_by(events: &[Event], b: usize) -> Vec<usize> {
     }
 }
 
-/// Whether `a`, which came first, synchronises with `b`.
+/// `true` if `a`, which came first, synchronises with `b`.
 fn synchronises(events: &[Event], a: usize, b: usize) -> bool {
     use Hold::{Exclusive, Mutex, Shared};
     use What::*;
@@ -180,7 +180,7 @@ fn synchronises(events: &[Event], a: usize, b: usize) -> bool {
     }
 }
 
-/// The pairs that race in an execution.
+/// Returns the pairs that race in an execution.
 fn races(events: &[Event]) -> Races {
     let mut found = Races::new();
     assert!(events.len() <= 128, "a bit for each event");
@@ -243,38 +243,38 @@ impl Touch {
     }
 }
 
-/// Where a task is.
+/// The position of a task.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     step: usize,
-    /// In the middle of a step: what it waits for, an event or a round.
+    /// In the middle of a step: the event or the round for which the task waits.
     waits_for: Option<usize>,
     succeeded: bool,
 }
 
-/// What the tasks share, in the middle of an execution.
+/// The shared state of the tasks, in the middle of an execution.
 #[derive(Clone, Debug)]
 struct State {
     places: Vec<Place>,
-    /// Value, and the event that wrote it.
+    /// The value, and the event that wrote it.
     atomics: [(u8, Option<usize>); ATOMICS],
     mutex_taken: bool,
     /// Shared holders; `None` if there is an exclusive one.
     readers: Option<usize>,
-    /// Messages that nobody took, by the events that sent them.
+    /// Messages that were not received yet, by the events that sent them.
     messages: Vec<usize>,
-    /// Rendezvous: sending and receiving event of the messages that were taken.
+    /// At a rendezvous: sending and receiving event of the messages that were received.
     taken: Vec<(usize, usize)>,
     senders: usize,
     receiver_left: bool,
     tokens: Vec<bool>,
-    /// How many have come to the barrier so far.
+    /// The number of tasks that have arrived at the barrier so far.
     arrived: usize,
     initialised: bool,
     handles: usize,
 }
 
-/// What is found out about a program.
+/// The results for a program.
 pub(crate) struct Judgement {
     pub(crate) outcomes: Outcomes,
     pub(crate) executions: u64,
@@ -288,7 +288,7 @@ struct Search<'a> {
     most: u64,
 }
 
-/// The races of all executions; `None` if there are more than `most`.
+/// Returns the races of all executions; `None` if there are more than `most`.
 pub(crate) fn judge(program: &Program, most: u64) -> Option<Judgement> {
     let tasks = program.tasks.len();
     let count = |step| {
@@ -341,7 +341,7 @@ impl Search<'_> {
         }
     }
 
-    /// Goes on from here in every way. False if there are too many.
+    /// Continues from here in every way. Returns `false` if there are too many executions.
     fn go_on(&mut self, state: State) -> bool {
         let so_far = self.events.len();
         let mut stuck = true;
@@ -381,7 +381,8 @@ impl Search<'_> {
         self.executions <= self.most
     }
 
-    /// Takes the task's next step that others may notice, and what follows it. False if it must wait, or has ended.
+    /// Takes the task's next visible step, and the invisible ones after it. Returns `false` if the task must wait, or
+    /// has ended.
     fn advance(&mut self, task: usize, state: &mut State) -> bool {
         let next = self.program.tasks[task].get(state.places[task].step);
         let Some(&step) = next.filter(|step| self.take(task, **step, state)) else {
@@ -395,7 +396,7 @@ impl Search<'_> {
         true
     }
 
-    /// Takes the task's next steps that others do not notice.
+    /// Takes the task's next steps as long as they are invisible.
     fn settle(&mut self, task: usize, state: &mut State) {
         while let Some(&step) = self.program.tasks[task].get(state.places[task].step)
             && !step.is_visible()
@@ -409,7 +410,7 @@ impl Search<'_> {
         }
     }
 
-    /// Takes a step. False if it must wait.
+    /// Takes a step. Returns `false` if it must wait.
     fn take(&mut self, task: usize, step: Step, state: &mut State) -> bool {
         let place = state.places[task];
         let succeeded = &mut state.places[task].succeeded;
@@ -574,7 +575,7 @@ impl Search<'_> {
                     place.succeeded = false;
                     self.happened(task, What::NoReceiver);
                 }
-                // One message at a time lies on the table.
+                // At most one message is on offer at a time.
                 None if rendezvous && !state.messages.is_empty() => return false,
                 None => {
                     let sent = self.happened(task, What::Send);

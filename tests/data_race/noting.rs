@@ -1,5 +1,5 @@
-//! A monitor around another whose reports are noted, and told to nobody: an exploration without findings is faster by
-//! far, and goes through all executions of its own accord.
+//! A monitor around another one, whose reports are recorded instead of passed on. An exploration without findings is
+//! much faster, and runs all executions by itself.
 
 use intermezzo::sdk::{
     Allocation, Context, DataVarAccess, EventId, Execution, Host, Interests, Location, Monitor, Release,
@@ -8,13 +8,13 @@ use intermezzo::sdk::{
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-/// What was reported in each execution: the messages, and whether it came to its end.
+/// The reports of each execution: `true` if it ended, and the messages.
 pub(crate) type Notes = Arc<Mutex<BTreeSet<(bool, Vec<String>)>>>;
 
 pub(crate) struct Noting<M> {
     inner: M,
     notes: Notes,
-    /// Of the execution that runs.
+    /// The reports of the current execution.
     reports: Vec<Report>,
 }
 
@@ -66,7 +66,7 @@ impl<M: Monitor> Monitor for Noting<M> {
     }
 }
 
-/// The engine, but for reports.
+/// The engine without reports.
 pub(crate) struct Overheard<'a, 'b>(pub(crate) &'a mut Context<'b>, pub(crate) &'a mut Vec<Report>);
 
 impl Host for Overheard<'_, '_> {

@@ -1,4 +1,5 @@
-//! Random programs: a few tasks that access cells and synchronise, in ways of which some order and some do not.
+//! Random programs: a few tasks that access cells and synchronise. Some of the ways to synchronise order the accesses,
+//! others do not.
 
 use intermezzo::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use rand::{Rng, RngExt};
@@ -8,25 +9,25 @@ pub(crate) use crate::cells::SLOTS;
 pub(crate) const CELLS: usize = 2;
 pub(crate) const ATOMICS: usize = 2;
 
-/// A plain access, at a place in the source of its own: its slot.
+/// A plain access, at its own place in the source: its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) slot: usize,
-    /// The cell; behind the cells, the atomics.
+    /// The cell; the atomics are numbered after the cells.
     pub(crate) cell: usize,
     pub(crate) is_write: bool,
-    /// Whether it is made by a pointer that `get` gave out. Not of an atomic.
+    /// `true` if it uses a pointer from `get`. Never for an atomic.
     pub(crate) by_pointer: bool,
 }
 
 impl Access {
-    /// The atomic that is accessed, if it is one.
+    /// Returns the atomic that is accessed, if it is one.
     pub(crate) fn atomic(self) -> Option<usize> {
         self.cell.checked_sub(CELLS)
     }
 }
 
-/// How a lock is taken.
+/// The way in which a lock is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
     Mutex,
@@ -34,7 +35,7 @@ pub(crate) enum Hold {
     Exclusive,
 }
 
-/// What a task does next. Some steps leave it with a success or failure, for `Unless` to see.
+/// A step of a task. Some steps end in success or failure, which `Unless` uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Plain(Access),
@@ -43,13 +44,13 @@ pub(crate) enum Step {
     Store(usize, Ordering, u8),
     /// Adds 1; succeeds if the value was not 0.
     Add(usize, Ordering),
-    /// From 1 to 2, with the orderings of success and failure.
+    /// From 1 to 2, with the orderings for success and failure.
     Exchange(usize, Ordering, Ordering),
     Fence(Ordering),
     Lock(Hold),
     TryLock(Hold),
     Unlock(Hold),
-    /// Sends a message; succeeds if the receiver is there.
+    /// Sends a message; succeeds if the receiver exists.
     Send,
     /// Succeeds if there is a message; the first task only.
     Receive,
@@ -57,30 +58,30 @@ pub(crate) enum Step {
     CloseSender,
     CloseReceiver,
     Park,
-    /// A task created before this one.
+    /// Unparks a task that was created before this one.
     Unpark(usize),
     Barrier,
-    /// The initialisation makes this access; a later one finds it complete.
+    /// The initialisation makes this access; later calls find it complete.
     Once(Access),
-    /// Whether the initialisation is complete.
+    /// Queries whether the initialisation is complete.
     IsComplete,
-    /// Gives up the task's handle; succeeds if it was the last.
+    /// Drops the task's handle; succeeds if it was the last.
     DropHandle,
-    /// Leaves out so many steps unless the last that could fail succeeded.
+    /// Skips this many steps unless the last step that could fail succeeded.
     Unless(usize),
 }
 
-/// What a test does: its first task does nothing but create and join the others, and accesses a cell before and after.
+/// A test: its main task only creates and joins the others, and accesses a cell before and after.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) before: Vec<Access>,
     pub(crate) tasks: Vec<Vec<Step>>,
     pub(crate) after: Vec<Access>,
-    /// The kind of channel: a rendezvous, or with room for all.
+    /// The kind of channel: `true` for a rendezvous, otherwise with room for all messages.
     pub(crate) rendezvous: bool,
 }
 
-/// What tasks of a program synchronise through: programs keep to one or two of these, so that tasks meet.
+/// The means by which tasks of a program synchronise. A program uses one or two of these, so that its tasks interact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Theme {
     Atomics,
@@ -131,15 +132,15 @@ impl<'a, R: Rng> Draw<'a, R> {
         self.slots += 1;
         Access {
             slot: self.slots - 1,
-            // The first cell is where most happens.
+            // Most accesses are to the first cell.
             cell: usize::from(self.one_in(4)),
             is_write: !self.one_in(3),
             by_pointer: self.one_in(2),
         }
     }
 
-    /// A plain access to an atomic. A write does not change the value: what follows from that would be another program in
-    /// each order of the two, and without an order there is a race in any case.
+    /// Returns a plain access to an atomic. A write does not change the value. Otherwise each order of the two accesses
+    /// would continue as another program; and without an order there is a race in any case.
     fn access_of_atomic(&mut self) -> Access {
         Access {
             cell: CELLS + usize::from(self.one_in(3)),
@@ -148,8 +149,8 @@ impl<'a, R: Rng> Draw<'a, R> {
         }
     }
 
-    /// A program of which tasks take about `most` visible steps together; `None` if it has more accesses than there
-    /// are places.
+    /// Returns a program whose tasks take about `most` visible steps together; `None` if it has more accesses than
+    /// there are places.
     pub(crate) fn program(mut self, most: usize) -> Option<Program> {
         let tasks = if self.one_in(2) { 2 } else { 3 };
         let theme = self.of(&THEMES);
@@ -177,7 +178,7 @@ impl<'a, R: Rng> Draw<'a, R> {
     fn steps(&mut self, task: usize, themes: &[Theme], most: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut visible = 0;
-        // What the task holds is given up at its end, if not before.
+        // The task releases its objects at its end, if not before.
         let mut has_end = themes.contains(&Theme::Channel);
         let mut has_handle = themes.contains(&Theme::Handles);
         while visible < most {
@@ -249,7 +250,7 @@ impl<'a, R: Rng> Draw<'a, R> {
                 self.perhaps_then(step, steps);
             }
             Theme::Park if task > 0 && !self.one_in(3) => {
-                // Those that were created before: their handles are known.
+                // The tasks that were created before: their handles are known.
                 let other = self.rng.random_range(0..task);
                 steps.push(Step::Unpark(other));
             }
@@ -285,7 +286,7 @@ impl<'a, R: Rng> Draw<'a, R> {
         }
     }
 
-    /// The step; and in most cases an access only if it succeeds.
+    /// Adds the step, in most cases followed by an access that takes place only if the step succeeds.
     fn perhaps_then(&mut self, step: Step, steps: &mut Vec<Step>) {
         steps.push(step);
         if !self.one_in(3) {
@@ -294,7 +295,7 @@ impl<'a, R: Rng> Draw<'a, R> {
         }
     }
 
-    /// Something done under a lock, if it is got.
+    /// Adds an access under a lock, if the lock is taken.
     fn section(&mut self, holds: &[Hold], steps: &mut Vec<Step>) {
         let hold = self.of(holds);
         let access = Step::Plain(self.access());
@@ -316,7 +317,7 @@ fn close_end(task: usize) -> Step {
 }
 
 impl Step {
-    /// Whether others may notice when it happens.
+    /// Returns `true` if other tasks may observe when it happens.
     pub(crate) fn is_visible(self) -> bool {
         !matches!(self, Step::Plain(_) | Step::Fence(_) | Step::Unless(_))
     }

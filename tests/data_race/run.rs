@@ -13,7 +13,7 @@ use intermezzo::thread::{self, Thread};
 use intermezzo::{Environment, Explorer, Reduction, Settings};
 use std::sync::Mutex as Plain;
 
-/// What the tasks share.
+/// The shared state of the tasks.
 struct World {
     cells: [Shared; CELLS],
     atomics: [Racy; ATOMICS],
@@ -55,7 +55,7 @@ enum Guard<'a> {
     Exclusive(RwLockWriteGuard<'a, ()>),
 }
 
-/// What is a task's own.
+/// The objects of a single task.
 #[derive(Default)]
 struct Own {
     sender: Option<Sending>,
@@ -149,7 +149,7 @@ impl Own {
     }
 }
 
-/// One execution of the program.
+/// Runs one execution of the program.
 pub(crate) fn execute(program: &Program) {
     let world = World {
         cells: Default::default(),
@@ -175,7 +175,7 @@ pub(crate) fn execute(program: &Program) {
     program.after.iter().for_each(|access| world.access(*access));
 }
 
-/// What each task gives up in the course of the program.
+/// Returns the objects of each task, which it drops in the course of the program.
 fn possessions(program: &Program) -> Vec<Own> {
     let (any, rendezvous, receiver) = if program.rendezvous {
         let (sender, receiver) = sync_channel(0);
@@ -201,7 +201,7 @@ fn possessions(program: &Program) -> Vec<Own> {
     program.tasks.iter().map(own).collect()
 }
 
-/// Every execution of the program, but for those that the reduction leaves out.
+/// Returns an explorer of every execution of the program, except those that the reduction leaves out.
 fn explorer(reduction: Reduction) -> Explorer {
     let settings = Settings {
         environment: Environment::calm(),
@@ -215,7 +215,7 @@ fn explorer(reduction: Reduction) -> Explorer {
         .monitors("none")
 }
 
-/// The races that the monitor tells the engine.
+/// Returns the races that the monitor reports to the engine.
 pub(crate) fn found(program: &Program, reduction: Reduction) -> Races {
     let report = explorer(reduction)
         .monitor(DataRaces::new())
@@ -227,7 +227,7 @@ pub(crate) fn found(program: &Program, reduction: Reduction) -> Races {
     races.map(|finding| places(&finding.message)).collect()
 }
 
-/// The races that the monitor would tell the engine of, by execution.
+/// Returns the races that the monitor would report, by execution.
 pub(crate) fn noted(program: &Program, reduction: Reduction) -> Outcomes {
     let notes = Notes::default();
     let monitor = Noting::new(DataRaces::new(), notes.clone());
@@ -248,7 +248,7 @@ pub(crate) fn noted(program: &Program, reduction: Reduction) -> Outcomes {
     outcomes
 }
 
-/// The slots of the two places that a message names.
+/// Returns the slots of the two places that a message names.
 fn places(message: &str) -> Pair {
     let mut slots = message.split("cells.rs:").skip(1).map(|rest| {
         let line: String = rest.chars().take_while(char::is_ascii_digit).collect();

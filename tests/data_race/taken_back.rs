@@ -1,4 +1,5 @@
-//! Programs made for what monitors take back between two executions, and for what they cannot: compared as random ones are.
+//! Programs made for the state that monitors can undo between two executions, and for the state that they cannot. They
+//! are compared like random ones.
 
 use crate::again::{Seen, compare_in};
 use crate::cells::Shared;
@@ -11,7 +12,7 @@ use std::cell::Cell;
 use std::sync::{Arc as StdArc, Mutex as Plain};
 use std::time::Duration;
 
-/// How executions are chosen.
+/// The settings that decide which executions are run.
 const SEARCHES: [&[(&str, &str)]; 7] = [
     &[("strategy", "dfs"), ("reduction", "none")],
     &[("strategy", "dfs"), ("reduction", "dpor"), ("jobs", "2")],
@@ -29,7 +30,7 @@ intermezzo::thread_local! {
     static OWN: Shared = Shared::default();
 }
 
-/// What the tasks of a program share.
+/// The shared state of a program's tasks.
 #[derive(Default)]
 struct World {
     cells: [Shared; 3],
@@ -38,19 +39,19 @@ struct World {
 }
 
 impl World {
-    /// Does something while it holds the lock.
+    /// Calls `act` while it holds the lock.
     fn locked(&self, act: impl FnOnce()) {
         let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         act();
     }
 }
 
-/// Compares in all ways, or in these.
+/// Compares with all searches, or with these.
 fn compare(searches: &[&[(&str, &str)]], program: fn()) {
     compare_in(searches, &StdArc::<Plain<Seen>>::default(), StdArc::new(program));
 }
 
-/// Addresses are used again, tasks come and go, and what is left over differs between executions.
+/// Addresses are reused, tasks come and go, and the remains differ between executions.
 fn memory_and_tasks() {
     let world = Arc::new(World::default());
     let boxed = StdArc::new(Plain::new(Box::<Shared>::default()));
@@ -60,7 +61,7 @@ fn memory_and_tasks() {
             OWN.with(|own| own.write(0));
             let fresh = Box::<Shared>::default();
             fresh.write(1);
-            // Not while the plain mutex is held: the drop is told.
+            // Not while the plain mutex is held: monitors receive the drop.
             let old = std::mem::replace(&mut *boxed.lock().unwrap(), fresh);
             drop(old);
             world.locked(|| world.cells[0].write(2));
@@ -85,7 +86,7 @@ fn memory_and_tasks() {
     drop(first);
 }
 
-/// Messages, rounds of a barrier and fences cannot be taken back; what comes between them can.
+/// Messages, rounds of a barrier and fences cannot be undone; the events between them can.
 fn messages_and_rounds() {
     let world = Arc::new(World::default());
     let barrier = Arc::new(Barrier::new(2));
@@ -126,7 +127,7 @@ fn messages_and_rounds() {
     world.cells[1].write(8);
 }
 
-/// Whether a task comes to a fence depends on what it has read.
+/// A task reaches a fence or not, depending on the value that it has read.
 fn a_fence_in_some_executions() {
     let world = Arc::new(World::default());
     let other = world.clone();
@@ -143,7 +144,7 @@ fn a_fence_in_some_executions() {
     task.join().unwrap();
 }
 
-/// Which bytes of a block are accessed together depends on the schedule.
+/// The schedule decides which bytes of a block are accessed together.
 fn pieces_of_a_block() {
     let layout = Layout::from_size_align(64, 8).expect("a power of two");
     // SAFETY: the layout has a size.
@@ -173,7 +174,7 @@ fn pieces_of_a_block() {
     }
 }
 
-/// Who accessed memory is joined before some is given back, or is not.
+/// A task that accessed memory is joined before some of it is released, or is not.
 fn joined_or_not_before_a_release() {
     let layout = Layout::new::<u64>();
     // SAFETY: the layout has a size.
@@ -213,7 +214,7 @@ fn joined_or_not_before_a_release() {
     last.join().unwrap();
 }
 
-/// In some executions more is done with memory than goes into one call; what is given back is given back in a later one.
+/// In some executions there are more memory events than fit into one call; the release comes in a later one.
 fn more_than_one_call() {
     let layout = Layout::new::<u64>();
     // SAFETY: the layout has a size.
@@ -230,7 +231,7 @@ fn more_than_one_call() {
         other.number.store(1, Relaxed);
         other.cells[2].write(2);
     });
-    // The other task goes first, mostly, and nothing orders this and what it does.
+    // The other task mostly goes first, and nothing orders its accesses with the release.
     thread::sleep(Duration::from_millis(1));
     // SAFETY: it was allocated with this layout, and stays until the execution is over.
     unsafe { dealloc(pointer(), layout) };
@@ -241,7 +242,7 @@ fn more_than_one_call() {
     task.join().unwrap();
 }
 
-/// More is done than can be taken back.
+/// More happens than can be undone.
 fn more_than_can_be_taken_back() {
     let world = Arc::new(World::default());
     for _ in 0..2100 {

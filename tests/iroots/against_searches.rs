@@ -1,10 +1,10 @@
-//! With as many executions, the search by iRoots exposes as many iRoots as others, on the buggy programs of the corpus
-//! together. `IROOTS_TABLE=file cargo test --test iroots` writes the table of docs/IROOTS.md.
+//! With as many executions, the search by iRoots exposes at least as many iRoots as other searches, on the buggy
+//! programs of the corpus together. `IROOTS_TABLE=file cargo test --test iroots` writes the table of docs/IROOTS.md.
 
 use intermezzo::{Report, Settings};
 use intermezzo_corpus::{Expected, Program, programs};
 
-/// Most executions of a program: the search by iRoots ends by itself long before, but for some.
+/// The maximum number of executions of a program. With few exceptions, the search by iRoots ends by itself long before.
 const EXECUTIONS_MAX: u64 = 2_000;
 
 /// The programs that are compared.
@@ -55,7 +55,7 @@ const PROGRAMS: [&str; 44] = [
     "wronglock_3_bad",
 ];
 
-/// What it is compared with: strategy and bound of preemptions.
+/// The searches that it is compared with: strategy and bound on preemptions.
 const OTHERS: [(&str, &str); 4] = [
     ("pct(3)", "none"),
     ("dfs", "2"),
@@ -63,7 +63,7 @@ const OTHERS: [(&str, &str); 4] = [
     ("pos", "none"),
 ];
 
-/// How many of the programs that fail the search finds to do so, at least.
+/// The minimum number of failing programs whose bug the search finds.
 const FOUND_LEAST: u32 = 38;
 
 fn settings(program: &Program, strategy: &str, preemptions: &str, executions: u64) -> Settings {
@@ -84,7 +84,7 @@ fn settings(program: &Program, strategy: &str, preemptions: &str, executions: u6
     settings
 }
 
-/// The program explored so often, whatever is found.
+/// Explores the program with this many executions, whatever is found.
 fn explore(program: &Program, strategy: &str, preemptions: &str, executions: u64) -> Report {
     let settings = settings(program, strategy, preemptions, executions);
     let arguments = program.arguments::<&str>(&[]).expect("defaults are in range");
@@ -94,7 +94,7 @@ fn explore(program: &Program, strategy: &str, preemptions: &str, executions: u64
         .explore(program.test(&arguments))
 }
 
-/// What `docs/IROOTS.md` says, and its lines joined as well.
+/// Returns the text of `docs/IROOTS.md`, followed by the same text with its lines joined.
 fn document() -> String {
     let text = include_str!("../../docs/IROOTS.md");
     text.to_owned() + &text.replace('\n', " ")
@@ -104,7 +104,8 @@ fn exposed(report: &Report) -> u64 {
     report.iroots().expect("they are measured").exposed().total()
 }
 
-/// The programs that fail by themselves: a data race takes a monitor, and a livelock is no matter of who comes first.
+/// Returns the programs that fail by themselves. A data race needs a monitor, and a livelock does not depend on the
+/// order of tasks.
 fn failing() -> impl Iterator<Item = &'static Program> {
     programs().iter().filter(|program| match program.expected {
         Expected::Pass => false,
@@ -153,14 +154,14 @@ fn as_many_as_others_expose() {
     ] {
         assert!(document().contains(&says), "docs/IROOTS.md does not say: {says}");
     }
-    // The last is told, and beaten by less than chance may take away.
+    // The last search is only printed; the lead over it is smaller than chance may make it.
     assert!(
         sums[1..OTHERS.len()].iter().all(|&others| sums[0] >= others),
         "{table}"
     );
 }
 
-/// What the search finds is as good as what others find: small, replayed, and the same each time.
+/// Findings of the search are as good as those of others: small, replayable, and the same each time.
 #[test]
 fn findings_replay() {
     let mut found = 0;

@@ -63,13 +63,13 @@ fn explore(program: &Program, input: &str, memo: Option<&Path>) -> Report {
         .explore(program.test(&arguments))
 }
 
-/// Executions that tried to expose an iRoot.
+/// Returns the number of executions that tried to expose an iRoot.
 fn test_runs(report: &Report) -> u64 {
     let iroots = report.iroots().expect("they are measured");
     iroots.attempts().expect("they are searched for")
 }
 
-/// A number as documents have it, with a comma.
+/// Returns a number as documents write it, with a comma.
 fn thousands(count: f64) -> String {
     if count < 1_000.0 {
         format!("{count}")
@@ -91,7 +91,7 @@ fn a_memo_saves_test_runs_across_inputs() {
         std::fs::remove_dir_all(&directory).unwrap();
         let sum = |runs: [u64; 8]| runs.iter().sum::<u64>() as f64;
         told.push(format!("{} instead of {}", sum(with), thousands(sum(without))));
-        // The first input, of which nothing was known, is among them.
+        // The first input is included, for which the memo was empty.
         let saved = 1.0 - sum(with) / sum(without);
         assert!(
             saved >= 0.8,

@@ -1,5 +1,4 @@
-//! The monitors that are on by default allocate nothing in an execution, but the room
-//! that an execution needs which is longer than all before it.
+//! The default monitors allocate nothing in an execution, except when the execution is longer than all before it.
 
 use intermezzo::cell::UnsafeCell;
 use intermezzo::monitors::{by_name, names};
@@ -10,7 +9,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Mutex as StdMutex;
 
-/// The system's allocator, which counts what each thread asks for.
+/// The system's allocator, which counts the allocations of each thread.
 struct Counting;
 
 thread_local! {
@@ -18,24 +17,24 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that ends may allocate when its locals are gone.
+    // A thread that ends may allocate after its locals are gone.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: all is handed on to the system's allocator.
+// SAFETY: all calls are passed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees it.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
@@ -43,18 +42,18 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Executions that are run, and those after which the monitors have their room.
+/// The number of executions, and the number after which the monitors have allocated their memory.
 const EXECUTIONS: usize = 3_000;
 const WARM: usize = 1_000;
 
-/// What is shared: cells that one task writes and the other reads, an atomic, and a lock.
+/// The shared state: cells that one task writes and the other reads, an atomic, and a lock.
 struct Shared {
     cells: [UnsafeCell<usize>; 4],
     written: AtomicUsize,
     sum: Mutex<usize>,
 }
 
-// SAFETY: the cells are read only after `written` says that they are written.
+// SAFETY: each cell is read only once `written` says that it has been written.
 unsafe impl Sync for Shared {}
 
 fn test() {
@@ -67,7 +66,7 @@ fn test() {
         let shared = shared.clone();
         thread::spawn(move || {
             for (cell, number) in shared.cells.iter().zip(1..) {
-                // SAFETY: nobody reads this one yet.
+                // SAFETY: no other task reads this one yet.
                 cell.with_mut(|at| unsafe { *at = number });
                 shared.written.store(number, Ordering::Release);
             }
@@ -77,14 +76,14 @@ fn test() {
     for _ in 0..3 {
         let written = shared.written.load(Ordering::Acquire);
         for cell in &shared.cells[..written] {
-            // SAFETY: it is written, and not any more.
+            // SAFETY: it has been written, and is not written any more.
             *shared.sum.lock().unwrap() += cell.with(|at| unsafe { *at });
         }
     }
     writer.join().unwrap();
 }
 
-/// Allocations from the beginning of each execution to that of the next, from the first that is warm.
+/// Returns the allocations from the beginning of each execution to that of the next, after the first `WARM` ones.
 fn allocations(monitors: &str) -> Vec<u64> {
     let mut settings = Settings::default();
     settings.set("monitors", monitors).unwrap();
@@ -115,7 +114,7 @@ fn default_monitors_allocate_nothing_in_an_execution() {
             .filter(|(_, (off, on))| off != on)
             .map(|(execution, (&off, &on))| (execution, off, on))
             .collect();
-        // One that is longer than all before it makes the room that it needs, once.
+        // An execution that is longer than all before it allocates what it needs, once.
         assert!(
             more.len() <= 3 && more.iter().all(|(_, off, on)| *on == off + 1),
             "{monitors}: executions, and their allocations without and with: {more:?}"

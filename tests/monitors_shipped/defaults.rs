@@ -1,4 +1,4 @@
-//! What is on where nothing is set: each test here sets no monitor, unless to switch one off.
+//! The monitors that are on by default: no test here sets a monitor, except to switch one off.
 
 use intermezzo::cell::UnsafeCell;
 use intermezzo::refinement::{fresh, refine};
@@ -7,7 +7,7 @@ use intermezzo::sync::{Arc, Mutex, RwLock, mpsc};
 use intermezzo::{Explorer, PlainAccesses, Reduction, Report, Verdict, ptr, thread};
 use std::collections::VecDeque;
 
-/// A number that tasks share without asking each other.
+/// A number that tasks share without synchronisation.
 #[derive(Default)]
 struct Plain(UnsafeCell<u32>);
 
@@ -28,7 +28,7 @@ impl Plain {
     }
 }
 
-/// The kinds of the findings.
+/// Returns the kinds of the findings.
 fn kinds(report: &Report) -> Vec<String> {
     let findings = report.findings().iter();
     findings.map(|finding| finding.kind.to_string()).collect()
@@ -57,7 +57,7 @@ fn an_update_that_is_lost_in_a_cell_is_found() {
         let shown = |other: &intermezzo::Finding| other.message == finding.message;
         assert!(again.findings().iter().any(shown), "{again}");
     }
-    // What follows from the race is found where the search goes on, in the same exploration.
+    // The consequences of the race are found if the search continues, in the same exploration.
     for reduction in [Reduction::None, Reduction::Dpor] {
         let report = Explorer::new()
             .reduction(reduction)
@@ -99,7 +99,7 @@ fn a_pass_says_how_much_plain_memory_there_was_and_whether_it_was_watched() {
     );
 }
 
-/// Tasks that only read through pointers of `get` are no race, nor are readers under shares of a lock.
+/// Tasks that only read through pointers of `get` do not race, nor do readers with shares of a lock.
 #[test]
 fn readers_share_what_get_points_to() {
     let report = Explorer::new().explore(|| {
@@ -128,7 +128,7 @@ fn readers_share_what_get_points_to() {
     assert_eq!(kinds(&report), ["data_race"], "{report}");
 }
 
-/// The write is seen whichever way the accesses come, and where the cell is gone right after it.
+/// The write is seen whichever access comes first, and even if the cell is dropped right after it.
 #[test]
 fn what_is_written_by_a_pointer_is_seen() {
     let report = Explorer::new()
@@ -155,7 +155,7 @@ fn what_is_written_by_a_pointer_is_seen() {
         });
     let messages: Vec<&str> = report.findings().iter().map(|found| &*found.message).collect();
     assert_eq!(messages.len(), 2, "{report}");
-    // A cell that was moved, and whose memory is something else by now.
+    // A cell that was moved, and whose memory was reused meanwhile.
     let report = Explorer::new().explore(|| {
         let mut all = Vec::new();
         for n in 0..2_000 {
@@ -168,7 +168,7 @@ fn what_is_written_by_a_pointer_is_seen() {
     assert_eq!(report.verdict(), Verdict::Pass, "{report}");
 }
 
-/// An atomic that is shared, and accessed plainly.
+/// An atomic that is shared, and also accessed plainly.
 struct Racy(std::cell::UnsafeCell<AtomicUsize>);
 
 // SAFETY: as above.
@@ -187,7 +187,7 @@ fn a_plain_write_to_an_atomic_that_was_not_used_before_is_seen() {
         });
     });
     assert_eq!(kinds(&report), ["data_race"], "{report}");
-    // The same of one that is put into memory of the allocator's, and published too weakly.
+    // The same for an atomic in allocated memory, which is published with an ordering that is too weak.
     let published = |order| {
         move || {
             use intermezzo::alloc::{Layout, alloc, dealloc};
@@ -203,7 +203,7 @@ fn a_plain_write_to_an_atomic_that_was_not_used_before_is_seen() {
                 });
                 let there = pointer.load(Acquire);
                 if !there.is_null() {
-                    // SAFETY: it was put there before it was published.
+                    // SAFETY: it was written before it was published.
                     assert_eq!(unsafe { &*there }.load(Relaxed), 7);
                 }
             });
@@ -216,7 +216,7 @@ fn a_plain_write_to_an_atomic_that_was_not_used_before_is_seen() {
     assert_eq!(report.verdict(), Verdict::Pass, "{report}");
 }
 
-/// A queue whose length tells that an item is there, and whose items nothing orders.
+/// A queue whose length shows that an item exists, but whose items nothing orders.
 #[derive(Default)]
 struct Queue {
     items: [Plain; 4],
@@ -258,12 +258,12 @@ fn refinement_heeds_monitors() {
     let report = test().monitors("-data-race").run();
     assert_eq!(report.verdict(), Verdict::Pass);
     assert_eq!(report.monitors, ["refinement", "leak", "misuse"]);
-    // What is only warned of is no failure.
+    // A warning is no failure.
     let report = test().monitors("none;misuse").run();
     assert_eq!(report.verdict(), Verdict::Pass);
 }
 
-/// What many correct programs do is not spoken of.
+/// Behaviour that is common in correct programs is not reported.
 #[test]
 fn correct_programs_hear_nothing() {
     let report = Explorer::new().explore(|| {
@@ -272,7 +272,7 @@ fn correct_programs_hear_nothing() {
         let receiver = Arc::new(Mutex::new(receiver));
         let worker = thread::spawn({
             let receiver = receiver.clone();
-            // A lock that is held while its task waits, as a pool of workers does.
+            // A lock that is held while its task waits, as in a pool of workers.
             move || receiver.lock().unwrap().recv().unwrap()
         });
         while let Some(job) = jobs.lock().unwrap().pop_front() {

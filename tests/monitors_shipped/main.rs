@@ -1,5 +1,5 @@
-//! The monitors that ship with intermezzo, on programs as a user writes them: each finds its bug, which replays, and
-//! nothing in the mended twin.
+//! The monitors that ship with intermezzo, on programs as a user writes them. Each finds its bug, which replays, and
+//! finds nothing in the corrected twin.
 
 mod allocations;
 mod defaults;
@@ -14,7 +14,7 @@ use intermezzo::{Environment, Explorer, Finding, Reduction, Report, atomically, 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Explores everything with this monitor, and replays what it finds.
+/// Explores everything with this monitor, and replays its findings.
 fn explore<M: Monitor + 'static>(make: fn() -> M, test: fn()) -> Report {
     let explorer = || {
         Explorer::new()
@@ -37,7 +37,7 @@ fn explore<M: Monitor + 'static>(make: fn() -> M, test: fn()) -> Report {
     report
 }
 
-/// The only finding of a report.
+/// Returns the only finding of a report.
 fn only(report: &Report) -> &Finding {
     let [finding] = report.findings() else {
         panic!("one finding: {report}")
@@ -131,8 +131,8 @@ fn readers_do_not_wait_for_readers() {
     nothing(&explore(LockOrder::new, readers));
 }
 
-/// Random nested sections of three mutexes by two tasks: a ring is reported in the first execution if and only if some
-/// execution deadlocks.
+/// Random nested sections of three mutexes by two tasks: a lock-order cycle is reported in the first execution if and
+/// only if some execution deadlocks.
 #[test]
 fn rings_are_deadlocks_that_the_search_finds() {
     const PROGRAMS: u32 = if cfg!(debug_assertions) { 60 } else { 600 };
@@ -298,7 +298,7 @@ fn a_wait_outside_a_loop_is_a_warning() {
         "{report}"
     );
     nothing(&explore(Misuses::new, || waits(true)));
-    // Without spurious wake-ups there is nothing to see.
+    // Without spurious wake-ups there is nothing to report.
     let calm = Explorer::new()
         .monitors("none")
         .environment(Environment::calm())
@@ -352,7 +352,8 @@ fn a_condition_variable_with_two_mutexes_is_an_error() {
 
 #[test]
 fn a_second_read_while_a_writer_may_wait_is_an_error() {
-    /// Reads twice; another task writes, and stores something before, so that few executions have it wait in between.
+    /// Reads twice. Another task stores something and then writes, so that few executions have it wait between the
+    /// reads.
     fn reads(second: fn(&RwLock<u32>) -> u32, writer_waits: bool) {
         let lock = Arc::new(RwLock::new(0));
         let begun = Arc::new(AtomicUsize::new(0));
@@ -386,7 +387,7 @@ fn a_second_read_while_a_writer_may_wait_is_an_error() {
             "{report}"
         );
         assert!(report.verdict().is_fail());
-        // The writer is created after the second read; the second read does not wait; there is none.
+        // The writer is created after the second read; the second read does not wait; there is no second read.
         nothing(&explore(again, false));
         nothing(&explore(|lock| lock.try_read().map_or(0, |read| *read), true));
         nothing(&explore(|_| 0, true));

@@ -1,4 +1,4 @@
-//! Leaks, and memory given back too early or too often.
+//! Leaks, and memory that is released too early or too often.
 
 use super::{explore, nothing, only};
 use intermezzo::alloc::{Layout, Track, alloc, dealloc};
@@ -41,7 +41,7 @@ fn a_cycle_of_arcs_is_a_leak() {
     nothing(&explore(Leaks::new, mended));
 }
 
-/// Tasks that share and drop in any order leave nothing behind, and use nothing too late.
+/// Tasks that share a value and drop it in any order leave nothing behind, and use nothing too late.
 #[test]
 fn shares_that_are_dropped_are_no_leak() {
     let shared = || {
@@ -98,7 +98,7 @@ fn messages_that_nobody_receives_are_a_warning() {
     assert_eq!(finding.severity, Severity::Warning);
     assert!(finding.message.ends_with("are never received"), "{report}");
     nothing(&explore(Leaks::new, || sends(2)));
-    // Who meets nobody has the message back.
+    // A sender without a receiver gets its message back.
     let refused = || {
         let (sender, receiver) = mpsc::sync_channel(0);
         let task = thread::spawn(move || sender.send(1).unwrap_err());
@@ -126,12 +126,12 @@ fn tasks_that_are_not_joined_are_told_of_if_that_is_asked_for() {
     }));
 }
 
-/// A piece of memory that two tasks have.
+/// A piece of memory that two tasks share.
 #[derive(Clone, Copy)]
 struct Shared(*mut u8);
 
-// SAFETY: the explored tests below are about what tasks do with it; an execution runs one task at a time, and keeps what
-// is given back until it is over.
+// SAFETY: the tests explore what tasks do with it. An execution runs one task at a time, and keeps released memory
+// until it is over.
 unsafe impl Send for Shared {}
 
 impl Shared {
@@ -140,7 +140,7 @@ impl Shared {
         Shared(unsafe { alloc(Layout::new::<u64>()) })
     }
     fn give_back(self) {
-        // SAFETY: allocated with this layout; in an execution giving it back once more harms nobody.
+        // SAFETY: allocated with this layout; in an execution, releasing it again is harmless.
         unsafe { dealloc(self.0, Layout::new::<u64>()) }
     }
     fn touch(self) {
@@ -162,7 +162,7 @@ fn memory_is_given_back_once() {
                 mine
             };
             if mine {
-                // All of it, and not the pointer in it alone.
+                // Captures the whole struct, and not only the pointer in it.
                 let memory: Shared = memory;
                 memory.give_back();
             }
@@ -203,7 +203,7 @@ fn memory_is_not_used_after_it_was_given_back() {
     nothing(&explore(Leaks::new, || uses(true)));
 }
 
-/// A count that two tasks change without asking each other.
+/// A count that two tasks change without synchronisation.
 #[derive(Default)]
 struct Plain(Cell<u32>);
 

@@ -1,4 +1,4 @@
-//! Monitors without a verdict: their counts against the report's, and the log of a small execution.
+//! Monitors without a verdict: their counts compared with the report's, and the log of a small execution.
 
 use intermezzo::monitors::{EventLog, HappensBeforeCounter, Statistics};
 use intermezzo::sdk::Severity;
@@ -9,7 +9,7 @@ use intermezzo_corpus::parse_full_name;
 use std::io::{self, Write};
 use std::sync::Mutex;
 
-/// Classes that the monitor counts and traces of the report, of a program of the corpus.
+/// Returns the number of classes that the monitor counts and of traces in the report, for a program of the corpus.
 fn classes_and_traces(program: &str, reduction: Reduction) -> (u64, u64, Report) {
     let (program, arguments) = parse_full_name(program).unwrap_or_else(|error| panic!("{error}"));
     let counter = HappensBeforeCounter::new();
@@ -77,7 +77,7 @@ fn classes_are_more_where_writes_commute() {
     assert!(report.verdict().is_pass());
 }
 
-/// The ends of two handles of an `Arc` commute in the report's traces, and are put in order by classes.
+/// The ends of two handles of an `Arc` commute in the report's traces, and are ordered in classes.
 #[test]
 fn ends_of_handles_make_classes_and_no_traces() {
     let counter = HappensBeforeCounter::new();
@@ -153,7 +153,7 @@ fn statistics_agree_with_the_report() {
     }
 }
 
-/// A place to write to, of which the test keeps a share.
+/// A writer of which the test keeps a share.
 #[derive(Clone, Default)]
 struct Paper(std::sync::Arc<Mutex<Vec<u8>>>);
 

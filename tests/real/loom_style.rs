@@ -1,5 +1,5 @@
-//! Code written for loom, over intermezzo: `real_crates.rs` builds and runs it. It prints a line for each part that does what
-//! it should, and panics otherwise.
+//! Code written for loom, on intermezzo: `real_crates.rs` builds and runs it. It prints a line for each part that
+//! works, and panics otherwise.
 
 use loom::cell::UnsafeCell;
 use loom::future::AtomicWaker;
@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
-/// What a model says when it fails; `None` if it passes.
+/// Returns the message of a model that fails; `None` if it passes.
 fn failure(model: impl FnOnce()) -> Option<String> {
     let panic = catch_unwind(AssertUnwindSafe(model)).err()?;
     Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
@@ -30,14 +30,14 @@ fn an_update_is_lost() {
     assert!(said.is_some_and(|said| said.contains("assertion")));
 }
 
-/// A value behind a spin lock, as loom's users write it.
+/// A value with a spin lock, as loom's users write it.
 #[derive(Default)]
 struct SpinLock {
     taken: AtomicBool,
     value: UnsafeCell<u32>,
 }
 
-// SAFETY: the value is touched by whoever has set `taken`, which one task at a time has.
+// SAFETY: only the task that has set `taken` accesses the value, and only one task at a time has.
 unsafe impl Sync for SpinLock {}
 
 impl SpinLock {
@@ -68,7 +68,7 @@ fn a_spin_lock_keeps_a_cell() {
     });
 }
 
-/// Whoever forgets the lock races, and whoever forgets a value leaks it.
+/// A program that omits the lock races, and one that forgets a value leaks it.
 fn races_and_leaks_are_found() {
     let said = failure(|| {
         loom::model(|| {
@@ -93,13 +93,13 @@ fn bounds_are_heeded() {
         let task = thread::spawn(move || other.store(other.load(SeqCst) + 1, SeqCst));
         n.store(n.load(SeqCst) + 1, SeqCst);
         task.join().unwrap();
-        // With no preemption nothing comes in between.
+        // Without a preemption nothing comes in between.
         assert_eq!(n.load(SeqCst), 2);
     });
 }
 
 loom::lazy_static! {
-    /// Made anew in each execution.
+    /// Initialised again in each execution.
     static ref MADE: AtomicUsize = AtomicUsize::new(7);
 }
 

@@ -1,5 +1,5 @@
-//! Queues and deques of crates.io, unchanged, under refinement. `real_crates.rs` builds this against intermezzo, runs it, and
-//! reads what it prints: a line of JSON for each subject.
+//! Queues and deques of crates.io, unchanged, under refinement. `real_crates.rs` builds this against intermezzo, runs
+//! it, and reads its output: a line of JSON for each subject.
 
 use concurrent_queue::{ConcurrentQueue, PopError, PushError};
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// No compare-exchange fails without a reason: that is one schedule more for each, of loops that try again.
+/// Rules out spurious failures of compare-exchanges: each of them is one more schedule of a loop that retries.
 fn strong(explorer: Explorer) -> Explorer {
     let environment = Environment {
         weak_failures: 0,
@@ -31,8 +31,8 @@ fn in_full<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
         .explorer(strong)
 }
 
-/// Every execution of scenarios of an owner and a thief. What an epoch does at the end of two thieves' tasks multiplies traces
-/// beyond all bounds: two at once come with other bounds, see [`two_thieves`].
+/// Every execution of scenarios of an owner and a thief. The work of an epoch at the end of two thieves' tasks
+/// multiplies the traces far too much, so two thieves have other bounds: see [`two_thieves`].
 fn one_thief(test: Refinement<Deque>, steals: &str) -> Refinement<Deque> {
     in_full(test.exclusive("thief", [steals]))
 }
@@ -63,7 +63,7 @@ fn bounded<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
         .explorer(|explorer| strong(explorer).reduction(Reduction::Dpor).preemptions(2))
 }
 
-/// Compare-exchange may fail without a reason, once in an execution; at most two preemptions.
+/// Scenarios in which one compare-exchange may fail spuriously; at most two preemptions.
 fn weak<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
     test.threads(2..=2)
         .ops(1..=2)
@@ -71,7 +71,7 @@ fn weak<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
         .explorer(|explorer| explorer.reduction(Reduction::Caching).preemptions(2))
 }
 
-/// Runs a test, and prints what it came to.
+/// Runs a test, and prints its result.
 fn say(subject: &str, run: impl FnOnce() -> RefinementReport) {
     let began = Instant::now();
     let report = run();
@@ -93,7 +93,7 @@ fn say(subject: &str, run: impl FnOnce() -> RefinementReport) {
     println!("{line}");
 }
 
-/// A wait by `Backoff` for what never comes: when its back-off no longer grows, the task is parked.
+/// A wait by `Backoff` for something that never comes: when its back-off no longer grows, the task is parked.
 fn waits_for_ever() {
     let began = Instant::now();
     let report = Explorer::new().reduction(Reduction::Dpor).explore(|| {
@@ -148,7 +148,7 @@ fn concurrent_queue(make: fn() -> ConcurrentQueue<u8>) -> Refinement<ConcurrentQ
         .op("close", (), |queue, ()| queue.close())
 }
 
-/// A queue of any length, as it should be.
+/// The specification of a queue of any length.
 fn queue<T: Sync + 'static>(test: Refinement<T>) -> Modelled<T, VecDeque<u8>> {
     test.spec(VecDeque::new)
         .means("push", |queue: &mut VecDeque<u8>, value: &u8| {
@@ -157,7 +157,7 @@ fn queue<T: Sync + 'static>(test: Refinement<T>) -> Modelled<T, VecDeque<u8>> {
         .means("pop", |queue: &mut VecDeque<u8>, (): &()| queue.pop_front())
 }
 
-/// A queue of two places, as it should be.
+/// The specification of a queue of two places.
 fn two_places<T: Sync + 'static>(test: Refinement<T>) -> Modelled<T, VecDeque<u8>> {
     test.spec(VecDeque::new)
         .means("push", |queue: &mut VecDeque<u8>, value: &u8| {
@@ -175,7 +175,8 @@ fn two_places<T: Sync + 'static>(test: Refinement<T>) -> Modelled<T, VecDeque<u8
         .means("pop", |queue: &mut VecDeque<u8>, (): &()| queue.pop_front())
 }
 
-/// A queue of one place that can be closed, and may say that it is full while somebody else is at it.
+/// The specification of a queue of one place, which can be closed, and may report that it is full while another task
+/// uses it.
 fn one_place(test: Refinement<ConcurrentQueue<u8>>) -> Modelled<ConcurrentQueue<u8>, (Option<u8>, bool)> {
     type Place = (Option<u8>, bool);
     test.spec(|| (None, false))
@@ -201,7 +202,7 @@ fn one_place(test: Refinement<ConcurrentQueue<u8>>) -> Modelled<ConcurrentQueue<
         })
 }
 
-/// The owner's end and the thieves'. The lock is for the compiler: only one task takes it, where that is said.
+/// The owner's end and the thieves'. The lock only satisfies the compiler: one task takes it, as the test declares.
 struct Deque {
     owner: Mutex<Worker<u8>>,
     thief: Stealer<u8>,
@@ -227,7 +228,7 @@ impl Deque {
     }
 }
 
-/// Until it is no longer "try again".
+/// Repeats an attempt as long as the answer is "retry".
 fn insist<R>(mut attempt: impl FnMut() -> Steal<R>) -> Option<R> {
     loop {
         match attempt() {
@@ -239,14 +240,14 @@ fn insist<R>(mut attempt: impl FnMut() -> Steal<R>) -> Option<R> {
 }
 
 fn owned(make: fn() -> Worker<u8>) -> Refinement<Deque> {
-    // The collector is in a static of the crate's own kind, which nobody ever drops.
+    // The collector is in a static of the crate's own kind, which is never dropped.
     refine(move || Deque::new(make())).monitors("-leak")
         .op("push", fresh::<u8>(), |deque, value| deque.push(value))
         .op("pop", (), |deque, ()| deque.pop())
         .exclusive("owner", ["push", "pop"])
 }
 
-/// A thief may also be told to try again.
+/// Allows a thief the answer "retry" as well.
 fn with_retries(
     test: Refinement<Deque>,
     bounds: fn(Refinement<Deque>) -> Refinement<Deque>,
@@ -286,7 +287,8 @@ fn main() {
     say("SegQueue itself", &|| in_full(seg_queue(0)).run());
     say("SegQueue model", &|| queue(in_full(seg_queue(0))).run());
     say("SegQueue model bounded", &|| queue(bounded(seg_queue(0))).run());
-    // Thirty-one places make a block: the next push, or the one after it, installs another, and who comes meanwhile waits.
+    // Thirty-one places make a block: the next push, or the one after it, installs another, and a task that comes
+    // meanwhile waits.
     say("SegQueue next-block model", &|| {
         queue(in_full(seg_queue(30))).run()
     });
@@ -389,7 +391,7 @@ fn main() {
     if only.is_none() {
         waits_for_ever();
     }
-    // Mistakes of our own, to be noticed.
+    // Deliberate mistakes, which must be noticed.
     say("mistake: force_push in two", &|| {
         let test = refine(|| ArrayQueue::new(1))
             .op(

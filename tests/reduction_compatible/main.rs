@@ -1,8 +1,9 @@
-//! Monitors that say so find the same in all executions of one trace: so that reductions hide nothing from them.
+//! Monitors that claim to be reduction compatible find the same in all executions of one trace, so that reductions hide
+//! nothing from them.
 //!
-//! Every schedule of small random programs is run, executions are put together by their traces, and what a monitor
-//! reports in each must be the same, in kind and words. Which variable of a kind it is does not count: variables
-//! are named by who was the first to be about to use them, which a trace does not settle.
+//! Every schedule of small random programs is run, and executions are grouped by their traces. The reports of a monitor
+//! in each group must be the same, in kind and words. The names of variables do not count: variables are named by the
+//! task that is the first to be about to use them, which a trace does not determine.
 
 mod memory;
 mod program;
@@ -19,12 +20,12 @@ use recorder::{Recorder, Seen};
 use std::sync::{Arc, Mutex};
 
 const SEED: u64 = 0x1a7e;
-/// How many programs of each family are explored.
+/// The number of programs of each family that are explored.
 const PROGRAMS: u64 = if cfg!(debug_assertions) { 25 } else { 300 };
-/// Most executions of one.
+/// The maximum number of executions of one.
 const EXECUTIONS: u64 = if cfg!(debug_assertions) { 500 } else { 2_000 };
 
-/// The monitors under test: a new one is a line here.
+/// Returns the monitors under test: a new one is a line here.
 fn monitors() -> Vec<Box<dyn Monitor>> {
     vec![
         Box::new(DataRaces::new()),
@@ -43,7 +44,7 @@ fn monitors_that_are_compared_say_so() {
     }
 }
 
-/// What is seen in all executions of the program, or in the first that there are. Whether it was all.
+/// Returns the observations in all executions of the program, or in the first ones; and `true` if these were all.
 fn explore(program: &Program, environment: Environment) -> (Seen, bool) {
     let seen = Arc::<Mutex<Seen>>::default();
     let explored = program.clone();
@@ -58,7 +59,7 @@ fn explore(program: &Program, environment: Environment) -> (Seen, bool) {
     let seen = std::mem::take(&mut *seen.lock().expect("no monitor panicked"));
     let all = report.executions() < EXECUTIONS;
     if all && environment == Environment::calm() {
-        // Or else the executions of one trace would not be those that the engine takes for one.
+        // Otherwise the executions of one trace would not be those that the engine treats as one.
         assert_eq!(
             Some(seen.traces() as u64),
             report.traces(),
@@ -68,7 +69,7 @@ fn explore(program: &Program, environment: Environment) -> (Seen, bool) {
     (seen, all)
 }
 
-/// Compares what monitors find in random programs. Of some programs they must find something.
+/// Compares the findings of monitors in random programs. In some programs they must find something.
 fn compare(family: Family, environment: Environment) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED + family as u64);
     let (mut executions, mut traces, mut found) = (0, 0, 0);

@@ -1,12 +1,12 @@
-//! Memory that tasks use, and give back, in any order: what a monitor must object to.
+//! Memory that tasks use and release in any order, which a monitor must report.
 
 use intermezzo::alloc::{Layout, alloc, dealloc};
 use intermezzo::ptr;
 
-/// Memory for one number, which all tasks have.
+/// Memory for one number, shared by all tasks.
 pub(crate) struct Memory(*mut u64);
 
-// SAFETY: it is used in executions alone, which run one task at a time and keep what is given back until they are over.
+// SAFETY: it is used only in executions, which run one task at a time and keep released memory until they are over.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -25,9 +25,9 @@ impl Memory {
         ptr::track_write(self.0, 8);
     }
 
-    /// Gives it back, however often that was done before.
+    /// Releases it, even if it was released before.
     pub(crate) fn give_back(&self) {
-        // SAFETY: it was allocated with this layout; in an execution, doing so again harms nobody.
+        // SAFETY: it was allocated with this layout; in an execution, releasing it again is harmless.
         unsafe { dealloc(self.0.cast(), Layout::new::<u64>()) }
     }
 }

@@ -19,10 +19,10 @@ pub(crate) enum Op {
     /// Takes a mutex, unless the task holds it, and writes the cell in it.
     Lock(usize),
     TryLock(usize),
-    /// Takes a share of the reader-writer lock, or all of it, unless the task holds some.
+    /// Takes a share of the reader-writer lock, or all of it, unless the task holds it in some way.
     Read,
     Write,
-    /// Gives back what was taken last.
+    /// Releases the lock that was taken last.
     Release,
     /// Waits, if the mutex of the condition variable was taken last: once, or until the atomic is not 0.
     Wait,
@@ -34,7 +34,7 @@ pub(crate) enum Op {
     TryReceive,
     /// Another share of an `Arc`, dropped at once.
     Clone,
-    /// Uses the memory, or gives it back.
+    /// Uses the memory, or releases it.
     Touch(bool),
     Free,
     Yield,
@@ -43,7 +43,7 @@ pub(crate) enum Op {
     Block(Vec<Op>),
 }
 
-/// What programs are mostly about.
+/// The main subject of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Locks,
@@ -53,14 +53,14 @@ pub(crate) enum Family {
     Mixed,
 }
 
-/// What each task does; whether the first, which creates the others, joins them.
+/// The operations of each task; and `true` if the first, which creates the others, joins them.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     tasks: Vec<Vec<Op>>,
     joins: bool,
 }
 
-/// A random program.
+/// Draws a random program.
 pub(crate) fn draw(random: &mut Xoshiro256PlusPlus, family: Family) -> Program {
     let count = random.random_range(2..=3);
     let most = if count == 2 { 5 } else { 3 };
@@ -116,7 +116,7 @@ fn operation(random: &mut Xoshiro256PlusPlus, family: Family, ops: &mut Vec<Op>)
     }
 }
 
-/// What all tasks share.
+/// The shared state of all tasks.
 struct Shared {
     atomics: [AtomicUsize; 2],
     mutexes: [Mutex<Cell<u32>>; 2],
@@ -125,14 +125,14 @@ struct Shared {
     memory: Memory,
 }
 
-/// What a task holds: which mutex, if it is one.
+/// A lock that a task holds; for a mutex, with its number.
 enum Held<'a> {
     Mutex(usize, MutexGuard<'a, Cell<u32>>),
     Read(#[expect(dead_code, reason = "it is held")] RwLockReadGuard<'a, ()>),
     Write(#[expect(dead_code, reason = "it is held")] RwLockWriteGuard<'a, ()>),
 }
 
-/// A task that runs.
+/// A running task.
 struct Task<'a> {
     shared: &'a Arc<Shared>,
     sender: Sender<u32>,
@@ -151,7 +151,7 @@ impl<'a> Task<'a> {
         self.held.iter().any(|held| !matches!(held, Held::Mutex(..)))
     }
 
-    /// Gives the mutex of the condition variable to `wait`, if it was taken last.
+    /// Passes the mutex of the condition variable to `wait`, if it was taken last.
     fn wait(&mut self, wait: impl FnOnce(MutexGuard<'a, Cell<u32>>) -> MutexGuard<'a, Cell<u32>>) {
         match self.held.pop() {
             Some(Held::Mutex(0, guard)) => self.held.push(Held::Mutex(0, wait(guard))),
@@ -206,7 +206,7 @@ impl<'a> Task<'a> {
                 atomics[0].store(1, SeqCst);
                 condvar.notify_all();
             }
-            // Nobody may be left to receive it.
+            // There may be no receiver any more.
             Op::Send => drop(self.sender.send(1)),
             Op::TryReceive => {
                 let _received = self.receiver.as_ref().map(|receiver| receiver.try_recv());

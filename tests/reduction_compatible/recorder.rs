@@ -1,4 +1,4 @@
-//! A monitor that has others listen, and compares what they report in executions of one trace.
+//! A monitor that calls other monitors, and compares their reports in executions of one trace.
 
 use crate::trace::{self, Trace};
 use intermezzo::sdk::{
@@ -8,25 +8,25 @@ use intermezzo::sdk::{
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-/// What was reported in an execution: monitor, kind and words.
+/// The reports of an execution: monitor, kind and words.
 type Findings = BTreeSet<String>;
 
-/// What was seen of a program.
+/// The observations of a program.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) executions: usize,
     by_trace: HashMap<Trace, Findings>,
-    /// Where executions of one trace differed, in words.
+    /// The differences between executions of one trace, in words.
     pub(crate) differences: Vec<String>,
 }
 
 impl Seen {
-    /// How many traces there are.
+    /// Returns the number of traces.
     pub(crate) fn traces(&self) -> usize {
         self.by_trace.len()
     }
 
-    /// In how many of them there are findings.
+    /// Returns the number of traces with findings.
     pub(crate) fn found(&self) -> usize {
         self.by_trace
             .values()
@@ -56,7 +56,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Has these listen, and says there what came of it.
+    /// Makes a monitor that calls `monitors` and records their reports in `seen`.
     pub(crate) fn new(monitors: Vec<Box<dyn Monitor>>, seen: Arc<Mutex<Seen>>) -> Recorder {
         Recorder {
             monitors,
@@ -95,7 +95,7 @@ const KINDS: [&str; 12] = [
     "memory", "block",
 ];
 
-/// The message without what tells variables of one kind apart.
+/// Returns the message without the names that distinguish variables of one kind.
 fn without_names(message: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in message.split(' ') {
@@ -105,7 +105,7 @@ fn without_names(message: &str) -> String {
     words.join(" ")
 }
 
-/// The engine as a monitor under test sees it: what it reports stays here.
+/// The engine as seen by a monitor under test, whose reports are collected here.
 struct Listener<'a, 'b> {
     cx: &'a mut Context<'b>,
     reports: Vec<Report>,

@@ -1,7 +1,7 @@
-//! Traces, told apart without the engine: executions counted up to the order of operations that commute.
+//! Traces, identified without the engine: executions up to the order of operations that commute.
 //!
-//! A trace is written down variable by variable, as the sequence of its touches in which neighbours that commute stand in
-//! the order of their tasks. Variables have no names in it: each is what was done to it.
+//! A trace is written variable by variable, as the sequence of its touches in which commuting neighbours are in the
+//! order of their tasks. It contains no names of variables: a variable is identified by its operations.
 
 use intermezzo::sdk::{Context, EventId, Execution, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The trace of an execution.
 pub(crate) type Trace = BTreeSet<Vec<Touch>>;
 
-/// How an operation touches its variable: which class, by whom, and the how-manieth of its events.
+/// A touch of an operation's variable: its class, its task, its index in the task, and its value.
 type Touch = (Class, String, u32, u64);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,7 +18,7 @@ pub(crate) enum Class {
     Read,
     Share,
     Add,
-    /// What a task chose, which concerns nobody else.
+    /// The value that a task chose, which concerns no other task.
     Own,
 }
 
@@ -38,7 +38,7 @@ fn class(access: &SyncVarAccess) -> Option<Class> {
     })
 }
 
-/// What is touched: a variable, the token of a task's `park`, or a task's own choices.
+/// An object of touches: a variable, the token of a task's `park`, or a task's own choices.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Thing {
     Var(SyncVar),
@@ -46,7 +46,7 @@ enum Thing {
     Own(TaskId),
 }
 
-/// The trace of this execution.
+/// Returns the trace of this execution.
 pub(crate) fn of(execution: &Execution<'_>, cx: &Context<'_>) -> Trace {
     let mut things: BTreeMap<Thing, Vec<Touch>> = BTreeMap::new();
     for access in execution.accesses {

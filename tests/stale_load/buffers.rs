@@ -1,34 +1,37 @@
-//! A machine with store buffers, tried out in full: every trace that it has, by brute force.
+//! A machine with store buffers, explored in full: every trace that it has, by brute force.
 //!
-//! x86-TSO (Sewell et al., CACM 2010) as it is defined: each task has a first-in-first-out buffer of its stores. A load
-//! takes the newest store to its variable from the own buffer, or else from memory. A read-modify-write, a `SeqCst` store, and a `SeqCst`
-//! fence wait until the own buffer is empty. At any moment, a buffer's oldest store may go to memory. Without buffers,
-//! the same is a sequentially consistent machine.
+//! x86-TSO (Sewell et al., CACM 2010) by its definition: each task has a first-in-first-out buffer of its stores. A
+//! load takes the newest store to its variable from the task's own buffer, or else from memory. A read-modify-write, a
+//! `SeqCst` store, and a `SeqCst` fence wait until the task's own buffer is empty. At any moment, a buffer's oldest
+//! store may go to memory. Without buffers, the same is a sequentially consistent machine.
 //!
-//! A *trace* says from which store each load reads, and in which order stores to one variable come to memory. Two
-//! machines are compared by their traces and not by values: a program has no other behaviour that anything could
-//! depend on, and values can agree by accident.
+//! A *trace* says from which store each load reads, and in which order stores to one variable reach memory. Two
+//! machines are compared by their traces and not by values: a program has no other behaviour on which anything could
+//! depend, and values can agree by accident.
 
 use crate::program::{Op, Program, VARS};
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Whether stores are buffered.
+/// The buffering of stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Buffers {
     None,
     FirstInFirstOut,
 }
 
-/// What is so at a moment, and what happened before, in one number: four bits for each operation, and four for how many
-/// operations each task has done. Of a load: 0, or from what it has read, 1 for the initial value and 2 more than the number
-/// of the operation that stored. Of a store: 0, or the how-manieth in memory it was, of its variable. So a state at the end is a trace.
+/// The state of a machine and its history in one number: four bits for each operation, and four for the number of
+/// operations that each task has done.
+///
+/// For a load: 0, or the source of its value, which is 1 for the initial value, or else 2 more than the number of the
+/// operation that stored. For a store: 0, or its position in the order in which stores to its variable reached memory.
+/// So a final state is a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct State(u64);
 
-/// Bits for a number in a state.
+/// The number of bits for a number in a state.
 const BITS: usize = 4;
-/// Most operations of a program, all tasks together.
+/// The maximum number of operations of a program, all tasks together.
 const OPERATIONS_MAX: usize = 12;
 
 impl State {
@@ -81,7 +84,7 @@ impl Machine<'_> {
         machine
     }
 
-    /// How many stores to the variable are in memory.
+    /// Returns the number of stores to the variable that are in memory.
     fn stored(&self, state: State, var: usize) -> usize {
         self.stores[var]
             .iter()
@@ -89,14 +92,14 @@ impl Machine<'_> {
             .count()
     }
 
-    /// What a load from memory reads, as in a state.
+    /// Returns the source that a load from memory reads, as in a state.
     fn in_memory(&self, state: State, var: usize) -> usize {
         let last = self.stores[var].iter().max_by_key(|store| state.get(**store));
         last.filter(|store| state.get(**store) > 0)
             .map_or(1, |store| store + 2)
     }
 
-    /// The stores in the task's buffer, oldest first, with their variables.
+    /// Returns the stores in the task's buffer, oldest first, with their variables.
     fn buffered(&self, state: State, task: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> {
         let done = self.program[task][..state.done(task)].iter().enumerate();
         let first = self.first[task];
@@ -106,13 +109,13 @@ impl Machine<'_> {
         })
     }
 
-    /// The oldest store in the task's buffer goes to memory.
+    /// Moves the oldest store in the task's buffer to memory.
     fn flush(&self, state: State, task: usize) -> Option<State> {
         let (store, var) = self.buffered(state, task).next()?;
         Some(state.add(store, self.stored(state, var) + 1))
     }
 
-    /// The task's next operation, if it can go on.
+    /// Performs the task's next operation, if it can continue.
     fn step(&self, state: State, task: usize) -> Option<State> {
         let op = *self.program[task].get(state.done(task))?;
         let number = self.first[task] + state.done(task);
@@ -160,17 +163,17 @@ impl Machine<'_> {
     }
 }
 
-/// What a machine can do with a program.
+/// The behaviours of a machine with a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Behaviours {
     traces: HashSet<State>,
-    /// What could be seen of them afterwards if each store had a value of its own: what was read, and which stores were
-    /// the last.
+    /// The parts of traces that could be observed afterwards if each store had its own value: the values read, and the
+    /// last stores.
     outcomes: HashSet<State>,
 }
 
 impl Behaviours {
-    /// All that the machine can do.
+    /// Returns all behaviours of the machine.
     pub(crate) fn of(program: &Program, buffers: Buffers) -> Behaviours {
         let machine = Machine::new(program, buffers);
         let traces = machine.traces();
@@ -178,24 +181,24 @@ impl Behaviours {
         Behaviours { traces, outcomes }
     }
 
-    /// How many traces there are.
+    /// Returns the number of traces.
     pub(crate) fn traces(&self) -> usize {
         self.traces.len()
     }
 
-    /// Whether each trace is one of the other machine's.
+    /// Returns `true` if each trace is one of the other machine's.
     pub(crate) fn are_those_of(&self, other: &Behaviours) -> bool {
         self.traces.is_subset(&other.traces)
     }
 
-    /// Whether each outcome is one of the other machine's.
+    /// Returns `true` if each outcome is one of the other machine's.
     pub(crate) fn look_like_those_of(&self, other: &Behaviours) -> bool {
         self.outcomes.is_subset(&other.outcomes)
     }
 }
 
 impl Machine<'_> {
-    /// The trace without the order of stores, but for the last. An exchange tells which store it follows.
+    /// Returns the trace without the order of stores, except for the last. An exchange shows which store it follows.
     fn outcome(&self, trace: State) -> State {
         let mut outcome = State(0);
         for (number, op) in self.program.iter().flatten().enumerate() {

@@ -1,4 +1,4 @@
-//! The monitor of stale loads against store buffers tried out in full, and against published answers.
+//! The monitor of stale loads against fully explored store buffers, and against published answers.
 
 mod buffers;
 mod program;
@@ -11,13 +11,13 @@ mod tables;
 use intermezzo::monitors::StaleLoads;
 use intermezzo::{Explorer, Report};
 
-/// The explorer with the monitor, whose findings end the search and stay as they are found.
+/// Returns the explorer with the monitor, whose findings end the search and are not minimised.
 fn watched(explorer: Explorer) -> Explorer {
     let monitor = StaleLoads::with_arguments("errors=true").expect("an argument it has");
     explorer.monitors("none").minimise(0).monitor(monitor)
 }
 
-/// Whether the monitor found something.
+/// `true` if the monitor found something.
 fn is_stale(report: &Report) -> bool {
     let mut findings = report.findings().iter();
     findings.any(|finding| finding.kind.as_str() == "stale_load")

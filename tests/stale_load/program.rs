@@ -4,10 +4,10 @@ use intermezzo::sync::atomic::{AtomicUsize, Ordering, fence};
 use intermezzo::thread;
 use rand::{Rng, RngExt};
 
-/// Most variables.
+/// The maximum number of variables.
 pub(crate) const VARS: usize = 3;
 
-/// An operation; a variable by its number.
+/// An operation, on a variable by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Load(usize, Ordering),
@@ -35,7 +35,7 @@ impl Op {
         }
     }
 
-    /// A load or a store, but for twelve of `of`.
+    /// Returns a load or a store, except for twelve of `of` draws.
     fn random(vars: usize, of: u32, random: &mut impl Rng) -> Op {
         use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
         let var = random.random_range(0..vars);
@@ -52,10 +52,10 @@ impl Op {
     }
 }
 
-/// What each task does.
+/// The operations of each task.
 pub(crate) type Program = Vec<Vec<Op>>;
 
-/// Two or three tasks of two operations or more, on one to three variables, with no more interleavings than this.
+/// Draws two or three tasks of two operations or more, on one to three variables, with no more interleavings than this.
 pub(crate) fn random(interleavings_max: u64, random: &mut impl Rng) -> Program {
     // Programs of three tasks have many more schedules.
     let tasks = [2, 2, 2, 3][random.random_range(0..4)];
@@ -65,15 +65,15 @@ pub(crate) fn random(interleavings_max: u64, random: &mut impl Rng) -> Program {
             break lengths;
         }
     };
-    // One variable is never enough for buffers to show, and two often are.
+    // One variable is never enough for buffers to show; two often are.
     let vars = [1, 2, 2, 2, 2, 2, 3, 3][random.random_range(0..8)];
-    // Many that are vulnerable, and many that are nearly so.
+    // Many programs that are vulnerable, and many that nearly are.
     let of = [100, 40][random.random_range(0..2)];
     let mut task = |length| (0..length).map(|_| Op::random(vars, of, random)).collect();
     lengths.into_iter().map(&mut task).collect()
 }
 
-/// How many schedules there are for tasks of so many operations: a multinomial coefficient.
+/// Returns the number of schedules of tasks with these numbers of operations: a multinomial coefficient.
 fn interleavings(lengths: &[u64]) -> u64 {
     let mut before = 0;
     let mut ways = 1;
@@ -86,7 +86,7 @@ fn interleavings(lengths: &[u64]) -> u64 {
     ways
 }
 
-/// One execution of it.
+/// Runs one execution of it.
 pub(crate) fn run(program: &Program) {
     let vars = [const { AtomicUsize::new(0) }; VARS];
     thread::scope(|scope| {

@@ -1,17 +1,17 @@
-//! Programs of the corpus: what independent tools say of them, and what is known of those beside.
+//! Programs of the corpus: the answers of independent tools, and other known facts about them.
 //!
-//! Debug builds leave out rows with many traces, and print which (`--nocapture` shows it, as does a failure).
+//! Debug builds leave out rows with many traces, and print them (`--nocapture` shows that, as does a failure).
 
 use crate::tables::{Comparison, TRACE_COUNTS, rows};
 use crate::{is_stale, watched};
 use intermezzo::{Reduction, Report, Settings};
 use intermezzo_corpus::{Program, find};
 
-/// Most traces of a row without stale loads that is explored.
+/// The maximum number of traces of a row without stale loads that is explored.
 const TRACES_MAX: u64 = if cfg!(debug_assertions) { 1500 } else { u64::MAX };
 
-/// Each row with an answer, explored to its end: rows whose retry loops the tools cut in their own way come to an end all
-/// the same. A row without an answer is wrong: if not under sequential consistency, then with store buffers only.
+/// Each row with an answer is explored to its end: rows whose retry loops the tools cut in their own way end
+/// nevertheless. A row without an answer is wrong: either under sequential consistency, or with store buffers only.
 #[test]
 fn programs_are_stale_as_published() {
     let mut comparison = Comparison::default();
@@ -51,14 +51,15 @@ fn named(name: &str) -> &'static Program {
     find(name).unwrap_or_else(|| panic!("{name} is in the corpus"))
 }
 
-/// The program's executions, as `settings` says.
+/// Explores the program with these settings.
 fn explored(name: &str, settings: impl FnOnce(&Program) -> Settings) -> Report {
     let program = named(name);
     let arguments = program.arguments::<&str>(&[]).expect("defaults are in range");
     watched(program.explorer(settings(program), &arguments)).explore(program.test(&arguments))
 }
 
-/// Algorithms that are right under sequential consistency and known to be wrong with store buffers, and what mends them.
+/// Algorithms that are right under sequential consistency and known to be wrong with store buffers, with their
+/// corrected versions.
 const PAIRS: [(&str, &str); 5] = [
     ("dekker-rlx", "dekker_f"),
     ("peterson", "peterson-sc"),

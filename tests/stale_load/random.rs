@@ -1,4 +1,5 @@
-//! Random programs: the monitor warns of one in some schedule if and only if store buffers give it another trace.
+//! Random programs: the monitor warns about a program in some schedule if and only if store buffers give it another
+//! trace.
 
 use crate::buffers::{Behaviours, Buffers};
 use crate::program::{Op, Program, random, run};
@@ -8,16 +9,17 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-/// How many programs, unless the variable says otherwise.
+/// The default number of programs, and the variable that changes it.
 const PROGRAMS: u64 = 10_000;
 const PROGRAMS_VARIABLE: &str = "STALE_LOAD_PROGRAMS";
-/// Most interleavings of a program, unless the variable says otherwise: small programs show most, and many of them more.
+/// The default maximum number of interleavings of a program, and the variable that changes it. Small programs show most
+/// errors, and more of them can be run.
 const INTERLEAVINGS_MAX: u64 = 210;
 const INTERLEAVINGS_VARIABLE: &str = "STALE_LOAD_INTERLEAVINGS";
-/// Each is drawn with a seed of its own, from this one on.
+/// The seed of the first program; each has its own, counted from there.
 const SEED: u64 = 20_080_709;
 
-/// What came of one program.
+/// The results for one program.
 struct Compared {
     program: Program,
     on_buffers: Behaviours,
@@ -37,7 +39,8 @@ impl Compared {
         !self.on_buffers.are_those_of(&self.in_order)
     }
 
-    /// What the monitor says otherwise than the machine; or the search, of the traces.
+    /// Returns the differences between the monitor and the machine, and between the search and the machine in their
+    /// traces.
     fn objections(&self) -> Vec<String> {
         let mut objections = Vec::new();
         for reduction in [Reduction::None, Reduction::Dpor] {
@@ -64,7 +67,7 @@ fn compared(tasks: &[&[Op]]) -> Compared {
     compared
 }
 
-/// The machine itself, on programs that the literature knows: how many traces it has with and without buffers.
+/// The machine itself, on programs known from the literature: its numbers of traces with and without buffers.
 #[test]
 fn the_machine_has_as_many_traces_as_are_known() {
     let [x, y] = [0, 1];

@@ -1,4 +1,4 @@
-//! What a finding says in a report, and that its schedule shows it again.
+//! The text of a finding in a report, and its schedule, which shows it again.
 
 use crate::{is_stale, watched};
 use intermezzo::sync::atomic::Ordering::{Acquire, Release};
@@ -18,8 +18,8 @@ fn dekker(store: Ordering) {
     });
 }
 
-/// Of the one load in the source, two tasks are told, each of which may miss the other's store: once each, in
-/// however many executions.
+/// Two tasks execute the one load in the source, and each may miss the other's store: each is reported once, in however
+/// many executions.
 #[test]
 fn a_finding_is_told_once_and_replays() {
     for reduction in [Reduction::None, Reduction::Dpor] {

@@ -1,6 +1,6 @@
-//! What was explored of a table, and what was wrong with it.
+//! The rows of a table that were explored, and the errors in them.
 
-/// What was explored of a table, and what was wrong with it.
+/// The rows of a table that were explored, and the errors in them.
 #[derive(Default)]
 pub(crate) struct Comparison {
     lines: Vec<String>,

@@ -24,7 +24,7 @@ impl Row {
         parse_full_name(self.cell("program")).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The numbers of a cell, which slashes separate; none if it is empty.
+    /// Returns the numbers of a cell, which slashes separate; none if it is empty.
     pub(crate) fn numbers(&self, column: &str) -> Vec<u64> {
         let numbers = self.cell(column).split('/').filter(|number| !number.is_empty());
         numbers.map(|number| number.parse().expect("a number")).collect()
@@ -34,7 +34,7 @@ impl Row {
         self.cell("comparable") == comparable
     }
 
-    /// Explores the program under these settings, in a calm environment, with what else is to be changed.
+    /// Explores the program under these settings, in a calm environment, with further changes.
     pub(crate) fn explore(&self, settings: Settings, change: impl FnOnce(Explorer) -> Explorer) -> Report {
         let (program, arguments) = self.program();
         let settings = Settings {
@@ -57,7 +57,7 @@ pub(crate) fn rows(table: &'static str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// The cells of a line: those that hold commas are in quotes.
+/// Returns the cells of a line: those that contain commas are in quotes.
 fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     for (at, part) in line.split('"').enumerate() {

@@ -9,7 +9,7 @@ pub(crate) const CASES: &[Case] = &[Case {
     body: sleeps_in_vain,
 }];
 
-/// Sleeps as std does, for longer than anybody waits.
+/// Sleeps by std for longer than the limit.
 fn sleeps_in_vain() {
     let n = AtomicUsize::new(0);
     n.fetch_add(1, SeqCst);

@@ -1,5 +1,5 @@
-//! What failures look like to who has never seen the tool: a snapshot for each kind of finding and each monitor that ships; no line is
-//! wider than it may be, and nothing is lost where there is less room.
+//! The look of failures for a first-time user: a snapshot for each kind of finding and each monitor that ships. No line
+//! is wider than allowed, and nothing is lost if there is less room.
 
 mod hangs;
 mod objects;
@@ -45,12 +45,12 @@ impl Case {
     }
 }
 
-/// As a failing test of a project looks where nobody knows the terminal.
+/// Returns the style of a failing test of a project if the terminal is not known.
 fn style() -> TextStyle {
     TextStyle::default().replayed_by(ReplayedBy::Test)
 }
 
-/// Every case with its report: each is made once.
+/// Returns every case with its report; each report is made once.
 fn reports() -> impl Iterator<Item = (&'static Case, Report)> {
     let cases = programs::CASES.iter().chain(hangs::CASES);
     cases.map(|case| (case, case.report()))
@@ -115,7 +115,7 @@ fn what_passes_says_what_it_is_worth() {
     insta::assert_snapshot!("passes", texts.join("\n"));
 }
 
-/// The guide's failure is one of those that there are.
+/// The failure in the guide is one of the snapshots.
 #[test]
 fn the_guide_shows_what_is_shown() {
     let guide = include_str!("../../docs/guide/src/failure.md");

@@ -1,9 +1,9 @@
-//! Concurrent objects that are not what their sequential selves are, and specifications that are none.
+//! Concurrent objects that do not behave like their sequential versions, and invalid specifications.
 
 use intermezzo::refinement::{RefinementReport, refine};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// Each failure by name.
+/// Returns each failure with its name.
 pub(crate) fn reports() -> [(&'static str, RefinementReport); 2] {
     [("refinement", counter()), ("nondeterministic_spec", dice())]
 }

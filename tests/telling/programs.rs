@@ -6,7 +6,7 @@ use intermezzo::sync::{Arc, Condvar, Mutex, mpsc};
 use intermezzo::{atomically, choose, thread};
 use intermezzo_corpus::find;
 
-/// Each with the settings that it takes. The first is told in every detail.
+/// Each case with the settings that it needs. The first is shown in every detail.
 pub(crate) const CASES: &[Case] = &[
     case("assertion", &[], assertion),
     case("panic", &[], panic_of_a_task),
@@ -128,7 +128,7 @@ fn lock_taken_twice() {
     assert_eq!(*held, *again);
 }
 
-/// Looks at the flag, and waits, without holding the lock from the one to the other.
+/// Looks at the flag and then waits, without holding the lock in between.
 fn lost_wake_up() {
     let (ready, lock, wake) = (AtomicBool::new(false), Mutex::new(()), Condvar::new());
     thread::scope(|scope| {
@@ -155,7 +155,7 @@ fn channels() {
     server.join().unwrap();
 }
 
-/// Raises a flag that nobody looks at: no round is in vain.
+/// Raises a flag that no task reads, so that no round fails.
 fn gives_way_for_ever() {
     let flag = AtomicUsize::new(0);
     loop {

@@ -6,14 +6,14 @@ use intermezzo::report::lines::width;
 use intermezzo::sdk::FindingKind;
 use std::collections::BTreeSet;
 
-/// Every case's text in so many columns, with what it must still say.
+/// Returns every case's text in `columns` columns, with the schedule that it must still contain.
 fn texts(columns: usize) -> Vec<(String, String, Option<String>)> {
     let style = TextStyle {
         width: Some(columns),
         ..super::style()
     };
     let explored = reports().map(|(case, report)| {
-        // What is about the whole exploration has no execution to replay.
+        // A finding about the whole exploration has no execution to replay.
         let mut findings = report.findings().iter();
         let token = findings
             .find(|finding| !finding.events.is_empty())
@@ -28,7 +28,7 @@ fn texts(columns: usize) -> Vec<(String, String, Option<String>)> {
     explored.chain(objects).collect()
 }
 
-/// The paths to sources in a text, as they are written there.
+/// Returns the paths to sources in a text, as written there.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || "(),;\"'".contains(c))
         .filter(|word| word.contains(".rs:"))
@@ -49,7 +49,7 @@ fn no_line_is_too_long_and_nothing_is_cut_without_a_sign() {
         for (name, text, token) in texts(columns) {
             let longest = text.lines().max_by_key(|line| width(line)).unwrap();
             assert!(width(longest) <= columns, "{name} in {columns}: {longest}");
-            // A command is one for the shell, with the whole of the schedule.
+            // A command is a single one for the shell, and contains the whole schedule.
             let commands = text.replace("\\\n", "");
             if let Some(token) = token {
                 assert!(commands.contains(&token), "{name} in {columns}: {text}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use intermezzo_peers::{Case, Kernel, Outcomes, Tool};
 
-/// No tool gets near it. If one does, its figure is this, and wrong.
+/// No tool takes nearly as long. If one does, its figure is this, and wrong.
 const NEVER: Duration = Duration::from_secs(600);
 
 fn counter(criterion: &mut Criterion) {

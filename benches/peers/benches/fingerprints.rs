@@ -1,7 +1,7 @@
 //! The table of fingerprints that workers share, compared with dashmap.
 //!
-//! `cargo bench -p intermezzo-peers --bench fingerprints`. Each worker puts in a million fingerprints, a third of which are
-//! there already: of traces, which are only counted, and of states, of which something is kept.
+//! `cargo bench -p intermezzo-peers --bench fingerprints`. Each worker adds a million fingerprints, a third of which
+//! exist already: of traces, which are only counted, and of states, which have a value.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use dashmap::DashMap;
@@ -41,7 +41,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// The fingerprints of one of `workers`.
+/// Returns the fingerprints of one of `workers`.
 fn fingerprints(worker: u64, workers: u64) -> impl Iterator<Item = u128> {
     let different = EACH * workers * 2 / 3;
     (worker * EACH..(worker + 1) * EACH).map(move |number| {
@@ -50,7 +50,7 @@ fn fingerprints(worker: u64, workers: u64) -> impl Iterator<Item = u128> {
     })
 }
 
-/// Runs `work` for each worker at once.
+/// Runs `work` for all workers concurrently.
 fn at_once(workers: u64, work: impl Fn(u64) + Sync) {
     let work = &work;
     thread::scope(|scope| {

@@ -1,11 +1,11 @@
-//! Which programs are measured, and at which sizes.
+//! The programs that are measured, and their sizes.
 
 use std::fmt;
 
-/// A program of `kernels.rs`. What the sizes `a` and `b` mean is documented there.
+/// A program of `kernels.rs`, which documents the meaning of the sizes `a` and `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// Threads that do nothing: what spawning and joining costs, and whether it is branched on.
+    /// Threads that do nothing, which shows the cost of spawning and joining, and if the tool branches on them.
     Empty,
     /// Atomic increments: every pair of them is dependent, so no reduction helps.
     Counter,
@@ -30,8 +30,9 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// Whether all tools run the same program: its shared variables are locks, or accessed by operations that could also
-    /// store. Where there is a plain load, loom branches on the old values that it may read, and no other tool does.
+    /// Returns `true` if all tools run the same program: its shared variables are locks, or are accessed by operations
+    /// that could also store. On a plain load, loom branches on the old values that it may read, and no other tool
+    /// does.
     pub fn is_like_for_like(self) -> bool {
         match self {
             Kernel::Empty
@@ -56,13 +57,13 @@ pub struct Case {
     pub kernel: Kernel,
     /// Its number of threads, the main one not counted.
     pub a: usize,
-    /// What each thread repeats; 1 where the kernel repeats nothing.
+    /// The number of repetitions in each thread; 1 if the kernel repeats nothing.
     pub b: usize,
 }
 
 impl Case {
-    /// What the binary measures: kernels that all tools run alike, at sizes that loom exhausts within a minute and at
-    /// sizes that it does not; then those whose loads may read old values under loom.
+    /// The cases that the binary measures: kernels that all tools run alike, at sizes that loom exhausts within a
+    /// minute and at sizes that it does not; then those whose loads may read old values under loom.
     pub const ALL: [Case; 16] = [
         Case::new(Kernel::Empty, 4, 1),
         Case::new(Kernel::Counter, 3, 2),
@@ -82,7 +83,7 @@ impl Case {
         Case::new(Kernel::FibBench, 3, 5),
     ];
 
-    /// A kernel at these sizes.
+    /// Returns a kernel at these sizes.
     pub const fn new(kernel: Kernel, a: usize, b: usize) -> Self {
         Case { kernel, a, b }
     }

@@ -76,8 +76,8 @@ fn mutex_counter(a: usize, b: usize) -> usize {
     *counter.lock().unwrap()
 }
 
-/// Store buffering in a ring of `a` threads. Outcome: bit i is what thread i read. Sequential
-/// consistency forbids 0: whoever reads last must see its neighbour's write.
+/// Store buffering in a ring of `a` threads. Outcome: bit i is the value that thread i read. Sequential consistency
+/// forbids 0: the thread that reads last must see its neighbour's write.
 fn store_buffer(a: usize) -> usize {
     let flags = zeros(a);
     fork(a, move |i| {
@@ -88,7 +88,7 @@ fn store_buffer(a: usize) -> usize {
     .sum()
 }
 
-/// `a` threads, each `b` times a push, then a pop. Outcome: what each pop got.
+/// `a` threads, each `b` times a push, then a pop. Outcome: the results of the pops.
 fn treiber(a: usize, b: usize, read: Read) -> usize {
     let stack = TreiberStack {
         read,
@@ -126,7 +126,7 @@ impl TreiberStack {
         }
     }
 
-    /// The node taken, or 0 from the empty stack.
+    /// Returns the node taken, or 0 from the empty stack.
     fn pop(&self) -> usize {
         let mut top = (self.read)(&self.head);
         while top != 0 {
@@ -140,7 +140,7 @@ impl TreiberStack {
     }
 }
 
-/// `a` threads, each `b` times an enqueue, then a dequeue. Outcome: what each dequeue got.
+/// `a` threads, each `b` times an enqueue, then a dequeue. Outcome: the results of the dequeues.
 fn michael_scott(a: usize, b: usize, read: Read) -> usize {
     let queue = MichaelScottQueue {
         read,
@@ -187,7 +187,7 @@ impl MichaelScottQueue {
         }
     }
 
-    /// The node whose item was taken, or 0 from the empty queue.
+    /// Returns the node whose item was taken, or 0 from the empty queue.
     fn dequeue(&self) -> usize {
         loop {
             let first = (self.read)(&self.head);
@@ -205,8 +205,8 @@ impl MichaelScottQueue {
     }
 }
 
-/// Four tasks, two of which read what the others store: "big0", a synthetic program of the literature on partial-order
-/// reduction. Outcome: the last values read.
+/// Four tasks, two of which read the variables that the others store: "big0", a synthetic program from the literature
+/// on partial-order reduction. Outcome: the last values read.
 fn big0() -> usize {
     let variables = zeros(4);
     let (x, y, z, w) = (0, 1, 2, 3);
@@ -229,8 +229,8 @@ fn big0() -> usize {
     digits(4, read)
 }
 
-/// Two tasks that compute Fibonacci numbers together, in `b` additions each, and one that looks at both: "fib_bench" of
-/// SV-COMP. Outcome: what it saw.
+/// Two tasks that compute Fibonacci numbers together, in `b` additions each, and one that reads both: "fib_bench" of
+/// SV-COMP. Outcome: the values that it read.
 fn fib_bench(b: usize) -> usize {
     let numbers = [AtomicUsize::new(1), AtomicUsize::new(1)];
     let seen = fork(3, move |i| {
@@ -247,22 +247,22 @@ fn fib_bench(b: usize) -> usize {
     seen[2] % OUTCOMES_MAX
 }
 
-/// How a structure reads a shared variable.
+/// The way in which a structure reads a shared variable.
 type Read = fn(&AtomicUsize) -> usize;
 
 fn load(atomic: &AtomicUsize) -> usize {
     atomic.load(SeqCst)
 }
 
-/// Reads by an exchange that fails, because no kernel stores this value. A load may read an old value under loom; what
-/// could also store reads the newest.
+/// Reads by an exchange that fails, because no kernel stores this value. A load may read an old value under loom; an
+/// operation that could also store reads the newest.
 fn newest(atomic: &AtomicUsize) -> usize {
     match atomic.compare_exchange(usize::MAX, usize::MAX, SeqCst, SeqCst) {
         Ok(value) | Err(value) => value,
     }
 }
 
-/// Whether `atomic` went from `old` to `new`.
+/// Returns `true` if `atomic` went from `old` to `new`.
 fn advance(atomic: &AtomicUsize, old: usize, new: usize) -> bool {
     atomic.compare_exchange(old, new, SeqCst, SeqCst).is_ok()
 }
@@ -271,8 +271,7 @@ fn zeros(n: usize) -> Vec<AtomicUsize> {
     (0..n).map(|_| AtomicUsize::new(0)).collect()
 }
 
-/// Runs `body(0)` to `body(n - 1)` on a thread each, joins them in order, and gives what they
-/// returned.
+/// Runs `body(0)` to `body(n - 1)` on a thread each, joins them in order, and returns their results.
 fn fork<R: Send + 'static>(n: usize, body: impl Fn(usize) -> R + Send + Sync + 'static) -> Vec<R> {
     let body = Arc::new(body);
     let spawn = |i| {
@@ -283,8 +282,8 @@ fn fork<R: Send + 'static>(n: usize, body: impl Fn(usize) -> R + Send + Sync + '
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
 }
 
-/// The answers as the digits of one number. Past [`OUTCOMES_MAX`] numbers fold together, which
-/// keeps equal sets of outcomes equal.
+/// Returns the answers as the digits of one number. Past [`OUTCOMES_MAX`] numbers fold together, which keeps equal sets
+/// of outcomes equal.
 fn digits(base: usize, answers: Vec<Vec<usize>>) -> usize {
     answers
         .into_iter()

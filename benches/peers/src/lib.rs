@@ -1,17 +1,14 @@
 //! The same programs under intermezzo and under its peers, measured in the same run.
 //!
-//! Each [`Case`] is a kernel with its sizes. `kernels.rs` holds the kernels once; each file of
-//! [`tools`] compiles them against one tool's own atomics, locks and threads. [`measure()`] runs a
-//! case under each tool until the tool has exhausted it, or for as long as the cap allows, and what is short again,
-//! the tools by turns.
+//! Each [`Case`] is a kernel with its sizes. `kernels.rs` holds the kernels once; each file of [`tools`] compiles them
+//! against one tool's own atomics, locks and threads. [`measure()`] runs a case under each tool until the tool has
+//! exhausted it, or for as long as the cap allows. Short runs are repeated, the tools in turns.
 //!
-//! What makes the figures comparable: a kernel shares by `std::sync::Arc`, so that no tool sees
-//! reference counts; every tool searches depth first, without a preemption bound, silently, on one
-//! machine and in one process; and what the kernels answer must agree ([`disagreements`]), so
-//! that no tool is fast because it skips something.
+//! The figures are comparable for these reasons. A kernel shares by `std::sync::Arc`, so that no tool sees reference
+//! counts. Every tool searches depth first, without a preemption bound, silently, on one machine and in one process.
+//! And the answers of the kernels must agree ([`disagreements`]), so that no tool is fast because it skips something.
 //!
-//! What the figures do not show: how soon a tool finds a bug, memory use, and programs that
-//! outgrow exhaustive search.
+//! The figures do not show how soon a tool finds a bug, its memory use, or programs that outgrow exhaustive search.
 #![allow(
     clippy::duplicate_mod,
     reason = "kernels.rs is compiled once for each tool, against its own types"

@@ -22,7 +22,7 @@ use intermezzo_peers::table::{self, Row};
 use intermezzo_peers::{Case, Measurement, Tool, disagreements, measure};
 use serde_json::{Value, json};
 
-/// As long as anybody waits.
+/// The longest time that a user is likely to wait.
 const CAP_DEFAULT: Duration = Duration::from_secs(60);
 
 struct Arguments {
@@ -117,7 +117,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
     Ok(arguments)
 }
 
-/// Like the table's row; every figure is null where the tool cannot run the case.
+/// Returns the table's row as JSON; every figure is null if the tool cannot run the case.
 fn json_row(case: Case, tool: Tool, own: Option<&Measurement>, reference: Option<&Measurement>) -> Value {
     let ratio = own
         .zip(reference)

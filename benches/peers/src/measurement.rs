@@ -1,4 +1,4 @@
-//! One tool's figures for one case, and whether the tools agree about it.
+//! One tool's figures for one case, and the agreement of the tools about it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use crate::{Case, Outcomes, Took, Tool};
 /// Runs shorter than this are repeated: their time is within reach of the machine's noise.
 const SHORT: Duration = Duration::from_secs(1);
 
-/// How often a short run is done in all. Odd, so that there is a middle one.
+/// The number of runs of a short case. It is odd, so that there is a middle one.
 const SHORT_RUNS: usize = 3;
 
-/// Runs shorter than this are mostly the tool's setting up, where a single preemption by the
-/// operating system, of some milliseconds, multiplies the time.
+/// Runs shorter than this consist mostly of the tool's set-up, and a single preemption by the operating system, of some
+/// milliseconds, multiplies their time.
 const TINY: Duration = Duration::from_millis(20);
 
-/// How often a tiny run is done in all.
+/// The number of runs of a tiny case.
 const TINY_RUNS: usize = 31;
 
-/// What a tool needed for a case. Of several runs, the one with the median time.
+/// The needs of a tool for a case. Of several runs, the one with the median time.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     /// The program and its sizes.
@@ -28,27 +28,28 @@ pub struct Measurement {
     pub tool: Tool,
     /// Runs of the test, complete or cut short by the tool.
     pub executions: u64,
-    /// What it took, setting the tool up included.
+    /// The time, including the set-up of the tool.
     pub took: Took,
-    /// Whether the tool ended by itself, before the cap.
+    /// `true` if the tool ended by itself, before the cap.
     pub exhausted: bool,
-    /// What the kernel answered, over all executions.
+    /// The answers of the kernel, over all executions.
     pub outcomes: BTreeSet<usize>,
 }
 
 impl Measurement {
-    /// Executions per second on the wall.
+    /// Returns the executions per second on the wall clock.
     pub fn rate(&self) -> f64 {
         self.executions as f64 / self.took.wall.as_secs_f64()
     }
 
-    /// Executions per second on processors: what the rate would be on a machine of its own.
+    /// Returns the executions per second on processors: the rate on a machine of its own.
     pub fn cpu_rate(&self) -> f64 {
         self.executions as f64 / self.took.cpu.as_secs_f64()
     }
 
-    /// The processor time this took over that of the other. If this was cut by the cap, the true ratio
-    /// is greater; if the other was, it is smaller; if both were, nothing is known: `None`.
+    /// Returns the ratio of the processor time of this measurement to that of the other. If the cap ended this one, the
+    /// true ratio is greater; if it ended the other, smaller; if it ended both, nothing is known, and the result is
+    /// `None`.
     pub fn time_ratio(&self, other: &Measurement) -> Option<f64> {
         let known = self.exhausted || other.exhausted;
         known.then(|| self.took.cpu.as_secs_f64() / other.took.cpu.as_secs_f64())
@@ -56,7 +57,8 @@ impl Measurement {
 }
 
 /// Runs the case under every tool, for `cap` at most each, in the order of [`Tool::ALL`]; `None` for a tool that cannot
-/// hold its threads. What is short is repeated, the tools by turns, so that what disturbs the machine disturbs all.
+/// hold its threads. Short runs are repeated, the tools in turns, so that disturbances of the machine affect all of
+/// them.
 ///
 /// # Panics
 ///
@@ -74,7 +76,7 @@ pub fn measure(case: Case, cap: Duration) -> [Option<Measurement>; Tool::ALL.len
     runs.map(middle)
 }
 
-/// How many runs it takes, after these.
+/// Returns the number of runs that are needed, after these.
 fn runs_wanted(runs: &[Measurement]) -> usize {
     match runs.first() {
         Some(first) if first.took.wall < TINY => TINY_RUNS,
@@ -83,7 +85,7 @@ fn runs_wanted(runs: &[Measurement]) -> usize {
     }
 }
 
-/// The run with the median time.
+/// Returns the run with the median time.
 fn middle(mut runs: Vec<Measurement>) -> Option<Measurement> {
     for pair in runs
         .windows(2)
@@ -113,11 +115,10 @@ fn run(tool: Tool, case: Case, cap: Duration) -> Measurement {
     }
 }
 
-/// What contradicts itself in the measurements of one case, a sentence each.
+/// Returns the contradictions in the measurements of one case, a sentence each.
 ///
-/// Whatever a sequentially consistent tool saw is real, so every tool that exhausted the case must
-/// have seen it too. What only a tool that [weakens `SeqCst`](Tool::weakens_seq_cst) saw proves
-/// nothing about the others.
+/// An outcome that a sequentially consistent tool saw is real, so every tool that exhausted the case must have seen it
+/// too. An outcome that only a tool that [weakens `SeqCst`](Tool::weakens_seq_cst) saw proves nothing about the others.
 pub fn disagreements(measurements: &[Measurement]) -> Vec<String> {
     let mut found = Vec::new();
     for saw in measurements.iter().filter(|m| !m.tool.weakens_seq_cst()) {
@@ -142,7 +143,7 @@ mod tests {
     /// Far more than the small cases below need.
     const CAP: Duration = Duration::from_secs(120);
 
-    /// What the tools answer for a case, in the order of `Tool::ALL`.
+    /// Returns the answers of the tools for a case, in the order of `Tool::ALL`.
     fn outcomes(kernel: Kernel, a: usize, b: usize) -> Vec<BTreeSet<usize>> {
         let measurements = Tool::ALL.map(|tool| run(tool, Case::new(kernel, a, b), CAP));
         assert!(measurements.iter().all(|measurement| measurement.exhausted));

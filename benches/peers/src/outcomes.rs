@@ -18,19 +18,19 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// None yet.
+    /// Returns an empty set.
     pub fn new() -> Self {
         Outcomes {
             seen: [const { AtomicBool::new(false) }; OUTCOMES_MAX],
         }
     }
 
-    /// Notes the outcome of one execution.
+    /// Records the outcome of one execution.
     pub fn record(&self, outcome: usize) {
         self.seen[outcome].store(true, Relaxed);
     }
 
-    /// The outcomes seen, in order.
+    /// Returns the outcomes seen, in order.
     pub fn to_set(&self) -> BTreeSet<usize> {
         (0..OUTCOMES_MAX)
             .filter(|&outcome| self.seen[outcome].load(Relaxed))

@@ -7,7 +7,8 @@ use crate::{Case, Measurement, Tool};
 /// One case's figures, by tool.
 pub type Row = (Case, [Option<Measurement>; Tool::ALL.len()]);
 
-/// What loom is to take, in processor seconds, for a comparison with it to mean anything; shorter times are mostly setting up.
+/// The least processor time of loom, in seconds, for a meaningful comparison with it. Shorter times consist mostly of
+/// the set-up.
 const LOOM_LONG: f64 = 0.1;
 
 /// The head of the table.
@@ -15,14 +16,14 @@ pub const HEADER: &str = "\
 | kernel | tool | executions | seconds | processor seconds | executions a second | a processor second | times dpor | outcomes |
 |---|---|---:|---:|---:|---:|---:|---:|---:|";
 
-/// What the marks in the table mean.
+/// The meaning of the marks in the table.
 pub const LEGEND: &str = "
 `*`: not like for like: loom also branches on the old values that a plain load may read, and shows more outcomes; \
 `not finished`: the cap came first, and the ratio (of processor times to exhaust) is a lower bound; \
 `<`: it came first for `intermezzo dpor`; `-`: more threads than the tool can hold, or no ratio is known. \
 Times below some milliseconds are mostly a tool's setting up.";
 
-/// The lines of one case.
+/// Returns the lines of one case.
 pub fn rows(row: &Row) -> String {
     let (case, figures) = row;
     let mark = if case.kernel.is_like_for_like() { "" } else { " *" };
@@ -51,7 +52,7 @@ pub fn rows(row: &Row) -> String {
     text
 }
 
-/// How many times as long as the first tool one took, with what is known of it.
+/// Returns the ratio of one tool's time to that of the first tool, as far as it is known.
 fn ratio(own: &Measurement, first: Option<&Measurement>) -> String {
     let Some((first, ratio)) = first.and_then(|first| Some((first, own.time_ratio(first)?))) else {
         return "-".into();
@@ -61,12 +62,12 @@ fn ratio(own: &Measurement, first: Option<&Measurement>) -> String {
         (true, false) => ">",
         (true, true) => "",
     };
-    // Ratios span six orders of magnitude; what matters of each is its first digits.
+    // Ratios span six orders of magnitude; only the first digits of each matter.
     let digits = if ratio < 10.0 { 2 } else { 0 };
     format!("{mark}{ratio:.digits$}")
 }
 
-/// How loom compares where it took long enough to, a line each.
+/// Returns the comparison with loom for the cases in which it took long enough, a line each.
 pub fn beside_loom(rows: &[Row]) -> String {
     let mut text = String::new();
     for (case, figures) in rows {
@@ -86,7 +87,7 @@ pub fn beside_loom(rows: &[Row]) -> String {
     text
 }
 
-/// All figures, one line for each case and tool; empty where a tool cannot hold the case.
+/// Returns all figures, one line for each case and tool; empty if a tool cannot hold the case.
 pub fn csv(rows: &[Row]) -> String {
     let mut text = String::from(
         "kernel,a,b,like_for_like,tool,executions,exhausted,seconds,processor_seconds,executions_per_second,\

@@ -1,22 +1,22 @@
-//! What something took: time on the wall, and of it what the process had of the processors.
+//! The time that something took: on the wall clock, and on processors.
 //!
-//! Where other programs compete for the processors, time on the wall is theirs too.
+//! If other programs compete for the processors, the time on the wall clock includes theirs.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Two times of one stretch, or of one moment since some beginning.
+/// Two durations of one interval, or since some beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Took {
-    /// On the wall.
+    /// On the wall clock.
     pub wall: Duration,
-    /// On processors, of all threads of the process together, in the kernel too.
+    /// On processors, of all threads of the process together, including the kernel.
     pub cpu: Duration,
 }
 
 impl Took {
-    /// The two clocks now.
+    /// Returns the present values of the two clocks.
     pub fn so_far() -> Took {
         let read = |clock| {
             let Timespec { tv_sec, tv_nsec } = clock_gettime(clock);
@@ -28,7 +28,7 @@ impl Took {
         }
     }
 
-    /// From that moment to this.
+    /// Returns the time from that moment to this.
     pub fn since(self, earlier: Took) -> Took {
         Took {
             wall: self.wall.saturating_sub(earlier.wall),

@@ -45,7 +45,7 @@ impl Tool {
         Tool::Shuttle,
     ];
 
-    /// The number of threads that the tool can hold beside the main one, where it has a limit.
+    /// Returns the number of threads that the tool can hold besides the main one, if it has a limit.
     pub fn threads_max(self) -> Option<usize> {
         match self {
             Tool::Loom => Some(::loom::MAX_THREADS - 1),
@@ -53,16 +53,14 @@ impl Tool {
         }
     }
 
-    /// Whether the tool may show outcomes that sequential consistency forbids although every
-    /// operation asks for it. Loom treats `SeqCst` operations as `AcqRel` (its README,
-    /// "Unsupported features").
+    /// Returns `true` if the tool may show outcomes that sequential consistency forbids although every operation asks
+    /// for it. Loom treats `SeqCst` operations as `AcqRel` (its README, "Unsupported features").
     pub fn weakens_seq_cst(self) -> bool {
         self == Tool::Loom
     }
 
-    /// Runs the case until the tool has exhausted it, or until `cap` is over. Returns the number of
-    /// executions and what they took, setting the tool up included; the outcomes of those that
-    /// ended go to `outcomes`.
+    /// Runs the case until the tool has exhausted it, or until `cap` is over. Returns the number of executions and
+    /// their time, including the set-up of the tool. The outcomes of executions that ended are added to `outcomes`.
     ///
     /// # Panics
     ///

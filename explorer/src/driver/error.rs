@@ -1,4 +1,4 @@
-//! Why an exploration is refused.
+//! The reasons for which an exploration is refused.
 
 use super::CheckpointError;
 use crate::settings::SettingError;
@@ -6,16 +6,16 @@ use intermezzo_engine::schedule::ScheduleError;
 use intermezzo_search::classic::maple::MemoError;
 use std::fmt;
 
-/// Why an exploration was not begun.
+/// The reason for which an exploration was not begun.
 #[derive(Debug)]
 pub enum ExploreError {
     /// The schedule to replay is of another test.
     Schedule(ScheduleError),
-    /// Settings do not go together.
+    /// The settings contradict each other.
     Setting(SettingError),
-    /// The search can neither go on from the checkpoint nor write it.
+    /// The search can neither continue from the checkpoint nor write it.
     Checkpoint(CheckpointError),
-    /// The exploration can neither go by the memo nor add to it.
+    /// The exploration can neither read the memo nor add to it.
     Memo(MemoError),
 }
 

@@ -1,32 +1,33 @@
-//! What was found: each thing once, as the execution shows it that comes first in the order of the search, and how
-//! often. Warnings are listed beside errors, and take no place from them.
+//! The findings of an exploration. Each is listed once, as the execution that comes first in search order shows it,
+//! with the number of its occurrences. Warnings are listed after errors and never displace them.
 
 use crate::report::Finding;
 use intermezzo_engine::strategy::SearchPosition;
 use intermezzo_sdk::FindingKind;
 use std::collections::BTreeMap;
 
-/// Most different findings that a report lists; that there are more is noted.
+/// The maximum number of different findings in a report. If there are more, the report notes it.
 pub(super) const FINDINGS_MAX: usize = 100;
 
 /// The findings of an exploration.
 pub(super) struct FindingSet {
-    /// Whether nothing counts beyond the first execution that shows an error.
+    /// `true` if nothing beyond the first execution that shows an error counts.
     first_only: bool,
     /// At most [`FINDINGS_MAX`], in no order.
     pub(super) listed: Vec<Listed>,
-    /// How often each of the others was found, by [`class`]: as the search goes on, one may move up.
+    /// The number of occurrences of every other finding, by [`class`]. A finding may move back to the list when an
+    /// earlier execution shows it.
     pub(super) others: BTreeMap<u64, u64>,
 }
 
-/// A finding and its place: its execution's, and its own among those of the same execution.
+/// A finding and its position: that of its execution, and its index among the findings of that execution.
 pub(super) struct Listed {
     pub(super) place: (SearchPosition, usize),
     pub(super) finding: Finding,
 }
 
 impl Listed {
-    /// The order in which findings are listed.
+    /// Returns the sort key of the list.
     fn order(&self) -> (bool, &(SearchPosition, usize)) {
         (!self.finding.is_error(), &self.place)
     }
@@ -41,7 +42,7 @@ impl FindingSet {
         }
     }
 
-    /// The place of the first execution that showed an error.
+    /// Returns the position of the first execution that showed an error.
     pub(super) fn first(&self) -> Option<&SearchPosition> {
         self.errors().map(|listed| &listed.place.0).min()
     }
@@ -50,17 +51,17 @@ impl FindingSet {
         self.listed.iter().filter(|listed| listed.finding.is_error())
     }
 
-    /// Whether an error of this kind is listed.
+    /// `true` if an error of this kind is listed.
     pub(super) fn has(&self, kind: &FindingKind) -> bool {
         self.errors().any(|listed| listed.finding.kind == *kind)
     }
 
-    /// How many different errors are listed.
+    /// Returns the number of different errors that are listed.
     pub(super) fn len(&self) -> usize {
         self.errors().count()
     }
 
-    /// Adds what the execution at `rank` showed.
+    /// Adds the findings of the execution at `rank`.
     pub(super) fn add(&mut self, rank: &SearchPosition, found: Vec<Finding>) {
         if self.first_only && !found.is_empty() {
             let first = self.first();
@@ -101,7 +102,8 @@ impl FindingSet {
         }
     }
 
-    /// The errors, first found first, then the warnings; and whether there are more than can be listed.
+    /// Returns the errors in the order in which they were found, then the warnings. The flag is `true` if there are
+    /// more than can be listed.
     pub(super) fn into_findings(mut self) -> (Vec<Finding>, bool) {
         self.listed.sort_by(|a, b| a.order().cmp(&b.order()));
         let findings = self.listed.into_iter().map(|listed| listed.finding);
@@ -109,7 +111,7 @@ impl FindingSet {
     }
 }
 
-/// A number for what makes two findings the same (FNV-1a): the same in every process.
+/// Returns a number that equal findings share (FNV-1a). It is the same in every process.
 fn class(finding: &Finding) -> u64 {
     let kind = finding.kind.as_str();
     let said = match finding.kind {
@@ -142,7 +144,7 @@ mod tests {
             .collect()
     }
 
-    /// In whatever order executions come, the list is that of a single worker.
+    /// The list is that of a single worker, whatever the order of the executions.
     #[test]
     fn the_order_in_which_findings_come_does_not_matter() {
         let execution = |number: u64| {
@@ -193,7 +195,7 @@ mod tests {
         );
     }
 
-    /// What lies beyond the first error was not to be run.
+    /// Executions beyond the first error should not have run.
     #[test]
     fn warnings_beyond_the_first_error_do_not_count() {
         let mut catalogue = FindingSet::new(true);

@@ -37,16 +37,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use worker_loop::{Done, WorkerLoop};
 
-/// An exploration, set up.
+/// An exploration that is set up and can run.
 pub(crate) struct Exploration {
     pub(crate) settings: Settings,
     pub(crate) program: String,
-    /// The package and the target that it is in.
+    /// The package and the target that contain the test.
     pub(crate) binary: TestBinary,
     /// The address of the test's code.
     pub(crate) body: usize,
     pub(crate) custom: Option<Box<dyn Strategy>>,
-    /// With a custom search beside it, only what the schedule takes for granted is from there.
+    /// The schedule to replay. With a custom search, only its premises are used.
     pub(crate) replay: Option<Schedule>,
     pub(crate) monitors: Vec<Listening>,
     pub(crate) progress: Option<OnProgress>,
@@ -61,8 +61,8 @@ fn refused(name: &str, problem: &str) -> ExploreError {
 }
 
 impl Exploration {
-    /// Explores the test, on a thread of its own: the stack of a task that crashed stays marked on its thread, and the
-    /// caller's thread-locals are none of the test's business.
+    /// Explores the test on a thread of its own, for two reasons. The stack of a task that crashed stays marked on its
+    /// thread. And the test must not touch the caller's thread-locals.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -81,7 +81,7 @@ impl Exploration {
             });
             match run.join() {
                 Ok(report) => report,
-                // What the engine, a strategy or a monitor panicked with was not printed on its thread.
+                // A panic of the engine, a strategy or a monitor was not printed on its own thread.
                 Err(panic) => match panic.downcast::<String>() {
                     Ok(text) => panic!("the exploration itself panicked: {text}"),
                     Err(panic) => match panic.downcast::<&str>() {
@@ -96,7 +96,7 @@ impl Exploration {
     /// Explores the test.
     ///
     /// # Errors
-    /// Settings do not go together, or the checkpoint is none of this search.
+    /// The settings contradict each other, or the checkpoint belongs to another search.
     fn run(mut self, test: &(dyn Fn() + Sync), emergency: &Arc<Emergency>) -> Result<Report, ExploreError> {
         let kind = self.kind();
         let jobs = self.settings.jobs;
@@ -180,7 +180,8 @@ impl Exploration {
             (test, emergency),
         );
 
-        // If a weaker search took over at the end, the first worker may not have taken its share: the report is of that search.
+        // If a weaker search took over at the end, the first worker may not have taken its share. The report is about
+        // that search.
         if let Some((_, strategy)) = shared.hand_on_weaker(0) {
             worker.restart(strategy);
         }
@@ -195,7 +196,7 @@ impl Exploration {
         }
         let alone = shared.alone;
         let (results, traces, progress) = shared.into_books();
-        // What several workers ran beyond the first finding is among them.
+        // If several workers stopped at a finding, their executions beyond it are included.
         let measured = iroots.map(|session| session.close());
         let countable = alone || ended != Some(End::ForGood(Ending::Finding));
         let outcome = Outcome {
@@ -235,7 +236,7 @@ impl Exploration {
     /// Makes the monitors of each worker.
     ///
     /// # Errors
-    /// There are several workers, or a checkpoint, and one of the monitors exists only once.
+    /// There are several workers or a checkpoint, and one of the monitors cannot be made more than once.
     fn monitor_sets(&mut self) -> Result<Vec<Vec<Box<dyn Monitor>>>, ExploreError> {
         let jobs = self.settings.jobs;
         let name = if jobs > 1 { "jobs" } else { "checkpoint" };
@@ -247,7 +248,8 @@ impl Exploration {
         .map_err(|problem| refused(name, problem))
     }
 
-    /// Turns the reduction off if a monitor distinguishes executions that it takes for the same. Returns a note if so.
+    /// Turns the reduction off if a monitor distinguishes executions that the reduction treats as equal. Returns a note
+    /// if it did.
     fn without_reduction(&mut self, kind: Kind, observers: &Observers) -> Option<String> {
         let monitor = observers.telling_apart.as_ref()?;
         if kind != Kind::OfSettings || self.settings.reduction_at_work() == Reduction::None {
@@ -255,11 +257,11 @@ impl Exploration {
         }
         self.settings.reduction = Reduction::None;
         Some(format!(
-            "reduction: off, for the monitor `{monitor}` tells apart executions that it would take for the same"
+            "reduction: off, because the monitor `{monitor}` distinguishes executions that it would treat as equal"
         ))
     }
 
-    /// Takes the search that was given, or makes the one that the settings ask for.
+    /// Returns the custom search, or makes the one that the settings or the replay ask for.
     fn strategy(&mut self, iroots: Option<&Session>) -> Box<dyn Strategy> {
         let settings = &self.settings;
         match (self.custom.take(), &self.replay, iroots) {
@@ -274,7 +276,7 @@ impl Exploration {
         }
     }
 
-    /// Makes a report that says how the search begins.
+    /// Makes the report as it is before the first execution.
     fn first_report(&self, strategy: &dyn Strategy, observers: Observers, note: Option<String>) -> Report {
         let settings = &self.settings;
         let mut report = Report::new(
@@ -302,12 +304,12 @@ impl Exploration {
     }
 }
 
-/// The monitors of an exploration, as far as the search depends on them.
+/// The properties of an exploration's monitors on which the search depends.
 struct Observers {
     names: Vec<String>,
-    /// `true` if one of them hears of plain memory.
+    /// `true` if one of them receives accesses to plain memory.
     hear_memory: bool,
-    /// The monitor that distinguishes executions of one trace, if there is one.
+    /// The monitor that distinguishes executions of one trace, if any.
     telling_apart: Option<String>,
 }
 
@@ -322,7 +324,7 @@ impl Observers {
     }
 }
 
-/// Says that the exploration has ended when it is dropped.
+/// A guard that marks the exploration as ended when it is dropped.
 struct Over<'e>(&'e Emergency);
 
 impl Drop for Over<'_> {
@@ -331,7 +333,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// The report of an exploration whose worker can do nothing any more: just its last execution is known.
+/// Returns the report of an exploration whose worker cannot continue. Only its last execution is known.
 fn shutdown_reports(
     settings: &Settings,
     (program, binary): (&str, &TestBinary),
@@ -357,7 +359,7 @@ fn shutdown_reports(
     format!("{report}\n")
 }
 
-/// Returns the reduction that the settings ask for, if the search is theirs.
+/// Returns the reduction that the settings ask for, if they chose the search.
 fn soundness_asked(settings: &Settings, kind: Kind) -> SoundReduction {
     let own = kind == Kind::OfSettings;
     match settings.reduction_at_work() {
@@ -367,7 +369,7 @@ fn soundness_asked(settings: &Settings, kind: Kind) -> SoundReduction {
     }
 }
 
-/// The checkpoint that the settings ask for, and what is in it.
+/// Opens the checkpoint that the settings ask for, and returns it with its contents.
 fn open_checkpoint(
     settings: &Settings,
     program: &str,
@@ -387,7 +389,7 @@ fn open_checkpoint(
     let identity = identity.map_err(|error| {
         refused(
             "checkpoint",
-            &format!("the executable cannot be read ({error}), so that nobody could tell whether it is the same later"),
+            &format!("the executable cannot be read ({error}), so a later search could not check that it is the same"),
         )
     })?;
     let (checkpoint, restored) =
@@ -396,7 +398,8 @@ fn open_checkpoint(
     Ok((Some(keeping), restored))
 }
 
-/// Whether one of the monitors of these names finds data races. Where none was brought that does, whether one hears of memory.
+/// `true` if the monitor that finds data races is among these names. If no such monitor is known to the process,
+/// `true` if any monitor receives memory accesses.
 fn watches_plain_memory(names: &[String], any_hears: bool) -> bool {
     match crate::plugin::data_race() {
         Some(data_race) => names.iter().any(|name| name == data_race),
@@ -404,7 +407,7 @@ fn watches_plain_memory(names: &[String], any_hears: bool) -> bool {
     }
 }
 
-/// As many hands on the search as there are workers.
+/// Splits the search into one share for each worker.
 fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>> {
     let split = |_| {
         let search = strategy.parallel();
@@ -416,11 +419,11 @@ fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>>
     hands
 }
 
-/// Runs every worker: the first on this thread, the others on threads of their own. Returns the first worker's executor, a
-/// summary of each worker, and the shutdown reports of the other workers' monitors.
+/// Runs every worker: the first on this thread, the others on threads of their own. Returns the first worker's
+/// executor, a summary of each worker, and the shutdown reports of the other workers' monitors.
 ///
-/// All make the assumptions of `premises`. With `learns_races` the places of races become schedule points. Only the first
-/// worker's executions are probed.
+/// All workers make the assumptions of `premises`. With `learns_races`, the places of races become schedule points.
+/// Only the first worker's executions are probed.
 fn work(
     common: &Shared<'_>,
     (program, binary): (&str, &TestBinary),
@@ -458,8 +461,8 @@ fn work(
         }
         drop(glancing);
         let asked = soundness_asked(settings, common.kind);
-        // Executions are worked out as the search needs it that was asked for, also where a weaker one goes on: else they
-        // would not be told apart as they were before.
+        // The executor is made for the search that was asked for, even if a weaker one has taken over: this keeps the
+        // fingerprints of executions as they were before.
         let (first, weaker) = match common.books().planned > asked {
             true => (search::strategy(settings), Some(strategy)),
             false => (strategy, None),

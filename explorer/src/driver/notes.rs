@@ -1,10 +1,10 @@
-//! What a report says of preemptions that settings and the test left out.
+//! Notes of a report on preemptions that the settings and the test ruled out.
 
 use crate::settings::Settings;
 use intermezzo_engine::runtime::Scoping;
 use intermezzo_engine::strategy::Coverage;
 
-/// Returns the notes of a report on preemptions that were left out, and on what was not heeded.
+/// Returns the report's notes on preemptions that were left out, and on regions or scopes that were ignored.
 pub(super) fn of_scoping(scoping: Scoping, settings: &Settings) -> Vec<String> {
     let mut notes = Vec::new();
     if scoping.by_scope {
@@ -29,25 +29,25 @@ pub(super) fn of_scoping(scoping: Scoping, settings: &Settings) -> Vec<String> {
     }
     if scoping.region_unheeded {
         notes.push(
-            "preemptions_off: not heeded, for a reduction rests on the orders of all operations".into(),
+            "preemptions_off: ignored, because a reduction relies on the orders of all operations".into(),
         );
     }
     if scoping.by_breakpoint {
         notes.push(
-            "breakpoints: schedules are left out in which a task goes on from an armed one without its partner, though \
-             somebody else could go on"
+            "breakpoints: schedules are left out in which a task leaves an armed one without its partner although \
+             another task could continue"
                 .into(),
         );
     }
     if scoping.arming_unheeded {
         notes.push(
-            "breakpoint::arm: not heeded, for inside an exploration the setting `breakpoints` arms".into(),
+            "breakpoint::arm: ignored, because in an exploration only the setting `breakpoints` arms".into(),
         );
     }
     notes
 }
 
-/// Returns what is left of this coverage where points were closed.
+/// Returns the coverage that remains if schedule points were closed.
 pub(super) fn limit(scoping: Scoping, coverage: Coverage) -> Coverage {
     if scoping.by_scope || scoping.by_region {
         coverage.because("preemptions out of scope are left out")

@@ -1,8 +1,8 @@
-//! Where workers rest while one of them looks at everybody's state.
+//! A barrier at which workers pause while one of them reads the state of all.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Counts the workers that run.
+/// The number of running workers, and a gate that can be closed.
 #[derive(Default)]
 pub(super) struct PauseBarrier {
     state: Mutex<State>,
@@ -12,7 +12,7 @@ pub(super) struct PauseBarrier {
 #[derive(Default)]
 struct State {
     running: usize,
-    /// Somebody wants to be the only one.
+    /// `true` while a worker wants to be the only one that runs.
     closed: bool,
 }
 
@@ -27,19 +27,19 @@ impl PauseBarrier {
         state.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker begins to run, or goes on.
+    /// Registers a worker that starts to run, or continues.
     pub(super) fn enter(&self) {
         self.open().running += 1;
     }
 
-    /// A worker runs no more for now: what it left for others to see is up to date.
+    /// Registers that a worker has stopped for now. The state that it published is up to date.
     pub(super) fn leave(&self) {
         self.lock().running -= 1;
         self.changed.notify_all();
     }
 
-    /// Waits until all others rest or have left, who learn of it by `tell`, and keeps them so. False if somebody else
-    /// does that: rest.
+    /// Closes the gate, calls `tell` to notify the other workers, and waits until all of them have paused or left.
+    /// Returns `false` if another worker is doing so: then the caller has to pause.
     pub(super) fn close(&self, tell: impl FnOnce()) -> bool {
         let mut state = self.lock();
         if state.closed {
@@ -52,7 +52,7 @@ impl PauseBarrier {
         true
     }
 
-    /// Lets the others go on.
+    /// Lets the other workers continue.
     pub(super) fn reopen(&self) {
         self.lock().closed = false;
         self.changed.notify_all();

@@ -1,9 +1,9 @@
-//! How far an exploration is, for the caller while it runs.
+//! The progress of a running exploration.
 
 use intermezzo_search::estimate::Estimate;
 use std::time::Duration;
 
-/// How far an exploration is.
+/// The progress of an exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Executions so far.
@@ -12,11 +12,11 @@ pub struct Progress {
     pub findings: usize,
     /// Time so far.
     pub elapsed: Duration,
-    /// How far the search is, as far as can be told: not of several workers, and not with a checkpoint.
+    /// The progress of the search, if it can be estimated. It cannot with several workers or with a checkpoint.
     pub estimate: Option<Estimate>,
-    /// Executions that were run to replay findings and make them smaller, once the search is over; `None` while it runs.
+    /// The number of executions that replayed and minimised findings after the search; `None` while the search runs.
     pub minimising: Option<u64>,
 }
 
-/// What is called now and then while an exploration runs.
+/// A callback that is called from time to time while an exploration runs.
 pub(crate) type OnProgress = Box<dyn FnMut(&Progress) + Send>;

@@ -1,4 +1,4 @@
-//! What came of an exploration, put into its report.
+//! The results of an exploration, entered into its report.
 
 use super::checkpoint::Ending;
 use super::finding_set::{FINDINGS_MAX, FindingSet};
@@ -20,49 +20,49 @@ use intermezzo_search::estimate::Estimate;
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-/// What a report notes where tasks were parked.
+/// The note of a report whose executions had parked tasks.
 const PARKED: &str = "spin_loops: a task whose loop only waits goes on when a variable that it read changes; only variables, \
                       registers and the task's own stack are compared, so what such a loop does because of other \
                       memory (a count in the heap, in a thread-local, in a frame of another task) may be missed: \
-                      `spin_loops=run` plays such loops round by round";
+                      `spin_loops=run` runs such loops round by round";
 
-/// What a report notes where a parked task went on because of something that is not compared.
+/// The note of a report in which a parked task continued because of memory that is not compared.
 const UNSEEN_CHANGE: &str = "spin_loops: a loop that seemed to wait ended because of memory that is not compared; what it does \
-                             before nobody else can go on is missed: set `spin_loops=run`";
+                             while other tasks can continue is missed: set `spin_loops=run`";
 
-/// What a report notes where tasks were unwound that would have been forgotten.
-const UNWOUND: &str = "tasks that executions left in the middle were unwound, because the memory that may be lost to them was \
+/// The note of a report in which tasks were unwound that would otherwise have been forgotten.
+const UNWOUND: &str = "unfinished tasks of executions were unwound, because the memory that may be leaked for them was \
                        used up: code that was not written to unwind may misbehave then; `forgotten_bytes` allows more";
 
-/// What a report notes where the process may be damaged.
+/// The note of a report whose process may be damaged.
 const AFTER_A_CRASH: &str = "the exploration ended with a crash: the process may be damaged";
 
-/// What a report notes where a task was ended in the middle of something.
+/// The note of a report in which a hanging task was ended.
 const AFTER_A_HANG: &str =
     "the task that hung was ended where it was: what it held, such as a lock of std, stays held";
 
-/// What came of an exploration.
+/// The results of an exploration.
 pub(super) struct Outcome<'a> {
     pub(super) settings: &'a Settings,
-    /// Whether the search is one that the settings ask for.
+    /// The origin of the search.
     pub(super) kind: Kind,
     pub(super) ended: Option<End>,
-    /// How long the search took.
+    /// The duration of the search.
     pub(super) elapsed: Duration,
     pub(super) books: Results,
-    /// What there is to say of each worker.
+    /// A summary of each worker.
     pub(super) done: Vec<Done>,
-    /// The traces there were, if they are those of what the report is about.
+    /// The traces, if they belong to just the executions that the report counts.
     pub(super) traces: Option<Fingerprints<()>>,
-    /// Whether a finding ended it at once.
+    /// `true` if a finding ended the search at once.
     pub(super) alone: bool,
     pub(super) progress: Option<OnProgress>,
 }
 
-/// Tells of progress while findings are replayed and minimised.
+/// Reports progress while findings are replayed and minimised.
 struct Told {
     call: RefCell<Option<OnProgress>>,
-    /// As the search ended.
+    /// The progress at the end of the search.
     last: Progress,
     began: Instant,
     executions: Cell<u64>,
@@ -84,7 +84,7 @@ impl Told {
         }
     }
 
-    /// One more execution was run.
+    /// Counts one more execution.
     fn ran(&self) {
         self.executions.set(self.executions.get() + 1);
         if let Some(call) = &mut *self.call.borrow_mut() {
@@ -98,8 +98,9 @@ impl Told {
 }
 
 impl Outcome<'_> {
-    /// Puts it into the report. `worker` is the first of those who searched, whose monitors have not been told yet;
-    /// others said `shutdown_reports`. Findings are made small by executions of `test`, if it is given.
+    /// Enters the results into the report. `worker` is the first worker's executor, whose monitors have not been shut
+    /// down yet. `shutdown_reports` come from the monitors of the others. Findings are minimised by executions of
+    /// `test`, if it is given.
     pub(super) fn settle(
         self,
         report: &mut Report,
@@ -118,7 +119,7 @@ impl Outcome<'_> {
             alone,
             progress,
         } = self;
-        // What several workers ran beyond the first finding is no part of what was looked for: a single one would not have.
+        // Executions of several workers beyond the first finding do not count: a single worker would not have run them.
         let last = match ended {
             Some(End::ForGood(Ending::Finding)) if !alone => books.catalogue.first().cloned(),
             _ => None,
@@ -228,21 +229,23 @@ impl Outcome<'_> {
         ));
         match traces {
             Some(traces) if traces.overflowed() => {
-                report.note("traces were too many to be told apart in `cache_bytes`: they are not counted");
+                report.note(
+                    "traces: there were too many to distinguish in `cache_bytes`, so they are not counted",
+                );
             }
             Some(traces) => report.traces = Some(traces.count() as u64),
-            // Of those that were run, the ones before the finding.
+            // Only the traces of counted executions that come before the finding.
             None => report.traces = tally.traces.different(),
         }
         for note in later_notes.into_iter().chain(books.checkpoint_problem) {
             report.note(&note);
         }
         let coverage = match coverage {
-            // What a few executions left out says nothing.
+            // For a few executions the limits say nothing.
             Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
             coverage => narrowed(coverage, &report.limits),
         };
-        // What was interrupted has not passed, whatever it had covered.
+        // An interrupted exploration has not passed, whatever it had covered.
         let complete = match ended {
             Some(End::Interrupted) => 0,
             _ => tally.complete,
@@ -251,7 +254,8 @@ impl Outcome<'_> {
     }
 }
 
-/// Why what follows from the order of accesses that race was not explored, if there are such and the search went on.
+/// Returns the reason why the consequences of racing accesses were not explored, if there is a data race and the search
+/// continued after it.
 fn unexplored_races(settings: &Settings, kind: Kind, catalogue: &FindingSet) -> Option<String> {
     if !settings.keep_going || !catalogue.has(&FindingKind::DataRace) {
         return None;
@@ -266,11 +270,11 @@ fn unexplored_races(settings: &Settings, kind: Kind, catalogue: &FindingSet) -> 
     ))
 }
 
-/// What was covered: what the search says, and why there is not more.
+/// Returns the coverage that the search states, with the reason if it is not complete.
 fn covered(coverage: Coverage, tally: &Counts, ended: Option<String>, kind: Kind) -> Coverage {
     let mut coverage = notes::limit(tally.scoping, coverage);
     match &mut coverage {
-        // Each hand knows of its own.
+        // Each share of the search knows only its own executions.
         Coverage::Sampled { executions } if kind == Kind::OfSettings => *executions = tally.executions,
         Coverage::Bounded { reason, .. } if ended.is_some() => *reason = ended,
         _ => {}
@@ -278,7 +282,7 @@ fn covered(coverage: Coverage, tally: &Counts, ended: Option<String>, kind: Kind
     coverage
 }
 
-/// What the search did not explore.
+/// Returns the limits of the search.
 fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit> {
     let environment = &settings.environment;
     let capped = tally.capped;
@@ -305,7 +309,7 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         capped.weak_failures.then_some(Limit::WeakFailures {
             most: environment.weak_failures,
         }),
-        // That std's own never does it needs no saying.
+        // It needs no saying that std's own never does this.
         (capped.try_lock_failures && environment.try_lock_failures > 0).then_some(Limit::TryLockFailures {
             most: environment.try_lock_failures,
         }),
@@ -316,13 +320,13 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
     limits.into_iter().flatten().collect()
 }
 
-/// The limit that accesses to plain memory are, if there were any that no monitor watched.
+/// Returns the limit for accesses to plain memory, if there were any that no monitor watched.
 fn limits_of_memory(report: &Report) -> Option<Limit> {
     let PlainAccesses { seen, watched } = report.plain_accesses;
     (seen > 0 && !watched).then_some(Limit::PlainMemory { accesses: seen })
 }
 
-/// What a report notes of how strategies shared the executions.
+/// Returns the note on how the strategies shared the executions.
 fn shares_note(shares: &[(String, u64)]) -> Option<String> {
     let share = |(name, executions): &(String, u64)| format!("{name} {executions}");
     let shares: Vec<String> = shares.iter().map(share).collect();
@@ -333,7 +337,7 @@ fn too_many() -> String {
     format!("more than {FINDINGS_MAX} different findings: the others are left out")
 }
 
-/// What a report notes where so many loops were assumed to wait.
+/// Returns the note on the number of loops that were assumed to wait.
 fn assumed_note(loops: usize, given_up: GivenUp) -> String {
     let loops = match loops {
         1 => "one loop is".to_owned(),
@@ -353,7 +357,7 @@ fn assumed_note(loops: usize, given_up: GivenUp) -> String {
     )
 }
 
-/// What a report notes where races made accesses at so many places schedule points.
+/// Returns the note on the number of places whose accesses became schedule points because they race.
 fn races_note(places: usize, given_up: GivenUp) -> String {
     let places = match places {
         1 => "1 place in the source is a schedule point".to_owned(),
@@ -370,7 +374,7 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
     format!("races: {places}, for the accesses there race; {restarts}")
 }
 
-/// What a reader should know of the executions.
+/// Adds the notes that a reader needs about the executions.
 fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened: Option<&str>) {
     let notes = [
         (tally.parked, PARKED),
@@ -383,7 +387,7 @@ fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened
     }
     if tally.failed_iterations > 0 {
         report.note(&format!(
-            "spin_loops: in {} executions a loop came round in vain while what it read was written: each shows what a \
+            "spin_loops: in {} executions a round of a loop failed although what it read was written: each shows only what a \
              shorter one shows",
             tally.failed_iterations
         ));
@@ -391,7 +395,7 @@ fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened
 }
 
 impl Report {
-    /// Adds what was found after the search; what is known already is counted.
+    /// Adds findings made after the search. A finding that is known already is only counted.
     pub(crate) fn take_findings(&mut self, found: Vec<Finding>) {
         if found.iter().any(Finding::is_error) {
             self.first_failure.get_or_insert(self.executions);

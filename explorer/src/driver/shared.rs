@@ -1,4 +1,4 @@
-//! What the workers of one exploration share: limits, what came of it, why it ends, and its checkpoint.
+//! The state that the workers of one exploration share: limits, results, the reason for its end, and its checkpoint.
 
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
 use super::finding_set::FindingSet;
@@ -18,21 +18,21 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ord
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Why an exploration ended before its search was over.
+/// The reason why an exploration ended before its search was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It would end so again.
+    /// It would end like this again.
     ForGood(Ending),
     Executions,
     Time,
-    /// The user ended it.
+    /// The user interrupted it.
     Interrupted,
-    /// Something of ours panicked.
+    /// The tool itself panicked.
     Panic,
 }
 
 impl End {
-    /// If it would end so again: how.
+    /// Returns the ending, if the exploration would end like this again.
     pub(super) fn for_good(self) -> Option<Ending> {
         match self {
             End::ForGood(ending) => Some(ending),
@@ -40,7 +40,7 @@ impl End {
         }
     }
 
-    /// What a report says of it, after so many executions.
+    /// Returns the reason in words, for a report after this many executions.
     pub(super) fn reason(self, settings: &Settings, executions: u64) -> String {
         let limits = Limits::of(settings);
         let raise = match limits.by_default {
@@ -66,10 +66,10 @@ impl End {
     }
 }
 
-/// Most executions of `auto` where neither executions nor time are limited: some seconds for a short test.
+/// The limit of executions for `auto` if neither executions nor time are limited: some seconds for a short test.
 const EXECUTIONS: u64 = 50_000;
 
-/// Most time of any search where neither executions nor time are limited.
+/// The limit of time for any search if neither executions nor time are limited.
 const TIME: Duration = Duration::from_secs(120);
 
 /// The limits at which an exploration ends.
@@ -77,12 +77,12 @@ const TIME: Duration = Duration::from_secs(120);
 pub(super) struct Limits {
     pub(super) executions: Option<u64>,
     pub(super) time: Option<Duration>,
-    /// `true` if they hold because none was set.
+    /// `true` if they apply because none was set.
     pub(super) by_default: bool,
 }
 
 impl Limits {
-    /// The limits of these settings; those by default where there is none.
+    /// Returns the limits of these settings, or the default ones if none is set.
     pub(super) fn of(settings: &Settings) -> Limits {
         let by_default = settings.executions.is_none() && settings.time.is_none();
         let by_turns = settings.strategy == StrategyKind::Auto;
@@ -103,30 +103,30 @@ impl Limits {
     };
 }
 
-/// What came of the exploration so far.
+/// The results of the exploration so far.
 pub(super) struct Results {
     pub(super) ledger: SpanTotals,
     pub(super) catalogue: FindingSet,
-    /// In which part of the search things were found, if it has parts: notes for the report.
+    /// Notes that name the part of the search in which things were found, if it has parts.
     pub(super) places: Vec<String>,
-    /// What a program may do for the reduction at work to suit it.
+    /// The current reduction.
     pub(super) planned: SoundReduction,
-    /// Threads that are not controlled and used objects of executions.
+    /// Threads that are not controlled but used objects of executions.
     pub(super) touchers: BTreeSet<String>,
-    /// Why a weaker reduction took over, if one did: a note for the report.
+    /// A note for the report on why a weaker reduction took over, if one did.
     pub(super) gave_way: Option<String>,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,
-    /// Which entries of scopes fitted nothing before that; `None` if there was nothing before.
+    /// The scope entries that matched nothing before the search was restored; `None` if it was not restored.
     pub(super) unfitted: Option<Vec<String>>,
-    /// What each worker has at hand, while it rests or has left.
+    /// The state of each worker that is paused or has left.
     pub(super) at_hand: Vec<WorkerState>,
-    /// Why the last checkpoint could not be written.
+    /// The reason why the last checkpoint could not be written.
     pub(super) checkpoint_problem: Option<String>,
 }
 
 impl Results {
-    /// Makes the results of a search that has run nothing. `planned`: the reduction that it begins with.
+    /// Makes the results of a search that has run nothing. `planned` is the reduction that it begins with.
     pub(super) fn new(settings: &Settings, planned: SoundReduction) -> Results {
         Results {
             planned,
@@ -142,7 +142,8 @@ impl Results {
         }
     }
 
-    /// Enters what the execution at `rank` showed, which belongs to that part of the search, if it has parts.
+    /// Adds the findings of the execution at `rank`. `place` is the part of the search to which it belongs, if the
+    /// search has parts.
     pub(super) fn add(&mut self, rank: &SearchPosition, found: Vec<Finding>, place: Option<String>) {
         let told: Vec<String> = found
             .iter()
@@ -158,12 +159,13 @@ impl Results {
         }
     }
 
-    /// Redundant executions of all who run none at the moment, and of those before.
+    /// Returns the number of redundant executions of all workers that are paused or have left, and of those before a
+    /// restore.
     pub(super) fn redundant(&self) -> u64 {
         self.redundant + self.at_hand.iter().map(|hand| hand.redundant).sum::<u64>()
     }
 
-    /// Which entries of scopes fitted nothing that any worker met.
+    /// Returns the scope entries that matched nothing for any worker.
     pub(super) fn unfitted(&self) -> Vec<String> {
         let mut lists = self
             .unfitted
@@ -177,18 +179,18 @@ impl Results {
     }
 }
 
-/// What a worker has at hand.
+/// The state of a worker between executions.
 #[derive(Clone, Default)]
 pub(super) struct WorkerState {
-    /// Its search, if it has work that it is not through with.
+    /// Its share of the search, if it has unfinished work.
     pub(super) search: Option<String>,
-    /// Redundant executions of its own.
+    /// The number of its redundant executions.
     pub(super) redundant: u64,
-    /// Which entries of scopes fitted nothing that it met.
+    /// The scope entries that matched nothing in its executions.
     pub(super) unfitted: Vec<String>,
 }
 
-/// A checkpoint, and which search it is of.
+/// A checkpoint, with the identity of its search.
 pub(super) struct CheckpointWriter {
     identity: Identity,
     checkpoint: Mutex<Checkpoint>,
@@ -202,22 +204,22 @@ impl CheckpointWriter {
         }
     }
 
-    /// The checkpoint, for who writes it.
+    /// Locks the checkpoint, to write it.
     fn checkpoint(&self) -> MutexGuard<'_, Checkpoint> {
         self.checkpoint.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The checkpoint is none of this search.
+    /// Returns the error that the checkpoint does not belong to this search.
     pub(super) fn refused(&self, problem: CheckpointProblem) -> CheckpointError {
         self.checkpoint().refused(problem)
     }
 }
 
-/// The weaker search that took over, if one did.
+/// The weaker search that took over, if any.
 struct Fallback {
-    /// What a program may do for its reduction to suit it.
+    /// Its reduction.
     sound: SoundReduction,
-    /// The hands on it, by worker, of those who have not taken theirs.
+    /// The shares of it that have not been taken yet, by worker.
     hands: Vec<Option<Box<dyn Strategy>>>,
 }
 
@@ -235,51 +237,51 @@ pub(super) enum Kind {
 /// The workers of a search, as far as its results depend on them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Workers {
-    /// `true` if a finding ends the search at once: no other worker can come before it, or what comes before depends on the
-    /// pace of the workers.
+    /// `true` if a finding ends the search at once: either no other worker can come before it, or the order depends on
+    /// the pace of the workers.
     pub(super) alone: bool,
     /// `true` if several workers run the search, or did.
     pub(super) several: bool,
 }
 
-/// What the workers of one exploration share.
+/// The state that the workers of one exploration share.
 pub(super) struct Shared<'a> {
     pub(super) settings: &'a Settings,
     limits: Limits,
-    /// Whether a finding ends it at once: because nothing that comes before it is under way elsewhere, or because what comes
-    /// before what depends on the workers' pace.
+    /// `true` if a finding ends the exploration at once: either no other worker can be running something before it, or
+    /// the order depends on the pace of the workers.
     pub(super) alone: bool,
-    /// Whether several workers are at the search, or were.
+    /// `true` if several workers run the search, or did.
     pub(super) several: bool,
     pub(super) kind: Kind,
-    /// Whether executions are ordered as they are run: by a single worker, from the first to the last.
+    /// `true` if executions are ordered as they are run: by a single worker, from the first to the last.
     pub(super) in_sequence: bool,
-    /// The traces there were, of executions that ended well.
+    /// The traces of executions that ended well.
     pub(super) traces: Fingerprints<()>,
     pub(super) gate: PauseBarrier,
-    /// Held by who runs executions before the search, which may set up what all share.
+    /// Held while executions run before the search, since these may set up state that all share.
     pub(super) warming: Mutex<()>,
     pub(super) keeping: Option<CheckpointWriter>,
-    /// Where iRoots are measured.
+    /// The session that measures iRoots, if they are measured.
     pub(super) iroots: Option<Session>,
     books: Mutex<Results>,
     weaker: Mutex<Fallback>,
-    /// How often a weaker search took over: looked at before every execution.
+    /// The number of times that a weaker search took over. Read before every execution.
     weakened: AtomicU32,
     pub(super) progress: Option<Mutex<OnProgress>>,
-    /// Whether it has ended, or a worker waits for the others to rest: looked at before every execution.
+    /// `true` if the exploration has ended, or if a worker waits for the others to pause. Read before every execution.
     attention: AtomicBool,
     ended: Mutex<Option<End>>,
-    /// Whether only what comes before a finding is still wanted.
+    /// `true` if only executions before a finding are still wanted.
     narrowed: AtomicBool,
     began: Instant,
-    /// How long it ran in earlier processes.
+    /// The time it ran in earlier processes.
     before: Duration,
-    /// When the next checkpoint is due, in milliseconds since `began`.
+    /// The time at which the next checkpoint is due, in milliseconds since `began`.
     checkpoint_due: AtomicU64,
-    /// Executions that were counted so far, at each look at the clock.
+    /// Executions counted so far; updated at each look at the clock.
     executions: AtomicU64,
-    /// Executions that workers are allowed to begin, and those that they began; counted where there is a limit.
+    /// Executions that workers may begin, and those that they began. Counted only if there is a limit.
     allowed: AtomicU64,
     begun: AtomicU64,
 }
@@ -289,7 +291,7 @@ fn millis(duration: Duration) -> u64 {
 }
 
 impl<'a> Shared<'a> {
-    /// What `jobs` workers share, after what is in the books.
+    /// Makes the shared state, which continues from the results in `books`.
     pub(super) fn new(
         settings: &'a Settings,
         kind: Kind,
@@ -339,7 +341,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// How long it has run, in all processes together.
+    /// Returns the time that the exploration has run, in all processes together.
     pub(super) fn elapsed(&self) -> Duration {
         self.before + self.began.elapsed()
     }
@@ -348,7 +350,7 @@ impl<'a> Shared<'a> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the books, the traces there were, and what is called about progress, when the search is over.
+    /// Returns the results, the traces and the progress callback, once the search is over.
     pub(super) fn into_books(self) -> (Results, Fingerprints<()>, Option<OnProgress>) {
         let books = self.books.into_inner().unwrap_or_else(PoisonError::into_inner);
         let progress = self
@@ -357,13 +359,14 @@ impl<'a> Shared<'a> {
         (books, self.traces, progress)
     }
 
-    /// Whether there is more to see to than the next execution.
+    /// `true` if there is something to do besides the next execution.
     #[inline]
     pub(super) fn attention(&self) -> bool {
         self.attention.load(Relaxed)
     }
 
-    /// A program does what does not suit the reduction at work: all workers are to go on with a weaker one.
+    /// Switches all workers to a weaker reduction, because the program does something for which the current one is not
+    /// sound.
     #[cold]
     pub(super) fn fall_back(&self, sound: SoundReduction, drawn: u64, reason: String) {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
@@ -373,35 +376,38 @@ impl<'a> Shared<'a> {
         weaker.sound = sound;
         let search = search::weaker(self.settings, sound, drawn);
         let note = match search.status(&SoFar::default()).reduction {
-            "none" => format!("reduction: none from here on, for {reason}"),
-            weaker => format!("reduction: `{weaker}` took over, for {reason}"),
+            "none" => format!("reduction: none from here on, because {reason}"),
+            weaker => format!("reduction: `{weaker}` took over, because {reason}"),
         };
         weaker.hands = hands(search, self.settings.jobs).into_iter().map(Some).collect();
         let mut books = self.books();
-        // What a checkpoint tells of is the search at work.
+        // A checkpoint describes the current search only.
         (books.planned, books.redundant) = (sound, 0);
         books.gave_way = Some(note);
         for hand in &mut books.at_hand {
             (hand.search, hand.redundant) = (None, 0);
         }
-        // While the books are held: who lays something down knows of which search it is.
+        // Incremented while the results are locked, so that a worker that publishes its state knows which search it
+        // belongs to.
         self.weakened.fetch_add(1, SeqCst);
     }
 
-    /// How often a weaker search took over.
+    /// Returns the number of times that a weaker search took over.
     #[inline]
     pub(super) fn weakened(&self) -> u32 {
         self.weakened.load(SeqCst)
     }
 
-    /// A worker's hand on the weaker search that took over last, and what that suits; `None` if it has taken that one.
+    /// Returns a worker's share of the weaker search that took over last, with its reduction; `None` if the
+    /// worker has taken it already.
     pub(super) fn hand_on_weaker(&self, worker: usize) -> Option<(SoundReduction, Box<dyn Strategy>)> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         let hand = weaker.hands.get_mut(worker)?.take()?;
         Some((weaker.sound, hand))
     }
 
-    /// What hands share of the search at work, which a worker has this hand on, unless it has not taken that one yet.
+    /// Returns the shared state of the current search. `hand` is the worker's share of it, unless the worker has not
+    /// taken the share of a newer one yet.
     pub(super) fn shared(&self, worker: usize, hand: &mut dyn Strategy) -> Option<String> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         match weaker.hands.get_mut(worker) {
@@ -410,33 +416,33 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Ends the exploration, if it has not ended; for all workers, each after the execution that it runs.
+    /// Ends the exploration for all workers, each after its current execution, unless it has ended already.
     pub(super) fn end(&self, end: End) {
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        // What was lost by a panic is not there to be saved, whatever else there is.
+        // After a panic nothing is saved, since some of the work is lost.
         if ended.is_none() || end == End::Panic {
             *ended = Some(end);
         }
         self.attention.store(true, SeqCst);
     }
 
-    /// Why it ended.
+    /// Returns the reason for its end.
     pub(super) fn ended(&self) -> Option<End> {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on only what comes before a finding is wanted.
+    /// Restricts the search to executions that come before a finding.
     pub(super) fn stop_at_first_finding(&self) {
         self.narrowed.store(true, SeqCst);
     }
 
-    /// Whether only what comes before a finding is wanted.
+    /// `true` if only executions that come before a finding are wanted.
     #[inline]
     pub(super) fn narrowed(&self) -> bool {
         self.narrowed.load(Relaxed)
     }
 
-    /// Allows a worker to prepare an execution; false if the limit of executions was reached.
+    /// Allows a worker to prepare an execution. Returns `false` if the limit of executions is reached.
     pub(super) fn allow(&self) -> bool {
         let Some(most) = self.limits.executions else {
             return true;
@@ -449,12 +455,13 @@ impl<'a> Shared<'a> {
             if self.begun.load(SeqCst) >= most {
                 return false;
             }
-            // Another worker is about to say whether there is an execution for it: if there is none, it may be ours.
+            // Another worker is about to find out whether there is an execution for it. If there is none, the slot is
+            // free.
             std::thread::yield_now();
         }
     }
 
-    /// The execution that was allowed begins; or there is none.
+    /// Registers that the execution that was allowed begins, or that there is none.
     pub(super) fn allowed_begins(&self, begins: bool) {
         match self.limits.executions {
             None => {}
@@ -463,8 +470,8 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Ends the exploration if the user wants it to end, or its time is over: that of this process, as a search that goes on from
-    /// a checkpoint has as much again. `true` if so.
+    /// Ends the exploration if the user interrupted it or its time is over, and returns `true` if so. Only the time of
+    /// this process counts: a search that continues from a checkpoint gets its full time again.
     pub(super) fn has_no_time(&self) -> bool {
         if interrupted() {
             self.end(End::Interrupted);
@@ -477,8 +484,8 @@ impl<'a> Shared<'a> {
         over
     }
 
-    /// A worker that ran so many executions since it last looked at the clock does so again; `share` is how far the
-    /// search is, if that can be told. True if a checkpoint is due.
+    /// Checks the clock and reports progress. `executions` is the number that the worker ran since its last look, and
+    /// `share` the progress of the search, if known. Returns `true` if a checkpoint is due.
     pub(super) fn look(&self, executions: u64, share: Option<f64>) -> bool {
         let executions = self.executions.fetch_add(executions, Relaxed) + executions;
         let elapsed = self.elapsed();
@@ -498,8 +505,8 @@ impl<'a> Shared<'a> {
         self.keeping.is_some() && millis(self.began.elapsed()) >= self.checkpoint_due.load(Relaxed)
     }
 
-    /// A worker that rests nowhere yet has others rest, and writes a checkpoint; `shared` says what hands share.
-    /// False if another worker is about to: then this one has to rest.
+    /// Pauses the other workers and writes a checkpoint. `shared` returns the shared state of the search. Returns
+    /// `false` if another worker is about to write one: then the caller has to pause.
     pub(super) fn keep(&self, shared: impl FnOnce() -> Option<String>) -> bool {
         if !self.gate.close(|| self.attention.store(true, SeqCst)) {
             return false;
@@ -515,7 +522,7 @@ impl<'a> Shared<'a> {
         true
     }
 
-    /// Writes a checkpoint after so much time, while everybody rests.
+    /// Writes a checkpoint after `elapsed`, while all workers are paused.
     pub(super) fn write(&self, ending: Option<Ending>, shared: Option<String>, elapsed: Duration) {
         let (Some(keeping), Some(shared)) = (&self.keeping, shared) else {
             return;

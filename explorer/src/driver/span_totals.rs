@@ -1,7 +1,7 @@
-//! How much was run, kept in the order of the search though several workers run it.
+//! Counts of executions, kept in search order although several workers run the search.
 //!
-//! A *span* is a part of that order without a gap, run by one worker. What spans came to adds up, in their order, to
-//! what a single worker would have come to.
+//! A *span* is a gapless part of the search order, run by one worker. The counts of spans, added up in order, are those
+//! that a single worker would have had.
 
 use crate::retry::Departures;
 use intermezzo_engine::described::BreakpointFigures;
@@ -10,17 +10,17 @@ use intermezzo_engine::strategy::SearchPosition;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
-/// The traces of executions that follow each other, by fingerprint, as often as they were run: gathered where several workers
-/// run what may turn out to come behind the first finding, and so not to count.
+/// The fingerprints of consecutive executions, one for each execution. They are gathered if several workers run
+/// executions that may turn out to lie behind the first finding, and so not to count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TracesRun {
     fingerprints: Vec<u128>,
-    /// `true` if some are not among them, for want of room or because they were run before the checkpoint.
+    /// `true` if some are missing, because the memory was used up or because they were run before the checkpoint.
     incomplete: bool,
 }
 
 impl TracesRun {
-    /// Adds one, if there is room for one more.
+    /// Adds a fingerprint, if there is room for one more.
     pub(super) fn add(&mut self, fingerprint: u128, room: &mut usize) {
         match room.checked_sub(1) {
             Some(left) => {
@@ -36,13 +36,13 @@ impl TracesRun {
         self.incomplete |= later.incomplete;
     }
 
-    /// How many different ones there were; `None` if that is not known.
+    /// Returns the number of different traces; `None` if that is not known.
     pub(super) fn different(&self) -> Option<u64> {
         let different: HashSet<u128> = self.fingerprints.iter().copied().collect();
         (!self.incomplete).then_some(different.len() as u64)
     }
 
-    /// Those of a span that a checkpoint has: it does not say them.
+    /// Returns the traces of a span from a checkpoint, which does not contain them.
     fn unsaid() -> TracesRun {
         TracesRun {
             fingerprints: Vec::new(),
@@ -51,18 +51,18 @@ impl TracesRun {
     }
 }
 
-/// What they are made of is beside what a tally counts.
+/// Traces do not take part in comparisons of counts.
 impl PartialEq for TracesRun {
     fn eq(&self, _: &TracesRun) -> bool {
         true
     }
 }
 
-/// What executions that follow each other came to.
+/// The counts of consecutive executions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counts {
     pub(super) executions: u64,
-    /// Of those, the ones that came to an end of their own.
+    /// Those that ended by themselves.
     pub(super) complete: u64,
     pub(super) steps: u64,
     pub(super) max_steps: u64,
@@ -70,35 +70,35 @@ pub(super) struct Counts {
     pub(super) context_switches: u64,
     /// Accesses to plain memory.
     pub(super) plain_accesses: u64,
-    /// Whether fairness kept schedules out.
+    /// `true` if fairness left schedules out.
     pub(super) unfair_left_out: bool,
-    /// What bounds of the environment kept executions from.
+    /// The bounds of the environment that kept executions from happening.
     #[serde(default)]
     pub(super) capped: Capped,
-    /// Which schedules scoping kept out.
+    /// The schedules that scoping left out.
     pub(super) scoping: Scoping,
-    /// What became of the armed breakpoints.
+    /// The figures of the armed breakpoints.
     #[serde(default)]
     pub(super) breakpoints: Vec<BreakpointFigures>,
-    /// Whether tasks were parked, and whether some went on because of what is not compared.
+    /// `true` if tasks were parked; and if some of them continued because of memory that is not compared.
     pub(super) parked: bool,
     pub(super) unseen_change: bool,
-    /// `true` if tasks left in the middle were unwound.
+    /// `true` if unfinished tasks were unwound.
     #[serde(default)]
     pub(super) unwound: bool,
-    /// Executions in which a loop came round in vain while what it read was written.
+    /// Executions with a failed round of a loop although what the loop read was written.
     pub(super) failed_iterations: u64,
-    /// Executions that departed from what was prescribed, and prescribed ones of which none was as it should be.
+    /// Executions that departed from their schedule, and prescribed ones for which every attempt departed.
     pub(super) departures: Departures,
-    /// The number, from 1, of the first of these executions in which something was found.
+    /// The number, from 1, of the first of these executions in which an error was found.
     pub(super) first_failure: Option<u64>,
-    /// The traces that were run, where they are gathered.
+    /// The traces of the executions, if they are gathered.
     #[serde(skip, default = "TracesRun::unsaid")]
     pub(super) traces: TracesRun,
 }
 
 impl Counts {
-    /// Adds an execution, which is complete or not.
+    /// Adds an execution.
     #[inline]
     pub(super) fn count(&mut self, executed: &ExecutionOutcome, complete: bool) {
         self.executions += 1;
@@ -118,7 +118,7 @@ impl Counts {
         self.failed_iterations += u64::from(executed.failed_iterations > 0);
     }
 
-    /// All that it counts.
+    /// Returns all counters.
     pub(super) fn counts(&self) -> impl Iterator<Item = u64> {
         let of_breakpoint = |figures: &BreakpointFigures| {
             let BreakpointFigures {
@@ -148,7 +148,7 @@ impl Counts {
         .chain(self.breakpoints.iter().flat_map(of_breakpoint))
     }
 
-    /// Adds what followed.
+    /// Adds the counts of the executions that followed.
     pub(super) fn append(&mut self, later: &Counts) {
         let failure = later.first_failure.map(|number| self.executions + number);
         self.first_failure = self.first_failure.or(failure);
@@ -173,18 +173,18 @@ impl Counts {
     }
 }
 
-/// Spans, by where they begin.
+/// Spans, by their first position.
 #[derive(Default)]
 pub(super) struct SpanTotals {
     spans: BTreeMap<SearchPosition, Counts>,
-    /// Rounds before this one are one span each, or fewer.
+    /// All rounds before this one are merged into one span.
     folded: u32,
 }
 
 impl SpanTotals {
-    /// Adds to the span that begins there.
+    /// Adds to the span that begins at this position.
     pub(super) fn add(&mut self, begin: &SearchPosition, tally: &Counts) {
-        // A worker may come with a span of the last round when another has begun this one, but not later.
+        // A worker may still add a span of the last round after another has begun this one, but not later.
         if begin.round().saturating_sub(1) > self.folded {
             self.fold(begin.round() - 1);
         }
@@ -194,7 +194,7 @@ impl SpanTotals {
         }
     }
 
-    /// Makes one span of all that belong to rounds before `round`: these are complete.
+    /// Merges all spans of rounds before `round`, which are complete.
     fn fold(&mut self, round: u32) {
         self.folded = round;
         let later = self.spans.split_off(&SearchPosition::of_choices(round, &[]));
@@ -205,7 +205,7 @@ impl SpanTotals {
         }
     }
 
-    /// What all came to; or, if a last execution is given, all up to that one, with which its span must end.
+    /// Returns the sum of all spans; or, if `last` is given, of all up to that execution, with which its span must end.
     pub(super) fn total(&self, last: Option<&SearchPosition>) -> Counts {
         match last {
             Some(last) => total(self.spans.range(..=last).map(|(_, tally)| tally)),
@@ -213,7 +213,7 @@ impl SpanTotals {
         }
     }
 
-    /// The spans, to be saved.
+    /// Returns the spans, to be saved.
     pub(super) fn spans(&self) -> impl Iterator<Item = (&SearchPosition, &Counts)> {
         self.spans.iter()
     }

@@ -1,4 +1,4 @@
-//! One worker's part of an exploration: execution after execution, to the end.
+//! The loop of one worker of an exploration: execution after execution, to the end.
 
 use super::checkpoint::Ending;
 use super::shared::{End, Kind, Shared, WorkerState};
@@ -16,57 +16,59 @@ use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
 
-/// Memory that a gathered trace may take: as it stands in a span, and when its span is joined to others.
+/// The memory that a gathered trace may take, including the time when its span is joined to others.
 const TRACE_BYTES: usize = 64;
 
-/// Executions between two looks at the clock, where executions are short.
+/// Executions between two looks at the clock, if executions are short.
 const EXECUTIONS_PER_LOOK: u64 = 64;
 
-/// Steps between two looks at the clock, where executions are long.
+/// Steps between two looks at the clock, if executions are long.
 const STEPS_PER_LOOK: u64 = 4096;
 
-/// Why wakeup trees are given up where they planned what they cannot rely on.
+/// The reason for giving up wakeup trees if their plan is not reliable.
 const UNSURE: &str = "an execution failed or was cut short, or it cannot be said which variables or tasks of two executions \
                       are the same";
 
-/// A worker at work.
+/// A running worker.
 pub(super) struct WorkerLoop<'a> {
     common: &'a Shared<'a>,
     program: (&'a str, &'a TestBinary),
-    /// Which of the workers it is.
+    /// The index of the worker.
     number: usize,
     worker: Executor,
-    /// Where the span begins that it runs, and what that came to since it was last written down.
+    /// The beginning of the span that it runs, and the counts since they were last published.
     span: SearchPosition,
     tally: Counts,
     attempts: Retry,
-    /// Its traces that are in none of the counts yet.
+    /// Its traces that are not yet in the shared table.
     traces: FingerprintBatch,
-    /// Executions that it ran.
+    /// The number of executions that it ran.
     executions: u64,
-    /// What a program may do for the reduction that was asked for to suit it, and for the one at work.
+    /// The reduction that was asked for, and the current one.
     asked: SoundReduction,
     planned: SoundReduction,
-    /// How often a weaker reduction had taken over when this one was at work.
+    /// The number of times that a weaker reduction had taken over when the current one began.
     weakened: u32,
-    /// How many more traces it may gather, beside the table of those that count.
+    /// The number of traces that it may still gather besides those in the shared table.
     room_for_traces: usize,
     /// Executions and steps since the last look at the clock.
     since_look: (u64, u64),
     presence: RunningGuard<'a>,
-    /// Whether the last execution showed that a loop only waits, so that the search has to start anew; and how often it has.
+    /// `true` if the last execution showed that a loop only waits, or that accesses race, so that the search has to
+    /// restart. `given_up` counts the restarts.
     learned: bool,
     given_up: GivenUp,
 }
 
-/// What was run before the search started anew, because a loop proved to only wait.
+/// The executions before a restart, which was necessary because a loop proved to only wait or because accesses proved
+/// to race.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GivenUp {
     pub(super) times: u32,
     pub(super) executions: u64,
 }
 
-/// Whether a worker is one of those who run; told to the others also if it panics.
+/// The registration of a worker as running. A panic of the worker ends the exploration for the others too.
 struct RunningGuard<'a> {
     common: &'a Shared<'a>,
     inside: bool,
@@ -87,26 +89,26 @@ impl RunningGuard<'_> {
 impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
         if self.inside {
-            // What it had at hand is lost.
+            // The worker panicked: its unfinished work is lost.
             self.common.end(End::Panic);
             self.leave();
         }
     }
 }
 
-/// What there is to say of a worker's part when it is over.
+/// The summary of a worker when it is done.
 pub(super) struct Done {
-    /// Whether a weaker reduction took over.
+    /// `true` if a weaker reduction took over.
     pub(super) weakened: bool,
-    /// Whether an execution that departed was still to be tried again.
+    /// `true` if an execution that departed was still to be retried.
     pub(super) untried: bool,
-    /// How far the search was after its last execution, as far as that can be told.
+    /// The progress of the search after its last execution, if it can be told.
     pub(super) share: Option<f64>,
     pub(super) given_up: GivenUp,
 }
 
 impl<'a> WorkerLoop<'a> {
-    /// A weaker reduction takes over where a program does what does not suit the one that is `asked` for.
+    /// Makes a worker. A weaker reduction than the one that was `asked` for takes over if the program requires it.
     pub(super) fn new(
         common: &'a Shared<'a>,
         program: (&'a str, &'a TestBinary),
@@ -138,7 +140,7 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// Works until the search is over, or the exploration ends. Its monitors have not been told of that.
+    /// Runs until the search is over or the exploration ends. The monitors are not shut down.
     pub(super) fn run(mut self, test: &dyn Fn()) -> (Executor, Done) {
         self.presence.enter();
         if let Some(directory) = self.common.settings.journal.directory() {
@@ -196,7 +198,7 @@ impl<'a> WorkerLoop<'a> {
                 Some(trouble) => {
                     let ended_well = matches!(trouble.stop, Stop::Complete);
                     if !self.trouble(*trouble, after) && ended_well {
-                        // Nothing but warnings.
+                        // It showed nothing but warnings.
                         self.add_trace(executed.fingerprint);
                     }
                 }
@@ -214,17 +216,17 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// The schedule of its next execution, without choices.
+    /// Returns the schedule of its next execution, without choices.
     fn schedule_so_far(&self) -> Schedule {
         let premises = self.worker.premises();
         self.common.settings.schedule(self.program, Vec::new(), premises)
     }
 
-    /// Sees to what has to be seen to between two executions; whether to prepare another one.
+    /// Does what is due between two executions. Returns `true` if another one is to be prepared.
     #[inline]
     fn goes_on(&mut self) -> bool {
         if self.attempts.is_due() {
-            // What is left to do cannot be told before it was tried again.
+            // The remaining work is not known before the retry.
             return self.common.ended().is_none() && self.is_allowed();
         }
         let (executions, steps) = self.since_look;
@@ -265,7 +267,7 @@ impl<'a> WorkerLoop<'a> {
         self.learned = executed.learned;
         let (mut sound, mut reason) = (executed.sound, None);
         if self.common.several && sound < SoundReduction::SourceSets && self.worker.chose_values() {
-            // Workers that have wakeup trees in common take each step to be one, not one for each value.
+            // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
             (sound, reason) = (
                 SoundReduction::SourceSets,
                 Some("the test chooses values, and several workers explore it"),
@@ -279,7 +281,7 @@ impl<'a> WorkerLoop<'a> {
                 SoundReduction::Nothing,
                 Some("the test turns preemptions off in a region"),
             );
-            // From here on it is heeded.
+            // From here on the region takes effect.
             self.tally.scoping.region_unheeded = false;
         }
         if sound > self.planned && !executed.departed {
@@ -287,21 +289,23 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// A weaker reduction takes over, for all workers.
+    /// Has a weaker reduction take over, for all workers.
     #[cold]
     fn fall_back(&mut self, sound: SoundReduction, reason: Option<&str>) {
         let drawn = self.worker.status(0).drawn;
         let reason = match reason {
             Some(reason) => reason.to_owned(),
             None => match self.worker.unsound(sound) {
-                Some(operation) => format!("the test does what it does not suit: {operation}"),
-                None => "the test does what it does not suit".to_owned(),
+                Some(operation) => {
+                    format!("the test does something for which a stronger one is not sound: {operation}")
+                }
+                None => "the test does something for which a stronger one is not sound".to_owned(),
             },
         };
         self.common.fall_back(sound, drawn, reason);
     }
 
-    /// Goes on with the weaker reduction that took over; those who wait for work of the search before are told.
+    /// Continues with the weaker reduction that took over. Wakes the workers that wait for work of the previous search.
     #[cold]
     fn go_on_weaker(&mut self) {
         self.weakened = self.common.weakened();
@@ -313,8 +317,8 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// Starts the search anew, for one more loop is known: what was run before counts nowhere, but for what was found and
-    /// whether the test always did the same.
+    /// Restarts the search, because one more waiting loop or racing access is known. Earlier executions no longer
+    /// count. Their findings stay, and so does the record of departures.
     #[cold]
     fn start_anew(&mut self) {
         self.worker.adopt_learned();
@@ -341,7 +345,7 @@ impl<'a> WorkerLoop<'a> {
         });
     }
 
-    /// The place in the order of the search of the last execution, or of the one that was prepared.
+    /// Returns the position in search order of the last execution, or of the prepared one.
     fn rank(&mut self) -> SearchPosition {
         if self.common.in_sequence {
             SearchPosition::of_number(self.executions)
@@ -350,7 +354,7 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// Runs the executions before the search. One that crashes ends it all.
+    /// Runs the executions before the search. If one crashes, the exploration ends.
     fn warm_up(&mut self, test: &dyn Fn()) {
         let executions = self.common.settings.warm_up;
         let over = self.common.ended().is_some();
@@ -382,7 +386,7 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// How far the search is, as far as that can be told.
+    /// Returns the progress of the search, if it can be told.
     fn share(&mut self) -> Option<f64> {
         if self.common.in_sequence {
             self.worker.status(0).progress
@@ -391,7 +395,7 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// Leaves the rest of the work at hand out.
+    /// Discards the rest of its current work.
     fn skip(&mut self) {
         self.attempts.forget();
         if let Some(search) = self.worker.strategy().parallel() {
@@ -406,7 +410,8 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// An execution did not just end well; `after` says what becomes of it if it departed. Whether it showed an error.
+    /// Handles an execution that did not simply end well. `after` says how to continue if it departed. Returns `true`
+    /// if it showed an error.
     fn trouble(&mut self, trouble: Abnormal, after: After) -> bool {
         let damaged = trouble.damaged;
         let hung = matches!(trouble.stop, Stop::Hung(_));
@@ -417,7 +422,7 @@ impl<'a> WorkerLoop<'a> {
         let schedule = |choices, premises| self.common.settings.schedule(self.program, choices, premises);
         let mut found = classify::findings(trouble, schedule);
         if after == After::Again {
-            // The next attempt may be what it should be.
+            // The next attempt may follow the schedule.
             found.retain(|finding| finding.kind != FindingKind::Divergence);
         }
         let status = self.worker.status(0);
@@ -451,7 +456,7 @@ impl<'a> WorkerLoop<'a> {
             if self.common.alone {
                 self.common.end(End::ForGood(Ending::Finding));
             } else {
-                // All that is left of the work at hand comes after it.
+                // The rest of the worker's current work comes after the finding.
                 self.common.stop_at_first_finding();
                 self.skip();
             }
@@ -459,7 +464,7 @@ impl<'a> WorkerLoop<'a> {
         failed
     }
 
-    /// Whether the execution that was prepared comes before what was found.
+    /// `true` if the prepared execution comes before the findings so far.
     #[cold]
     fn is_wanted(&mut self) -> bool {
         let rank = self.rank();
@@ -467,7 +472,7 @@ impl<'a> WorkerLoop<'a> {
         books.catalogue.first().is_none_or(|first| rank < *first)
     }
 
-    /// Waits for work; false if there will be none.
+    /// Waits for work. Returns `false` if there will be none.
     fn waits(&mut self) -> bool {
         self.write_down();
         self.leave(None);
@@ -476,7 +481,7 @@ impl<'a> WorkerLoop<'a> {
         more
     }
 
-    /// Writes down what the span came to.
+    /// Publishes the counts of the span.
     fn write_down(&mut self) {
         let tally = std::mem::take(&mut self.tally);
         if tally != Counts::default() {
@@ -484,14 +489,14 @@ impl<'a> WorkerLoop<'a> {
         }
     }
 
-    /// Leaves its state where another worker finds it.
+    /// Publishes its state for other workers.
     fn publish(&mut self, search: Option<String>) {
         self.write_down();
         self.traces.count(&self.common.traces);
         let redundant = self.worker.redundant();
         let unfitted = self.worker.unfitted();
         let mut books = self.common.books();
-        // What it has of a search that a weaker one took over from counts no more.
+        // Its state does not count if a weaker search has taken over meanwhile.
         let counts = self.common.weakened() == self.weakened;
         books.at_hand[self.number] = WorkerState {
             search: search.filter(|_| counts),
@@ -500,7 +505,7 @@ impl<'a> WorkerLoop<'a> {
         };
     }
 
-    /// Rests while another worker writes a checkpoint.
+    /// Pauses while another worker writes a checkpoint.
     #[cold]
     fn rest(&mut self) {
         let search = self.worker.save();
@@ -508,7 +513,7 @@ impl<'a> WorkerLoop<'a> {
         self.presence.enter();
     }
 
-    /// Writes a checkpoint, or rests while another worker does.
+    /// Writes a checkpoint, or pauses while another worker does.
     #[cold]
     fn keep(&mut self) {
         let search = self.worker.save();
@@ -524,7 +529,7 @@ impl<'a> WorkerLoop<'a> {
         self.presence.leave();
     }
 
-    /// The end: tells the other hands, and leaves.
+    /// Finishes: wakes the waiting workers if the exploration has ended, and leaves.
     fn rest_at_last(mut self) -> (Executor, Done) {
         if self.common.ended().is_some() {
             self.stop();
@@ -539,7 +544,7 @@ impl<'a> WorkerLoop<'a> {
         let prepares = self.worker.strategy().resumable();
         let prepares = prepares.is_some_and(|search| search.prepares_before_save());
         if keeps && self.attempts.is_due() && !prepares {
-            // Who goes on from the checkpoint does not know that it was to be tried again.
+            // A search that continues from the checkpoint would not know that this execution was to be retried.
             self.tally.departures.lost += 1;
             self.worker.give_up();
         }

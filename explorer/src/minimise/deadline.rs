@@ -1,24 +1,24 @@
-//! When minimising has to end, whatever executions it has left.
+//! The deadline of minimising, which holds whatever executions are left.
 //!
-//! Executions and steps bound it first: they are the same on each machine, and so is what comes of them. The clock is
-//! the last resort, and a note says where it was needed.
+//! Budgets of executions and steps end it first: they are the same on each machine, and so is the result. The clock is
+//! the last resort. A note says where it was needed.
 
 use crate::settings::Settings;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use std::time::{Duration, Instant};
 
-/// When minimising has to end.
+/// The deadline of minimising.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
     /// `None` for never.
     at: Option<Instant>,
-    /// The time there was, for notes.
+    /// The time that was granted, for notes.
     limit: Duration,
 }
 
 impl Deadline {
-    /// A deadline as the settings have it, for a search that took so long: what is left of its own limit of time, or a
-    /// quarter of that, and never more than `minimise_time`.
+    /// Makes the deadline for a search that took `elapsed`. It grants the rest of the search's own limit of time, or a
+    /// quarter of that limit if less is left, and never more than `minimise_time`.
     pub(crate) fn new(settings: &Settings, elapsed: Duration) -> Deadline {
         let share = settings
             .time
@@ -33,16 +33,16 @@ impl Deadline {
         }
     }
 
-    /// Says why minimising ended.
+    /// Returns the reason why minimising ended.
     pub(super) fn why(&self) -> String {
         if interrupted() {
             return "it was interrupted".into();
         }
         let seconds = self.limit.as_secs_f64();
-        format!("there was no more time than {seconds} seconds for it (`minimise_time`)")
+        format!("the limit of {seconds} seconds was reached (`minimise_time`)")
     }
 
-    /// `true` if it has passed, or the user wants all of it to end.
+    /// `true` if it has passed, or if the user interrupted the process.
     pub(super) fn is_over(&self) -> bool {
         interrupted() || self.at.is_some_and(|at| Instant::now() >= at)
     }

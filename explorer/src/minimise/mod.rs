@@ -1,13 +1,15 @@
-//! Findings made small and sure: each is replayed once, and then a smaller execution is looked for that shows the same.
+//! Replay and minimisation of findings: each finding is replayed once, and then a smaller execution that shows the same
+//! is looked for.
 //!
-//! Smaller is: fewer preemptions; if as many, fewer context switches; then fewer steps. First the execution is cut down,
-//! greedily (`reduce`): delta debugging (Zeller, Hildebrandt, TSE 2002) over its preemptions, and merging of blocks as
-//! in Tinertia (Jalbert, Sen, FSE 2010). Then every execution is run in order of preemptions, as far as the budget goes
-//! (`prove`): what that completes is known, and the note on the finding says so.
+//! An execution is smaller if it has fewer preemptions; with as many of them, fewer context switches; and with as many
+//! of those, fewer steps. First the execution is reduced greedily (`reduce`): by delta debugging (Zeller, Hildebrandt,
+//! TSE 2002) over its preemptions, and by merging blocks as in Tinertia (Jalbert, Sen, FSE 2010). Then every execution
+//! is run in order of preemptions, as far as the budget goes (`prove`). The note on the finding says how far that got.
 //!
 //! Guarantee: the result shows the same failure (see `same`), in a strict replay of its schedule. Misses: without a
-//! complete proof, smaller executions; the note then says that there may be one. Crashes are left as they are, and what
-//! departs from its schedule cannot be minimised. Monitors hear the executions that concern their own findings.
+//! complete proof, smaller executions; the note then says that there may be one. Crashes are left as they are, and an
+//! execution that departs from its schedule cannot be minimised. Monitors receive the executions that concern their own
+//! findings.
 
 mod deadline;
 mod prove;
@@ -28,26 +30,25 @@ use prove::Proven;
 use same::Failure;
 use trial::{Budget, Shown, Size, Subject, Trial};
 
-/// What a report notes where an execution crashed that was run for the sake of a finding.
-const CRASHED: &str =
-    "a smaller execution was looked for, or a breakpoint, and one crashed: the process may be damaged";
+/// The note of a report if an execution crashed that was run for the sake of a finding.
+const CRASHED: &str = "an execution crashed that was run to minimise findings: the process may be damaged";
 
-/// The crash of an execution that was to be smaller, and what it showed.
+/// The findings of an execution that crashed while findings were minimised.
 pub(crate) struct Crashed(Vec<Finding>);
 
-/// Makes the findings of an exploration small and sure.
+/// Replays and minimises the findings of an exploration.
 pub(crate) struct Minimiser<'a> {
     worker: &'a mut Executor,
-    /// What is left for all findings together; each may take an even share of it.
+    /// The remaining executions for all findings together; each finding may use an even share of them.
     executions: u64,
     retries: u32,
     deadline: Deadline,
-    /// Whether the search ran executions in order of preemptions, so that what it found first has the fewest.
+    /// `true` if the search ran executions in order of preemptions, so that its first finding has the fewest.
     in_order: bool,
 }
 
 impl<'a> Minimiser<'a> {
-    /// A minimiser that runs executions on this worker, whose search is over.
+    /// Makes a minimiser that runs executions on this worker, whose search is over.
     pub(crate) fn new(
         worker: &'a mut Executor,
         settings: &Settings,
@@ -63,7 +64,7 @@ impl<'a> Minimiser<'a> {
         }
     }
 
-    /// Replays and minimises all findings of a report; notes give the result. Calls `ran` after each execution.
+    /// Replays and minimises all findings of a report, and adds notes on the result. Calls `ran` after each execution.
     pub(crate) fn settle(
         mut self,
         report: &mut Report,
@@ -75,14 +76,14 @@ impl<'a> Minimiser<'a> {
         let mut replayed = false;
         for at in 0..report.findings.len() {
             let finding = &report.findings[at];
-            // A misuse by no task is a monitor's, of which none hears any more.
+            // A misuse without a task is the panic of a monitor, which is not called any more.
             if !finding.is_error()
                 || matches!(finding.kind, FindingKind::Crash | FindingKind::Divergence)
                 || finding.kind == FindingKind::Misuse && finding.tasks.is_empty()
             {
                 continue;
             }
-            // One is replayed at least, whatever the time.
+            // At least one finding is replayed, even if the time is over.
             if replayed && self.deadline.is_over() {
                 report.note(&not_replayed(at + 1, self.deadline));
                 return;
@@ -127,7 +128,7 @@ impl<'a> Minimiser<'a> {
         }
     }
 
-    /// One finding, replayed and minimised.
+    /// Replays and minimises one finding.
     fn settle_one(
         &mut self,
         known: &[Finding],
@@ -204,7 +205,7 @@ impl<'a> Minimiser<'a> {
         })
     }
 
-    /// Replays a finding's schedule: what it shows, if it is the failure.
+    /// Replays a finding's schedule. Returns the execution if it shows the failure.
     fn replay(
         &mut self,
         finding: &Finding,
@@ -213,7 +214,7 @@ impl<'a> Minimiser<'a> {
         subject: Subject<'_>,
     ) -> Result<Option<Box<Shown>>, Crashed> {
         let strategy = Replay::new(finding.schedule.choices.clone());
-        // A replay has its own account: it is due whatever minimising may cost.
+        // A replay has a budget of its own: it takes place however much minimising costs.
         let mut budget = Budget::new(1, self.deadline);
         let trial = self.worker.apart(Box::new(strategy), heard, |worker| {
             subject.run(worker, failure, &mut budget)
@@ -226,11 +227,11 @@ impl<'a> Minimiser<'a> {
     }
 }
 
-/// A finding as it is reported, and what there is to say of it.
+/// A finding as it is reported, with a note on it.
 struct Settled {
     finding: Finding,
     note: Option<String>,
-    /// What it took of the executions for minimising.
+    /// The number of executions that it used.
     spent: u64,
 }
 
@@ -239,22 +240,22 @@ struct Search<'a> {
     worker: &'a mut Executor,
     subject: Subject<'a>,
     failure: Failure,
-    /// Whether monitors are to hear it.
+    /// `true` if monitors receive the executions.
     heard: bool,
-    /// The other findings of the report: what says the same as one of them is no smaller form of this one.
+    /// The other findings of the report. An execution that shows one of them is no smaller form of this finding.
     others: Vec<&'a Finding>,
     budget: Budget,
-    /// The smallest so far.
+    /// The smallest execution so far.
     best: Box<Shown>,
 }
 
-/// What a report notes where there was no time for a finding and those after it.
+/// Returns the note for a finding, and those after it, for which no time was left.
 fn not_replayed(number: usize, deadline: Deadline) -> String {
     let why = deadline.why();
-    format!("finding {number} and those after it were neither replayed nor made smaller: {why}")
+    format!("finding {number} and those after it were neither replayed nor minimised: {why}")
 }
 
-/// Describes the result of minimising, which ended at the deadline if one is given.
+/// Describes the result of minimising. `cut` is the deadline, if that ended it.
 fn note(before: Size, after: Size, executions: u64, proven: Proven, cut: Option<Deadline>) -> String {
     let counted = |count: u64, what: &str| match count {
         1 => format!("1 {what}"),

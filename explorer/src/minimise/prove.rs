@@ -1,23 +1,25 @@
-//! Every execution in order of preemptions, as far as the budget goes: what is smaller is found, or there is nothing.
+//! A run of every execution in order of preemptions, as far as the budget goes. It finds a smaller execution, or proves
+//! that there is none.
 
 use super::trial::Trial;
 use super::{Crashed, Search};
 use intermezzo_engine::strategy::Coverage;
 use intermezzo_search::IterativePreemptionBounding;
 
-/// What is certain of the smallest execution found.
+/// The certainty about the smallest execution found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proven {
-    /// Nothing: there may be a smaller one.
+    /// None: there may be a smaller one.
     Nothing,
-    /// None with fewer preemptions shows the failure.
+    /// No execution with fewer preemptions shows the failure.
     Preemptions,
-    /// No smaller one does.
+    /// No smaller execution shows the failure.
     All,
 }
 
 impl Search<'_> {
-    /// Runs executions in order of preemptions, up to those of the smallest so far, with what is left of the budget.
+    /// Runs executions in order of preemptions, up to the number of the smallest execution so far, with the rest of the
+    /// budget.
     pub(super) fn prove(&mut self) -> Result<Proven, Crashed> {
         let Search {
             worker,
@@ -54,7 +56,7 @@ impl Search<'_> {
     }
 }
 
-/// For how many numbers of preemptions, from none on, every execution was run.
+/// Returns the number of complete rounds: every execution with fewer preemptions than that was run.
 fn rounds_complete(coverage: &Coverage) -> u32 {
     match coverage {
         Coverage::Bounded {

@@ -1,11 +1,11 @@
-//! Cutting an execution down: fewer preemptions, fewer context switches, ever again until nothing helps.
+//! The reduction of an execution: fewer preemptions and fewer context switches, repeatedly, until nothing helps.
 
 use super::script::{Follow, Script};
 use super::trial::Trial;
 use super::{Crashed, Search};
 
 impl Search<'_> {
-    /// Cuts the smallest execution so far down, for half of the budget.
+    /// Reduces the smallest execution so far, with half of the budget.
     pub(super) fn reduce(&mut self) -> Result<(), Crashed> {
         loop {
             let before = self.best.size;
@@ -19,7 +19,7 @@ impl Search<'_> {
         }
     }
 
-    /// Runs a script; whether it gave a smaller execution that shows the failure.
+    /// Runs a script. Returns `true` if it gave a smaller execution that shows the failure.
     fn helps(&mut self, script: Script) -> Result<bool, Crashed> {
         if self.budget.is_half_spent() {
             return Ok(false);
@@ -44,7 +44,7 @@ impl Search<'_> {
         }
     }
 
-    /// Leaves the end to the default.
+    /// Leaves the end of the execution to the default.
     fn end_earlier(&mut self) -> Result<(), Crashed> {
         let mut dropped = self.best.script.blocks.len();
         while dropped > 0 {
@@ -60,7 +60,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Takes preemptions back: all, halves, and so on to single ones, until none can be spared.
+    /// Removes preemptions: all at once, then halves, and so on down to single ones, until none can be removed.
     fn preempt_less(&mut self) -> Result<(), Crashed> {
         let mut together = self.preempting().len();
         while together > 0 {
@@ -88,7 +88,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The blocks that begin with a preemption.
+    /// Returns the blocks that begin with a preemption.
     fn preempting(&self) -> Vec<usize> {
         let blocks = self.best.script.blocks.iter().enumerate();
         blocks
@@ -97,7 +97,7 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Lets tasks do in one go what they do in two.
+    /// Merges two blocks of a task into one.
     fn switch_less(&mut self) -> Result<(), Crashed> {
         let mut at = 0;
         while at < self.best.script.blocks.len() {
@@ -116,7 +116,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Lets choices that are not of tasks come out as they do by default.
+    /// Sets choices of other kinds than tasks to their defaults.
     fn be_usual(&mut self) -> Result<(), Crashed> {
         let mut at = 0;
         while let Some(&(_, taken)) = self.best.script.values.get(at) {

@@ -1,13 +1,14 @@
-//! The breakpoint that shows a finding again without the tool: pairs of places, each tried.
+//! The search for a breakpoint that reproduces a finding without the tool, by trying pairs of places.
 //!
-//! Park and Sen's first method (EECS-2011-159, section 5): a finding names the two places that conflict, and a
-//! breakpoint there brings the conflict about. Differs: what is suggested was tried. Candidates are the places that the finding
-//! itself names (the locks of a deadlock, the accesses of a race), and then those of operations of different tasks on one
-//! variable that came one after the other in the execution that is reported, those first for which a task was
-//! interrupted; the first one counts with which the default execution, without a preemption, shows the same failure.
+//! This is Park and Sen's first method (EECS-2011-159, section 5): a finding names the two places that conflict, and a
+//! breakpoint there brings the conflict about. It differs in that each suggestion was tried. The first candidates are
+//! the places that the finding itself names: the locks of a deadlock, the accesses of a race. Then come operations of
+//! different tasks on one variable that follow each other in the reported execution, first those for which a task was
+//! interrupted. A candidate counts if the default execution, without a preemption, shows the same failure with it.
 //!
-//! Misses: failures that take more than two breakpoints; those that take what the environment does (a spurious wake-up, a
-//! value of `choose`); pairs beyond the [`TRIALS`] first. A finding then says that it has none, and why.
+//! Misses: failures that need more than two breakpoints; those that depend on the environment (a spurious wake-up) or
+//! on a value of `choose`; candidates beyond the first [`TRIALS`]. The finding then says that it has no breakpoint, and
+//! why.
 
 use super::same::Failure;
 use super::script::{Follow, Script};
@@ -20,28 +21,28 @@ use intermezzo_engine::sites::Sites;
 use intermezzo_sdk::FindingKind;
 use std::collections::{HashMap, HashSet};
 
-/// Most executions in search of a finding's breakpoint: some tests have thousands of pairs.
+/// The largest number of executions in search of a finding's breakpoint. Some tests have thousands of candidates.
 const TRIALS: u64 = 400;
 
-/// Of how many candidates, from the first, pairs are tried.
+/// The number of candidates, from the first, of which pairs are tried.
 const PAIRED: usize = 12;
 
-/// Places that may bring a failure about.
+/// A breakpoint that may bring a failure about.
 #[derive(Clone, PartialEq, Eq)]
 struct Candidate {
     arming: Arming,
-    /// What is accessed, in words.
+    /// The variable that is accessed, in words.
     what: String,
 }
 
-/// What came of a candidate.
+/// The result of trying a candidate.
 struct Tried {
-    /// How often somebody waited in vain, or went on out of order.
+    /// The number of tasks that timed out at it, or continued out of order.
     in_vain: u64,
 }
 
 impl Minimiser<'_> {
-    /// The breakpoint of a finding, the `number`th of the report; or why there is none.
+    /// Returns the breakpoint of a finding, which is the `number`th of the report, or the reason why there is none.
     pub(super) fn breakpoint_of(
         &mut self,
         finding: &Finding,
@@ -51,7 +52,7 @@ impl Minimiser<'_> {
         let failure = Failure::of(finding);
         let heard = finding.monitor != FoundBy::Engine;
         let singles = candidates(finding);
-        // Some failures take two of them.
+        // Some failures need two breakpoints.
         let pairs = (0..singles.len().min(PAIRED)).flat_map(|one| (0..one).map(move |other| [other, one]));
         let pairs = pairs.map(|pair| pair.map(|at| singles[at].clone()).to_vec());
         let by_default = self.try_out(
@@ -72,7 +73,7 @@ impl Minimiser<'_> {
             else {
                 continue;
             };
-            // Where no order has to be brought about, one that comes after others have waited in vain brings nothing about.
+            // If the default order shows the failure, a breakpoint at which tasks time out first contributes nothing.
             if by_default.is_some() && in_vain > 0 {
                 continue;
             }
@@ -92,7 +93,8 @@ impl Minimiser<'_> {
         })
     }
 
-    /// Runs the default execution with these armed: what came of it, if it shows the failure and all of them were hit.
+    /// Runs the default execution with these breakpoints armed. Returns the result if it shows the failure and all of
+    /// them were hit.
     fn try_out(
         &mut self,
         armings: Armings,
@@ -126,7 +128,7 @@ impl Minimiser<'_> {
     }
 }
 
-/// The candidates, the most likely first.
+/// Returns the candidates, the most likely first.
 fn candidates(finding: &Finding) -> Vec<Candidate> {
     let mut all = named_by(finding);
     let mut later = Vec::new();
@@ -140,7 +142,7 @@ fn candidates(finding: &Finding) -> Vec<Candidate> {
     all
 }
 
-/// Those of the places that the finding itself names.
+/// Returns the candidates at places that the finding itself names.
 fn named_by(finding: &Finding) -> Vec<Candidate> {
     let places: Vec<(Spot, &str)> = finding
         .places
@@ -182,15 +184,16 @@ fn before(first: &(Spot, &str), second: &(Spot, &str), (skip, skip_second): (u64
     }
 }
 
-/// Pairs of operations of different tasks on one variable that do not commute, the closest ones first: each as it is, and
-/// with visits skipped as many as there were before, of both sides and of one. And whether the second's task was interrupted for the first.
+/// Returns pairs of operations of different tasks on one variable that do not commute, the closest ones first. Each
+/// pair comes as it is, and with skipped visits: as many as there were before, on both sides and on either. The flag is
+/// `true` if the second operation's task was interrupted for the first.
 fn conflicts(events: &[FindingEvent]) -> Vec<(Vec<Candidate>, bool)> {
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     let mut earlier: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, second) in events.iter().enumerate().filter(|(_, event)| may_conflict(event)) {
         let same_var = earlier.entry(&second.var).or_default();
         let firsts = same_var.iter().rev().map(|&first| (first, &events[first]));
-        // Others have come in between, whose own order with the second says as much.
+        // Beyond an operation of the second's own task, the order of the operations in between says as much.
         let firsts = firsts.take_while(|(_, first)| first.task != second.task);
         let conflicting = firsts.filter(|(_, first)| !(only_reads(first) && only_reads(second)));
         pairs.extend(conflicting.map(|(first, _)| (first, at)));
@@ -221,7 +224,7 @@ fn conflicts(events: &[FindingEvent]) -> Vec<(Vec<Candidate>, bool)> {
         Some(([vec![plain], skipping.to_vec()].concat(), interrupted))
     });
     let mut candidates: Vec<(Vec<Candidate>, bool)> = candidates.collect();
-    // What skips nothing is the better breakpoint: those are tried first.
+    // A breakpoint that skips nothing is better, so those are tried first.
     let skipping: Vec<_> = candidates
         .iter_mut()
         .map(|(pair, interrupted)| (pair.split_off(1), *interrupted))
@@ -257,7 +260,7 @@ fn only_reads(event: &FindingEvent) -> bool {
     event.effect.is_none() && reads.contains(&event.op.as_str())
 }
 
-/// The place of an event; of a path that could not be read again, the end.
+/// Returns the place of an event. If its path could not be parsed as a whole later, only the end of the path is used.
 fn spot(site: &str) -> Option<Spot> {
     let mut parts = site.rsplitn(3, ':');
     let column = parts.next()?.parse().ok()?;
@@ -270,14 +273,14 @@ fn spot(site: &str) -> Option<Spot> {
     })
 }
 
-/// Why there is none.
+/// Returns the reason why there is no breakpoint.
 fn none(finding: &Finding, candidates: usize, by_default: bool) -> String {
     let choices = &finding.schedule.choices;
     if choices
         .iter()
         .any(|choice| choice.kind != ChoiceKind::Task && choice.taken != 0)
     {
-        "it takes what the environment does, or a chosen value, which no breakpoint commands".into()
+        "it depends on the environment or on a chosen value, which no breakpoint controls".into()
     } else if by_default {
         "the default order of tasks shows it, and no pair of places does more for it".into()
     } else if candidates == 0 {
@@ -289,7 +292,7 @@ fn none(finding: &Finding, candidates: usize, by_default: bool) -> String {
     }
 }
 
-/// What is printed.
+/// Returns the breakpoint as it is printed.
 fn suggestion(
     finding: &Finding,
     number: usize,

@@ -1,10 +1,10 @@
-//! When two executions show the same failure.
+//! Equality of failures in two executions.
 //!
-//! The same: findings of one kind, of one origin, with the same details, but that tasks and variables may have other names
-//! (`task 1`, `mutex 0.2`), and that several tasks may come in another order. Places in the source and values count: an
+//! Two findings are the same if they have the same kind, origin and details. Tasks and variables may have other names
+//! (`task 1`, `mutex 0.2`), and several tasks may come in another order. Places in the source and values count: an
 //! assertion that fails with another value is another failure.
 //!
-//! A monitor's finding is known by the places in the source that it is about, and by its message if it has none.
+//! A monitor's finding is identified by the places in the source that it is about, or by its message if it has none.
 
 use crate::report::{Finding, FindingDetail, FoundBy};
 use intermezzo_sdk::{FindingKind, Severity};
@@ -41,7 +41,7 @@ impl Failure {
         }
     }
 
-    /// The one of these findings that shows the failure.
+    /// Returns the first of these findings that shows the failure.
     pub(super) fn among(&self, findings: Vec<Finding>) -> Option<Finding> {
         findings.into_iter().find(|finding| Failure::of(finding) == *self)
     }
@@ -143,7 +143,7 @@ mod tests {
                 panic("main", "a.rs:1:2", "left: 2"),
             ),
             (
-                // Whatever a test says is compared as it is.
+                // The words of a test are compared as they are.
                 panic("main", "a.rs:1:2", "mutex 0.1; lost"),
                 panic("main", "a.rs:1:2", "mutex 0.2; lost"),
             ),

@@ -1,8 +1,8 @@
-//! An execution as who went when, so that one that is a little different can be asked for.
+//! An execution as a list of blocks of steps, from which one that differs a little can be made.
 //!
-//! A script is followed loosely: it names tasks by who created them, not by the place in a list of alternatives, so it
-//! still makes sense where an earlier change has opened or closed some. Where the task that should go cannot, the next
-//! in the script that can goes.
+//! A script is followed loosely. It names tasks by their creators instead of by index in a list of alternatives, so it
+//! still makes sense if an earlier change has added or removed alternatives. If the task that should run cannot, the
+//! next task in the script that can runs instead.
 
 use intermezzo_engine::record::Task;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -10,28 +10,28 @@ use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, SoFar, Status, St
 use intermezzo_engine::trace::Trace;
 use std::collections::VecDeque;
 
-/// Steps of one task in a row.
+/// Consecutive steps of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     task: u64,
     steps: u32,
-    /// Whether it may begin by a preemption. Else it waits until the task before it cannot go on.
+    /// `true` if it may begin with a preemption. Otherwise it waits until the task before it cannot continue.
     pub(super) preempts: bool,
 }
 
-/// Who went when.
+/// The blocks and values of an execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) blocks: Vec<Block>,
-    /// What was taken at the choices that are not of tasks, in order.
+    /// The alternatives taken at choices of other kinds than tasks, in order.
     pub(super) values: VecDeque<(ChoiceKind, u32)>,
 }
 
 impl Script {
-    /// The script of an execution.
+    /// Returns the script of an execution.
     pub(super) fn of(trace: &Trace, tasks: &[Task], choices: &[Choice]) -> Script {
         let mut blocks: Vec<Block> = Vec::new();
-        // The first step is what the test's body does before there is anything to decide.
+        // The first step is the part of the test's body before the first choice.
         for pair in trace.steps().windows(2) {
             let (before, step) = (&pair[0], &pair[1]);
             let task = lineage(tasks, step.task);
@@ -55,7 +55,7 @@ impl Script {
         }
     }
 
-    /// The block of the same task that comes next after this one, if there is another between them.
+    /// Returns the next block of the same task, if there is another block in between.
     fn next_of_same(&self, at: usize) -> Option<usize> {
         let task = self.blocks[at].task;
         let later = self.blocks.iter().enumerate().skip(at + 1);
@@ -65,7 +65,7 @@ impl Script {
             .find(|&next| next > at + 1)
     }
 
-    /// With the task's next block done right after this one.
+    /// Returns the script with the task's next block moved right behind this one.
     pub(super) fn with_next_pulled(&self, at: usize) -> Option<Script> {
         let next = self.next_of_same(at)?;
         let mut script = self.clone();
@@ -74,7 +74,7 @@ impl Script {
         Some(script)
     }
 
-    /// With this block put off until right before the task's next one.
+    /// Returns the script with this block delayed until right before the task's next one.
     pub(super) fn with_put_off(&self, at: usize) -> Option<Script> {
         let next = self.next_of_same(at)?;
         let mut script = self.clone();
@@ -84,7 +84,8 @@ impl Script {
     }
 }
 
-/// Returns what identifies a task in every execution: its number among its creator's tasks, and those of all above it.
+/// Returns a hash that identifies a task in every execution, made of its index among its creator's tasks and the
+/// indices of all its ancestors.
 fn lineage(tasks: &[Task], mut task: u32) -> u64 {
     let mut ordinals = Vec::new();
     while task != 0 {
@@ -92,7 +93,7 @@ fn lineage(tasks: &[Task], mut task: u32) -> u64 {
         ordinals.push(entry.ordinal);
         task = entry.parent;
     }
-    // Two that come out alike would only make a script less exact.
+    // A collision only makes a script less exact.
     ordinals.iter().rev().fold(1u64, |above, &ordinal| {
         above
             .wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -100,17 +101,17 @@ fn lineage(tasks: &[Task], mut task: u32) -> u64 {
     })
 }
 
-/// Runs one execution, by a script.
+/// A strategy that runs one execution, by a script.
 pub(super) struct Follow {
     script: Script,
     begun: bool,
-    /// The block that is due, and how many steps have been taken off the script.
+    /// The block that is due, and the number of steps removed from the script.
     due: usize,
     seen: usize,
 }
 
 impl Follow {
-    /// The execution that this script describes, as far as there is one.
+    /// Makes the strategy for this script.
     pub(super) fn new(script: Script) -> Follow {
         Follow {
             script,
@@ -120,7 +121,7 @@ impl Follow {
         }
     }
 
-    /// Takes the steps off the script that have been taken since the last choice.
+    /// Removes from the script the steps that were taken since the last choice.
     fn catch_up(&mut self, trace: &Trace, tasks: &[Task]) {
         for step in trace.steps().iter().skip(self.seen) {
             let task = lineage(tasks, step.task);

@@ -1,4 +1,4 @@
-//! One more execution of a test that failed: whether it fails in the same way, and how large it is.
+//! One more execution of a failing test: whether it fails in the same way, and its size.
 
 use super::deadline::Deadline;
 use super::same::Failure;
@@ -9,13 +9,13 @@ use intermezzo_engine::described::BreakpointFigures;
 use intermezzo_engine::runtime::Executor;
 use intermezzo_engine::schedule::{Choice, ChoiceKind, Premises, Schedule};
 
-/// How large an execution is: what counts most comes first.
+/// The size of an execution. The field that counts most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Size {
     pub(super) preemptions: u32,
     pub(super) switches: u64,
     pub(super) steps: u64,
-    /// How many choices that are not of tasks came out otherwise than by default.
+    /// The number of choices of other kinds than tasks that did not take their default.
     unusual: usize,
 }
 
@@ -25,12 +25,12 @@ pub(super) struct Shown {
     pub(super) finding: Finding,
     pub(super) size: Size,
     pub(super) script: Script,
-    /// What became of the breakpoints that were armed.
+    /// The figures of the armed breakpoints.
     pub(super) breakpoints: Vec<BreakpointFigures>,
 }
 
 impl Shown {
-    /// Whether it is smaller than this one; not if it would say the same as another finding.
+    /// Returns `true` if it is smaller than `best`, and does not say the same as another finding.
     pub(super) fn improves(&self, best: &Shown, others: &[&Finding]) -> bool {
         let says =
             |other: &&Finding| other.kind == self.finding.kind && other.message == self.finding.message;
@@ -38,21 +38,21 @@ impl Shown {
     }
 }
 
-/// What came of an execution.
+/// The result of an execution.
 pub(super) enum Trial {
-    /// The strategy asked for no more.
+    /// The strategy asked for no more executions.
     None,
     /// It does not show the failure.
     Other,
     /// It shows the failure.
     Shown(Box<Shown>),
-    /// It departed from what was prescribed.
+    /// It departed from its schedule.
     Departed,
-    /// It crashed, and may have damaged the process: nothing is to follow.
+    /// It crashed, and may have damaged the process: no other may follow.
     Crashed(Vec<Finding>),
 }
 
-/// The most that minimising may cost, in executions and steps, and when it has to end.
+/// The budget of minimising in executions and steps, and its deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     most: u64,
@@ -61,7 +61,7 @@ pub(super) struct Budget {
     deadline: Deadline,
 }
 
-/// Steps for which an execution counts as one: the default budget is then a matter of seconds in a debug build.
+/// The number of steps that count as one execution. With it the default budget is a matter of seconds in a debug build.
 const STEPS_PER_EXECUTION: u64 = 200;
 
 impl Budget {
@@ -74,12 +74,12 @@ impl Budget {
         }
     }
 
-    /// `true` if time was over while executions were left.
+    /// `true` if the time was over while executions were left.
     pub(super) fn is_cut(&self) -> bool {
         self.spent() < self.most && self.deadline.is_over()
     }
 
-    /// What is gone.
+    /// Returns the part of the budget that is spent.
     pub(super) fn spent(&self) -> u64 {
         self.executions.max(self.steps / STEPS_PER_EXECUTION)
     }
@@ -89,13 +89,13 @@ impl Budget {
         self.spent() >= self.most || self.deadline.is_over()
     }
 
-    /// `true` if more than half is gone.
+    /// `true` if half of it is spent.
     pub(super) fn is_half_spent(&self) -> bool {
         self.spent() >= self.most.div_ceil(2) || self.deadline.is_over()
     }
 }
 
-/// A test, to be run again: what each trial needs beside its strategy.
+/// A test to run again: the arguments of a trial besides its strategy.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) test: &'a dyn Fn(),
@@ -105,7 +105,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Runs the next execution of the worker's strategy, at the expense of the budget.
+    /// Runs the next execution of the worker's strategy, and charges it to the budget.
     pub(super) fn run(&self, worker: &mut Executor, failure: &Failure, budget: &mut Budget) -> Trial {
         if !worker.prepare() {
             return Trial::None;

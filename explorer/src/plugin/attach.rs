@@ -1,4 +1,4 @@
-//! Monitors that settings name, found and made: one for each worker.
+//! The monitors that the settings name, found and made for each worker.
 
 use super::{Plugin, PluginError};
 use crate::listening::Listening;
@@ -6,34 +6,34 @@ use crate::settings::Wanted;
 use intermezzo_sdk::Monitor;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Makes the monitor of that name, with these arguments; `None` if there is none: then it is looked for among plugins.
-/// The engine names no monitor, so whoever has some brings this.
+/// A function that makes the monitor of this name, with these arguments. It returns `None` if it knows no such monitor,
+/// which is then looked for among plugins. The engine names no monitor, so a crate that has some provides this.
 pub type ByName = fn(name: &str, arguments: &str) -> Option<Result<Box<dyn Monitor>, String>>;
 
-/// Monitors that are no plugins, and those of them that are on where nothing is set.
+/// Monitors that are no plugins, and the defaults among them.
 #[derive(Clone, Copy)]
 pub struct Brought {
     /// Makes one of them.
     pub by_name: ByName,
     /// Returns their names.
     pub names: fn() -> Vec<&'static str>,
-    /// The list of monitors, as the setting `monitors` has it, that is on where nothing is set.
+    /// The default of the setting `monitors`.
     pub on: &'static str,
-    /// The name of the one that finds data races.
+    /// The name of the monitor that finds data races.
     pub data_race: &'static str,
 }
 
-/// What every explorer of this process has, once brought.
+/// The monitors known to every explorer of this process.
 static BROUGHT: OnceLock<Brought> = OnceLock::new();
 
-/// Gives every explorer of this process these monitors by name, and its defaults. The engine names no monitor: a crate
-/// that composes the engine with monitors calls this, once, before the first explorer is made.
+/// Makes these monitors, and their defaults, known to every explorer of this process. The engine names no monitor: a
+/// crate that combines the engine with monitors calls this once, before the first explorer is made.
 pub fn bring(brought: Brought) {
-    // Another call would bring what is there already.
+    // Another call would bring the same.
     let _ = BROUGHT.set(brought);
 }
 
-/// The name of the monitor that finds data races, if one was brought.
+/// Returns the name of the monitor that finds data races, if one was brought.
 pub(crate) fn data_race() -> Option<&'static str> {
     BROUGHT.get().map(|brought| brought.data_race)
 }
@@ -41,14 +41,14 @@ pub(crate) fn data_race() -> Option<&'static str> {
 /// Monitors that are no plugins.
 pub(crate) struct Known {
     pub(crate) by_name: Option<ByName>,
-    /// What they are called.
+    /// Their names.
     pub(crate) names: Vec<&'static str>,
-    /// Which of them are on where nothing is set.
+    /// Those that are on by default.
     on: Vec<Wanted>,
 }
 
 impl Known {
-    /// Those that were brought for all explorers of the process.
+    /// Returns the monitors known to all explorers of the process.
     pub(crate) fn brought() -> Known {
         match BROUGHT.get() {
             Some(brought) => Known {
@@ -65,14 +65,14 @@ impl Known {
     }
 }
 
-/// How to make one more of a monitor.
+/// A function that makes one more of a monitor.
 type Make = Box<dyn Fn() -> Result<Box<dyn Monitor>, String> + Send + Sync>;
 
-/// The monitors on by default as this list changes them, for so many workers. A default one is left out where a monitor
-/// of its name is attached by hand.
+/// Returns the monitors that are on by default, as changed by this list, for this many workers. A default monitor is
+/// left out if one of its name was attached in code.
 ///
 /// # Errors
-/// One cannot be found or made, or is another's double.
+/// A monitor cannot be found or made, or is listed twice.
 pub(crate) fn attach(
     list: &[Wanted],
     known: &Known,
@@ -83,7 +83,7 @@ pub(crate) fn attach(
     let mut all = Vec::new();
     let resolved = Wanted::resolve(list, known.on.clone())?;
     if resolved.is_empty() {
-        // Nobody's factory is called to ask for a name.
+        // No factory is called just to ask for its name.
         return Ok(all);
     }
     let by_hand: Vec<String> = by_hand.iter().map(Listening::name).collect();
@@ -99,7 +99,7 @@ pub(crate) fn attach(
             ));
         }
         names.push((name, wanted.to_string()));
-        // Now, where it can be refused; a worker cannot refuse it.
+        // They are made now, when an error can still be returned. A worker cannot return one.
         let mut made = vec![first];
         for _ in 1..jobs {
             made.push(make()?);
@@ -113,7 +113,7 @@ pub(crate) fn attach(
     Ok(all)
 }
 
-/// The monitor, and how to make more of it.
+/// Returns the monitor, and a function that makes more of it.
 fn first(wanted: &Wanted, known: &Known) -> Result<(Box<dyn Monitor>, Make), String> {
     let Wanted { name, arguments } = wanted.clone();
     if let Some(by_name) = known.by_name

@@ -1,4 +1,4 @@
-//! What can be told of a library before any of its code runs.
+//! Checks of a library before any of its code runs.
 
 use super::problem::PluginProblem;
 use intermezzo_sdk::abi::{ENTRY, ENTRY_PREFIX};
@@ -8,16 +8,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Largest file that is taken for a plugin.
+/// The size of the largest file that is accepted as a plugin.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
-/// Most bytes of memory that a library may take up.
+/// The largest amount of memory, in bytes, that a library may take up.
 const IMAGE_BYTES_MAX: u64 = 1 << 40;
 
-/// How libraries begin: on Linux and its like, and on Apple's systems, in their two byte orders.
+/// The first bytes of libraries: on Linux and similar systems, and on Apple's systems in both byte orders.
 const MAGIC: [&[u8]; 3] = [b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe"];
 
-/// Looks at the file, and gives its full path.
+/// Checks the file, and returns its full path.
 ///
 /// # Errors
 /// It is no plugin for this process.
@@ -73,8 +73,8 @@ fn examine(bytes: &[u8]) -> Result<(), PluginProblem> {
     check_entry(&file)
 }
 
-/// Checks that the parts to be loaded are in the file, and do not lie one over the other in memory: a loader need not
-/// notice, and what it makes of them goes wrong when the process ends.
+/// Checks that the parts to be loaded are in the file, and do not overlap in memory. A loader need not notice that, and
+/// then something goes wrong when the process ends.
 fn check_segments(file: &object::File<'_>) -> Result<(), PluginProblem> {
     let damaged = |what: String| Err(PluginProblem::Damaged(what));
     let mut end = 0;
@@ -98,7 +98,7 @@ fn check_segments(file: &object::File<'_>) -> Result<(), PluginProblem> {
     Ok(())
 }
 
-/// What a file is that holds no machine code.
+/// Returns the kind of a file that holds no machine code.
 fn describe(bytes: &[u8]) -> &'static str {
     match std::str::from_utf8(bytes) {
         Ok("") => "empty",
@@ -120,7 +120,7 @@ fn check_machine(file: &object::File<'_>) -> Result<(), PluginProblem> {
         "riscv64" => Architecture::Riscv64,
         "s390x" => Architecture::S390x,
         "powerpc64" => Architecture::PowerPc64,
-        // What is not known cannot be compared: the loader will.
+        // An unknown architecture cannot be compared here; the loader will do it.
         _ => file.architecture(),
     };
     let describe = |format: BinaryFormat, machine: Architecture, little: bool, bits: u32| {
@@ -137,7 +137,7 @@ fn check_machine(file: &object::File<'_>) -> Result<(), PluginProblem> {
     }
 }
 
-/// Checks that the entry is there, and is code.
+/// Checks that the entry exists and is code.
 fn check_entry(file: &object::File<'_>) -> Result<(), PluginProblem> {
     let damaged = |error: object::Error| PluginProblem::Damaged(error.to_string());
     let mut other = None;
@@ -149,7 +149,7 @@ fn check_entry(file: &object::File<'_>) -> Result<(), PluginProblem> {
         let Ok(name) = std::str::from_utf8(name) else {
             continue;
         };
-        // Mach-O has an underscore before names of C.
+        // Mach-O puts an underscore before C names.
         let name = if file.format() == BinaryFormat::MachO {
             name.strip_prefix('_').unwrap_or(name)
         } else {

@@ -1,4 +1,4 @@
-//! Where a plugin is that is called by its name.
+//! The search for a plugin by its name.
 
 use super::problem::PluginProblem;
 use crate::settings::{PLUGIN_PATH_VARIABLE, did_you_mean};
@@ -6,15 +6,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 
-/// Whether this is a path, and no name.
+/// `true` if this is a path instead of a name.
 pub(super) fn is_path(name: &str) -> bool {
     name.contains(std::path::is_separator) || name.ends_with(DLL_SUFFIX)
 }
 
-/// The file of the plugin of that name. Monitors of those other names are no plugins.
+/// Returns the file of the plugin of this name. `others` are monitors that are no plugins, for hints.
 ///
 /// # Errors
-/// It is nowhere.
+/// It was not found.
 pub(super) fn find(name: &str, others: &[&str]) -> Result<PathBuf, PluginProblem> {
     if is_path(name) {
         return Ok(name.into());
@@ -31,7 +31,7 @@ pub(super) fn find(name: &str, others: &[&str]) -> Result<PathBuf, PluginProblem
     })
 }
 
-/// What may have been meant, among these names and the libraries in these directories.
+/// Returns what may have been meant, among these names and the libraries in these directories.
 fn hint(name: &str, others: &[&str], directories: &[PathBuf]) -> String {
     let libraries: BTreeSet<String> = directories
         .iter()
@@ -45,7 +45,7 @@ fn hint(name: &str, others: &[&str], directories: &[PathBuf]) -> String {
     hint
 }
 
-/// What the libraries in this directory would be called as plugins; none if it cannot be read.
+/// Returns the plugin names of the libraries in this directory; none if it cannot be read.
 fn libraries(directory: &Path) -> Vec<String> {
     let files = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let names = files.filter_map(|file| {
@@ -56,7 +56,7 @@ fn libraries(directory: &Path) -> Vec<String> {
     names.collect()
 }
 
-/// Where plugins are looked for, first place first; those that are there.
+/// Returns the existing directories in which plugins are looked for, in that order.
 fn directories() -> Vec<PathBuf> {
     let mut directories: Vec<PathBuf> = Vec::new();
     if let Some(given) = std::env::var_os(PLUGIN_PATH_VARIABLE) {
@@ -65,7 +65,7 @@ fn directories() -> Vec<PathBuf> {
     if let Ok(program) = std::env::current_exe()
         && let Some(beside) = program.parent()
     {
-        // A test binary is in target/debug/deps, a library one level up.
+        // A test binary is in target/debug/deps, and a library one level above.
         if beside.ends_with("deps") {
             directories.extend(beside.parent().map(Path::to_owned));
         }

@@ -1,18 +1,18 @@
-//! The system's loader, and the entry in what it loads.
+//! The system's loader, and the entry of a loaded library.
 
 use super::problem::PluginProblem;
 use intermezzo_sdk::abi::{ENTRY, Entry, Foreign};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A library that is loaded, and its entry.
+/// A loaded library, and its entry.
 pub(super) struct Loaded {
     library: libloading::Library,
     pub(super) entry: Entry,
 }
 
 impl Loaded {
-    /// Leaves it in this process until its end: its thread-locals may have destructors to run.
+    /// Keeps the library in this process until its end: its thread-locals may have destructors to run.
     pub(super) fn stay(self) -> Entry {
         std::mem::forget(self.library);
         self.entry
@@ -27,7 +27,7 @@ impl Loaded {
     }
 }
 
-/// Keeps other threads from loading plugins. A process that is copied while one of its threads loads a library has a
+/// Keeps other threads from loading plugins. A process that is forked while one of its threads loads a library has a
 /// loader in the middle of its work, and no thread to finish it.
 pub(super) fn alone() -> MutexGuard<'static, ()> {
     static LOADS: Mutex<()> = Mutex::new(());
@@ -40,7 +40,7 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
 /// The loader refuses it.
 pub(super) fn open(path: &Path) -> Result<Loaded, PluginProblem> {
     let not_loadable = |error: libloading::Error| {
-        // What the loader says is one level down, if anywhere.
+        // The loader's own message is one level down, if there is one.
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         PluginProblem::NotLoadable(cause.unwrap_or_else(|| error.to_string()))
     };
@@ -59,29 +59,30 @@ pub(super) fn open(path: &Path) -> Result<Loaded, PluginProblem> {
 /// Makes a monitor.
 ///
 /// # Errors
-/// There is none, or none that keeps to the contract.
+/// The entry makes no monitor, or one that does not keep to the contract.
 pub(super) fn make(entry: Entry, arguments: &str) -> Result<Foreign, PluginProblem> {
     // SAFETY: it is the entry of a library that is never unloaded.
     unsafe { Foreign::make(entry, arguments) }.map_err(|refusal| PluginProblem::Refused(refusal.to_string()))
 }
 
-/// Loads it with all its symbols resolved, which shows now whether any is missing, and without giving them to others.
+/// Loads the library with all its symbols resolved, so that a missing one shows now, and without making them visible to
+/// others.
 ///
 /// # Safety
 /// Its initialisers may run.
 #[cfg(unix)]
 unsafe fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-    // SAFETY: says the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map(Into::into)
 }
 
-/// Loads it.
+/// Loads the library.
 ///
 /// # Safety
 /// Its initialisers may run.
 #[cfg(not(unix))]
 unsafe fn load(path: &Path) -> Result<libloading::Library, libloading::Error> {
-    // SAFETY: says the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { libloading::Library::new(path) }
 }

@@ -1,12 +1,12 @@
-//! Monitors from files: looked at, tried out in a process of their own, and loaded.
+//! Monitors from files, which are checked, tried out in a child process, and loaded.
 //!
-//! A file is refused with a message wherever something about it can be told before its code runs in this process: its
-//! headers and its entry are read (`file.rs`), then a child process loads it and makes the monitor once (`trial.rs`), so
-//! that a library whose code has been damaged takes the child with it. What is left is code that goes wrong in a
-//! callback only: that is as any code in this process.
+//! A file is refused with a message if a problem shows before its code runs in this process. First its headers and its
+//! entry are read (`file.rs`). Then a child process loads it and makes the monitor once (`trial.rs`), so that damaged
+//! code crashes only the child. What is left is code that fails only in a callback: it is treated like any code of this
+//! process.
 //!
-//! A library that was loaded stays until the process ends. Those that Rust makes are not built to be unloaded:
-//! thread-locals of theirs may have destructors to run.
+//! A loaded library stays until the process ends. Libraries made by Rust are not built to be unloaded: their
+//! thread-locals may have destructors to run.
 
 mod attach;
 mod file;
@@ -44,7 +44,7 @@ pub struct Plugin {
     monitor: Foreign,
 }
 
-/// What a plugin turned out to be when it was tried out.
+/// The properties of a plugin, as a trial has shown them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tried {
     /// The monitor's name.
@@ -53,9 +53,9 @@ pub struct Tried {
     pub plugin_version: Option<String>,
     /// The callbacks it wants, as bits of [`Interests`].
     pub interests: u32,
-    /// Whether reductions hide nothing from it.
+    /// `true` if reductions hide nothing from it.
     pub reduction_compatible: bool,
-    /// What went wrong in a rehearsal without ending it: panics, malformed findings.
+    /// Problems in a rehearsal that did not end it: panics, malformed findings.
     pub complaints: Vec<String>,
 }
 
@@ -68,10 +68,10 @@ impl Plugin {
         Plugin::load_with(path, "")
     }
 
-    /// Loads the monitor in this file, with these arguments. What they mean is the monitor's business.
+    /// Loads the monitor in this file, with these arguments. Their meaning is up to the monitor.
     ///
     /// # Errors
-    /// There is none that can be loaded, see [`PluginProblem`]; or the arguments are none of its.
+    /// There is none that can be loaded, see [`PluginProblem`]; or the monitor does not accept the arguments.
     pub fn load_with(path: impl AsRef<Path>, arguments: &str) -> Result<Plugin, PluginError> {
         let path = path.as_ref();
         let load = || {
@@ -92,9 +92,9 @@ impl Plugin {
         load().map_err(|problem| PluginError::new(path, problem))
     }
 
-    /// Tries the file out and says what it is, without loading it into this process: a child process loads it, makes the
-    /// monitor and plays an execution to it in which everything happens that a monitor may be told of. Where there
-    /// are no such processes (but on Unix), all of it happens in this one.
+    /// Tries the file out and returns its properties, without loading it into this process. A child process loads it,
+    /// makes the monitor and calls it with an execution in which everything happens that a monitor can receive. On
+    /// systems other than Unix there is no such child process, and all of it happens in this one.
     ///
     /// # Errors
     /// It cannot be loaded, or crashed while it was tried out.
@@ -104,36 +104,37 @@ impl Plugin {
         try_out().map_err(|problem| PluginError::new(path, problem))
     }
 
-    /// The file of the plugin of this name: `libNAME.so`, or as the platform calls it, with `_` for `-`. Looked for in the
-    /// directories of `INTERMEZZO_PLUGIN_PATH`; where the running program and its siblings are; and in
-    /// `target/debug` and `target/release` of the working directory and those above it. A name with a path separator,
-    /// or with the ending of libraries, is a path.
+    /// Returns the file of the plugin of this name: `libNAME.so`, or the platform's equivalent, with `_` for `-`.
+    ///
+    /// It is looked for in the directories of `INTERMEZZO_PLUGIN_PATH`, in the directory of the running program and its
+    /// siblings, and in `target/debug` and `target/release` of the working directory and those above it. A name with a
+    /// path separator, or with the ending of libraries, is a path.
     ///
     /// # Errors
-    /// It is nowhere: the error says where it was looked for.
+    /// It was not found. The error says where it was looked for.
     pub fn find(name: &str) -> Result<PathBuf, PluginError> {
         Plugin::find_beside(name, &[])
     }
 
-    /// The same, where monitors of these names are no plugins: one of them may have been meant.
+    /// Does the same. The hints include `others`, the names of monitors that are no plugins.
     pub(crate) fn find_beside(name: &str, others: &[&str]) -> Result<PathBuf, PluginError> {
         find::find(name, others).map_err(|problem| PluginError::new(Path::new(name), problem))
     }
 
-    /// Where it was loaded from.
+    /// Returns the path it was loaded from.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The plugin's own version, if it has one.
+    /// Returns the plugin's own version, if it has one.
     pub fn plugin_version(&self) -> Option<&str> {
         self.monitor.plugin_version()
     }
 
-    /// Another monitor of the same kind, with the same arguments: for another worker.
+    /// Makes another monitor of the same kind, with the same arguments, for another worker.
     ///
     /// # Errors
-    /// The plugin made one, and now it makes none.
+    /// The plugin made a monitor before, and now makes none.
     pub fn another(&self) -> Result<Plugin, PluginError> {
         let monitor = library::make(self.entry, &self.arguments)
             .map_err(|problem| PluginError::new(&self.path, problem))?;

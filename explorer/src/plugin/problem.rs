@@ -1,4 +1,4 @@
-//! Why a plugin was not loaded.
+//! The reasons for which a plugin is not loaded.
 
 use intermezzo_sdk::abi::{ENTRY, VERSION};
 use std::fmt;
@@ -9,47 +9,47 @@ use std::path::{Path, PathBuf};
 pub struct PluginError {
     /// The file, or the name.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub problem: PluginProblem,
 }
 
-/// Why a plugin was not loaded: what was found, and, as text, what is needed and what to do.
+/// The reason why a plugin was not loaded. Its text says what was found, what is needed and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PluginProblem {
     /// There is no such file.
     NoFile,
-    /// No file of that name is where plugins are looked for.
+    /// No directory of plugins has a file of this name.
     NotFound {
-        /// What may have been meant, and what there is; empty, or with a space behind it.
+        /// The names that may have been meant, and those that exist; empty, or with a trailing space.
         hint: String,
-        /// Where it was looked for.
+        /// The directories in which it was looked for.
         directories: Vec<PathBuf>,
     },
-    /// It is a directory, a pipe or the like: this one.
+    /// It is a directory, a pipe or another kind of file, as this text says.
     NotAFile(&'static str),
     /// The file system refuses it, for this reason.
     Unreadable(String),
-    /// It is no library for dynamic loading, but this.
+    /// It is no library for dynamic loading, but of this kind.
     NotALibrary(String),
-    /// It is a library for other machines: those, where these are needed.
+    /// It is a library for another machine.
     OtherMachine {
-        /// What it is for.
+        /// The machine that it is for.
         found: String,
-        /// What this process is.
+        /// The machine of this process.
         needed: String,
     },
-    /// It is a library, and something in it is not where it must be.
+    /// It is a library, but something in it is not where it must be.
     Damaged(String),
     /// It is a sound library, but no plugin.
     NoEntry,
-    /// It is a plugin of another version of the contract: this entry is what it exports.
+    /// It is a plugin for another version of the contract, and exports this entry.
     OtherVersion(String),
     /// The system's loader refuses it.
     NotLoadable(String),
-    /// It gave no monitor, or none that keeps to the contract.
+    /// It made no monitor, or one that does not keep to the contract.
     Refused(String),
-    /// In a process of its own it ended that process.
+    /// It ended the process in which it was tried out.
     Crashed(String),
     /// It could not be tried out in a process of its own.
     NoTrial(String),
@@ -103,7 +103,7 @@ impl fmt::Display for PluginProblem {
                 "it is a library for {found}, where one for {needed} is needed: build it for this machine"
             ),
             PluginProblem::Damaged(what) => {
-                write!(f, "it is damaged or incomplete ({what}): build or copy it anew")
+                write!(f, "it is damaged or incomplete ({what}): build or copy it again")
             }
             PluginProblem::NoEntry => write!(
                 f,
@@ -118,14 +118,14 @@ impl fmt::Display for PluginProblem {
             PluginProblem::NotLoadable(error) => {
                 write!(
                     f,
-                    "the system's loader refuses it ({error}): build it anew, for this machine"
+                    "the system's loader refuses it ({error}): rebuild it for this machine"
                 )
             }
             PluginProblem::Refused(refusal) => f.write_str(refusal),
             PluginProblem::Crashed(how) => write!(
                 f,
                 "tried out in a process of its own, it ended that process: {how}. The file is damaged, or the plugin has \
-                 a bug: build it anew, or look with a debugger at what `cargo intermezzo monitor check` does"
+                 a bug: rebuild it, or look with a debugger at what `cargo intermezzo monitor check` does"
             ),
             PluginProblem::NoTrial(error) => {
                 write!(

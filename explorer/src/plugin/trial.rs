@@ -1,13 +1,13 @@
-//! A plugin, tried out where it cannot do harm: in a child process.
+//! The trial of a plugin in a child process, where it can do no harm.
 //!
-//! The child is a copy of this process (`fork`), in which only the calling thread goes on. It loads the library, makes the monitor,
-//! says how that went through a pipe, and exits at once. A crash, an endless loop or a word on stdout of code that is
-//! damaged is the child's.
+//! The child is a copy of this process (`fork`), in which only the calling thread runs. It loads the library, makes the
+//! monitor, reports the result through a pipe, and exits at once. If damaged code crashes, loops or writes to stdout,
+//! only the child is affected.
 //!
-//! Blind spot: what the plugin's code does to files, it does. And where the C library does not make its allocator and its
-//! loader usable in a copy of a process with several threads (glibc and the systems of Apple and BSD do), the child may hang;
-//! its time limit then makes the plugin look slow. The same holds where another thread of the program loads a library of
-//! its own at that moment; plugins are loaded one after the other.
+//! Blind spot: changes that the plugin's code makes to files are real. The child may hang if the C library does not
+//! keep its allocator and its loader usable in a forked process with several threads (glibc and the systems of Apple
+//! and BSD do). Its time limit then makes the plugin look slow. The same holds if another thread of the program loads a
+//! library of its own at that moment; plugins are loaded one after the other.
 
 use super::problem::PluginProblem;
 use super::{Tried, library};
@@ -16,7 +16,7 @@ use intermezzo_sdk::{FindingKind, Monitor};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What the child says.
+/// The answer of the child.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Fine(Tried),
@@ -24,7 +24,7 @@ enum Answer {
     Refused(String),
 }
 
-/// Tries it out; with a rehearsal, the monitor is also told of an execution, twice.
+/// Tries the plugin out. With a rehearsal, the monitor also receives an execution, twice.
 ///
 /// # Errors
 /// It cannot be loaded, or ended the process in which it was tried out.
@@ -69,8 +69,8 @@ fn answer(path: &Path, arguments: &str, rehearse: bool) -> Answer {
     };
     drop(monitor);
     if elsewhere::IS_ANOTHER_PROCESS {
-        // What runs when the process ends is to be tried out as well.
-        // SAFETY: the monitor is gone, and with it, says the contract, all that runs of it.
+        // Code that runs at the end of a process is tried out as well.
+        // SAFETY: the monitor is gone, and by the contract nothing of it runs any more.
         unsafe { loaded.close() };
     } else {
         loaded.stay();
@@ -87,19 +87,19 @@ mod elsewhere {
     use std::os::fd::AsRawFd;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Whether the question is asked somewhere else.
+    /// `true` if the question is asked in another process.
     pub(super) const IS_ANOTHER_PROCESS: bool = true;
 
-    /// Seconds of processor time for a trial. It takes some milliseconds.
+    /// The limit of processor time for a trial, in seconds. A trial takes some milliseconds.
     const PROCESSOR_SECONDS: libc::rlim_t = 5;
 
-    /// Seconds for a trial in which the plugin waits for something.
+    /// The limit of time for a trial, in seconds, for plugins that wait for something.
     const SECONDS: u32 = 10;
 
-    /// Most bytes of an answer: complaints are few.
+    /// The largest size of an answer, in bytes. Complaints are few.
     const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
-    /// The signals of a crash: how this process treats them is not how the child is to.
+    /// The signals of a crash. The child does not inherit how this process handles them.
     const SIGNALS: [libc::c_int; 9] = [
         libc::SIGSEGV,
         libc::SIGBUS,
@@ -112,7 +112,7 @@ mod elsewhere {
         libc::SIGXCPU,
     ];
 
-    /// What this gives in a child process.
+    /// Returns the answer to the question, asked in a child process.
     pub(super) fn answer(question: impl FnOnce() -> Answer) -> Result<Answer, PluginProblem> {
         let no_trial = |error: std::io::Error| PluginProblem::NoTrial(error.to_string());
         let (reader, writer) = pipe().map_err(no_trial)?;
@@ -122,7 +122,7 @@ mod elsewhere {
             .open("/dev/null")
             .map_err(no_trial)?;
         let alone = library::alone();
-        // SAFETY: the child does what is sound in the copy of one thread: see the module's blind spot. It never
+        // SAFETY: the child does only what is sound in a copy with one thread: see the module's blind spot. It never
         // returns from here.
         let child = unsafe { libc::fork() };
         if child == -1 {
@@ -136,7 +136,7 @@ mod elsewhere {
                 let answer = serde_json::to_vec(&question()).expect("an answer is text and numbers");
                 (&writer).write_all(&answer).is_ok()
             }));
-            // SAFETY: ends the child without running what this process has registered for its end.
+            // SAFETY: ends the child without running the exit handlers of this process.
             unsafe { libc::_exit(if let Ok(true) = code { 0 } else { 1 }) };
         }
         drop((alone, writer));
@@ -151,10 +151,10 @@ mod elsewhere {
         }
     }
 
-    /// Makes a child process harmless: it says nothing, leaves no core, and ends in time, by any crash.
+    /// Makes a child process harmless: it writes no output, leaves no core dump, and ends in time, by any crash.
     ///
     /// # Safety
-    /// The process is a child whose only thread this is.
+    /// The process is a child with only this thread.
     unsafe fn shut_off(nowhere: libc::c_int) {
         // SAFETY: plain calls with valid pointers.
         unsafe {
@@ -178,14 +178,14 @@ mod elsewhere {
         }
     }
 
-    /// Waits for the child; how it ended, unless it ended as it should.
+    /// Waits for the child. Returns how it ended, unless it ended normally.
     fn ending(child: libc::pid_t) -> Result<(), String> {
         let mut status = 0;
         // SAFETY: waits for a child of ours.
         while unsafe { libc::waitpid(child, &mut status, 0) } == -1 {
             let error = std::io::Error::last_os_error();
             if error.kind() != std::io::ErrorKind::Interrupted {
-                return Err(format!("it cannot be told how it ended ({error})"));
+                return Err(format!("its exit status cannot be read ({error})"));
             }
         }
         if libc::WIFEXITED(status) {
@@ -195,7 +195,7 @@ mod elsewhere {
             };
         }
         Err(match libc::WTERMSIG(status) {
-            // The processor's limit is the hard one as well, where a second signal cannot be caught.
+            // The processor limit is the hard one as well, which sends a signal that cannot be caught.
             libc::SIGALRM | libc::SIGXCPU | libc::SIGKILL => "it did not come to an end".into(),
             signal => Crash::Signal(signal).describe(),
         })
@@ -206,10 +206,10 @@ mod elsewhere {
 mod elsewhere {
     use super::{Answer, PluginProblem};
 
-    /// Whether the question is asked somewhere else.
+    /// `true` if the question is asked in another process.
     pub(super) const IS_ANOTHER_PROCESS: bool = false;
 
-    /// What this gives: there are no copies of processes here.
+    /// Returns the answer to the question, asked in this process: there is no `fork` here.
     pub(super) fn answer(question: impl FnOnce() -> Answer) -> Result<Answer, PluginProblem> {
         Ok(question())
     }

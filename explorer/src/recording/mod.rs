@@ -1,7 +1,8 @@
-//! An execution, event by event, as a value: for pages, exports and whoever wants to look closely.
+//! Recordings: executions as values, event by event, for pages, exports and inspection.
 //!
-//! A recording is made by a replay: a schedule is all that a search keeps of an execution. Its JSON form has the format
-//! [`RECORDING_FORMAT`]. Names are in tables, and events refer to them by place, so that ten thousand events stay small.
+//! A recording is made by a replay, since a search keeps nothing of an execution but its schedule. Its JSON form has
+//! the format [`RECORDING_FORMAT`]. Names are in tables, and events refer to them by index, so that ten thousand events
+//! stay small.
 
 mod nearest;
 mod recorder;

@@ -1,22 +1,23 @@
-//! Which executions are near a failing one: the same choices up to one of them, that one otherwise, and the default
-//! continuation from there.
+//! Executions near a failing one. They make the same choices up to one of them, make that one differently, and continue
+//! by default.
 //!
-//! Nearness is the length of what both have in common. So the choices are gone back from the last; because the last ones
-//! of a long execution often decide nothing, the preemptions are taken back too, likewise from the last. Misses: passing
-//! executions that need more than one other choice.
+//! The more choices two executions have in common, the nearer they are. So choices are changed from the last one
+//! backwards. Because the last choices of a long execution often decide nothing, preemptions are also removed, likewise
+//! from the last. Misses: passing executions that differ in more than one choice.
 
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Executions tried that differ from the failing one in one of its last choices.
+/// The number of executions tried that differ from the failing one in one of its last choices.
 const LAST_CHOICES: usize = 64;
 
-/// Executions tried in which a preemption is taken back.
+/// The number of executions tried in which a preemption is removed.
 const PREEMPTIONS: usize = 64;
 
-/// Beginnings of executions near the one of these choices, the nearest first; each differs from it in its last choice.
+/// Returns prefixes of executions near the one with these choices, the nearest first. Each differs from it in its last
+/// choice.
 pub(super) fn beginnings(choices: &[Choice]) -> Vec<Vec<Choice>> {
     let others = |at: usize| {
         let choice = choices[at];
@@ -39,17 +40,17 @@ pub(super) fn beginnings(choices: &[Choice]) -> Vec<Vec<Choice>> {
     changes.into_iter().map(beginning).collect()
 }
 
-/// Where a search leaves the choices of the execution that it ran.
+/// The slot in which a search stores the choices of its execution.
 pub(super) type Made = Arc<Mutex<Vec<Choice>>>;
 
-/// One execution: a beginning, and the default from there.
+/// A strategy that runs one execution: a prefix, and the default from there.
 pub(super) struct Continued {
     beginning: Option<Vec<Choice>>,
     made: Made,
 }
 
 impl Continued {
-    /// The execution that begins with these choices.
+    /// Makes the strategy for the execution that begins with these choices.
     pub(super) fn new(beginning: Vec<Choice>, made: &Made) -> Continued {
         Continued {
             beginning: Some(beginning),

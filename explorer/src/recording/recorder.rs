@@ -1,7 +1,7 @@
-//! The listener that turns the execution that it hears into a [`Recording`].
+//! The monitor that turns an execution into a [`Recording`].
 //!
-//! It asks the engine through the contract alone, and mostly at the end, when all is known. Its own part is to make
-//! things small: direct predecessors instead of clocks, sets of tasks only where they change.
+//! It uses nothing of the engine but the monitor contract, and mostly at the end, when everything is known. Its own
+//! part is to make things small: direct predecessors instead of clocks, and sets of tasks only where they change.
 
 use super::{
     RECORDING_FORMAT, RecordedAccess, RecordedEvent, RecordedOperation, RecordedTask, RecordedVar, Recording,
@@ -15,27 +15,27 @@ use intermezzo_sdk::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The attribute of the mark of a call (see [`Operations`](crate::Operations)) that says what is called, in a recording.
+/// The attribute of a call's mark (see [`Operations`](crate::Operations)) that names the operation in a recording.
 pub const OPERATION: &str = "operation";
-/// The attribute that says what the operation under way returns; attached before its return is marked.
+/// The attribute with the result of the current operation; attached before its return is marked.
 pub const RETURNED: &str = "returned";
 
-/// Where a recorder leaves the last execution that it heard.
+/// The slot in which a recorder stores the last execution.
 pub(super) type Recorded = Arc<Mutex<Option<Recording>>>;
 
-/// Records the executions that it hears, and keeps the last.
+/// A monitor that records every execution, and keeps the last.
 pub(super) struct Recorder {
     recorded: Recorded,
     data: Vec<(DataVarAccess, usize, String)>,
     said: Vec<Said>,
-    /// Calls and results in words, each with the number of events there had been.
+    /// Calls and results in words, each with the number of events before it.
     operations: Vec<(usize, String)>,
     results: Vec<(TaskId, usize, String)>,
     preempting: Vec<usize>,
 }
 
 impl Recorder {
-    /// A recorder that leaves there what it recorded.
+    /// Makes a recorder that stores its recording in `recorded`.
     pub(super) fn new(recorded: &Recorded) -> Recorder {
         Recorder {
             recorded: Arc::clone(recorded),
@@ -73,7 +73,7 @@ impl Monitor for Recorder {
     fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {
         let at = cx.accesses().len();
         match (attribute.name, attribute.value) {
-            // Said before the other task's step.
+            // This attribute comes before the other task's step.
             ("status", "preempted") => self.preempting.push(at),
             ("status", _) => {}
             (OPERATION, text) => self.operations.push((at.saturating_sub(1), text.to_owned())),
@@ -115,7 +115,7 @@ impl Monitor for Recorder {
         let created = present.chain(forked).map(|task| task.0 + 1).max().unwrap_or(1);
         let recording = Recording {
             format: RECORDING_FORMAT.into(),
-            // Both are for whoever replays to say.
+            // Both are filled in by the replay.
             program: String::new(),
             schedule: String::new(),
             complete: execution.complete,
@@ -135,14 +135,14 @@ impl Monitor for Recorder {
     }
 }
 
-/// Names by place, and the places of those known.
+/// Names by index, and the index of each known name.
 #[derive(Default)]
 struct Tables {
     vars: Vec<RecordedVar>,
     var_places: HashMap<SyncVar, usize>,
     sites: Vec<String>,
     site_places: HashMap<SiteId, usize>,
-    /// Addresses differ between processes: they are numbered in order of appearance.
+    /// The numbers of addresses, in order of appearance: addresses themselves differ between processes.
     addresses: HashMap<u64, u64>,
 }
 
@@ -233,8 +233,8 @@ fn events(
     events
 }
 
-/// Who could take a step, and who could not. Steps that are no schedule points are told of when they are over: whoever
-/// took one could.
+/// Returns the tasks that could take a step, and those that could not. Steps that are no schedule points are reported
+/// after the fact; the task that took one could.
 fn sets(at: usize, task: TaskId, cx: &Context<'_>) -> (Option<Vec<TaskId>>, Option<Vec<TaskId>>) {
     let with = |mut enabled: Vec<TaskId>| {
         if let Err(place) = enabled.binary_search(&task) {
@@ -249,7 +249,7 @@ fn sets(at: usize, task: TaskId, cx: &Context<'_>) -> (Option<Vec<TaskId>>, Opti
     (cx.enabled_at(at).map(with), cx.disabled_at(at).map(without))
 }
 
-/// The set, if it is another than the one before.
+/// Returns the set, if it differs from the one before.
 fn changed(before: &mut Option<Vec<usize>>, now: Option<Vec<TaskId>>) -> Option<Vec<usize>> {
     let now: Vec<usize> = now?.into_iter().map(TaskId::index).collect();
     if before.as_ref() == Some(&now) {
@@ -258,8 +258,8 @@ fn changed(before: &mut Option<Vec<usize>>, now: Option<Vec<TaskId>>) -> Option<
     before.insert(now).clone().into()
 }
 
-/// Events of other tasks that come right before this one: what it knows that its task did not, and that nothing else of
-/// that knows.
+/// Returns the direct predecessors of this event in other tasks: events that it knows, that its own task did not know
+/// before, and that no other of them knows.
 fn direct_predecessors(
     event: EventId,
     clock: &VectorClock,
@@ -281,7 +281,7 @@ fn direct_predecessors(
 }
 
 impl Recorder {
-    /// The operations between the marks of calls and returns.
+    /// Returns the operations between the marks of calls and returns.
     fn operations(&self, accesses: &[SyncVarAccess]) -> Vec<RecordedOperation> {
         let mut operations: Vec<RecordedOperation> = Vec::new();
         let named: HashMap<usize, &String> = self.operations.iter().map(|(at, text)| (*at, text)).collect();

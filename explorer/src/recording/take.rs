@@ -13,24 +13,24 @@ use intermezzo_engine::strategy::Strategy;
 use intermezzo_sdk::{FindingKind, Monitor};
 use std::sync::PoisonError;
 
-/// Findings that are recorded: a page with more would be for nobody.
+/// The largest number of findings that are recorded. A page with more would be too long to read.
 const FINDINGS_RECORDED: usize = 12;
 
-/// Steps of all executions together that are run to find one that passes.
+/// The largest number of steps, in all executions together, that are run to find one that passes.
 const STEPS_TRIED: u64 = 200_000;
 
-/// Everything but the test that more executions of it need.
+/// Everything that further executions need, except the test.
 pub(crate) struct Apart {
     pub(crate) settings: Settings,
     pub(crate) program: String,
     /// The address of the test's code.
     pub(crate) body: usize,
-    /// The monitors of which there can be more.
+    /// The factories of the monitors that can be made again.
     pub(crate) makes: Vec<Make>,
 }
 
-/// These settings, as a replay of the schedule needs them: its environment, its limit of steps, its treatment of loops that
-/// wait, and its monitors, before others that are set.
+/// Sets what a replay of the schedule needs: its environment, its limit of steps, its treatment of loops that wait, and
+/// its monitors, followed by others that are set.
 pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
     settings.steps = schedule.steps;
     settings.environment = schedule.environment;
@@ -48,24 +48,25 @@ pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
     settings.preempt_at_races = false;
 }
 
-/// Listens to a replay as it runs: nothing else can record a crash, after which no more may be run in this process.
+/// A slot filled by a recorder that runs with a replay. Nothing else can record a crash, since no execution may follow
+/// one in this process.
 #[derive(Default)]
 pub(crate) struct Live(Slot);
 
 impl Live {
-    /// What listens.
+    /// Returns the recorder, as a monitor.
     pub(crate) fn listener(&self) -> Listening {
         Listening::One(Box::new(Recorder::new(&self.0)))
     }
 
-    /// The execution that ended last.
+    /// Takes the recording of the last execution.
     fn heard(&self) -> Option<Recording> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Records the executions of a report's findings, each with the nearest one that passes. Of a replay that was listened to, the one that
-/// crashed is recorded already.
+/// Records the executions of a report's findings, each with the nearest one that passes. The crash of a replay was
+/// recorded by `live`.
 pub(crate) fn record(report: &mut Report, apart: &Apart, live: Option<&Live>, test: &(dyn Fn() + Sync)) {
     let mut recordings = Vec::new();
     for (number, finding) in report.findings.iter().enumerate() {
@@ -102,14 +103,14 @@ fn why_not(number: usize, finding: &Finding) -> Option<&'static str> {
     }
 }
 
-/// What one more execution came to.
+/// The result of one more execution.
 struct Again {
     report: Report,
     recording: Option<Recording>,
 }
 
 impl Apart {
-    /// Takes what was heard of an execution that crashed.
+    /// Takes the recording of an execution that crashed.
     fn take_crash(&self, finding: &Finding, mut heard: Recording, recorded: &mut Recorded) {
         heard.program.clone_from(&self.program);
         heard.schedule = finding.schedule.token();
@@ -181,13 +182,13 @@ impl Apart {
         });
     }
 
-    /// One more of the monitor that found it, if there can be one more.
+    /// Makes another one of the monitor that reported the finding, if that is possible.
     fn monitor(&self, finding: &Finding) -> Option<Box<dyn Monitor>> {
         let mut made = self.makes.iter().map(|make| make());
         made.find(|monitor| finding.monitor == monitor.name())
     }
 
-    /// Runs the finding's schedule; or, with a beginning, one near it.
+    /// Runs the finding's schedule, or an execution near it that begins with the given prefix.
     fn run(
         &self,
         finding: &Finding,

@@ -1,11 +1,11 @@
-//! A finding of which nothing is known, for tests of what is made of findings.
+//! A finding with a message only, for tests.
 
 use super::{Finding, FindingDetail, FoundBy};
 use intermezzo_engine::schedule::Schedule;
 use intermezzo_sdk::{FindingKind, Severity};
 
 impl Finding {
-    /// An error of which nothing is known but what happened.
+    /// Makes an error with nothing but a message.
     pub(crate) fn bare(kind: FindingKind, message: &str) -> Finding {
         Finding {
             kind,

@@ -1,14 +1,14 @@
-//! The breakpoint that shows a finding again.
+//! The breakpoint that reproduces a finding.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// How to show a finding again without the tool.
+/// A way to show a finding again without the tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reproduction {
-    /// The finding, by its place in the report's list, from 0.
+    /// The finding, by its index in the report's list, from 0.
     pub finding: usize,
-    /// The breakpoint; or why there is none.
+    /// The breakpoint, or the reason why there is none.
     #[serde(flatten, serialize_with = "breakpoint_or_none")]
     pub breakpoint: Result<SuggestedBreakpoint, String>,
 }
@@ -25,23 +25,24 @@ fn breakpoint_or_none<S: Serializer>(
     map.end()
 }
 
-/// A breakpoint that shows a finding again, and was tried: with it armed the default execution, without a preemption, shows
-/// the same.
+/// A breakpoint that reproduces a finding, as a trial has confirmed: with it armed, the default execution shows the
+/// same without a preemption.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SuggestedBreakpoint {
-    /// What the setting `breakpoints` takes to have it in an exploration, without a change of the code.
+    /// The value of the setting `breakpoints` that arms it in an exploration, without a change to the code.
     pub armed: String,
-    /// What to write into the code to have it without the tool.
+    /// The lines to write into the code to have it without the tool.
     pub places: Vec<SuggestedPlace>,
-    /// How often somebody waited in vain before: each costs the limit of time, in a process of its own.
+    /// The number of tasks that timed out or continued out of order in the trial. In a process of its own each of them
+    /// costs the limit of time.
     pub in_vain: u64,
 }
 
-/// A line of code, and where to write it.
+/// A line of code, and the place to write it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SuggestedPlace {
-    /// `file:line:column` of the operation right before which it goes.
+    /// The `file:line:column` of the operation right before which it goes.
     pub site: String,
-    /// The line. The object is called after the variable of the report.
+    /// The line. It names the object after the variable in the report.
     pub code: String,
 }

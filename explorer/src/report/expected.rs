@@ -1,11 +1,11 @@
-//! Tests that are to panic: such a panic is among the findings, and the test passes.
+//! Tests that are expected to panic: the panic is among the findings, and the test passes.
 
 use super::{Finding, Report, Verdict};
 use intermezzo_sdk::FindingKind;
 
 impl Report {
-    /// The test is to panic in some execution, with a message that contains this: it passes if it does and nothing else is
-    /// wrong, and fails if no execution panics.
+    /// Settles the verdict of a test that is expected to panic in some execution, with a message that contains
+    /// `expected`. It passes if it does so and nothing else is wrong, and fails if no execution panics.
     pub(crate) fn settle_expected_panic(&mut self, expected: &str) {
         let is_expected = |finding: &Finding| {
             matches!(finding.kind, FindingKind::Assertion | FindingKind::Panic)

@@ -1,6 +1,6 @@
 //! A finding as data, and the words for it.
 //!
-//! The words are made from the data here, and nowhere read again: reports and pages lay them out by
+//! The words are made from the data here, and never parsed again: reports and pages lay them out by
 //! [`FindingDetail::lines`], and the minimiser compares findings by [`FindingDetail::without_names`].
 
 use intermezzo_sdk::SyncVarOp;
@@ -19,7 +19,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FindingDetail {
-    /// Panics that ended tasks, in the order in which they came.
+    /// Panics that ended tasks, in order.
     Panic {
         /// The panics; at least one.
         panics: Vec<TaskPanic>,
@@ -28,7 +28,7 @@ pub enum FindingDetail {
     Blocked {
         /// The tasks that wait, in order of creation.
         waiting: Vec<WaitingTask>,
-        /// Panics that came before.
+        /// Earlier panics.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         panics: Vec<TaskPanic>,
         /// A thread that is not controlled and used the objects of the execution.
@@ -41,7 +41,7 @@ pub enum FindingDetail {
         cause: EndlessCause,
         /// The task that ran last.
         running: String,
-        /// The tasks that go round in loops.
+        /// The tasks that run in loops.
         loops: Vec<TaskLoop>,
     },
     /// The execution was ended at its limit of tasks.
@@ -50,14 +50,14 @@ pub enum FindingDetail {
         limit: u32,
         /// The task that would have created one more.
         task: String,
-        /// The place where, as `file:line:column`.
+        /// The place of that, as `file:line:column`.
         site: String,
     },
     /// A choice was not the one in the schedule.
     ChoiceDiffers {
         /// The number of the choice, from 1.
         choice: usize,
-        /// The choice in the schedule; `None` if the execution was to have ended.
+        /// The choice in the schedule; `None` if the execution should have ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expected: Option<String>,
         /// The choice that was met; `None` if the execution ended.
@@ -80,11 +80,11 @@ pub enum FindingDetail {
         task: String,
         /// The signal or the overflow, in words.
         crash: String,
-        /// Panics that came before.
+        /// Earlier panics.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         panics: Vec<TaskPanic>,
     },
-    /// A destructor crashed, or hung, while the remains of the execution were dropped.
+    /// A destructor crashed or hung while the state that the execution left behind was dropped.
     CrashOfRemains {
         /// `true` if it hung.
         hung: bool,
@@ -97,13 +97,13 @@ pub enum FindingDetail {
         task: String,
         /// The limit, in milliseconds.
         milliseconds: u64,
-        /// The function and place in the source where it was, as far as they are known.
+        /// The function and the place in the source where it was, as far as they are known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         place: Option<String>,
         /// The state of the task.
         state: HangState,
     },
-    /// A finding of a monitor, or wrong use of the tool: all that is known is its message.
+    /// A finding of a monitor, or wrong use of the tool. Only its message is known.
     Message {
         /// The message.
         text: String,
@@ -120,7 +120,7 @@ pub struct TaskPanic {
     /// The place in the source, as `file:line:column`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// `true` if its destructors had not ended when the execution did.
+    /// `true` if its destructors were still running when the execution ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unwinding: bool,
 }
@@ -166,18 +166,18 @@ pub struct Awaited {
 pub enum EndlessCause {
     /// A loop never lets other tasks run.
     UnfairSpin,
-    /// All tasks that run go round, though each lets others run.
+    /// All running tasks repeat themselves, although each lets others run.
     Livelock,
-    /// None was seen: the execution may be long, or never end.
+    /// No cause was seen: the execution may be long, or may never end.
     Long,
 }
 
-/// A task that goes round in a loop.
+/// A task that runs in a loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskLoop {
     /// The name of the task.
     pub task: String,
-    /// One round.
+    /// The operations of one round.
     pub steps: Vec<LoopStep>,
 }
 
@@ -209,9 +209,9 @@ pub enum HangState {
 const NAME: &str = "NAME";
 
 impl FindingDetail {
-    /// Returns the words line by line: the first says what happened, and each other one is a part of it.
+    /// Returns the message line by line. The first line says what happened; each other line is a part of it.
     pub fn lines(&self) -> Vec<String> {
-        // A panic's message may have several.
+        // The message of a panic may have several lines.
         let parts = self.parts();
         parts
             .iter()
@@ -224,7 +224,7 @@ impl FindingDetail {
         match self {
             FindingDetail::Panic { panics } => {
                 let mut lines: Vec<String> = panics.iter().map(TaskPanic::to_string).collect();
-                // A line that only repeats that another task panicked tells nothing.
+                // A line that only repeats that another task panicked adds nothing.
                 let mut number = 0;
                 lines.retain(|_| {
                     number += 1;
@@ -264,8 +264,8 @@ impl FindingDetail {
         }
     }
 
-    /// The same with all names of tasks and variables replaced, and lists of tasks sorted: two executions that show the same
-    /// failure may name them differently.
+    /// Returns the detail with all names of tasks and variables replaced, and lists of tasks sorted. Two executions
+    /// that show the same failure may name them differently.
     pub(crate) fn without_names(&self) -> FindingDetail {
         let mut detail = self.clone();
         let hide = |name: &mut String| NAME.clone_into(name);

@@ -1,7 +1,7 @@
 //! Limits: what a search did not explore, by name.
 //!
-//! Coverage says how much of the stated environment was run. A limit is something that this environment leaves out, or that
-//! was kept out of the search; each is listed only where an execution met it. The words for all of them are here.
+//! Coverage says how much of the stated environment was run. A limit is something that this environment leaves out, or
+//! that was kept out of the search. A limit is listed only if an execution met it. All of them are put into words here.
 
 use super::Coverage;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Limit {
-    /// Memory behaves by this model: behaviours that only a weaker one has.
+    /// Behaviours that only a weaker memory model than this one has.
     Memory {
-        /// Its name: `sc`, sequential consistency.
+        /// The name of the model: `sc`, sequential consistency.
         model: String,
     },
     /// The test created no task.
@@ -23,40 +23,40 @@ pub enum Limit {
         /// The bound `timeouts` of the environment.
         most: u32,
     },
-    /// Waits that end for no reason, beyond this many in an execution.
+    /// Spurious wake-ups of waits, beyond this many in an execution.
     SpuriousWakeups {
         /// The bound `spurious_wakeups` of the environment.
         most: u32,
     },
-    /// Weak compare-exchanges that fail for no reason, beyond this many in an execution.
+    /// Weak compare-exchanges that fail spuriously, beyond this many in an execution.
     WeakFailures {
         /// The bound `weak_failures` of the environment.
         most: u32,
     },
     /// A `try_lock` of a free lock that fails, beyond this many in an execution.
     TryLockFailures {
-        /// The bound `try_lock_failures` of the environment, where that is not 0.
+        /// The bound `try_lock_failures` of the environment, if that is not 0.
         most: u32,
     },
-    /// `notify_one` waking another waiter than the first.
+    /// `notify_one` waking a waiter other than the first.
     NotifyAny,
     /// Reference counts as schedule points.
     ArcCounts,
     /// The order of accesses to plain memory, which no monitor watched for data races.
     PlainMemory {
-        /// How many there were, in all executions together.
+        /// The number of accesses, in all executions together.
         accesses: u64,
     },
-    /// The order of accesses that race, in a search that went on after the race.
+    /// The order of racing accesses, in a search that continued after the race.
     Races,
     /// Loops that end because of memory that is not compared.
     Awaits {
-        /// `true` if one did, so that what it does before is missing.
+        /// `true` if one did, so that its effects before that are missing.
         seen: bool,
     },
     /// Schedules that fair scheduling left out.
     Fairness {
-        /// Which yields of a task count: the setting `fair_yields`.
+        /// The interval of the yields that count: the setting `fair_yields`.
         every: u32,
     },
     /// Threads that are not controlled, and used objects of executions.
@@ -66,15 +66,15 @@ pub enum Limit {
     },
     /// Executions that departed from their schedules.
     Departures {
-        /// How many there were.
+        /// The number of such executions.
         executions: u64,
-        /// Prescribed executions of which no attempt was as prescribed.
+        /// The number of prescribed executions for which every attempt departed.
         lost: u64,
     },
 }
 
 impl Limit {
-    /// Returns `true` if schedules of the stated environment are missing: coverage is not exhaustive then.
+    /// Returns `true` if schedules of the stated environment are missing. Coverage is not exhaustive then.
     pub fn narrows(&self) -> bool {
         matches!(
             self,
@@ -87,7 +87,7 @@ impl Limit {
     }
 }
 
-/// The limit in words: what was not explored; of one that narrows the coverage, a sentence that says why.
+/// The limit in words: what was not explored. For a limit that narrows the coverage, a sentence that gives the reason.
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut beyond = |most: u32, one: &str, several: &str| match most {
@@ -153,7 +153,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Returns what a search covers that would cover `coverage` if nothing had narrowed it.
+/// Returns the coverage of a search that would be `coverage` if no limit had narrowed it.
 pub(crate) fn narrowed(coverage: Coverage, limits: &[Limit]) -> Coverage {
     let narrowing = limits.iter().filter(|limit| limit.narrows());
     narrowing.fold(coverage, |coverage, limit| {
@@ -168,7 +168,7 @@ pub(crate) fn narrowed(coverage: Coverage, limits: &[Limit]) -> Coverage {
     })
 }
 
-/// Returns the coverage in words, as [`Coverage::with_findings`]; of a pass also what was not explored.
+/// Returns the coverage in words, as [`Coverage::with_findings`]. For a pass, adds what was not explored.
 pub fn covered(coverage: &Coverage, limits: &[Limit], any_findings: bool, passes: bool) -> String {
     let mut words = coverage.with_findings(any_findings);
     if passes && !matches!(coverage, Coverage::Replayed { .. }) {
@@ -177,8 +177,8 @@ pub fn covered(coverage: &Coverage, limits: &[Limit], any_findings: bool, passes
     words
 }
 
-/// Returns what was not explored, in words that follow what was: `; not explored: relaxed memory`. What narrowed the coverage
-/// is in that already. Empty if there is nothing to say.
+/// Returns what was not explored, in words that follow the coverage: `; not explored: relaxed memory`. Limits that
+/// narrow the coverage are not repeated. Empty if there is nothing to say.
 pub fn unexplored(limits: &[Limit]) -> String {
     let named = limits.iter().filter(|limit| !limit.narrows());
     let named: Vec<String> = named.map(Limit::to_string).collect();

@@ -1,19 +1,19 @@
-//! Lines that are no longer than they may be.
+//! Lines of limited width.
 //!
-//! Prose is wrapped at spaces. A path that is too long loses its beginning, behind an ellipsis: its end says more. A command is broken as
-//! a shell takes it, so that it can be copied.
+//! Prose is wrapped at spaces. A path that is too long loses its beginning, since its end says more; an ellipsis marks
+//! the cut. A command is broken as a shell accepts it, so that it can be copied.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What stands for what was left out.
+/// The mark for omitted text.
 const ELLIPSIS: char = '…';
 
-/// The columns that a text takes.
+/// Returns the number of columns that a text takes.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// As much of a text as fits, from its beginning; the ellipsis says if that is not all.
+/// Returns as much of a text as fits, from its beginning, with an ellipsis if that is not all.
 pub fn cut(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -23,7 +23,7 @@ pub fn cut(text: &str, room: usize) -> String {
     taken
 }
 
-/// The longest beginning that fits.
+/// Returns the longest prefix that fits.
 fn head(text: &str, room: usize) -> &str {
     let mut used = 0;
     let fits = |(_, c): &(usize, char)| {
@@ -38,7 +38,7 @@ fn head(text: &str, room: usize) -> &str {
     &text[..end]
 }
 
-/// As much of a path as fits, from its end: whole names if there is room for one.
+/// Returns as much of a path as fits, from its end: whole names if there is room for one.
 pub fn path(path: &str, room: usize) -> String {
     if width(path) <= room {
         return path.to_owned();
@@ -52,28 +52,30 @@ pub fn path(path: &str, room: usize) -> String {
     format!("{ELLIPSIS}{tail}")
 }
 
-/// The beginning of a word that is too long for a line: up to the end of a module's name, if there is one.
+/// Returns the part of a word that fits into a line, if the whole is too long: up to the end of a module's name, if
+/// there is one.
 fn piece(word: &str, room: usize) -> &str {
     let fits = head(word, room);
     match fits.rfind("::") {
         Some(at) => &fits[..at + 2],
-        // Something has to be taken.
+        // At least one character has to be taken.
         None if fits.is_empty() => &word[..word.chars().next().map_or(0, char::len_utf8)],
         None => fits,
     }
 }
 
-/// Prose in lines of at most so many columns, those after the first indented.
+/// Wraps prose in lines of at most `columns` columns. `first` and `others` are the indents of the first line and of the
+/// others.
 pub fn wrap(text: &str, columns: usize, first: usize, others: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let margin = " ".repeat(others.min(columns / 2));
     for (number, paragraph) in text.split('\n').enumerate() {
         let first = if number == 0 { first } else { others };
-        // What the user has indented stays so, as far as there is room.
+        // The user's own indentation is kept, as far as there is room.
         let own = width(paragraph) - width(paragraph.trim_start());
         let mut line = " ".repeat((first + own).min(columns / 2));
         let mut empty = true;
-        // Two spaces are as meant.
+        // Two spaces in a row are intended.
         for word in paragraph.trim_start().split(' ') {
             let mut word = word.to_owned();
             if !empty && width(&line) + 1 + width(&word) > columns {
@@ -102,8 +104,8 @@ pub fn wrap(text: &str, columns: usize, first: usize, others: usize) -> Vec<Stri
     lines
 }
 
-/// A command in lines that a shell takes for one: at spaces where it can, else within a word, where the next line must not be
-/// indented.
+/// Breaks a command into lines that a shell takes as one: at spaces if possible, else within a word, where the next
+/// line must not be indented.
 pub fn command(text: &str, columns: Option<usize>, indent: usize) -> Vec<String> {
     let margin = " ".repeat(indent);
     let mut rest = format!("{margin}{text}");

@@ -1,23 +1,23 @@
-//! Recorded executions as values. The JSON form of a recording has the format [`RECORDING_FORMAT`]. Names are in tables, and
-//! events refer to them by place, so that ten thousand events stay small.
+//! Recorded executions as values. The JSON form of a recording has the format [`RECORDING_FORMAT`]. Names are in
+//! tables, and events refer to them by index, so that ten thousand events stay small.
 
 use serde::{Deserialize, Serialize};
 
 /// The format of a recording's JSON form.
 pub const RECORDING_FORMAT: &str = "intermezzo-recording/1";
 
-/// What was recorded for a finding.
+/// The recordings for a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// Which of the report's findings it is, from 0.
+    /// The index of the finding in the report, from 0.
     pub finding: usize,
     /// Its execution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Recording>,
-    /// The execution nearest to it, of those tried, in which nothing was found.
+    /// The execution nearest to it in which nothing was found, of those tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest_pass: Option<Recording>,
-    /// What is missing, and why; how the other one was found.
+    /// Notes on what is missing and why, and on how the passing execution was found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -29,9 +29,9 @@ pub struct Recording {
     pub format: String,
     /// The test, by name.
     pub program: String,
-    /// The token of the schedule that gives this execution again.
+    /// The token of the schedule that reproduces this execution.
     pub schedule: String,
-    /// Whether every task came to its end.
+    /// `true` if every task came to its end.
     pub complete: bool,
     /// The tasks, in order of creation.
     pub tasks: Vec<RecordedTask>,
@@ -41,13 +41,13 @@ pub struct Recording {
     pub sites: Vec<String>,
     /// The visible operations, in the order in which they happened.
     pub events: Vec<RecordedEvent>,
-    /// Accesses to plain memory that is tracked.
+    /// Accesses to tracked plain memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<RecordedAccess>,
     /// Operations of an object under test.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<RecordedOperation>,
-    /// What the test said.
+    /// Texts that the test attached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub said: Vec<Said>,
 }
@@ -64,48 +64,49 @@ pub struct RecordedTask {
 pub struct RecordedVar {
     /// Its name.
     pub name: String,
-    /// What it is: `mutex`, `atomic`.
+    /// Its kind: `mutex`, `atomic`.
     pub kind: String,
 }
 
 /// A visible operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedEvent {
-    /// Whose it is, by place in the table of tasks.
+    /// Its task, by index in the table of tasks.
     pub task: usize,
-    /// The how-manieth of its task, from 1.
+    /// Its index in its task, from 1.
     pub index: u32,
-    /// What was done: `lock`, `store`.
+    /// The operation: `lock`, `store`.
     pub op: String,
     /// The memory ordering, of atomics and fences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
-    /// The variable, by place in their table.
+    /// The variable, by index in the table of variables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub var: Option<usize>,
-    /// The value read, as bits, where one was; addresses are numbered in order of appearance.
+    /// The value read, as bits, if any. Addresses are numbered in order of appearance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<u64>,
     /// The value written, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<u64>,
-    /// Where in the source, by place in their table; not of the beginning and end of the test's own body.
+    /// The place in the source, by index in the table of places. The beginning and the end of the test's own body have
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<usize>,
-    /// The tasks that could have taken this step, this one's included. Left out where they are those of the event before.
+    /// The tasks that could have taken this step, including its own. Omitted if they are those of the event before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<Vec<usize>>,
-    /// The tasks that had not ended and could not. Left out likewise.
+    /// The tasks that had not ended and could not take a step. Omitted likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled: Option<Vec<usize>>,
-    /// Whether the task before was preempted: it could have gone on.
+    /// `true` if the task of the event before was preempted: it could have continued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preempts: bool,
-    /// Events of other tasks, by place, that come before this one in happens-before with nothing between. What its own
-    /// task did last comes before it too.
+    /// The events of other tasks, by index, that happen before this one with nothing between. The last event of its own
+    /// task happens before it too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<usize>,
-    /// Whether the finding is about this event.
+    /// `true` if the finding is about this event.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub concerned: bool,
 }
@@ -113,23 +114,23 @@ pub struct RecordedEvent {
 /// An access to plain memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedAccess {
-    /// Whose it is, by place in the table of tasks.
+    /// Its task, by index in the table of tasks.
     pub task: usize,
-    /// How many events there had been when it happened.
+    /// The number of events before the access.
     pub at: usize,
     /// The name of the cell or block.
     pub location: String,
-    /// Whether it was written.
+    /// `true` if it is a write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_write: bool,
-    /// Whether a pointer was asked for, by which it may be written or only read: that counts as a write.
+    /// `true` if a pointer was obtained, through which the memory may be written or only read. That counts as a write.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_pointer: bool,
-    /// Where in it the access begins, in bytes.
+    /// The offset of the access in the cell or block, in bytes.
     pub offset: u32,
-    /// Bytes accessed.
+    /// The number of bytes accessed.
     pub size: u32,
-    /// Where in the source, by place in their table.
+    /// The place in the source, by index in the table of places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<usize>,
 }
@@ -137,27 +138,27 @@ pub struct RecordedAccess {
 /// An operation of an object under test, from its call to its return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedOperation {
-    /// Whose it is, by place in the table of tasks.
+    /// Its task, by index in the table of tasks.
     pub task: usize,
-    /// What was called: the attribute `operation` of the call's event, or the operation's number.
+    /// The operation's name: the attribute `operation` of the call's event, or the operation's number.
     pub name: String,
-    /// What it returned: the attribute `returned` of the last event before the return.
+    /// Its result: the attribute `returned` of the last event before the return.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The event of the call, by place.
+    /// The event of the call, by index.
     pub call: usize,
-    /// The event of the return, if it did return.
+    /// The event of the return, if it returned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ret: Option<usize>,
 }
 
-/// Something that the test said, or attached to an event.
+/// A text that the test said, or attached to an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
-    /// Who, by place in the table of tasks.
+    /// The task, by index in the table of tasks.
     pub task: usize,
-    /// How many events there had been.
+    /// The number of events before it.
     pub at: usize,
-    /// What.
+    /// The text.
     pub text: String,
 }

@@ -13,7 +13,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Looked for as the style says.
+    /// Makes the reader of source files, which looks for them as the style says.
     pub(super) fn of(style: &TextStyle) -> Sources {
         Sources {
             search: style.sources.clone().unwrap_or_else(Search::here),
@@ -21,8 +21,8 @@ impl Sources {
         }
     }
 
-    /// The line of `file:line:column`, and its column from 0 in characters; nothing if there is none, or if that place cannot be in it: the
-    /// file was changed since, or is another one.
+    /// Returns the line of `file:line:column`, and its column from 0 in characters. Returns `None` if there is no such
+    /// line, or if the place cannot be in it: then the file has changed since, or is another one.
     pub(super) fn line(&mut self, site: &str) -> Option<(&str, usize)> {
         let (file, line, column) = parts(site)?;
         let search = &self.search;
@@ -31,7 +31,7 @@ impl Sources {
             .entry(file.to_owned())
             .or_insert_with(|| read(file, search).ok());
         let line = text.as_deref()?.lines().nth(line - 1)?;
-        // The compiler counts characters.
+        // The compiler counts columns in characters.
         let there = line.chars().nth(column - 1)?;
         (!there.is_whitespace()).then_some((line, column - 1))
     }

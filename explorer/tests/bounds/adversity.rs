@@ -7,7 +7,7 @@ use intermezzo_explorer::{Coverage, Environment, choose, thread};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// A task that waits, with a limit or without, for another that draws a number and may notify it.
+/// A task that waits, with a time limit or without, for another task that draws a number and may notify it.
 fn waiting() {
     let (state, changed) = (Mutex::new(0), Condvar::new());
     thread::scope(|scope| {
@@ -22,7 +22,7 @@ fn waiting() {
     });
 }
 
-/// A task that waits for another by yielding, and exchanges that may fail for no reason.
+/// A task that waits for another by yielding, and exchanges that may fail spuriously.
 fn yielding() {
     let turn = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -47,7 +47,7 @@ fn complete_searches_run_the_same() {
             );
             let (seen, report) = explored(&bounds, test);
             let distinct: BTreeSet<Vec<u32>> = seen.into_iter().collect();
-            // A task that yields twice is passed over by fair scheduling, which says so.
+            // Fair scheduling passes over a task that yields twice, and reports that.
             let is_all = match report.coverage() {
                 Coverage::Exhaustive => true,
                 Coverage::Bounded { reason, .. } => {

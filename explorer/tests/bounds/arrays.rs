@@ -1,4 +1,4 @@
-//! Ranked search with arrays as one variable each, against an enumerator that counts them so.
+//! Ranked search in which each array is one variable, against an enumerator that counts arrays in the same way.
 
 use super::explored;
 use crate::ranked::{place, ranked};
@@ -8,16 +8,16 @@ use intermezzo_explorer::{Arrays, Coverage, Explorer, RankBound, Verdict, thread
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
 use std::collections::{BTreeSet, HashMap};
 
-/// How many atomics and locks there are.
+/// The number of atomics, and of locks.
 const OF_EACH: usize = 4;
 
-/// Most interleavings of a program.
+/// The maximum number of interleavings of a program.
 const INTERLEAVINGS_MAX: usize = 3_000;
 
-/// How many random programs are compared, unless `EXPLORED_PROGRAMS` says otherwise.
+/// The number of random programs that are compared, unless `EXPLORED_PROGRAMS` sets it.
 const PROGRAMS: u64 = 200;
 
-/// One operation: at one of three places, on an atomic or lock by index; or at a place that has this variable alone.
+/// One operation: at one of three places, on an atomic or lock by index; or at a place that only this variable uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Op {
     Add { place: u8, atomic: usize },
@@ -60,7 +60,7 @@ impl Arbitrary for Program {
     }
 }
 
-/// What the engine runs the program on.
+/// The objects on which the engine runs the program.
 #[derive(Default)]
 struct Objects {
     atomics: [AtomicUsize; OF_EACH],
@@ -68,7 +68,7 @@ struct Objects {
 }
 
 impl Objects {
-    /// Each arm is a place.
+    /// Performs the operations. Each arm of the match is a place.
     fn perform(&self, ops: &[Op]) {
         let mut held = None;
         for op in ops {
@@ -99,16 +99,16 @@ impl Objects {
     }
 }
 
-/// A variable as the enumerator has it: whether it is a lock, and which.
+/// A variable of the enumerator: `true` for a lock, and its index.
 type Variable = (bool, usize);
 
-/// An execution under way, written against the words of the reference and not against the search.
+/// A state of an execution. It follows the definitions in the paper, not the code of the search.
 #[derive(Clone, Default)]
 struct State {
     at: Vec<usize>,
     held: Vec<Option<usize>>,
     path: Vec<u32>,
-    /// The array of each variable, and that of each place, by the variable that began it.
+    /// The array of each variable, and that of each place, named by its first variable.
     arrays: HashMap<Variable, Variable>,
     places: HashMap<Op, Variable>,
     accessed: Vec<Option<Variable>>,
@@ -116,7 +116,7 @@ struct State {
     preempted: Vec<(Option<Variable>, Option<Variable>)>,
 }
 
-/// An execution: who took the steps, with how many preemptions, at how many variables and arrays.
+/// An execution: the task of each step, the number of preemptions, and the numbers of variables and arrays.
 #[derive(Clone, Debug)]
 struct Known {
     path: Vec<u32>,
@@ -138,7 +138,7 @@ impl State {
         let op = program.0[task][self.at[task]];
         self.at[task] += 1;
         self.path.push(task as u32 + 1);
-        // The place is the operation less its index; a release is no place of an index.
+        // The place is the operation without its index. A release is no place that has an index.
         let (variable, place) = match op {
             Op::Add { place, atomic } => ((false, atomic), Some(Op::Add { place, atomic: 0 })),
             Op::Own { atomic } => ((false, atomic), Some(Op::Own { atomic })),
@@ -189,7 +189,7 @@ impl State {
         Some(())
     }
 
-    /// Every execution; `None` if there are too many.
+    /// Returns every execution; `None` if there are too many.
     fn enumerate(program: &Program) -> Option<Vec<Known>> {
         let tasks = program.0.len();
         let begin = State {
@@ -254,8 +254,8 @@ fn arrays_count_as_one_variable_each() {
         .quickcheck(agrees as fn(Program) -> TestResult);
 }
 
-/// Looks at two slots while they are written: what it sees is wrong if it is preempted after its look at the first, and the
-/// writer between its two writes to the second.
+/// Looks at two slots while another task writes them. It sees a wrong pair if it is preempted after its first look, and
+/// the writer between its two writes to the second slot.
 fn torn_look() {
     let slots: [AtomicUsize; 2] = Default::default();
     thread::scope(|scope| {
@@ -295,7 +295,7 @@ fn a_failure_at_two_elements_is_found_at_one_array() {
     assert_eq!(again.findings()[0].message, whole.findings()[0].message);
 }
 
-/// What a report says is complete says what counted as one variable, and says the same when it is read again.
+/// The statement of completeness names what counted as one variable, also after it was saved and read again.
 #[test]
 fn the_claim_says_what_a_variable_is() {
     let report = Explorer::new()

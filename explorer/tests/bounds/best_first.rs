@@ -39,7 +39,7 @@ fn agrees(program: Program) -> TestResult {
         "{program:?}"
     );
 
-    // A prefix never has fewer preemptions than the one it departs from, so this order holds for executions.
+    // A prefix never has fewer preemptions than the one from which it branches off, so this order holds for executions.
     let cost: BTreeMap<Vec<u32>, u32> = all.iter().map(|one| (path(one), preemptions(one))).collect();
     let (seen, _) = explored_program("strategy=best-first", &program);
     assert!(seen.is_sorted_by_key(|path| cost[path]), "{program:?}");
@@ -56,7 +56,7 @@ fn orders_differ() {
     let program = Program(vec![vec![Op::Add(0); 3]; 2]);
     let second =
         |order: &str| explored_program(&format!("strategy=best-first({order})"), &program).0[1].clone();
-    // The second task first, or the last step of the first one put off.
+    // The second task first, or the last step of the first one delayed.
     assert_eq!(second("shallowest"), [2, 2, 2, 1, 1, 1]);
     assert_eq!(second("deepest"), [1, 1, 2, 2, 2, 1]);
     assert_eq!(second("preemptions"), [2, 2, 2, 1, 1, 1]);
@@ -85,7 +85,7 @@ fn dropped_prefixes_are_told() {
         .iter()
         .find(|note| note.contains("there was room for 5"));
     assert!(note.is_some(), "{report}");
-    // Depth first needs little room.
+    // Depth-first search needs little memory.
     let (seen, report) = explored_program("strategy=best-first(constant,prefixes=40)", &program);
     assert_eq!((seen.len(), report.coverage()), (1_680, &Coverage::Exhaustive));
 }

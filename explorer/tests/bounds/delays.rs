@@ -53,7 +53,7 @@ fn each_bound_is_complete_before_the_next_and_nothing_runs_twice() {
     check_programs(PROGRAMS, agrees);
 }
 
-/// Three tasks, of which the last must go before the first: two are skipped.
+/// Three tasks, of which the last must run before the first, so that two are skipped.
 fn last_first() {
     let turn = AtomicUsize::new(0);
     thread::scope(|scope| {

@@ -6,7 +6,7 @@ use crate::interleavings::{Interleaving, Program, check_programs, enumerate};
 use intermezzo_explorer::Coverage;
 use quickcheck::TestResult;
 
-/// Whether nothing but the default is taken after the first choices.
+/// `true` if every choice after the first `depth` ones takes its default.
 fn within_depth(interleaving: &Interleaving, depth: usize) -> bool {
     let choices = interleaving.iter().filter(|step| step.enabled.len() > 1);
     choices.skip(depth).all(|step| step.delays() == 0)
@@ -29,7 +29,7 @@ fn agrees(program: Program) -> TestResult {
             let is_cut = all.iter().any(|one| !within_depth(one, depth));
             let told = matches!(report.coverage(), Coverage::Bounded { depth: Some(at), reason: None, .. }
                 if *at as usize == depth);
-            // Whether a default continuation was cut is known, whether it would have mattered is not.
+            // The search knows whether it cut a default continuation, but not whether that mattered.
             assert!(
                 told || !is_cut || *report.coverage() != Coverage::Exhaustive,
                 "{report}"

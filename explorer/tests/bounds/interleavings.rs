@@ -13,15 +13,15 @@ pub(crate) enum Op {
     Add(usize),
     Lock(usize),
     TryLock(usize),
-    /// Releases the lock taken last, if that was got.
+    /// Releases the lock that was taken last, if the attempt succeeded.
     Unlock,
 }
 
-/// Tasks and what each does.
+/// The operations of each task.
 #[derive(Clone, Debug)]
 pub(crate) struct Program(pub(crate) Vec<Vec<Op>>);
 
-/// Most interleavings that a program may have to be worth a test.
+/// The maximum number of interleavings of a program.
 const INTERLEAVINGS_MAX: usize = 3_000;
 
 impl Arbitrary for Program {
@@ -54,7 +54,7 @@ impl Arbitrary for Program {
     }
 
     fn shrink(&self) -> Box<dyn Iterator<Item = Program>> {
-        // Whole tasks: what is inside one keeps its locks balanced.
+        // Whole tasks are removed, so that locks stay balanced.
         let all = self.0.clone();
         let without = move |gone: usize| {
             let mut tasks = all.clone();
@@ -65,18 +65,18 @@ impl Arbitrary for Program {
     }
 }
 
-/// The state of the enumerator: written against the words of the design, not against the engine.
+/// The state of the enumerator. It follows the design, not the code of the engine.
 #[derive(Clone)]
 pub(crate) struct State {
-    /// Position of each task.
+    /// The position of each task.
     at: Vec<usize>,
-    /// Which locks each task holds, innermost last; `None` for a try that failed.
+    /// The locks that each task holds, innermost last; `None` for an attempt that failed.
     held: Vec<Vec<Option<usize>>>,
     owner: [Option<usize>; 2],
 }
 
 impl State {
-    /// The state before the first step.
+    /// Returns the state before the first step.
     pub(crate) fn begin(tasks: usize) -> State {
         State {
             at: vec![0; tasks],
@@ -85,17 +85,17 @@ impl State {
         }
     }
 
-    /// What a task does next.
+    /// Returns the next operation of a task.
     pub(crate) fn next(&self, program: &Program, task: usize) -> Option<Op> {
         program.0[task].get(self.at[task]).copied()
     }
 
-    /// The lock that a task took last and holds.
+    /// Returns the lock that a task took last, if it holds it.
     pub(crate) fn innermost(&self, task: usize) -> Option<usize> {
         self.held[task].last().copied().flatten()
     }
 
-    /// Whether a task can take a step.
+    /// `true` if a task can take a step.
     pub(crate) fn enabled(&self, program: &Program, task: usize) -> bool {
         match program.0[task].get(self.at[task]) {
             None => false,
@@ -104,7 +104,7 @@ impl State {
         }
     }
 
-    /// A task takes its next step.
+    /// Performs the next step of a task.
     pub(crate) fn step(&mut self, program: &Program, task: usize) {
         match program.0[task][self.at[task]] {
             Op::Lock(lock) => {
@@ -128,7 +128,7 @@ impl State {
             Op::Load(_) | Op::Store(_) | Op::Add(_) => {}
         }
         self.at[task] += 1;
-        // Releasing what was not got is no operation.
+        // Releasing a lock that was not taken is no operation.
         while let Some(Op::Unlock) = program.0[task].get(self.at[task])
             && self.held[task].last() == Some(&None)
         {
@@ -143,23 +143,24 @@ impl State {
 pub(crate) struct Step {
     /// The task that took the step before, from 1; 0 for none.
     pub(crate) last: u32,
-    /// What that task does next.
+    /// The next operation of that task.
     pub(crate) next_of_last: Option<Op>,
-    /// The locks that it holds, innermost last.
+    /// The locks that that task holds, innermost last.
     pub(crate) locks_of_last: Vec<usize>,
     /// The tasks that can take this step, from 1.
     pub(crate) enabled: Vec<u32>,
-    /// The one that does.
+    /// The task that takes this step.
     pub(crate) taken: u32,
 }
 
 impl Step {
-    /// Whether it is taken by another task than the last one, which could have gone on.
+    /// `true` if another task than the last one takes it although the last one could have continued.
     pub(crate) fn preempts(&self) -> bool {
         self.taken != self.last && self.enabled.contains(&self.last)
     }
 
-    /// How many enabled tasks are skipped in round-robin order, which begins with the last one, if it can go on.
+    /// Returns the number of enabled tasks that are skipped in round-robin order, which begins with the last task if
+    /// that can continue.
     pub(crate) fn delays(&self) -> u32 {
         let order = |task: u32| {
             let tasks = 1 + *self
@@ -181,12 +182,12 @@ impl Step {
 /// An interleaving, decision by decision.
 pub(crate) type Interleaving = Vec<Step>;
 
-/// Who took the steps.
+/// Returns the task of each step.
 pub(crate) fn path(interleaving: &Interleaving) -> Vec<u32> {
     interleaving.iter().map(|step| step.taken).collect()
 }
 
-/// Every interleaving; `None` if there are too many.
+/// Returns every interleaving; `None` if there are too many.
 pub(crate) fn enumerate(program: &Program) -> Option<Vec<Interleaving>> {
     fn go(
         program: &Program,
@@ -237,22 +238,22 @@ pub(crate) fn enumerate(program: &Program) -> Option<Vec<Interleaving>> {
     Some(found)
 }
 
-/// The locks that a task holds, innermost last, by number; `None` for a try that failed.
+/// The locks that a task holds, by index, innermost last; `None` for an attempt that failed.
 pub(crate) type Held<'a> = Vec<Option<(usize, MutexGuard<'a, ()>)>>;
 
-/// What the engine runs the program on.
+/// The objects on which the engine runs the program.
 pub(crate) struct Objects {
     atomics: [AtomicUsize; 2],
     locks: [Mutex<()>; 2],
 }
 
 impl Objects {
-    /// The locks that a task holds, innermost last.
+    /// Returns the locks that a task holds, innermost last.
     pub(crate) fn held_locks(held: &Held<'_>) -> Vec<usize> {
         held.iter().flatten().map(|(lock, _)| *lock).collect()
     }
 
-    /// Performs one operation of a task that holds this.
+    /// Performs one operation of a task that holds these locks.
     #[track_caller]
     pub(crate) fn perform<'a>(&'a self, op: Op, held: &mut Held<'a>) {
         match op {
@@ -266,15 +267,15 @@ impl Objects {
     }
 }
 
-/// Performs one operation, somehow.
+/// A function that performs one operation.
 pub(crate) type Perform = for<'a> fn(&'a Objects, Op, &mut Held<'a>);
 
-/// The program for the engine.
+/// Runs the program.
 pub(crate) fn run(program: &Program) {
     run_with(program, Objects::perform);
 }
 
-/// The program for the engine, each operation performed by this.
+/// Runs the program, with `perform` for each operation.
 pub(crate) fn run_with(program: &Program, perform: Perform) {
     let objects = Objects {
         atomics: [AtomicUsize::new(0), AtomicUsize::new(0)],
@@ -293,7 +294,7 @@ pub(crate) fn run_with(program: &Program, perform: Perform) {
     });
 }
 
-/// Checks random programs: as many as said, the same ones each time.
+/// Checks this many random programs, the same ones each time.
 pub(crate) fn check_programs(programs: u64, check: fn(Program) -> TestResult) {
     let generator = Gen::from_size_and_seed(8, 2026);
     QuickCheck::new()

@@ -20,10 +20,11 @@ use interleavings::{Interleaving, Op, Program, path, run};
 use intermezzo_explorer::{Environment, Explorer, Report, Settings};
 use std::collections::BTreeMap;
 
-/// How many random programs each of these tests compares.
+/// The number of random programs that each of these tests compares.
 const PROGRAMS: u64 = 60;
 
-/// What the search with these settings (`name=value`, separated by spaces) runs, in order, and its report.
+/// Returns the executions of a search with these settings (`name=value`, separated by spaces), in order, and its
+/// report.
 fn explored(settings: &str, test: impl Fn() + Send + Sync) -> (Vec<Vec<u32>>, Report) {
     let mut chosen = Settings {
         environment: Environment::calm(),
@@ -49,12 +50,12 @@ fn explored(settings: &str, test: impl Fn() + Send + Sync) -> (Vec<Vec<u32>>, Re
     (seen, report)
 }
 
-/// As `explored`, of a random program.
+/// Does the same for a random program.
 fn explored_program(settings: &str, program: &Program) -> (Vec<Vec<u32>>, Report) {
     explored(settings, || run(program))
 }
 
-/// The interleavings that fulfil this, each once.
+/// Returns the interleavings that satisfy a condition, each with count 1.
 fn once_each(all: &[Interleaving], fulfil: impl Fn(&Interleaving) -> bool) -> BTreeMap<Vec<u32>, u32> {
     let chosen = all.iter().filter(|interleaving| fulfil(interleaving));
     chosen.map(|interleaving| (path(interleaving), 1)).collect()
@@ -64,7 +65,7 @@ fn preemptions(interleaving: &Interleaving) -> u32 {
     interleaving.iter().filter(|step| step.preempts()).count() as u32
 }
 
-/// Whether an operation is on the second atomic or lock: those that are out of scope in these tests.
+/// `true` if an operation is on the second atomic or lock, which are out of scope in these tests.
 fn on_second(op: Op, held: &[usize]) -> bool {
     match op {
         Op::Load(at) | Op::Store(at) | Op::Add(at) | Op::Lock(at) | Op::TryLock(at) => at == 1,

@@ -1,4 +1,4 @@
-//! The setting `quiet_atomics`, against plain depth first search: the same outcomes and traces from fewer executions.
+//! The setting `quiet_atomics`, against plain depth-first search: the same outcomes and traces from fewer executions.
 
 use super::PROGRAMS;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -11,7 +11,7 @@ use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// One operation on the atomic of that number.
+/// One operation on the atomic with this index.
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Load(usize),
@@ -20,20 +20,20 @@ enum Access {
     Exchange(usize),
 }
 
-/// What a task does at a time.
+/// A part of a task.
 #[derive(Clone, Debug)]
 enum Block {
-    /// With the lock of that number held.
+    /// Under the lock with this index.
     Locked(usize, Vec<Access>),
     Free(Access),
-    /// Only if the second atomic was seen to be set: an access that few executions show.
+    /// Only if the second atomic was seen set, so that few executions show the access.
     If(usize, Access),
 }
 
 #[derive(Clone, Debug)]
 struct Program(Vec<Vec<Block>>);
 
-/// Atomics 0 and 1 belong to the locks of those numbers, mostly; 2 is everybody's.
+/// Atomics 0 and 1 mostly belong to the locks with these indices; all tasks use 2.
 fn access(g: &mut Gen, at: usize) -> Access {
     match u8::arbitrary(g) % 3 {
         0 => Access::Load(at),
@@ -64,10 +64,10 @@ impl Arbitrary for Program {
     }
 }
 
-/// Everything that every task of an execution read.
+/// All values that the tasks of an execution read.
 type Outcome = Vec<Vec<usize>>;
 
-/// The outcomes of all executions, and the report.
+/// Returns the outcomes of all executions, and the report.
 fn outcomes(program: &Program, explorer: Explorer) -> (BTreeSet<Outcome>, Report) {
     let seen = std::sync::Mutex::new(BTreeSet::new());
     let report = explorer
@@ -117,7 +117,7 @@ fn outcomes(program: &Program, explorer: Explorer) -> (BTreeSet<Outcome>, Report
     (seen.into_inner().unwrap(), report)
 }
 
-/// Executions that a program may take to be worth a test.
+/// The maximum number of executions of a program.
 const EXECUTIONS_MAX: u64 = 4_000;
 
 fn agrees(program: Program) -> TestResult {
@@ -157,7 +157,7 @@ fn no_outcome_and_no_trace_is_lost() {
         .quickcheck(agrees as fn(Program) -> TestResult);
 }
 
-/// Two tasks that go through two locks, each around some accesses to an atomic.
+/// Two tasks that take two locks in turn, each around some accesses to an atomic.
 fn locked(accesses: usize) -> Program {
     let through = |lock| Block::Locked(lock, vec![Access::Add(lock); accesses]);
     Program(vec![vec![through(0), through(1)]; 2])
@@ -188,7 +188,7 @@ fn accesses_under_a_lock_cost_nothing() {
 
 #[test]
 fn an_atomic_that_orders_another_has_schedule_points_alone() {
-    // A message: the data are ordered by the flag, and by nothing else.
+    // A message: only the flag orders the accesses to the data.
     let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let (data, flag) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
@@ -204,7 +204,7 @@ fn an_atomic_that_orders_another_has_schedule_points_alone() {
         });
     });
     assert!(report.verdict().is_pass(), "{report}");
-    // The flag is the first atomic that the second task uses, on its way to its first step.
+    // The flag is the first atomic that the second task uses, before its first step.
     assert_eq!(
         report.notes(),
         [
@@ -216,7 +216,7 @@ fn an_atomic_that_orders_another_has_schedule_points_alone() {
 
 #[test]
 fn a_race_shown_late_is_still_explored() {
-    // Whether the second task leaves the lock out depends on a value that only some executions have.
+    // The second task skips the lock depending on a value that only some executions have.
     let test = || {
         let (turn, n, lock) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(()));
         let add = || n.store(n.load(SeqCst) + 1, SeqCst);
@@ -254,7 +254,7 @@ fn regions_and_quiet_atomics_do_not_mix() {
         });
     });
     assert!(
-        report.notes()[0].starts_with("preemptions_off: not heeded"),
+        report.notes()[0].starts_with("preemptions_off: ignored"),
         "{report}"
     );
     assert_eq!(*report.coverage(), Coverage::Exhaustive);
@@ -270,8 +270,8 @@ fn a_search_of_ones_own_cannot_start_anew() {
     assert!(refused.is_err_and(|error| error.to_string().contains("one of your own cannot")));
 }
 
-/// What the second task's `store` leaves for the first one's `swap`, and the other way round, by plain depth first search and
-/// with the reduction `ordered-atomics`.
+/// Returns the values that the second task's `store` leaves for the first task's `swap`, and the other way round: by
+/// plain depth-first search, and with quiet atomics.
 fn orders(test: fn(&AtomicUsize, &std::sync::Mutex<BTreeSet<usize>>), counts: bool) -> [BTreeSet<usize>; 2] {
     [false, true].map(|quiet| {
         let seen = std::sync::Mutex::new(BTreeSet::new());
@@ -380,7 +380,7 @@ fn a_look_that_finds_no_end_orders_nothing() {
 
 #[test]
 fn starting_anew_is_no_departure() {
-    // The first execution has a step before its first choice that later ones have a decision in.
+    // The first execution has a step before its first choice in which later executions have a decision.
     let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let n = Arc::new(AtomicUsize::new(0));
         let theirs = n.clone();

@@ -1,4 +1,4 @@
-//! Priority functions of the user's own.
+//! User-defined priority functions.
 
 use crate::common::{Collect, counted};
 use crate::interleavings::{Op, Program, run};
@@ -8,7 +8,7 @@ use intermezzo_explorer::search::{
 use intermezzo_explorer::{Coverage, Environment, Explorer, Strategy};
 use std::sync::{Arc, Mutex};
 
-/// Prefixes in which the third task goes next first; notes what it learns.
+/// Prefers prefixes in which the third task runs next, and records the operations that it learns.
 struct ThirdFirst(Arc<Mutex<Vec<Operation>>>);
 
 impl Priority for ThirdFirst {
@@ -44,7 +44,7 @@ fn a_priority_of_ones_own_decides() {
     let seen = seen.lock().unwrap();
     assert_eq!(seen[..2], [[1, 1, 2, 2, 3, 3], [3, 3, 1, 1, 2, 2]]);
     assert_eq!((seen.len(), counted(&seen).len()), (90, 90));
-    // One operation for each decision that is not shared with an execution before: all paths of a tree of 90 leaves.
+    // One operation for each decision that is not shared with an earlier execution: all paths of a tree with 90 leaves.
     let learnt = learnt.lock().unwrap();
     assert!(
         learnt

@@ -9,25 +9,26 @@ use intermezzo_explorer::{Coverage, Explorer, Report, Settings, choose, thread};
 use quickcheck::TestResult;
 use std::collections::BTreeSet;
 
-/// How many random programs are compared.
+/// The number of random programs that are compared.
 const PROGRAMS: u64 = 150;
 
-/// Schedules by strict priorities, for one order of fragments: tasks first, then what they are after each preemption.
+/// Schedules by strict priorities, for one order of fragments: the tasks first, then the rest of a task after each
+/// preemption.
 struct Strict<'a> {
     program: &'a Program,
-    /// The place of each fragment, the highest first.
+    /// The position of each fragment, the highest priority first.
     order: &'a [usize],
     preemptions_max: usize,
-    /// Who took the steps, and against how many variables how many preemptions count.
+    /// The task of each step, the number of preemptions, and the number of variables against which they count.
     found: &'a mut BTreeSet<(Vec<u32>, u32, u32)>,
 }
 
-/// A schedule so far.
+/// A partial schedule.
 #[derive(Clone)]
 struct Schedule {
     state: State,
     path: Vec<u32>,
-    /// Each task's fragment, and the variable it accessed last.
+    /// Each task's fragment, and the variable that it accessed last.
     fragments: Vec<usize>,
     accessed: Vec<usize>,
     preempted_at: Vec<usize>,
@@ -81,7 +82,7 @@ impl Strict<'_> {
     }
 }
 
-/// Every order of so many things.
+/// Returns every permutation of `of` items.
 fn orders(of: usize) -> Vec<Vec<usize>> {
     let Some(last) = of.checked_sub(1) else {
         return vec![Vec::new()];
@@ -96,7 +97,8 @@ fn orders(of: usize) -> Vec<Vec<usize>> {
     orders(last).into_iter().flat_map(with_last).collect()
 }
 
-/// Every schedule by strict priorities with at most so many preemptions, in whatever order; and what it asks for.
+/// Returns every schedule by strict priorities with at most this many preemptions, with its numbers of preemptions and
+/// variables.
 fn strict(program: &Program, preemptions_max: usize) -> BTreeSet<(Vec<u32>, u32, u32)> {
     let tasks = program.0.len();
     let mut found = BTreeSet::new();
@@ -138,7 +140,7 @@ fn priorities_agree(program: Program) -> TestResult {
                         "preemptions={preemptions} strategy=ranked(variables={variables},sets={sets},threads={threads})"
                     )
                 };
-                // More tasks than there are: in every order.
+                // More tasks than the program has: every order.
                 let (seen, report) = explored_program(&bounds(9), &program);
                 let found: BTreeSet<&Vec<u32>> = seen.iter().collect();
                 if found != wanted {
@@ -175,7 +177,7 @@ fn strict_priorities_run_what_they_allow_and_nothing_else() {
     check_programs(PROGRAMS, priorities_agree);
 }
 
-/// Tasks that take so many steps each, and who took them in which order.
+/// Runs tasks of `each` steps. Returns the task of each step in every execution.
 fn steps_each(tasks: usize, each: usize, settings: &str) -> (Vec<Vec<u32>>, Report) {
     explored(settings, || {
         let n = AtomicUsize::new(0);
@@ -187,12 +189,12 @@ fn steps_each(tasks: usize, each: usize, settings: &str) -> (Vec<Vec<u32>>, Repo
     })
 }
 
-/// Tasks that take one step each.
+/// Runs tasks of one step each.
 fn steps(tasks: usize, settings: &str) -> (Vec<Vec<u32>>, Report) {
     steps_each(tasks, 1, settings)
 }
 
-/// Every sequence of three different tasks that comes in this order somewhere in the path.
+/// Returns every sequence of three different tasks that the path contains in this order.
 fn threes(path: &[u32]) -> impl Iterator<Item = [u32; 3]> + '_ {
     let pairs = (0..path.len()).flat_map(|one| (one + 1..path.len()).map(move |two| (one, two)));
     pairs.flat_map(move |(one, two)| {
@@ -213,7 +215,8 @@ fn two_tasks_take_one_order_and_its_reverse() {
     }
 }
 
-/// In so many explorations with different seeds no more than the share that was asked for misses an order of three tasks.
+/// Over explorations with different seeds, an order of three tasks is missed in no more than the share that was
+/// requested.
 #[test]
 fn three_tasks_come_in_every_order_with_the_probability_claimed() {
     const SEEDS: u64 = 200;
@@ -233,7 +236,7 @@ fn three_tasks_come_in_every_order_with_the_probability_claimed() {
     }
 }
 
-/// As before, of the two tasks of one preemption: each is preempted for each other, which goes then.
+/// Does the same for the two tasks of one preemption: each task is preempted in favour of each other.
 #[test]
 fn a_preemption_comes_between_any_two_with_the_probability_claimed() {
     const SEEDS: u64 = 100;
@@ -264,7 +267,7 @@ pub(crate) fn ranked(settings: &str, test: impl Fn() + Send + Sync) -> Report {
     Explorer::with_settings(chosen).explore(test)
 }
 
-/// The rank at which a failure was found, and the variables.
+/// Returns the rank at which a failure was found, with its variables.
 pub(crate) fn place(report: &Report) -> &str {
     let note = report
         .notes()
@@ -273,7 +276,7 @@ pub(crate) fn place(report: &Report) -> &str {
     note.unwrap_or_else(|| panic!("nothing was found: {report}"))
 }
 
-/// The first figures of the paper: what its failures take.
+/// The first figures of the paper, with the ranks of their failures.
 #[test]
 fn failures_have_the_ranks_of_the_paper() {
     fn two(
@@ -377,7 +380,7 @@ fn a_failure_of_three_tasks_is_found_at_three() {
     }
 }
 
-/// Programs that ask for something out of the ordinary, each explored to its end by every kind of ranked search.
+/// Unusual programs, each explored to its end by every kind of ranked search.
 #[test]
 fn hard_programs_are_searched_to_the_end() {
     fn late() {
@@ -385,7 +388,7 @@ fn hard_programs_are_searched_to_the_end() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 n.fetch_add(1, SeqCst);
-                // Tasks that come late have a priority in each order too.
+                // Tasks that are created late have a priority in each order too.
                 scope.spawn(|| {
                     n.fetch_add(1, SeqCst);
                     scope.spawn(|| n.fetch_add(1, SeqCst));
@@ -521,7 +524,7 @@ fn hard_programs_are_searched_to_the_end() {
     }
 }
 
-/// Within a rank, sets of variables known to be shared come first, and of those the ones from the first rounds of a loop.
+/// Within a rank, sets of variables known to be shared come first; of those, the sets from the first rounds of a loop.
 #[test]
 fn shared_variables_and_first_rounds_come_first() {
     use std::sync::atomic::AtomicU32;
@@ -529,7 +532,7 @@ fn shared_variables_and_first_rounds_come_first() {
         let mine = AtomicUsize::new(0);
         let slots: Vec<AtomicUsize> = (0..3).map(AtomicUsize::new).collect();
         let (last, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        // What no schedule point is at: how far the first task is.
+        // Not a schedule point: the progress of the first task.
         let at = AtomicU32::new(0);
         let next = || at.store(at.load(SeqCst) + 1, SeqCst);
         thread::scope(|scope| {
@@ -563,7 +566,7 @@ fn shared_variables_and_first_rounds_come_first() {
         .iter()
         .map(|finding| place(&finding.message))
         .collect();
-    // The first slot, what comes after the loop, the other slots; then what only one task uses.
+    // The first slot, the variable after the loop, the other slots, and last the variable that only one task uses.
     assert_eq!(found, ["2", "5", "3", "4", "1"], "{report}");
 }
 
@@ -591,7 +594,7 @@ fn a_task_that_yields_and_yields_loses_its_priority() {
     );
 }
 
-/// A search that is stopped says which ranks are complete, and which was under way.
+/// A search that is stopped reports the ranks that are complete, and the current one.
 #[test]
 fn a_stop_tells_the_ranks_that_are_complete() {
     let program = || {

@@ -10,7 +10,7 @@ use intermezzo_explorer::{Explorer, preemptions_off, preemptions_on, thread};
 use quickcheck::TestResult;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The operation, with preemptions off if it is on the second atomic or lock.
+/// Performs the operation, with preemptions off if it is on the second atomic or lock.
 fn perform<'a>(objects: &'a Objects, op: Op, held: &mut Held<'a>) {
     if on_second(op, &Objects::held_locks(held)) {
         preemptions_off(|| objects.perform(op, held));
@@ -19,7 +19,7 @@ fn perform<'a>(objects: &'a Objects, op: Op, held: &mut Held<'a>) {
     }
 }
 
-/// Whether no task is preempted before an operation on the second atomic or lock.
+/// `true` if no task is preempted before an operation on the second atomic or lock.
 pub(super) fn within_scope(interleaving: &Interleaving) -> bool {
     let closed = |at: usize| {
         let step = &interleaving[at];
@@ -52,7 +52,7 @@ fn no_preemption_in_a_region() {
     check_programs(PROGRAMS, agrees);
 }
 
-/// How many executions two tasks have that do this to an atomic.
+/// Returns the number of executions of two tasks that run `body` on an atomic.
 fn executions(body: impl Fn(&AtomicUsize) + Send + Sync) -> u64 {
     let report = Explorer::new().explore(|| {
         let n = AtomicUsize::new(0);
@@ -93,7 +93,7 @@ fn regions_nest_and_end() {
         }),
         20
     );
-    // The value goes through, and a panic leaves the region.
+    // The region returns the value of its closure, and a panic leaves it.
     assert_eq!(preemptions_off(|| 5), 5);
     assert_eq!(
         executions(|n| {
@@ -110,7 +110,7 @@ fn regions_nest_and_end() {
 
 #[test]
 fn a_region_is_its_tasks_own() {
-    // The tasks made inside are preempted as ever.
+    // Tasks that are created inside are preempted as usual.
     let report = Explorer::new().explore(|| {
         let n = AtomicUsize::new(0);
         preemptions_off(|| {
@@ -140,7 +140,7 @@ fn a_task_that_blocks_in_a_region_lets_others_go() {
     assert!(report.verdict().is_pass(), "{report}");
 }
 
-/// A schedule found where points were closed is complete: it replays whether they are closed or not.
+/// A schedule that was found with closed points is complete: it replays whether they are closed or not.
 #[test]
 fn findings_replay() {
     let test = || {

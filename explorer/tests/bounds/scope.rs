@@ -11,7 +11,7 @@ use quickcheck::TestResult;
 /// Operations in a source file of their own.
 mod elsewhere;
 
-/// The operation, in the other file if it is on the second atomic or lock.
+/// Performs the operation, in the other file if it is on the second atomic or lock.
 fn perform<'a>(objects: &'a Objects, op: Op, held: &mut Held<'a>) {
     if on_second(op, &Objects::held_locks(held)) {
         elsewhere::perform(objects, op, held);
@@ -56,7 +56,7 @@ fn no_preemption_out_of_the_scope() {
     check_programs(PROGRAMS, agrees);
 }
 
-/// Two atomics that the first task names, each written twice by two tasks.
+/// Two atomics that the first task uses first, so that they are named after it; two tasks write each of them twice.
 fn two_atomics() {
     let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
     a.store(0, SeqCst);

@@ -1,5 +1,5 @@
-//! Several workers against the enumerator, on random small programs: all together run each interleaving within the
-//! bound once; and with caching they come to every trace.
+//! Several workers against the enumerator, on random small programs. Together they run each interleaving within the
+//! bound once, and with caching they reach every trace.
 
 use crate::common::counted;
 use crate::interleavings::{Program, check_programs, enumerate};

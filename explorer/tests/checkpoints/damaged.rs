@@ -1,4 +1,4 @@
-//! Checkpoints that are no longer what was written: refused, whatever is wrong with them.
+//! Checkpoints that were altered: they are refused, whatever is wrong with them.
 
 use crate::common::{Directory, counter};
 use crate::reductions::reduced;
@@ -25,7 +25,7 @@ fn a_damaged_checkpoint_is_refused() {
         };
         assert!(right, "{length} bytes: {problem:?}");
     }
-    // A prime step: other bits of other bytes each time.
+    // A step that is prime, so that other bits of other bytes change each time.
     for bit in (0..whole.len() * 8).step_by(7) {
         let mut damaged = whole.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -93,14 +93,14 @@ fn nonsense_with_the_right_checksum_is_refused() {
     }
 }
 
-/// How many files are damaged of each search, unless `EXPLORED_DAMAGED` says otherwise.
+/// The number of damaged files for each search, unless `EXPLORED_DAMAGED` sets it.
 const DAMAGED: u64 = 150;
 
 /// A small generator (Knuth's).
 struct Dice(u64);
 
 impl Dice {
-    /// A number below this one.
+    /// Returns a number below `end`.
     fn roll(&mut self, end: usize) -> usize {
         self.0 = self
             .0
@@ -110,14 +110,14 @@ impl Dice {
     }
 }
 
-/// Somewhere in it something is otherwise.
+/// Changes something somewhere in the value.
 fn damage(value: &mut Value, dice: &mut Dice) {
     let size = match value {
         Value::Array(list) => list.len(),
         Value::Object(map) => map.len(),
         _ => 0,
     };
-    // Rarely here, mostly further down.
+    // Seldom here, mostly further down.
     if size > 0 && dice.roll(12) > 0 {
         let at = dice.roll(size);
         return match value {
@@ -153,8 +153,8 @@ fn damage(value: &mut Value, dice: &mut Dice) {
     }
 }
 
-/// A checkpoint of a search that is half done, with something left for several hands if several are at it and that comes
-/// about.
+/// Returns a checkpoint of a half-finished search, if possible with unfinished work of several workers if `jobs` is
+/// more than 1.
 fn half_done(explorer: impl Fn() -> Explorer, test: fn(), jobs: usize, file: &Path) -> String {
     let whole = explorer().explore(test);
     let mut half = String::new();
@@ -171,7 +171,8 @@ fn half_done(explorer: impl Fn() -> Explorer, test: fn(), jobs: usize, file: &Pa
     half
 }
 
-/// Whatever is left of a search is gone on with, or refused: the engine does not fail, and the search ends.
+/// Whatever the remaining work looks like, the search continues with it or refuses it. The engine does not fail, and
+/// the search ends.
 #[test]
 fn what_is_left_may_be_anything() {
     let directory = Directory::new("anything");
@@ -201,7 +202,7 @@ fn what_is_left_may_be_anything() {
                     let explorer = explorer().jobs(jobs).checkpoint(&file).executions(200);
                     explorer.try_explore(test)
                 });
-                // What the engine fails with inside an execution looks like a failure of the test.
+                // A failure of the engine inside an execution looks like a failure of the test.
                 let ours = |finding: &Finding| finding.message.contains("src/search");
                 match explored {
                     Ok(Ok(report)) if !report.findings().iter().any(ours) => taken += 1,
@@ -215,7 +216,7 @@ fn what_is_left_may_be_anything() {
     assert!(refusals > 100 && taken > 100, "{refusals} refused, {taken} taken");
 }
 
-/// Tasks wait for each other, so that often there is but one who can go on.
+/// Tasks wait for each other, so that often only one can continue.
 fn sections() {
     let n = Mutex::new(0);
     let section = || *n.lock().unwrap() += 1;
@@ -234,7 +235,7 @@ fn sections() {
     });
 }
 
-/// A path with one step less than there are, or one more, at which nothing was decided: it is like one, until it is run.
+/// A path with one step too few or too many, at which nothing was decided, looks valid until it is run.
 #[test]
 fn a_path_of_something_else_is_found_out() {
     let directory = Directory::new("path");
@@ -268,14 +269,14 @@ fn a_path_of_something_else_is_found_out() {
         hand["fresh"] = 0.into();
         lines[2] = hand.to_string();
         fs::write(&file, sealed(&lines.join("\n"))).unwrap();
-        // Each time that somebody tries.
+        // Each time that a search tries.
         for _ in 0..2 {
             let report = explorer().explore(test);
             let reason = match report.coverage() {
                 Coverage::Bounded { reason, .. } => reason.clone().unwrap_or_default(),
                 _ => String::new(),
             };
-            // A step more at which nothing is decided may be there.
+            // An additional step without a decision may really exist.
             let same = more && report.traces() == whole.traces();
             assert!(same || !reason.is_empty(), "{executions}, {more}: {report}");
             found_out += u64::from(reason.contains("does not fit what the test does"));

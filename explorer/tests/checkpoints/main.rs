@@ -1,5 +1,5 @@
-//! Searches that are stopped and go on: what comes of them is what comes of one that was never stopped; and what is no
-//! checkpoint of theirs is refused, and left alone.
+//! Searches that are stopped and continue: their results are those of a search that was never stopped. A file that is
+//! no checkpoint of the search is refused and left alone.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Loses updates; and its lock makes tasks wait, which costs nothing under a bound.
+/// Loses updates. Its lock makes tasks wait, which costs nothing under a bound.
 fn lost_updates() {
     let n = AtomicUsize::new(0);
     let lock = Mutex::new(());
@@ -43,7 +43,7 @@ fn explorer(program: &str, bound: Option<u32>) -> Explorer {
     }
 }
 
-/// Runs a search in parts of so many executions each, by these numbers of workers in turn.
+/// Runs a search in parts of this many executions each, by these numbers of workers in turn.
 fn in_parts(explorer: impl Fn() -> Explorer, test: fn(), executions: u64, jobs: &[usize]) -> Report {
     let directory = Directory::new("parts");
     for part in 1.. {
@@ -60,7 +60,7 @@ fn in_parts(explorer: impl Fn() -> Explorer, test: fn(), executions: u64, jobs: 
     unreachable!("the search ends")
 }
 
-/// What has been reached is in the checkpoint, so nothing is run that a whole search would not run.
+/// The checkpoint contains the states that were reached, so nothing is run that a whole search would not run.
 #[test]
 fn caching_in_parts_comes_to_the_same() {
     for bound in [None, Some(1), Some(2)] {
@@ -102,7 +102,7 @@ fn a_search_in_parts_comes_to_the_same() {
                 // Parts of one execution would be too many for the larger searches.
                 let executions = executions.max(whole.executions() / 50);
                 let parts = in_parts(explorer, test, executions, &jobs);
-                // A checkpoint does not say of which executions its traces are, and some may be beyond the finding.
+                // A checkpoint does not say to which executions its traces belong, and some may lie beyond the finding.
                 let alone = jobs == [1, 1];
                 let known = alone || keep_going || whole.findings().is_empty();
                 let in_one_part = whole.executions() < executions;
@@ -172,7 +172,7 @@ fn a_search_that_was_over_is_not_run_again() {
     assert_eq!(told(&explore(1)), told(&first));
 }
 
-/// Explores with the file as it is; it must be refused, and left as it is. Returns why.
+/// Explores with this file as the checkpoint. Asserts that it is refused and left as it is, and returns the reason.
 #[track_caller]
 fn refused(explorer: Explorer, file: &Path) -> CheckpointProblem {
     let before = fs::read(file).ok();
@@ -192,7 +192,7 @@ fn refused(explorer: Explorer, file: &Path) -> CheckpointProblem {
     problem
 }
 
-/// A checkpoint of the counter, in the middle of its search.
+/// Returns a checkpoint from the middle of a search of the counter.
 fn checkpoint(directory: &Directory) -> Vec<u8> {
     explorer("counter", None)
         .jobs(2)
@@ -202,7 +202,7 @@ fn checkpoint(directory: &Directory) -> Vec<u8> {
     fs::read(directory.file()).unwrap()
 }
 
-/// The file with these contents and the right checksum.
+/// Returns a file with these contents and the right checksum.
 fn sealed(contents: &str) -> String {
     let checksum = crc32fast::hash(contents.as_bytes());
     format!(
@@ -240,7 +240,7 @@ fn a_checkpoint_of_another_search_is_refused() {
             found: "counter".into()
         }
     );
-    // Another test of this name, by its code.
+    // Another test of this name, with other code.
     let error = same().checkpoint(&file).try_explore(|| {}).unwrap_err();
     assert!(
         error.to_string().contains("another test of the same name"),
@@ -251,7 +251,7 @@ fn a_checkpoint_of_another_search_is_refused() {
     let (before, build) = contents.split_once("\"checksum\":").unwrap();
     fs::write(&file, sealed(&format!("{before}\"checksum\":1{build}"))).unwrap();
     let problem = refused(same(), &file);
-    // The number may have become too large to be one.
+    // The number may have become too large.
     assert!(
         matches!(
             problem,
@@ -282,7 +282,7 @@ fn what_is_no_checkpoint_is_left_alone() {
     }
 }
 
-/// A process that takes up a search that has spent its time has as much again: it runs more, and comes to the end.
+/// A process that continues a search whose time is over gets the full time again: it runs more, and comes to the end.
 #[test]
 fn time_is_that_of_each_process() {
     let directory = Directory::new("time");
@@ -293,7 +293,7 @@ fn time_is_that_of_each_process() {
             .time(time)
             .explore(counter as fn())
     };
-    // The time is over when it is looked at first; what was run until then is kept.
+    // The time is over at the first look. The executions until then are kept.
     let first = part(Duration::ZERO, 1_000_000);
     assert!(
         first.coverage().to_string().contains("the limit of 0 seconds"),
@@ -355,7 +355,7 @@ fn what_cannot_be_kept_is_refused() {
     assert!(matches!(problem, CheckpointProblem::OtherSetting { name, .. } if name == "monitors"));
 }
 
-/// Warns of each execution, in words that depend on who is in the middle of it.
+/// A monitor that warns of each execution, in words that depend on the task in the middle of it.
 struct Warns;
 
 impl intermezzo_sdk::Monitor for Warns {
@@ -394,7 +394,8 @@ fn warnings_are_kept() {
     }
 }
 
-/// Where a limit comes before an execution that departed was tried again, what begins like it is said to be lost.
+/// If a limit ends the search before an execution that departed is retried, the executions with its prefix are reported
+/// as lost.
 #[test]
 fn what_was_to_be_tried_again_is_not_forgotten() {
     for odd in 2..20 {

@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Chooses, waits, gets stuck and panics, by turns.
+/// Chooses, waits, gets stuck and panics, in turns.
 fn eventful() {
     let n = AtomicUsize::new(0);
     let (lock, ready) = (Mutex::new(false), Condvar::new());
@@ -59,7 +59,7 @@ fn sharing() {
     });
 }
 
-/// The programs and partial-order reductions that are kept.
+/// Returns the programs and partial-order reductions that are saved.
 pub(crate) fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, Option<u32>)> {
     let programs = [
         ("counter", counter as fn()),
@@ -77,15 +77,15 @@ pub(crate) fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, 
     programs.into_iter().flat_map(with)
 }
 
-/// What several workers come to by a partial-order reduction, whatever their pace.
+/// The results of a partial-order reduction by several workers that do not depend on their pace.
 #[derive(Debug, PartialEq)]
 struct Shown {
     traces: Option<u64>,
     coverage: Coverage,
-    /// Kinds and words, and how often. Where a weaker reduction took over, how many executions there were before that depends
-    /// on the pace, and so does this.
+    /// Kind, message and count of each finding. If a weaker reduction took over, the number of executions before that
+    /// depends on the pace, and so does the count.
     findings: Vec<(String, String, Option<u64>)>,
-    /// Those that were not redundant; likewise.
+    /// The number of executions that were not redundant. It depends on the pace in the same case.
     executions: Option<u64>,
 }
 
@@ -106,13 +106,13 @@ fn shown(report: &Report) -> Shown {
     }
 }
 
-/// Where several workers are at it, now and then or always, and one is at times.
+/// Several workers run the search, always or in some parts; sometimes one does.
 #[test]
 fn partial_order_reductions_by_several_in_parts_come_to_the_same() {
     for (program, test, reduction, bound) in reduced() {
         let explorer = || explorer(program, bound).reduction(reduction);
         let whole = explorer().keep_going(true).explore(test);
-        // One worker does without a weaker reduction where values are chosen.
+        // A single worker does not need a weaker reduction for chosen values.
         let several = explorer().keep_going(true).jobs(2).explore(test);
         assert_eq!(several.traces(), whole.traces());
         for (executions, jobs) in [(1, [2, 3]), (3, [1, 3]), (7, [2, 2]), (7, [3, 1]), (7, [1, 2])] {
@@ -154,7 +154,7 @@ fn one_that_was_over_is_not_run_again() {
     }
 }
 
-/// What a partial-order reduction has learned is kept, and so is which one is at work.
+/// The knowledge of a partial-order reduction is saved, and so is the name of the current one.
 #[test]
 fn partial_order_reductions_in_parts_come_to_the_same() {
     for (program, test, reduction, bound) in reduced() {
@@ -177,7 +177,7 @@ fn partial_order_reductions_in_parts_come_to_the_same() {
     }
 }
 
-/// Long enough for a checkpoint now and then.
+/// A program that runs long enough to write checkpoints meanwhile.
 fn long() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -192,7 +192,7 @@ fn long() {
     assert!(n.load(SeqCst) > 1);
 }
 
-/// Shares a lock where an update was lost twice: another reduction takes over in the middle of the search.
+/// Shares a lock after an update was lost twice, so that another reduction takes over in the middle of the search.
 fn long_and_sharing() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -209,8 +209,9 @@ fn long_and_sharing() {
     }
 }
 
-/// What a search of `test` comes to that is never stopped, and what it comes to from some of the checkpoints that it has written
-/// meanwhile, by 1 to `most` workers. `explorer` makes it, for so many workers; `jobs` write the checkpoints.
+/// Returns the result of a search of `test` that is never stopped, and its results when it continues from some of the
+/// checkpoints that it wrote meanwhile. `jobs` workers write the checkpoints, and 1 to `most` continue. `explorer`
+/// makes the search for a number of workers.
 fn from_checkpoints(
     test: fn(),
     explorer: impl Fn(usize) -> Explorer,
@@ -242,8 +243,8 @@ fn from_checkpoints(
     }
 }
 
-/// Whoever is killed goes on from the last checkpoint: from each that was there while the search ran, the rest comes to
-/// the same.
+/// A search that is killed continues from the last checkpoint. From each checkpoint that existed while the search ran,
+/// the rest has the same result.
 #[test]
 fn checkpoints_are_written_while_the_search_runs() {
     for (jobs, reduction) in [
@@ -265,7 +266,8 @@ fn checkpoints_are_written_while_the_search_runs() {
     }
 }
 
-/// Where another reduction takes over while some rest and others run, what is left is of the one that is at work.
+/// If another reduction takes over while some workers rest and others run, the remaining work is that of the new
+/// reduction.
 #[test]
 fn so_they_are_while_another_reduction_takes_over() {
     for reduction in [Reduction::Dpor, Reduction::SourceDpor] {
@@ -282,8 +284,8 @@ fn so_they_are_while_another_reduction_takes_over() {
     }
 }
 
-/// The default search: exhaustive search and samples by turns. Whichever execution is prepared when the checkpoint is
-/// written, it is run once.
+/// The default search alternates exhaustive search and samples. Each execution that was prepared when the checkpoint
+/// was written is run once.
 #[test]
 fn so_are_those_of_the_default_search() {
     for executions in [300, 1_000] {

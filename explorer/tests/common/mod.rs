@@ -1,4 +1,4 @@
-//! What several suites share.
+//! Helpers that several suites share.
 
 #![allow(dead_code, reason = "not every suite uses all of it")]
 
@@ -10,20 +10,20 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-/// The interleavings seen: for each execution, whose visible steps came in which order.
+/// The interleavings seen: the task of each visible step, for each execution.
 type Seen = Arc<Mutex<Vec<Vec<u32>>>>;
 
-/// A monitor that notes each execution's interleaving.
+/// A monitor that records each execution's interleaving.
 pub(crate) struct Collect(Seen);
 
 impl Collect {
-    /// A monitor, and what it will have seen.
+    /// Makes a monitor, and the list that it fills.
     pub(crate) fn new() -> (Collect, Seen) {
         let seen = Seen::default();
         (Collect(seen.clone()), seen)
     }
 
-    /// A monitor that notes what it sees there too.
+    /// Makes a monitor that fills an existing list.
     pub(crate) fn into(seen: Seen) -> Collect {
         Collect(seen)
     }
@@ -50,7 +50,7 @@ impl Monitor for Collect {
     }
 }
 
-/// How often each interleaving was seen.
+/// Counts how often each interleaving was seen.
 pub(crate) fn counted(seen: &[Vec<u32>]) -> BTreeMap<Vec<u32>, u32> {
     let mut counts = BTreeMap::new();
     for path in seen {
@@ -59,8 +59,8 @@ pub(crate) fn counted(seen: &[Vec<u32>]) -> BTreeMap<Vec<u32>, u32> {
     counts
 }
 
-/// The report without what may differ: the time, the estimate, and the traces where several workers ran some beyond
-/// the first finding.
+/// Returns the report without the parts that may differ: the time, the estimate, and the traces, since several workers
+/// may run some beyond the first finding.
 pub(crate) fn told(report: &Report) -> String {
     let mut told: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
     let map = told.as_object_mut().unwrap();
@@ -70,7 +70,7 @@ pub(crate) fn told(report: &Report) -> String {
     told.to_string()
 }
 
-/// Two increments of each of three tasks.
+/// Three tasks with two increments each.
 pub(crate) fn counter() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -84,11 +84,11 @@ pub(crate) fn counter() {
     assert_eq!(n.into_inner(), 6);
 }
 
-/// A directory that is gone at the end.
+/// A directory that is removed at the end.
 pub(crate) struct Directory(pub(crate) PathBuf);
 
 impl Directory {
-    /// One of its own for whoever asks: tests run beside each other, some with the same name for theirs.
+    /// Makes a directory. Each call makes its own: tests run concurrently, some with the same name.
     pub(crate) fn new(name: &str) -> Directory {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let (process, made) = (std::process::id(), MADE.fetch_add(1, Relaxed));

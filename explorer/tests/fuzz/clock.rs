@@ -1,4 +1,4 @@
-//! Looks at the clock and deadlines, beside what moves the clock: what one search shows every search shows.
+//! Reads of the clock and deadlines, next to operations that advance the clock: all searches show the same.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::thread::thread_local;
@@ -12,7 +12,8 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// What executions saw, in this environment: the same with every operation a schedule point and by every search.
+/// Returns the results of all executions in this environment. They are the same with every operation a schedule point,
+/// and by every search.
 fn seen<T>(environment: Environment, test: impl Fn() -> T + Send + Sync) -> BTreeSet<T>
 where
     T: Ord + Clone + std::fmt::Debug + Send,

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Arc as Plain, Mutex as PlainMutex};
 
-/// What executions saw.
+/// The values that executions saw.
 type Seen = PlainMutex<BTreeSet<Option<bool>>>;
 
 fn calm() -> Explorer {
@@ -18,7 +18,7 @@ fn calm() -> Explorer {
         .minimise(0)
 }
 
-/// Explores by every reduction: what executions saw is the same.
+/// Explores with every reduction, and asserts that executions see the same values.
 fn seen(test: fn(&Seen)) -> (BTreeSet<Option<bool>>, u64) {
     let explore = |explorer: Explorer| {
         let seen = Plain::new(Seen::default());
@@ -69,7 +69,7 @@ fn after_the_last_unlock() {
     let (seen, _) = seen(|seen| {
         let lock = Arc::new(Mutex::new(false));
         let theirs = lock.clone();
-        // The handle is leaked, so that unlocking is the last that the task does.
+        // The handle is leaked, so that unlocking is the last operation of the task.
         let task = thread::spawn(move || *std::mem::ManuallyDrop::new(theirs).lock().unwrap() = true);
         let set = *lock.lock().unwrap();
         let looked = set.then(|| task.is_finished());
@@ -100,7 +100,7 @@ fn what_one_look_found_the_next_one_finds() {
         });
     });
     assert!(report.verdict().is_pass(), "{report}");
-    // The load finds nothing, or the task ends before the first look, the second, or after both.
+    // The load finds nothing; or the task ends before the first look, before the second, or after both.
     assert_eq!(report.executions(), 4);
 }
 
@@ -108,7 +108,7 @@ thread::thread_local! {
     static LAST: Last = const { Last(Cell::new(None)) };
 }
 
-/// Stores when its task drops what it left.
+/// Stores when its task drops its thread-locals.
 struct Last(Cell<Option<&'static AtomicUsize>>);
 
 static LEFT: AtomicUsize = AtomicUsize::new(0);
@@ -166,7 +166,7 @@ fn a_late_end_replays_and_a_loop_that_waits_for_it_ends() {
 
 #[test]
 fn identities_do_not_tell_which_task_was_created_first() {
-    // Two tasks create one each, with nothing in between by which a search could change the order.
+    // Each of two tasks creates one. No operation lies between, so a search cannot change the order.
     let report = calm().explore(|| {
         let creators = [0, 1].map(|_| thread::spawn(|| format!("{:?}", thread::spawn(|| ()).thread().id())));
         let ids = creators.map(|creator| creator.join().unwrap());

@@ -1,9 +1,13 @@
-//! Random programs of some seventy kinds of operation over the look-alikes: every search against depth first search with
-//! every operation a schedule point.
+//! Random programs of some seventy kinds of operation over the look-alikes: every search against depth-first search
+//! with every operation a schedule point.
 //!
-//! `FUZZED_PROGRAMS`, a number, sets how many programs are compared; `FUZZED_SEED` which; `FUZZED_FROM` the first of them;
-//! `FUZZED_EXECUTIONS` how many executions the reference has at most; `FUZZED_KEEP_GOING`, if it is there, lists all that
-//! differ and not just the first.
+//! These environment variables change what is compared:
+//!
+//! - `FUZZED_PROGRAMS`: the number of programs
+//! - `FUZZED_SEED`: the seed from which they are drawn
+//! - `FUZZED_FROM`: the number of the first program
+//! - `FUZZED_EXECUTIONS`: the maximum number of executions of the reference
+//! - `FUZZED_KEEP_GOING`, if set: list all differences instead of only the first
 
 #![allow(
     clippy::print_stdout,
@@ -25,14 +29,14 @@ use program::{Program, draw};
 use searches::{Difference, Tally, compare};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
-/// Programs, unless said otherwise; the first of them; and which they are.
+/// The default number of programs, and the default seed.
 const PROGRAMS: u64 = 10_000;
 const SEED: u64 = 2027;
 
-/// Most executions of the reference, unless said otherwise.
+/// The default maximum number of executions of the reference.
 const EXECUTIONS_MAX: u64 = 500;
 
-/// A number that the caller set.
+/// Returns a number from an environment variable.
 fn variable(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(
@@ -45,7 +49,7 @@ fn executions_max() -> u64 {
     variable("FUZZED_EXECUTIONS").unwrap_or(EXECUTIONS_MAX)
 }
 
-/// The program with the same difference that has least to it.
+/// Returns the smallest program with the same difference.
 fn smallest(program: Program, number: u64, difference: Difference) -> (Program, Difference) {
     let (mut program, mut difference) = (program, difference);
     'smaller: loop {

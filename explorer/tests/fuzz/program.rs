@@ -1,15 +1,15 @@
 //! Random straight-line programs over the look-alikes, as text that can be pasted back.
 
-/// Most tasks of a program, the test's own body included.
+/// The maximum number of tasks of a program, including the test's own body.
 pub(crate) const TASKS: usize = 4;
 
-/// Atomics, mutexes and channels of a program.
+/// The numbers of atomics, mutexes and channels of a program.
 pub(crate) const ATOMICS: usize = 2;
 pub(crate) const MUTEXES: usize = 2;
-/// Without a bound, with room for one message, and a rendezvous.
+/// Unbounded, with room for one message, and a rendezvous.
 pub(crate) const CHANNELS: usize = 3;
 
-/// An operation. What a task does not have (a guard, a handle, an end of a channel) it leaves alone.
+/// An operation. It does nothing if the task does not have the object: a guard, a handle, an end of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Load(usize),
@@ -90,7 +90,7 @@ pub(crate) enum Op {
     OnlyIf(u8),
 }
 
-/// Tasks and what they do; the first is the test's own body.
+/// The operations of each task; the first task is the test's own body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program(pub(crate) Vec<Vec<Op>>);
 
@@ -115,13 +115,13 @@ impl Random {
     }
 }
 
-/// Kinds of operation that are drawn together, so that they meet.
+/// The number of groups of operations that are drawn together, so that they interact.
 const THEMES: usize = 12;
 
-/// Most orders of the steps of a program, as estimated: the reference runs each.
+/// The maximum estimated number of orders of a program's steps. The reference runs each of them.
 const ORDERS_MAX: f64 = 150.0;
 
-/// The program of this number.
+/// Draws the program with this number.
 pub(crate) fn draw(seed: u64, number: u64) -> Program {
     let mut random = Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ number);
     random.next();
@@ -133,7 +133,7 @@ pub(crate) fn draw(seed: u64, number: u64) -> Program {
     }
 }
 
-/// A random program, of any size.
+/// Draws a random program of any size.
 fn any(random: &mut Random) -> Program {
     let tasks = 2 + usize::from(random.below(3) == 0);
     // Operations that have no schedule point elsewhere multiply the reference's executions.
@@ -289,7 +289,8 @@ fn operation(random: &mut Random, theme: usize, me: usize, tasks: usize, ops: &m
 }
 
 impl Program {
-    /// About how many orders its steps have, with every operation a step: if none waits, and all tasks run from the beginning.
+    /// Estimates the number of orders of its steps with every operation a step, as if no task waited and all ran from
+    /// the beginning.
     fn orders(&self) -> f64 {
         let steps = |ops: &Vec<Op>| -> usize {
             let of = |op: &Op| match op {
@@ -306,7 +307,7 @@ impl Program {
         };
         let (mut placed, mut orders) = (0, 1.0);
         for (task, ops) in self.0.iter().enumerate() {
-            // It begins and ends, but for the first, which has begun, and creates others before they run.
+            // Each task has a beginning and an end. The first has begun already, and creates others before they run.
             let spawns = ops.iter().filter(|op| matches!(op, Op::Spawn(_))).count();
             let own = steps(ops) + if task == 0 { 1 - spawns.min(1) } else { 2 };
             for step in 1..=own {
@@ -317,7 +318,7 @@ impl Program {
         orders
     }
 
-    /// Programs with less to them.
+    /// Returns smaller programs.
     pub(crate) fn smaller(&self) -> Vec<Program> {
         let mut smaller = Vec::new();
         let last = self.0.len() - 1;
@@ -338,13 +339,13 @@ impl Program {
         smaller
     }
 
-    /// Whether an operation of the program is such a one.
+    /// `true` if an operation of the program satisfies the condition.
     pub(crate) fn any(&self, is: impl Fn(&Op) -> bool) -> bool {
         self.0.iter().flatten().any(is)
     }
 }
 
-/// The channel of which the operation uses a sender.
+/// Returns the channel of which the operation uses a sender.
 pub(crate) fn sends_to(op: &Op) -> Option<usize> {
     match *op {
         Op::Send(channel, _)
@@ -355,7 +356,7 @@ pub(crate) fn sends_to(op: &Op) -> Option<usize> {
     }
 }
 
-/// The channel of which the operation uses the receiver.
+/// Returns the channel of which the operation uses the receiver.
 pub(crate) fn receives_from(op: &Op) -> Option<usize> {
     match *op {
         Op::Receive(channel)
@@ -366,12 +367,12 @@ pub(crate) fn receives_from(op: &Op) -> Option<usize> {
     }
 }
 
-/// Whether the operation is on a weak handle.
+/// `true` if the operation is on a weak handle.
 pub(crate) fn is_weak(op: &Op) -> bool {
     matches!(op, Op::Upgrade | Op::CountOfWeak | Op::DropWeak)
 }
 
-/// Whether the operation is on reference counts.
+/// `true` if the operation is on reference counts.
 pub(crate) fn is_count(op: &Op) -> bool {
     use Op::*;
     is_weak(op)

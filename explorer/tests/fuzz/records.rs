@@ -1,14 +1,14 @@
-//! What tasks observe, collected execution by execution.
+//! The observations of tasks, collected execution by execution.
 
 use intermezzo_sdk::{Context, Execution, Interests, Monitor};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-/// What the tasks of an execution observed, one after the other.
+/// The observations of an execution, task by task.
 pub(crate) type Records = Vec<Vec<u8>>;
 
-/// What executions observed: those in which every task ended, and others.
+/// The observations of all executions: those in which every task ended, and others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcomes {
     pub(crate) complete: BTreeSet<Records>,
@@ -16,11 +16,11 @@ pub(crate) struct Outcomes {
 }
 
 std::thread_local! {
-    /// The records of the execution that runs on this worker.
+    /// The records of the current execution on this worker.
     static RECORDS: RefCell<Records> = const { RefCell::new(Vec::new()) };
 }
 
-/// Adds what a task observed.
+/// Adds an observation of a task.
 pub(crate) fn record(task: usize, value: u8) {
     RECORDS.with_borrow_mut(|records| {
         if records.len() <= task {
@@ -30,7 +30,7 @@ pub(crate) fn record(task: usize, value: u8) {
     });
 }
 
-/// Takes the records at the end of each execution, before what is left of it is cleared away.
+/// A monitor that takes the records at the end of each execution, before its remains are cleared away.
 pub(crate) struct Take(pub(crate) Arc<Mutex<Outcomes>>);
 
 impl Monitor for Take {

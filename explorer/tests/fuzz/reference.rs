@@ -1,4 +1,4 @@
-//! The reference itself: what it makes of operations that otherwise have no schedule point.
+//! The reference itself: its treatment of operations that otherwise have no schedule point.
 
 use intermezzo_explorer::sync::Arc;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst, fence};
@@ -12,7 +12,7 @@ fn explore(every: bool, test: impl Fn() + Send + Sync + 'static) -> Report {
 
 #[test]
 fn operations_that_commute_have_points_there_and_nothing_else_comes_of_it() {
-    // Two tasks that fence: four fences, beginnings, ends and joins in all orders; one without.
+    // Two tasks that fence: four fences, beginnings, ends and joins in all orders with the reference, in one order without.
     let fences = || {
         let tasks = [0, 1].map(|_| thread::spawn(|| fence(SeqCst)));
         for task in tasks {

@@ -1,4 +1,4 @@
-//! The programs for the engine, and what their tasks observe.
+//! The programs for the engine, and the observations of their tasks.
 
 use crate::program::{ATOMICS, MUTEXES, Op, Program, TASKS, is_count, is_weak, receives_from, sends_to};
 use crate::records::{Outcomes, Take, record};
@@ -21,7 +21,7 @@ use std::sync::{Arc as Plain, Mutex as PlainMutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Explores a program: the report, and what its executions observed.
+/// Explores a program. Returns the report, and the observations of its executions.
 pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcomes) {
     let outcomes = Plain::new(PlainMutex::new(Outcomes::default()));
     let shared = outcomes.clone();
@@ -52,7 +52,7 @@ impl Drop for Ending {
     }
 }
 
-/// Says where it is dropped.
+/// A value that records on which task it is dropped.
 struct Noisy(Plain<Marks>);
 
 struct Marks(AtomicUsize);
@@ -81,11 +81,12 @@ struct Shared {
     waker: Mutex<Option<Waker>>,
     marks: Plain<Marks>,
     program: Plain<Program>,
-    /// What tasks have from their beginning. That of a task that is never created is lost: who drops it is no task's business.
+    /// The initial objects of tasks. Those of a task that is never created are leaked, since it would belong to no task
+    /// to drop them.
     ends: PlainMutex<[Option<ManuallyDrop<Own>>; TASKS]>,
 }
 
-/// What a task has for itself.
+/// The objects of a single task.
 #[derive(Default)]
 struct Own {
     senders: [Option<Sending>; 3],
@@ -112,7 +113,7 @@ fn execute(program: &Plain<Program>) {
     let arc = program.any(is_count).then(|| Arc::new(Noisy(marks.clone())));
     let mut ends: [Option<Own>; TASKS] = std::array::from_fn(|_| None);
     for (task, own) in ends.iter_mut().enumerate().take(tasks) {
-        // Handles that the test's own body makes before there is another task: these are no steps to speak of.
+        // Handles that the test's own body makes before there is another task, so that these steps add no orders.
         let sends = |channel: usize| program.0[task].iter().any(|op| sends_to(op) == Some(channel));
         *own = Some(Own {
             senders: [
@@ -169,7 +170,7 @@ fn execute(program: &Plain<Program>) {
     let known = [Some(thread::current()), None, None, None];
     let ended = catch_unwind(AssertUnwindSafe(|| Body::new(&shared, 0, known).run(&shared)));
     if let Err(payload) = ended {
-        // A panic of the test's own body would end the execution, wherever the others are.
+        // A panic of the test's own body would end the execution, whatever the state of the others.
         if payload.downcast_ref::<Expected>().is_none() && !is_text(&*payload) {
             resume_unwind(payload);
         }
@@ -177,7 +178,7 @@ fn execute(program: &Plain<Program>) {
     }
 }
 
-/// The panic of a program.
+/// The payload of a program's own panics.
 struct Expected;
 
 fn is_text(payload: &(dyn std::any::Any + Send)) -> bool {
@@ -593,7 +594,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A panic was caught: if it was the engine's, which unwinds tasks that are left over, it goes on.
+    /// Handles a caught panic. A panic of the engine, which unwinds remaining tasks, continues.
     fn caught(&mut self, caught: std::thread::Result<()>) {
         if let Err(payload) = caught {
             if !payload.is::<Expected>() && !is_text(&*payload) {

@@ -1,4 +1,4 @@
-//! The searches that are compared, and what must be the same.
+//! The searches that are compared, and the results that must be the same.
 
 use crate::common::Directory;
 use crate::program::{Op, Program};
@@ -8,7 +8,7 @@ use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, R
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A search that does not show what the reference does.
+/// A search that does not show the same as the reference.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) search: String,
@@ -21,7 +21,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// How many programs were compared, and with what.
+/// The counts of programs and searches that were compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) compared: u64,
@@ -30,13 +30,13 @@ pub(crate) struct Tally {
     searches: u64,
     reference: u64,
     executions: u64,
-    /// Programs on which `dpor` stays with wakeup trees, and those of them on which something was redundant.
+    /// Programs on which `dpor` stays with wakeup trees, and those of them on which an execution was redundant.
     optimal: u64,
     redundant: u64,
     replayed: u64,
-    /// Searches by `bpor` that count other traces than brute force.
+    /// Searches by `bpor` that count other traces than a search without reduction.
     bpor_counts_otherwise: u64,
-    /// Their programs, a few.
+    /// Some of the programs on which a search does more than it should.
     pub(crate) odd: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Tally {
         self.odd.extend(more.odd.iter().cloned());
     }
 
-    /// Notes a program on which a search does more than it should.
+    /// Records a program on which a search does more than it should.
     fn note(&mut self, program: &Program, what: String) {
         if self.odd.len() < 40 {
             self.odd.push(format!("{:?}: {what}", program.0));
@@ -81,11 +81,11 @@ impl fmt::Display for Tally {
     }
 }
 
-/// What is compared of a search.
+/// The results of a search that are compared.
 struct Shown {
     report: Report,
     outcomes: Outcomes,
-    /// Kinds of findings, with what they say of the program.
+    /// The kinds of findings, with their messages about the program.
     findings: BTreeSet<String>,
 }
 
@@ -100,7 +100,7 @@ fn shown(program: &Program, explorer: Explorer) -> Shown {
     }
 }
 
-/// What every search is given.
+/// Returns the explorer with the settings that all searches share.
 fn explorer(number: u64) -> Explorer {
     let environment = match number % 3 {
         0 => Environment::default(),
@@ -125,7 +125,7 @@ fn differ(search: &str, what: String) -> Difference {
     }
 }
 
-/// Checks that a search shows no more than is there, and all if `all`.
+/// Checks that a search shows nothing that is not there; and everything, if `all`.
 fn same(search: &str, found: &Shown, wanted: &Shown, all: bool) -> Result<(), Difference> {
     let odd: Vec<_> = found
         .outcomes
@@ -156,7 +156,7 @@ fn same(search: &str, found: &Shown, wanted: &Shown, all: bool) -> Result<(), Di
     if !missed.is_empty() {
         return Err(differ(search, format!("misses ends that get stuck: {missed:?}")));
     }
-    // To the test, what a reduction cuts short looks like a deadlock.
+    // To the test, an execution that a reduction cuts short looks like a deadlock.
     if found.report.redundant() == 0 && found.outcomes.stuck != wanted.outcomes.stuck {
         let odd: Vec<_> = found.outcomes.stuck.difference(&wanted.outcomes.stuck).collect();
         return Err(differ(search, format!("gets stuck where it cannot: {odd:?}")));
@@ -175,7 +175,7 @@ fn same(search: &str, found: &Shown, wanted: &Shown, all: bool) -> Result<(), Di
     Ok(())
 }
 
-/// Checks that schedules of findings show them again.
+/// Checks that the schedules of findings reproduce them.
 fn replay(
     search: &str,
     program: &Program,
@@ -264,7 +264,7 @@ pub(crate) fn compare(
             if found.report.redundant() > 0 {
                 let (redundant, all) = (found.report.redundant(), found.report.executions());
                 let what = format!("{redundant} of {all} executions are redundant");
-                // One that failed is planned as a look at the counts, and may turn out to be more.
+                // A failed one is planned as a look at the counts, and may turn out to be more.
                 if !program.any(|op| *op == Op::TryUnwrap) {
                     return Err(differ(name, what));
                 }
@@ -275,7 +275,7 @@ pub(crate) fn compare(
     }
     replay("none", program, number, none.report.findings(), tally)?;
 
-    // The rest in turns: each costs as much as all before.
+    // The rest take turns: each costs as much as all before.
     let with = || explorer(number);
     let named = |name| Strategy::named(name).expect("there is such a search");
     match number % 16 {
@@ -326,7 +326,7 @@ pub(crate) fn compare(
                     none.report.executions() / 3 + 1,
                 );
                 whole(&search, &parts)?;
-                // Deadlocks are found by the part that meets them, and told by the last.
+                // The part that meets a deadlock finds it, and only the last part reports it.
                 parts.outcomes.stuck.clone_from(&reference.outcomes.stuck);
                 same(&search, &parts, &reference, true)?;
                 tally.searches += 1;
@@ -359,7 +359,7 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// Explores a program in parts of so many executions, from checkpoint to checkpoint.
+/// Explores a program in parts of this many executions, from checkpoint to checkpoint.
 fn in_parts(program: &Program, explorer: &dyn Fn() -> Explorer, executions: u64) -> Shown {
     let directory = Directory::new("fuzz");
     let mut outcomes = Outcomes::default();

@@ -100,7 +100,7 @@ fn conversions() {
         *a.get_mut() += 1;
         assert_eq!(format!("{a:?}"), "4");
         assert_eq!(A::default().into_inner(), 0);
-        // SAFETY: nobody else can see it.
+        // SAFETY: no other thread can see it.
         unsafe { *a.as_ptr() += 1 };
         assert_eq!(a.into_inner(), 5);
     });

@@ -28,7 +28,7 @@ fn swap() {
 fn exclusive_access() {
     let mut a = Cell::new(1);
     *a.get_mut() += 1;
-    // SAFETY: nobody else can see it.
+    // SAFETY: no other thread can see it.
     unsafe { *a.as_ptr() += 1 };
     assert_eq!(a.get(), 3);
 }
@@ -45,7 +45,7 @@ fn unsized_values() {
     let cell: &Cell<[u8]> = &Cell::new([1, 2, 3]);
     assert_eq!(cell.as_ptr().len(), 3);
     let cell: Box<UnsafeCell<[u8]>> = Box::new(UnsafeCell::new([1, 2, 3]));
-    // SAFETY: nobody else can see it.
+    // SAFETY: no other thread can see it.
     assert_eq!(unsafe { &*cell.get() }, [1, 2, 3]);
 }
 
@@ -61,7 +61,7 @@ fn set_drops_what_was_there() {
 
 fn unsafe_cells() {
     let mut cell = UnsafeCell::from(1);
-    // SAFETY: nobody else can see it.
+    // SAFETY: no other thread can see it.
     unsafe { *cell.get() += 1 };
     *cell.get_mut() += 1;
     assert_eq!(format!("{cell:?}"), "UnsafeCell { .. }");

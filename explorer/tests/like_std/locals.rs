@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// What the values of a case say when they are dropped.
+/// The messages of a case's values when they are dropped.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -20,7 +20,7 @@ impl Log {
         self.0.lock().unwrap().push(text.into());
     }
 
-    /// What was said on a thread that runs this, and is over.
+    /// Returns the messages of a thread that ran this closure and has ended.
     fn of(f: impl FnOnce(&Log) + Send + 'static) -> Vec<String> {
         let log = Log::default();
         let theirs = log.clone();
@@ -66,7 +66,7 @@ fn keys_initialised_last_are_dropped_first() {
         B.set(Some(Last::saying(log, "b")));
         A.set(Some(Last::saying(log, "a")));
         C.set(Some(Last::saying(log, "c")));
-        // It is the first use of the key that counts, not of the value.
+        // The first use of the key counts, not that of the value.
         B.set(Some(Last::saying(log, "b again")));
         log.say("end");
     });
@@ -264,7 +264,7 @@ fn shortcuts_of_cells() {
     );
 }
 
-/// Everything that the macro takes.
+/// All syntax that the macro accepts.
 mod syntax {
     use super::super::subject::thread_local;
     use std::cell::Cell;

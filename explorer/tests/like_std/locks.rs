@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Longer than any case takes.
 const LONG: Duration = Duration::from_secs(600);
 
-/// A mutex that a thread has poisoned, having stored 2.
+/// Returns a mutex that a thread has poisoned after storing 2.
 fn poisoned() -> Arc<Mutex<u32>> {
     let mutex = Arc::new(Mutex::new(1));
     let theirs = mutex.clone();

@@ -1,4 +1,4 @@
-//! Memory of the allocator's, and access by pointer.
+//! Memory from the allocator, and access by pointer.
 
 use super::subject::alloc::{Layout, LayoutError, alloc, alloc_zeroed, dealloc, realloc};
 use super::subject::cell::Cell;
@@ -25,7 +25,7 @@ fn memory_is_given_and_taken_back() {
 
 fn memory_goes_from_thread_to_thread() {
     struct Owned(*mut u32);
-    // SAFETY: whoever has it owns what it points to.
+    // SAFETY: the thread that has it owns the memory to which it points.
     unsafe impl Send for Owned {}
     impl Owned {
         fn take(self) -> u32 {
@@ -71,7 +71,7 @@ fn values_are_moved_by_pointer() {
     assert_eq!(moved, "moved");
 }
 
-/// A cell may hold what borrows from its neighbour, for the cell itself has nothing to do when it is dropped.
+/// A cell may hold a value that borrows from its neighbour, since the cell itself does nothing when it is dropped.
 fn cells_borrow_from_each_other() {
     struct Node<'a> {
         value: u8,

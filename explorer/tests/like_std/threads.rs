@@ -149,7 +149,7 @@ fn unparked_by_another() {
         thread::park();
     }
     thread.join().unwrap();
-    // The token may be there still.
+    // The token may still be there.
     thread::park_timeout(Duration::ZERO);
 }
 

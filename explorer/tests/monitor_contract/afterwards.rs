@@ -1,4 +1,5 @@
-//! A monitor that is told of plain memory when an execution is over hears the same as one that is told at once.
+//! A monitor that receives plain memory events after the execution receives the same ones as a monitor that receives
+//! them at once.
 
 use intermezzo_explorer::cell::UnsafeCell;
 use intermezzo_explorer::sync::Arc;
@@ -10,7 +11,7 @@ use intermezzo_sdk::{
 };
 use std::sync::{Arc as StdArc, Mutex};
 
-/// What was heard of memory, execution by execution.
+/// The memory events received, execution by execution.
 type Heard = StdArc<Mutex<Vec<Vec<MemoryEvent>>>>;
 
 struct Hearing {
@@ -36,7 +37,8 @@ impl Hearing {
     }
 }
 
-/// Places are numbered in the order in which they are met, which is another when all is told at the end.
+/// Removes source places, which are numbered in the order in which they are met. That order differs if all events come
+/// at the end.
 fn without_site(mut event: MemoryEvent) -> MemoryEvent {
     match &mut event.what {
         MemoryDeed::Access(access) => access.site = SiteId(0),
@@ -89,7 +91,7 @@ struct Shared {
 // SAFETY: the cell is read only once `ready` says so.
 unsafe impl Sync for Shared {}
 
-/// `accesses` to a cell before another task looks.
+/// Accesses a cell `accesses` times before another task reads it.
 fn publish(accesses: usize) {
     let shared = Arc::new(Shared {
         cell: UnsafeCell::new(0),
@@ -98,19 +100,19 @@ fn publish(accesses: usize) {
     let other = Arc::clone(&shared);
     let reader = thread::spawn(move || {
         if other.ready.load(SeqCst) == 1 {
-            // SAFETY: it is written, and not any more.
+            // SAFETY: it has been written, and is not written any more.
             other.cell.with(|at| unsafe { *at });
         }
     });
     for number in 0..accesses {
-        // SAFETY: nobody looks yet.
+        // SAFETY: no other task reads it yet.
         shared.cell.with_mut(|at| unsafe { *at = number });
     }
     shared.ready.store(1, SeqCst);
     reader.join().unwrap();
 }
 
-/// What each of these monitors heard.
+/// Returns the events that each of these monitors received.
 fn heard(afterwards: &[bool], accesses: usize) -> Vec<Vec<Vec<MemoryEvent>>> {
     let heard: Vec<Heard> = afterwards.iter().map(|_| Heard::default()).collect();
     let mut explorer = Explorer::new().environment(Environment::calm());
@@ -141,7 +143,7 @@ fn a_monitor_that_is_told_afterwards_hears_the_same() {
     assert!(both.iter().all(|one| *one == alone[0]));
 }
 
-/// More than are kept: they are told in several pieces.
+/// There are more events than are kept: they arrive in several pieces.
 #[test]
 fn what_is_kept_for_later_is_bounded() {
     let alone = heard(&[false], 70_000);

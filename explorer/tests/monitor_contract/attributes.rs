@@ -1,4 +1,4 @@
-//! What monitors are told about events: by the engine, and by the test.
+//! The attributes of events: from the engine, and from the test.
 
 use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::sync::Mutex;
@@ -57,7 +57,7 @@ fn who_could_go_on_is_preempted() {
     };
     let mut executions: Vec<Vec<String>> = seen.iter().map(preempted).collect();
     executions.sort();
-    // The other task goes last, first, or between the two stores.
+    // The other task runs last, first, or between the two stores.
     assert_eq!(
         executions,
         [
@@ -66,7 +66,7 @@ fn who_could_go_on_is_preempted() {
             vec!["0.4 status=preempted".to_owned()]
         ]
     );
-    // Who listens changes nothing.
+    // The presence of a monitor changes nothing.
     let unheard = explorer().explore(two_stores);
     assert_eq!(unheard.executions(), 3);
 }

@@ -1,4 +1,4 @@
-//! Blocks of memory: what monitors are told, and what an execution does with memory that is given back.
+//! Blocks of memory: the events that monitors receive, and the treatment of memory that an execution releases.
 
 use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::alloc::{Layout, Track, alloc, alloc_zeroed, dealloc, realloc};
@@ -12,7 +12,7 @@ fn explorer() -> Explorer {
     Explorer::new().environment(Environment::calm())
 }
 
-/// What one task does with blocks.
+/// Returns the events of one task with blocks.
 fn blocks(test: impl Fn() + Send + Sync) -> Vec<String> {
     let mut seen = recorded(explorer(), Interests::ALLOCATIONS, test);
     assert_eq!(seen.len(), 1);
@@ -51,12 +51,12 @@ fn memory_of_the_allocator() {
 fn giving_back_twice_harms_nobody() {
     let seen = blocks(|| {
         let layout = Layout::new::<[u64; 16]>();
-        // SAFETY: the layout has a size; what is given back stays in an execution.
+        // SAFETY: the layout has a size; released memory stays allocated during an execution.
         unsafe {
             let block = alloc(layout);
             dealloc(block, layout);
             dealloc(block, layout);
-            // It is still there, and nobody else has it.
+            // It is still there, and no other block has its memory.
             block.write(1);
             let other = alloc(layout);
             assert_ne!(other, block);
@@ -77,7 +77,7 @@ fn giving_back_twice_harms_nobody() {
 fn a_use_after_free_is_an_access_to_the_block() {
     let test = || {
         let layout = Layout::new::<[u64; 2]>();
-        // SAFETY: the layout has a size; what is given back stays in an execution.
+        // SAFETY: the layout has a size; released memory stays allocated during an execution.
         unsafe {
             let block = alloc(layout).cast::<u64>();
             ptr::write(block, 1);
@@ -97,7 +97,7 @@ fn a_use_after_free_is_an_access_to_the_block() {
 
 #[test]
 fn what_is_never_given_back_is_freed_after_the_execution() {
-    // Both executions leak; without the engine's care the memory would grow by a megabyte each.
+    // Both executions leak. If the engine did not free the memory, it would grow by a megabyte for each.
     let report = explorer().explore(|| {
         // SAFETY: the layout has a size.
         let leaked = unsafe { alloc(Layout::from_size_align(1 << 20, 64).unwrap()) };
@@ -154,7 +154,7 @@ fn shared_values() {
         assert_eq!(Arc::try_unwrap(second), Ok([0; 4]));
         assert!(weak.upgrade().is_none());
         drop(weak);
-        // Of this one nobody ever counts but at its end.
+        // The count of this one is never read, except at its end.
         drop(Arc::new(1_u8));
     });
     let gone = seen.len() - 1;

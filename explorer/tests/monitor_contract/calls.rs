@@ -1,4 +1,4 @@
-//! The Monitor contract as the engine keeps it: which calls come, in which order, and what becomes of findings.
+//! The monitor contract as the engine keeps it: the calls, their order, and the treatment of findings.
 
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering};
@@ -10,10 +10,10 @@ use intermezzo_sdk::{
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex as StdMutex};
 
-/// Objects to a task that yields while it holds a lock.
+/// A monitor that reports a task that yields while it holds a lock.
 #[derive(Default)]
 struct YieldUnderLock {
-    /// How many locks each task holds, and where it took the last.
+    /// The number of locks that each task holds, and the event at which it took the last.
     held: BTreeMap<TaskId, (u32, EventId)>,
 }
 
@@ -90,7 +90,7 @@ fn a_monitors_finding_is_reported_and_replays() {
     assert!(unmonitored.verdict().is_pass(), "{unmonitored}");
 }
 
-/// Notes every call, in a word.
+/// A monitor that records every call, in a word.
 struct Calls(Arc<StdMutex<Vec<String>>>, Interests);
 
 impl Calls {
@@ -181,7 +181,7 @@ fn calls_come_in_the_order_of_the_contract() {
     assert_eq!(found[..found.len() - 2], points[..points.len() - 2]);
 }
 
-/// What is run for findings that are not a monitor's, it does not hear; the last call of all comes nevertheless.
+/// A monitor does not receive executions that are run for findings of others. The last call of all comes nevertheless.
 #[test]
 fn monitors_are_shut_down_after_executions_that_they_did_not_hear() {
     let calls = Arc::new(StdMutex::new(Vec::new()));

@@ -1,4 +1,4 @@
-//! Accesses to plain memory that are schedule points: where the settings say so, and where races were found.
+//! Accesses to plain memory that are schedule points: at places that the settings name, and at places of races.
 
 use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::cell::{Cell, UnsafeCell};
@@ -6,7 +6,7 @@ use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::{Environment, Explorer, Reduction, Schedule, Sites, ptr, thread};
 use intermezzo_sdk::{Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, Report};
 
-/// A number that tasks share without any care.
+/// A number that tasks share without synchronisation.
 struct Careless(Cell<u32>);
 
 // SAFETY: only for tests whose tasks take turns.
@@ -27,7 +27,7 @@ fn increments() {
     assert_eq!(n.0.get(), 2, "an increment was lost");
 }
 
-/// Where the two tasks of `increments` access it.
+/// Returns the places at which the two tasks of `increments` access the number.
 fn places() -> Sites {
     let text = include_str!("data_points.rs");
     let lines = text.lines().zip(1..).filter(|(line, _)| {
@@ -71,7 +71,7 @@ fn places_given_are_schedule_points() {
             .map(|event| &*event.op)
             .collect();
         assert_eq!(accesses.len(), 4, "{report}");
-        // The schedule knows where they were, whatever the settings say.
+        // The schedule contains the places, whatever the settings say.
         for schedule in [
             finding.schedule.clone(),
             Schedule::from_token(&finding.schedule.token()).unwrap(),
@@ -96,7 +96,7 @@ fn every_order_of_such_accesses_is_run() {
     };
     // Two accesses each: 4 over 2.
     assert_eq!(count(Reduction::None).0, 6);
-    // Wakeup trees would begin again as these, after a failure.
+    // After a failure, wakeup trees would be restarted as these.
     let (executions, traces) = count(Reduction::SourceDpor);
     assert_eq!(count(Reduction::None).1, traces);
     assert_eq!(count(Reduction::Dpor).1, traces);
@@ -122,7 +122,7 @@ fn monitors_hear_of_the_operation_and_of_the_access() {
         || {
             let cell = UnsafeCell::new([0_u64; 2]);
             let words = cell.get().cast::<u64>(); // HERE, ONE
-            // SAFETY: within the cell; nobody else can see it.
+            // SAFETY: within the cell; no other task can see it.
             unsafe { ptr::write(words, 1) }; // HERE, TWO
             let mut other = [0_u64; 2];
             // SAFETY: within the array.
@@ -145,7 +145,8 @@ fn monitors_hear_of_the_operation_and_of_the_access() {
     assert_eq!(lines_with(&seen, "write cell").len(), 2);
 }
 
-/// Takes two accesses of different tasks to one location, one of which writes, for a race: no lock is heeded.
+/// A monitor that reports two accesses of different tasks to one location, of which one writes, as a race. It ignores
+/// locks.
 #[derive(Default)]
 struct Suspicious(Vec<DataVarAccess>);
 

@@ -1,4 +1,4 @@
-//! Accesses to plain memory, as monitors are told of them.
+//! The events of accesses to plain memory that monitors receive.
 
 use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::alloc::{Layout, alloc, dealloc};
@@ -9,7 +9,7 @@ use intermezzo_sdk::Interests;
 
 const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
 
-/// What one task does with memory.
+/// Returns the events of one task with memory.
 fn memory(test: impl Fn() + Send + Sync) -> Vec<String> {
     let explorer = Explorer::new().environment(Environment::calm());
     let mut seen = recorded(explorer, MEMORY, test);
@@ -21,7 +21,7 @@ fn memory(test: impl Fn() + Send + Sync) -> Vec<String> {
 fn cells_are_read_and_written_and_dropped() {
     let seen = memory(|| {
         let unsafe_cell = UnsafeCell::new(1_u32);
-        // SAFETY: nobody else can see it.
+        // SAFETY: no other task can see it.
         assert_eq!(unsafe_cell.with(|value| unsafe { *value }), 1);
         // SAFETY: as above.
         unsafe_cell.with_mut(|value| unsafe { *value = 2 });
@@ -29,14 +29,14 @@ fn cells_are_read_and_written_and_dropped() {
         unsafe { *unsafe_cell.get() += 1 };
         let cell = Cell::new(1_u16);
         cell.set(cell.get() + 1);
-        // Nobody ever saw this one.
+        // No monitor saw this one before.
         drop(Cell::new(0));
         assert_eq!((unsafe_cell.into_inner(), cell.into_inner()), (3, 2));
     });
     let expected = [
         "0.1 reads cell 0.1 0..4",
         "0.1 writes cell 0.1 0..4",
-        // A pointer is asked for; that it was written by shows at the next look.
+        // A pointer is requested. The write through it shows at the next access.
         "0.1 reads cell 0.1 0..4",
         "0.1 reads cell 0.2 0..2",
         "0.1 writes cell 0.2 0..2",
@@ -51,7 +51,7 @@ fn cells_are_read_and_written_and_dropped() {
 fn atomics_that_are_accessed_plainly() {
     let seen = memory(|| {
         let mut n = AtomicU32::new(1);
-        // It comes into use by this: later accesses may race with it.
+        // With this access it comes into use, and later accesses may race with it.
         *n.get_mut() += 1;
         n.store(3, SeqCst);
         *n.get_mut() += 1;
@@ -71,7 +71,7 @@ fn access_by_pointer_is_access_to_what_lies_there() {
         let cell = UnsafeCell::new([0_u8; 8]);
         let n = AtomicU32::new(0);
         let bytes = cell.with_mut(|bytes| bytes.cast::<u8>());
-        // SAFETY: within the cell; nobody else can see it.
+        // SAFETY: within the cell; no other task can see it.
         unsafe {
             ptr::write(bytes.add(2).cast::<u16>(), 7);
             assert_eq!(ptr::read(bytes.add(2).cast::<u16>()), 7);
@@ -79,7 +79,7 @@ fn access_by_pointer_is_access_to_what_lies_there() {
             ptr::copy(bytes, bytes.add(4), 4);
         }
         let value = n.as_ptr();
-        // SAFETY: nobody else can see it.
+        // SAFETY: no other task can see it.
         unsafe { ptr::write(value, 5) };
         ptr::track_read(value, 2);
         assert_eq!(n.load(SeqCst), 5);
@@ -150,7 +150,7 @@ fn an_access_beyond_a_cell_is_told_in_parts() {
 fn a_cell_in_a_block_is_the_block() {
     let seen = memory(|| {
         let layout = Layout::new::<[UnsafeCell<u32>; 2]>();
-        // SAFETY: the layout has a size, and the block is used as what it was made for.
+        // SAFETY: the layout has a size, and the block is used as its type.
         unsafe {
             let cells = alloc(layout).cast::<UnsafeCell<u32>>();
             cells.write(UnsafeCell::new(1));
@@ -192,13 +192,13 @@ fn pointers_work_outside_an_exploration() {
     }
     assert_eq!(words, [0, 5, 2, 5]);
     let cell = UnsafeCell::new(1);
-    // SAFETY: nobody else can see it.
+    // SAFETY: no other task can see it.
     cell.with_mut(|value| unsafe { *value += 1 });
     // SAFETY: as above.
     assert_eq!(cell.with(|value| unsafe { *value }), 2);
 }
 
-/// Names of variables do not depend on who listens, nor numbers on the run.
+/// Names of variables do not depend on the monitors, nor numbers on the run.
 #[test]
 fn names_are_stable() {
     let test = || {

@@ -1,4 +1,4 @@
-//! What monitors may ask about an execution: who could have gone, what came before what.
+//! Queries of monitors about an execution: enabled tasks, and happens-before.
 
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -8,7 +8,7 @@ use intermezzo_sdk::{
 };
 use std::sync::{Arc, Mutex as StdMutex};
 
-/// What an execution was, as it was asked for at its end.
+/// The answers to the queries at the end of an execution.
 #[derive(Clone, Debug, Default)]
 struct Asked {
     accesses: Vec<SyncVarAccess>,
@@ -19,7 +19,7 @@ struct Asked {
     clocks: Vec<VectorClock>,
 }
 
-/// Asks for everything.
+/// A monitor that asks every query.
 struct Asking(Arc<StdMutex<Vec<Asked>>>, Interests);
 
 impl Monitor for Asking {
@@ -33,7 +33,7 @@ impl Monitor for Asking {
         true
     }
     fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
-        // The same at every moment as at the end.
+        // The answer is the same at every moment as at the end.
         assert_eq!(cx.accesses().last(), Some(access));
         assert!(cx.clock(access.event).unwrap().knows(access.event));
         let step = cx.accesses().len() - 1;
@@ -99,7 +99,7 @@ fn who_could_have_gone() {
         }
     }
     assert!(waited, "somebody waited for the mutex");
-    // Who does not ask for it does not pay.
+    // A monitor that does not ask for it does not pay for it.
     for execution in asked(Interests::NONE, locks) {
         assert!(
             execution

@@ -1,11 +1,11 @@
-//! What becomes of a monitor that panics, and of one that suits no reduction.
+//! Monitors that panic, and monitors that are compatible with no reduction.
 
 use super::recorder::Recorder;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, Reduction, thread};
 use intermezzo_sdk::{Context, Execution, FindingKind, Interests, Monitor, SyncVarAccess};
 
-/// Panics at the `at`-th event, or at the end of everything.
+/// A monitor that panics at the `at`-th event, or at the shutdown.
 struct Broken {
     at: usize,
     seen: usize,
@@ -65,7 +65,7 @@ fn the_panic_of_a_monitor_is_a_finding() {
         assert!(finding.message.starts_with(&begins), "{report}");
         assert!(finding.message.contains(says), "{report}");
         assert_eq!(finding.replays, None);
-        // All executions were run, and the other monitor heard of all.
+        // All executions were run, and the other monitor received all of them.
         assert_eq!(report.executions(), 2);
         assert_eq!(noted.lock().unwrap().len(), 2);
         assert!(noted.lock().unwrap().iter().all(|execution| execution.len() > 5));
@@ -103,8 +103,7 @@ fn reductions_are_off_for_whom_they_do_not_suit() {
     let (recorder, _) = Recorder::new(Interests::NONE);
     let report = explorer(Reduction::Dpor).monitor(recorder).explore(two_tasks);
     assert_eq!(report.reduction(), "none");
-    let note =
-        "reduction: off, for the monitor `recorder` tells apart executions that it would take for the same";
+    let note = "reduction: off, because the monitor `recorder` distinguishes executions that it would treat as equal";
     assert_eq!(report.notes(), [note]);
     let text: Vec<String> = report.to_string().split_whitespace().map(str::to_owned).collect();
     assert!(text.join(" ").contains(note), "{report}");

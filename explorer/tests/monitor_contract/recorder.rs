@@ -1,4 +1,4 @@
-//! A monitor that notes all it is told, in words.
+//! A monitor that records all its calls, in words.
 
 use intermezzo_explorer::Explorer;
 use intermezzo_sdk::{
@@ -7,17 +7,17 @@ use intermezzo_sdk::{
 };
 use std::sync::{Arc, Mutex};
 
-/// What was noted of each execution.
+/// The lines of each execution.
 pub(crate) type Noted = Arc<Mutex<Vec<Vec<String>>>>;
 
-/// A monitor that notes all it is told of these interests.
+/// A monitor that records all calls for these interests.
 pub(crate) struct Recorder {
     noted: Noted,
     interests: Interests,
 }
 
 impl Recorder {
-    /// A recorder, and what it will have noted.
+    /// Makes a recorder, and the list that it fills.
     pub(crate) fn new(interests: Interests) -> (Recorder, Noted) {
         let noted = Noted::default();
         let recorder = Recorder {
@@ -37,7 +37,7 @@ impl Recorder {
     }
 }
 
-/// A source place without the file and the column.
+/// Returns the line number of a source place.
 fn line(site: &str) -> &str {
     site.rsplit(':').nth(1).unwrap_or(site)
 }
@@ -68,7 +68,7 @@ impl Monitor for Recorder {
             SyncVar::NONE => String::new(),
             other => format!(" and {}", cx.var_name(other)),
         };
-        // A variable's number says nothing to a reader.
+        // A variable's number means nothing to a reader.
         let written = if op == SyncVarOp::CondvarWait { 0 } else { written };
         self.note(format!("{event} {op} {var}{second} {read} {written}"));
     }
@@ -111,7 +111,7 @@ impl Monitor for Recorder {
     }
 }
 
-/// What a recorder of these interests notes of each execution.
+/// Returns the lines that a recorder with these interests writes for each execution.
 pub(crate) fn recorded(
     explorer: Explorer,
     interests: Interests,
@@ -123,7 +123,7 @@ pub(crate) fn recorded(
     std::mem::take(&mut *noted.lock().unwrap())
 }
 
-/// The lines of all executions that say this, each once, in order of appearance.
+/// Returns the lines of all executions that contain this word, each once, in order of appearance.
 pub(crate) fn lines_with(recorded: &[Vec<String>], word: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in recorded.iter().flatten().filter(|line| line.contains(word)) {

@@ -1,10 +1,10 @@
-//! Warnings and errors, and what would mend them.
+//! Warnings and errors, and the suggestions with them.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, Reduction, thread};
 use intermezzo_sdk::{Context, FindingKind, Interests, Monitor, Report, Severity, SyncVarAccess, SyncVarOp};
 
-/// Warns of each store, and objects to each that stores more than a limit.
+/// A monitor that warns of each store, and reports an error for each that stores more than a limit.
 struct Stores {
     most: u64,
 }

@@ -1,4 +1,4 @@
-//! What events read and write, as the table at `SyncVarAccess` says.
+//! The values that events read and write, according to the table at `SyncVarAccess`.
 
 use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -8,7 +8,7 @@ use intermezzo_explorer::{Environment, Explorer, choose, thread};
 use intermezzo_sdk::Interests;
 use std::time::Duration;
 
-/// What a test's events read and write, in all its executions.
+/// Returns the values that a test's events read and write, in all its executions.
 fn values(test: impl Fn() + Send + Sync) -> Vec<Vec<String>> {
     let explorer = Explorer::new().environment(Environment::calm());
     recorded(explorer, Interests::SYNC_ACCESSES, test)
@@ -167,7 +167,7 @@ fn a_rendezvous_says_what_was_taken() {
                 .collect::<Vec<_>>()
         };
         let sent: Vec<Vec<String>> = sends.iter().map(values).collect();
-        // Laid on the table, answered, twice: written and read, in this order.
+        // Offered and accepted, twice: written and read, in this order.
         let expected = [["1", "0"], ["0", "1"], ["2", "0"], ["0", "2"]];
         assert_eq!(
             sent,

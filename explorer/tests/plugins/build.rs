@@ -1,10 +1,10 @@
-//! Libraries made for a test.
+//! Libraries that are built for a test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// A directory of this name for a test's files, empty.
+/// Returns an empty directory of this name for a test's files.
 pub(crate) fn directory(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins").join(name);
     let _ = std::fs::remove_dir_all(&directory);
@@ -19,7 +19,7 @@ fn sdk() -> PathBuf {
         .unwrap()
 }
 
-/// Compiles C to a library with these flags, by what `rustc` links with.
+/// Compiles C to a library with these flags, with the linker that `rustc` uses.
 pub(crate) fn c(name: &str, source: &str, flags: &[&str]) -> PathBuf {
     let directory = directory(name);
     let (from, to) = (directory.join("monitor.c"), directory.join("monitor.so"));
@@ -44,13 +44,13 @@ pub(crate) fn c(name: &str, source: &str, flags: &[&str]) -> PathBuf {
     to
 }
 
-/// The plugin in C of these tests, compiled once.
+/// Returns the C plugin of these tests, compiled once.
 pub(crate) fn c_plugin() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| c("c-plugin", include_str!("monitor.c"), &[]))
 }
 
-/// The plugin in Rust of these tests, compiled once, in a project of its own.
+/// Returns the Rust plugin of these tests, compiled once, in a project of its own.
 pub(crate) fn rust_plugin() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -73,7 +73,7 @@ pub(crate) fn rust_plugin() -> &'static Path {
     })
 }
 
-/// A plugin of the workspace, by its package.
+/// Builds a plugin of the workspace, by its package name.
 pub(crate) fn shipped(package: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     cargo(&["build", "--offline", "--quiet", "-p", package], &root, None);

@@ -1,4 +1,4 @@
-//! Monitors from files: in C and in Rust, at work, and refused.
+//! Monitors from files, in C and in Rust: loaded plugins, and files that are refused.
 
 mod build;
 mod mutated;

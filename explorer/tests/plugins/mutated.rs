@@ -1,7 +1,7 @@
-//! Plugins with bytes of them changed: never a crash, always a message, or a monitor.
+//! Plugins with altered bytes: each is refused with a message or works as a monitor, and none crashes this process.
 //!
-//! But for code that is damaged, and pointers to it: that may do anything, perhaps only the second time that it runs. It is run in
-//! the process of a trial, and not here.
+//! The exception is damaged code, and damaged pointers to code: it may do anything, perhaps only the second time it
+//! runs. It is run only in the process of a trial.
 
 use crate::build::{c_plugin, directory, rust_plugin};
 use intermezzo_explorer::Plugin;
@@ -11,10 +11,10 @@ use std::path::Path;
 
 const SEED: u64 = 20_261_121;
 
-/// What came of files.
+/// The results for the mutated files.
 #[derive(Debug, Default)]
 struct Came {
-    /// Accepted by the trial, and then, but for damaged code, loaded here if it was accepted again.
+    /// Accepted by the trial; unless code was damaged, loaded here if it was accepted again.
     loaded: usize,
     refused: usize,
     crashed_elsewhere: usize,
@@ -26,7 +26,7 @@ impl Came {
             Ok(_) if damage == Damage::Code => self.loaded += 1,
             Ok(tried) => {
                 assert!(!tried.name.is_empty());
-                // It may still be refused: what comes of code that is damaged need not be the same twice.
+                // It may still be refused: damaged code need not do the same twice.
                 let loaded = Plugin::load_with(file, arguments);
                 self.loaded += usize::from(loaded.is_ok());
             }
@@ -40,18 +40,18 @@ impl Came {
     }
 }
 
-/// What was damaged of a file.
+/// The damaged part of a file.
 #[derive(Clone, Copy, PartialEq)]
 enum Damage {
-    /// Its headers: code and data are sound.
+    /// Its headers; code and data are intact.
     Headers,
-    /// Perhaps what the processor runs, or where it goes on.
+    /// Possibly code, or addresses to which it jumps.
     Code,
 }
 
-/// Changes the file in one of several ways.
+/// Alters the file in one of several ways.
 fn mutate(bytes: &mut Vec<u8>, random: &mut impl Rng) -> Damage {
-    // Where headers are, in files for Linux: at the beginning, and sections' at the end.
+    // The headers in Linux files: at the beginning, and those of sections at the end.
     let (length, header) = (bytes.len(), 1024.min(bytes.len()));
     let way = random.random_range(0..6);
     match way {

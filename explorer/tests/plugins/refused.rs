@@ -1,4 +1,4 @@
-//! What cannot be loaded, and what is said of it.
+//! Files that cannot be loaded, and their messages.
 
 use crate::build::{c, c_plugin, directory};
 use intermezzo_explorer::Plugin;
@@ -58,7 +58,8 @@ fn libraries_for_other_machines_are_refused() {
         std::fs::write(&path, bytes).unwrap();
         path
     };
-    // The machine is in bytes 18 and 19 of an ELF header, its kind in 16: of RISC-V, a program, an object file.
+    // An ELF header has the machine in bytes 18 and 19, and the kind of file in byte 16. Here: RISC-V, a program, an
+    // object file.
     for (file, says) in [
         (
             with("riscv", 18, 243),
@@ -159,7 +160,7 @@ fn plugins_of_other_versions_are_refused() {
         let refused = refusal(&library, "");
         assert!(refused.contains(says), "{name}: {refused}");
     }
-    // Packed, the structs have other sizes.
+    // With packed structs, the sizes differ.
     let source = format!(
         "#pragma pack(push, 1)\n{}",
         entry("intermezzo_monitor_2", "").replace("sizeof *table", "148")
@@ -184,10 +185,10 @@ fn constructors_that_fail_are_refused() {
         let refused = refusal(library, arguments);
         assert!(refused.contains(says), "{refused}");
     }
-    // This takes its time, so once is enough.
+    // This takes some time, so once is enough.
     let refused = Plugin::try_out(library, "loop").unwrap_err().to_string();
     assert!(refused.contains("it did not come to an end"), "{refused}");
-    // A callback is not tried out before a plugin is loaded, but by a rehearsal.
+    // Only a rehearsal tries callbacks out; loading a plugin does not.
     let refused = Plugin::try_out(library, "crash later").unwrap_err().to_string();
     assert!(
         refused.contains("it ended that process: segmentation fault"),

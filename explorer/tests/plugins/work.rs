@@ -1,4 +1,4 @@
-//! Plugins at work.
+//! Plugins in use.
 
 use crate::build::{c_plugin, rust_plugin, shipped};
 use intermezzo_explorer::sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering::SeqCst};
@@ -69,7 +69,7 @@ fn a_plugin_in_rust_hears_everything_and_its_panic_is_a_finding() {
     let said = "the monitor `counted-in-rust` panicked in `on_sync_var_access`: number 3 (src/lib.rs:";
     assert!(message.starts_with(said), "{message}");
     assert_eq!(report.findings()[0].kind.as_str(), "plugin/counted-in-rust");
-    // It was not called any more, and the exploration went on.
+    // It was not called again, and the exploration continued.
     assert!(report.executions() > 1, "{report}");
 
     let tried = Plugin::try_out(library, "3").unwrap();

@@ -1,7 +1,7 @@
-//! Reductions where the environment is adversarial: the same outcomes as every schedule has.
+//! Reductions in an adversarial environment: they have the same outcomes as a search of every schedule.
 //!
-//! The model knows nothing of waits that end for no reason, of time-outs, or of whom a notification wakes. So
-//! what a reduction finds is compared with what the engine finds without one.
+//! The model has no spurious wake-ups, no time-outs, and no choice of the waiter that a notification wakes. So a
+//! reduction is compared with the engine's own search without one.
 
 use crate::program::{Family, Program, Sample};
 use crate::run::{Outcomes, explore};
@@ -9,10 +9,10 @@ use crate::{CASES, Case, check, explorer, is_offered, name, same_outcomes, varia
 use intermezzo_explorer::{Environment, Reduction};
 use quickcheck::TestResult;
 
-/// How many random programs of a family are compared, unless said otherwise.
+/// The default number of random programs of a family that are compared.
 const PROGRAMS: u64 = 250;
 
-/// Most executions that a program may have to be worth a test.
+/// The maximum number of executions of a program.
 pub(crate) const EXECUTIONS_MAX: u64 = 400;
 
 /// Each kind of adversity, once per execution.
@@ -26,7 +26,7 @@ pub(crate) const ADVERSE: Environment = Environment {
     seed: 0,
 };
 
-/// What a program comes to in every schedule within a bound; `None` if there are too many.
+/// Returns a program's outcomes in every schedule within a bound; `None` if there are too many.
 fn every_schedule(program: &Program, bound: Option<u32>, executions_max: u64) -> Option<Outcomes> {
     let explorer = explorer((Reduction::None, bound), ADVERSE).executions(executions_max);
     let (report, outcomes) = explore(program, explorer, true);
@@ -38,7 +38,7 @@ fn compare(program: &Program, case: Case, wanted: &Outcomes) -> Result<(), Strin
     same_outcomes(&report, &outcomes, wanted)
 }
 
-/// Compares all reductions of a program with every schedule; `None` if there are too many.
+/// Compares all reductions of a program with every schedule. Returns `None` if there are too many.
 pub(crate) fn compare_all(program: &Program, executions_max: u64) -> Option<Result<(), String>> {
     let unbounded = every_schedule(program, None, executions_max)?;
     let bounded = [0, 1, 2].map(|bound| every_schedule(program, Some(bound), executions_max));

@@ -1,4 +1,5 @@
-//! What a report claims to have covered, against searches of larger environments: what it does not list as a limit, it has seen.
+//! The coverage that a report claims, against searches of larger environments: they show nothing more unless the report
+//! lists a limit.
 
 use crate::lines;
 use crate::program::{Family, Op, draw};
@@ -8,11 +9,11 @@ use intermezzo_explorer::time::Duration;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Limit, Reduction, Report, choose, thread};
 use quickcheck::Gen;
 
-/// Most executions of a search that is compared, and of the larger one.
+/// The maximum numbers of executions of a search that is compared, and of the larger one.
 const EXECUTIONS_MAX: u64 = 1_500;
 const LARGER_MAX: u64 = 12_000;
 
-/// A bound of the environment, with which it is one larger; and whether a limit is about it.
+/// A function that makes the environment larger by one bound, and a predicate for the limit about that bound.
 type Bound = (fn(&mut Environment), fn(&Limit) -> bool);
 
 const BOUNDS: [Bound; 4] = [
@@ -48,8 +49,8 @@ fn is_exhaustive(report: &Report) -> bool {
     *report.coverage() == Coverage::Exhaustive
 }
 
-/// Where a report says that every schedule of its environment was run, one that is larger in what the report lists no limit of
-/// shows nothing more; and what is listed is worth listing.
+/// If a report says that every schedule of its environment was run, a search of a larger environment shows nothing
+/// more, unless the enlarged bound is listed as a limit. And the listed limits do hide something.
 #[test]
 fn what_is_not_listed_as_a_limit_was_explored() {
     let programs = crate::variable("CLAIMS_PROGRAMS").unwrap_or(100);
@@ -67,7 +68,8 @@ fn what_is_not_listed_as_a_limit_was_explored() {
         if !is_exhaustive(&report) {
             continue;
         }
-        // A task ends with its last step: a look at its end may come in between only where that has a point of its own.
+        // A task ends with its last step: a look at its end can come between only if that step has a schedule point of
+        // its own.
         let every = !program.any(|op| matches!(op, Op::IsFinished(_)));
         for (place, (enlarge, is_about)) in BOUNDS.iter().enumerate() {
             let mut larger = environment;
@@ -95,7 +97,7 @@ fn what_is_not_listed_as_a_limit_was_explored() {
     );
 }
 
-/// The same of fair scheduling: where a report is exhaustive, one that counts fewer yields shows nothing more.
+/// The same for fair scheduling: if a report is exhaustive, a search that counts fewer yields shows nothing more.
 #[test]
 fn what_fairness_leaves_out_is_said() {
     let programs = crate::variable("CLAIMS_PROGRAMS").unwrap_or(100);
@@ -132,7 +134,7 @@ fn what_fairness_leaves_out_is_said() {
     );
 }
 
-/// Whether a report's text and its JSON form say this.
+/// `true` if a report's text and its JSON form contain these.
 fn says(report: &Report, words: &str, json: &str) -> bool {
     let text: Vec<String> = report.to_string().split_whitespace().map(str::to_owned).collect();
     text.join(" ").contains(words) && report.to_json().contains(json)
@@ -153,7 +155,7 @@ fn a_pass_says_that_relaxed_memory_was_not_explored_nor_tasks_that_never_were() 
     assert!(!fails.to_string().contains("not explored"), "{fails}");
 }
 
-/// A task waits twice for what another does, and has to be woken early both times for the bug to show.
+/// A task waits twice for another, and the bug shows only if both waits end early.
 #[test]
 fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
     let test = || {
@@ -175,7 +177,7 @@ fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
             timeouts,
             ..Environment::calm()
         };
-        // A wait that times out counts as a yield: with fewer of them fair scheduling would leave it out.
+        // A wait that times out counts as a yield: if fewer yields counted, fair scheduling would leave it out.
         Explorer::new()
             .environment(environment)
             .set("fair_yields", 3)
@@ -195,7 +197,7 @@ fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
     assert!(search(2).verdict().is_fail());
 }
 
-/// A poll that ends by itself is cut by fair scheduling: that is no pass of every schedule.
+/// Fair scheduling cuts a poll that ends by itself, so a pass does not cover every schedule.
 #[test]
 fn a_bug_that_takes_four_yields_is_not_claimed_to_be_missing() {
     let test = || {

@@ -1,6 +1,6 @@
-//! A test for each family of random programs, wherever families are compared: they run side by side, and are told apart by name.
+//! A test for each family of random programs: they run concurrently, and their names distinguish them.
 
-/// Makes the tests, each of which calls this function for its family.
+/// Makes the tests, each of which calls the given function for its family.
 macro_rules! for_each_family {
     ($suite:ident) => {
         for_each_family! { $suite:

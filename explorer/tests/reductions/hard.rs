@@ -1,12 +1,12 @@
-//! Programs that are easy to get wrong, each for a reason, with every reduction.
+//! Programs that are easy to get wrong, each for its own reason, with every reduction.
 
 use crate::adversities;
 use crate::program::Op::{self, *};
 use crate::program::Program;
 use crate::{Expected, compare_all};
 
-/// Most interleavings of one of them, and most executions in an adverse environment; a few have more there, and are
-/// left out.
+/// The maximum numbers of interleavings of a program, and of executions in an adversarial environment. A few have more
+/// there, and are left out.
 const INTERLEAVINGS_MAX: u64 = 20_000;
 const EXECUTIONS_MAX: u64 = 5_000;
 
@@ -36,7 +36,7 @@ fn values_are_chosen_in_steps() {
     check(&[
         // The value is chosen before the first decision about tasks.
         &[&[Spawn(1), Store(0, 1)], &[Choose, Store(1, 1)]],
-        // What a task does next depends on a value chosen in a step of another.
+        // The next operation of a task depends on a value that was chosen in a step of another.
         &[
             &[Spawn(1)],
             &[Spawn(2), Load(1)],
@@ -47,7 +47,7 @@ fn values_are_chosen_in_steps() {
             &[Spawn(2), Load(0), Choose, Store(0, 1)],
             &[Load(0)],
         ],
-        // A sequence to be tried holds for one of the values that its steps choose.
+        // A sequence to be tried is valid for one of the values that its steps choose.
         &[
             &[Spawn(1), Spawn(2), Load(1)],
             &[Store(0, 1), Choose, Store(1, 1)],
@@ -72,7 +72,7 @@ fn ends_are_looked_at() {
             &[],
             &[Send(0, 0), Store(0, 0)],
         ],
-        // An end is part of the step before it, and others may look at it.
+        // An end is part of the step before it, and other tasks may look at it.
         &[&[Spawn(1), IsFinished(1)], &[Store(0, 1), Spawn(2)], &[NotifyAll]],
         &[&[Spawn(1), Spawn(2), IsFinished(2)], &[Park], &[Unpark(1)]],
         &[
@@ -88,9 +88,9 @@ fn ends_are_looked_at() {
 #[test]
 fn tasks_are_created_and_joined_in_steps() {
     check(&[
-        // Tasks of one scope, created concurrently: in which order is nobody's business.
+        // Tasks of one scope that are created concurrently: their order is unspecified.
         &[&[Spawn(2), Store(0, 1), Spawn(1)], &[], &[Lock(0), Spawn(3)], &[]],
-        // A task begins in its creator's step, and a joiner goes on in that of the joined.
+        // A task begins in its creator's step, and a joining task continues in the step of the joined one.
         &[
             &[Spawn(2), Load(1), Spawn(1), Join(2)],
             &[Store(0, 1)],
@@ -115,8 +115,8 @@ fn tasks_are_created_and_joined_in_steps() {
     ]);
 }
 
-/// Two tasks that create one each: which of these is the third depends on the schedule, and within a bound it matters
-/// which of them goes on for free.
+/// Two tasks that create one each: the number of each created task depends on the schedule. Within a bound it matters
+/// which of them continues for free.
 #[test]
 fn tasks_are_created_by_several() {
     let ops = [Load(0), Store(0, 1), Store(1, 1)];
@@ -149,20 +149,21 @@ fn waiters_are_woken() {
             &[Lock(0)],
             &[Store(0, 0), Lock(0), NotifyOne],
         ],
-        // Who waits first is woken first.
+        // The task that waits first is woken first.
         &[
             &[Spawn(1), Spawn(2), NotifyOne],
             &[Lock(0), Wait],
             &[Lock(1), Wait],
         ],
-        // All are woken in one step, in an order that says nothing: the tasks' numbers depend on steps that commute.
+        // All are woken in one step, in an order that means nothing: the numbers of the tasks depend on steps that
+        // commute.
         &[
             &[Spawn(1), Store(0, 1), Spawn(2), Lock(1), NotifyAll],
             &[Store(1, 1), Spawn(3)],
             &[Lock(0), Wait],
             &[Lock(0), Wait],
         ],
-        // Waiting gives the mutex back: a try in between can tell.
+        // Waiting releases the mutex: an attempt to lock it in between can observe that.
         &[&[Spawn(1), TryLock(0), Release, NotifyOne], &[Lock(0), Wait]],
     ]);
 }
@@ -184,8 +185,8 @@ fn tokens_are_left() {
 fn channels_close() {
     check(&[
         &[&[Spawn(1), Close(0)], &[Load(0), Receive(0)]],
-        // Only the last to drop its sender does so visibly: which one that is depends on the order of steps that
-        // commute otherwise.
+        // Only the last task to drop its sender does so visibly. The order of steps that otherwise commute decides
+        // which one that is.
         &[
             &[Spawn(1), Spawn(2), Receive(0)],
             &[Store(0, 1), Close(0)],
@@ -216,7 +217,7 @@ fn channels_close() {
 fn locks_are_tried() {
     check(&[
         &[&[Spawn(1), Spawn(2), IsFinished(2)], &[TryLock(1)], &[Lock(1)]],
-        // Readers come and go together; a writer's try can tell whether any is there.
+        // Readers come and go together; a writer's attempt can observe whether one is there.
         &[
             &[Spawn(1), Spawn(2), TryWrite, Release],
             &[Read, Release],
@@ -227,13 +228,13 @@ fn locks_are_tried() {
             &[Read, Load(0), Release],
             &[Read, Store(0, 1), Release],
         ],
-        // A deadlock that shows in one order only, behind steps that commute.
+        // A deadlock that shows in one order only, after steps that commute.
         &[
             &[Spawn(1), Spawn(2), Load(0)],
             &[Lock(0), Lock(1)],
             &[Lock(1), Lock(0)],
         ],
-        // A writer that could have come before two readings of one task, and not in between.
+        // A writer that could have come before two reads of one task, but not between them.
         &[&[Spawn(1), Read, Read], &[Write]],
         &[&[Spawn(2), Spawn(3), IsFinished(2)], &[], &[Write], &[TryWrite]],
         // A task that waits for itself.
@@ -243,7 +244,7 @@ fn locks_are_tried() {
 
 #[test]
 fn one_writes_where_others_look() {
-    // With source sets alone some executions of this one end asleep.
+    // With source sets alone, some executions of this program end asleep.
     check(&[
         &[
             &[Spawn(1), Spawn(2), Spawn(3), Load(0), OnlyIf(0), Load(1)],

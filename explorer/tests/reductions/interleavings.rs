@@ -1,6 +1,6 @@
-//! Depth first search against an independent enumerator of interleavings, on random small programs:
-//! unbounded search runs every interleaving exactly once, and with a bound of c preemptions exactly those
-//! with at most c, each once.
+//! Depth-first search against an independent enumerator of interleavings, on random small programs. Unbounded search
+//! runs every interleaving exactly once. With a bound of c preemptions, it runs exactly those with at most c, each
+//! once.
 
 use crate::common::{Collect, counted};
 use crate::model::executions;
@@ -11,13 +11,14 @@ use intermezzo_explorer::{Environment, Explorer};
 use quickcheck::TestResult;
 use std::collections::BTreeMap;
 
-/// Most interleavings that a program may have to be worth a test.
+/// The maximum number of interleavings of a program.
 const INTERLEAVINGS_MAX: usize = 2_000;
 
 /// An interleaving as the sequence of tasks, and its preemptions.
 type Interleaving = (Vec<u32>, u32);
 
-/// Every interleaving, as often as there are values that its tasks may choose; `None` if there are too many.
+/// Returns every interleaving, once for each combination of values that its tasks may choose; `None` if there are too
+/// many.
 fn enumerate(program: &Program) -> Option<Vec<Interleaving>> {
     let mut found = Vec::new();
     let all = executions(program, &mut |leaf| {
@@ -27,7 +28,7 @@ fn enumerate(program: &Program) -> Option<Vec<Interleaving>> {
     all.then_some(found)
 }
 
-/// What the engine runs: each interleaving, and how often.
+/// Returns the interleavings that the engine runs, with their counts.
 fn explored(program: &Program, bound: Option<u32>) -> BTreeMap<Vec<u32>, u32> {
     let (monitor, seen) = Collect::new();
     let mut explorer = Explorer::new()
@@ -76,7 +77,7 @@ fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
     TestResult::passed()
 }
 
-/// How many random programs of a family are compared, unless said otherwise.
+/// The default number of random programs of a family that are compared.
 const PROGRAMS: u64 = 250;
 
 fn compare<const FAMILY: usize>(family: Family) {

@@ -1,4 +1,4 @@
-//! Random programs without branches: tasks that load, store, add, look at the time and sleep, one line after the other.
+//! Random programs without branches: tasks that load, store, add, read the clock and sleep, one line after the other.
 //!
 //! They are small enough that every search runs to its end, and each way to create and join tasks is drawn.
 
@@ -22,15 +22,16 @@ enum Line {
     Add(usize),
     /// Expects 0, stores 1.
     Exchange(usize),
-    /// How late it is.
+    /// Reads the clock.
     Now,
     /// Sleeps this many milliseconds.
     Sleep(u64),
-    /// Looks at most three times whether the variable is 0, and yields in between; how often it was.
+    /// Looks at most three times whether the variable is 0, and yields in between. Its result is the number of looks
+    /// that found 0.
     Poll(usize),
 }
 
-/// What a program has beside accesses to variables.
+/// The lines of a program besides accesses to variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
@@ -38,7 +39,7 @@ pub(crate) enum Kind {
     Polling,
 }
 
-/// How the tasks of a program are created and joined.
+/// The way in which the tasks of a program are created and joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joining {
     /// By a scope.
@@ -67,7 +68,7 @@ const JOININGS: [Joining; 6] = [
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     joining: Joining,
-    /// If each task has a handle to one of two `Arc`s: whether the creator drops its own before it joins.
+    /// If each task has a handle to one of two `Arc`s: `true` if the creator drops its own before it joins.
     counted: Option<bool>,
     tasks: Vec<Vec<Line>>,
 }
@@ -102,11 +103,11 @@ pub(crate) fn draw(g: &mut Gen, kind: Kind) -> Program {
     }
 }
 
-/// What tasks share in an execution.
+/// The state that tasks share in an execution.
 struct Shared {
     vars: [AtomicUsize; VARS],
     begin: Option<Instant>,
-    /// What each task read.
+    /// The values that each task read.
     read: Vec<Mutex<Vec<u128>>>,
 }
 
@@ -190,7 +191,7 @@ fn execute(shared: &'static Shared, program: &'static Program) {
 
 pub(crate) type Outcomes = BTreeSet<Vec<Vec<u128>>>;
 
-/// What a search of a program shows: what its tasks read.
+/// Explores a program. Returns the report, and the values that its tasks read.
 pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcomes) {
     let program: &'static Program = Box::leak(Box::new(program.clone()));
     let timed = program.tasks.iter().flatten().any(|line| *line == Line::Now);
@@ -213,7 +214,7 @@ pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcome
         .minimise(0)
         .executions(EXECUTIONS_MAX);
     let report = explorer.explore(|| {
-        // Of detached tasks it is known only here what they read.
+        // The values that detached tasks read are complete only here.
         keep();
         let shared: &'static Shared = Box::leak(Box::new(Shared {
             vars: Default::default(),
@@ -239,13 +240,13 @@ fn searched(program: &Program, reduction: Reduction, bound: Option<u32>) -> (Rep
     )
 }
 
-/// How many programs are compared.
+/// Returns the number of programs that are compared.
 fn programs(otherwise: u64) -> u64 {
     crate::variable("LINES_PROGRAMS").unwrap_or(otherwise)
 }
 
-/// As long as `dpor` is at work it runs each trace of a program without branches once, and nothing else. In few programs it gives
-/// way to source sets, since it cannot be told which variables are the same in two executions.
+/// As long as `dpor` keeps its wakeup trees, it runs each trace of a program without branches once, and nothing else.
+/// In few programs it falls back to source sets, since it cannot identify the variables of two executions.
 #[test]
 fn dpor_runs_each_trace_of_straight_lines_once() {
     let g = &mut Gen::from_size_and_seed(8, 27);
@@ -276,7 +277,7 @@ fn dpor_runs_each_trace_of_straight_lines_once() {
     );
 }
 
-/// Programs in which a step that is planned turns out to be another: all traces are found, each once.
+/// Checks programs in which a planned step turns out to be another one: all traces are found, each once.
 #[track_caller]
 fn check_each(counted: Option<bool>, programs: &[&[&[Line]]]) {
     for tasks in programs {
@@ -297,8 +298,8 @@ fn check_each(counted: Option<bool>, programs: &[&[&[Line]]]) {
     }
 }
 
-/// An exchange that failed is planned to come before what made it fail, as if it succeeded then; but the second one of the first
-/// task's lines fails wherever it comes, and wakes nobody.
+/// A failed exchange is planned before the step that made it fail, as if it succeeded there. But the second exchange of
+/// the first task's lines fails everywhere, and wakes no task.
 #[test]
 fn dpor_finds_what_comes_after_an_exchange_that_fails_again() {
     use Line::{Add, Exchange, Load, Store};
@@ -313,14 +314,14 @@ fn dpor_finds_what_comes_after_an_exchange_that_fails_again() {
                 &[Load(0)],
                 &[Load(0)],
             ],
-            // One that succeeded fails where it comes first.
+            // An exchange that succeeded fails if it comes first.
             &[&[Load(0)], &[Store(0), Exchange(0)], &[Add(0)], &[Exchange(0)]],
         ],
     );
 }
 
-/// Whose handle is the last depends on the order: the last is dropped within the step before, others in steps of their own. What
-/// comes after a planned step may be one step later than planned, or one earlier.
+/// The order of steps decides which handle is the last. The last is dropped within the step before, others in steps of
+/// their own. A later step may come one step later than planned, or one earlier.
 #[test]
 fn dpor_follows_sequences_past_dropped_handles() {
     use Line::{Add, Exchange, Load, Store};
@@ -335,7 +336,7 @@ fn dpor_follows_sequences_past_dropped_handles() {
     );
 }
 
-/// Two pairs of tasks that cross each other, however they are joined.
+/// Two pairs of tasks that cross each other, in all ways of joining them.
 #[test]
 fn dpor_runs_two_crossed_pairs_once_each() {
     use Line::{Load, Store};
@@ -356,7 +357,7 @@ fn dpor_runs_two_crossed_pairs_once_each() {
     }
 }
 
-/// Programs that sleep and look at the time: every search shows the same.
+/// Programs that sleep and read the clock: every search shows the same.
 #[test]
 fn searches_agree_on_programs_with_clocks() {
     let g = &mut Gen::from_size_and_seed(8, 28);
@@ -396,7 +397,7 @@ fn searches_agree_on_programs_with_clocks() {
     assert!(problems.is_empty(), "{count} of {compared}: {few:#?}");
 }
 
-/// Where no loop waits, it makes no difference whether loops that do are assumed to.
+/// If no loop waits, assuming awaits makes no difference.
 #[test]
 fn assuming_awaits_changes_nothing_without_a_loop() {
     let g = &mut Gen::from_size_and_seed(8, 29);

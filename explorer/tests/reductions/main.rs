@@ -1,9 +1,12 @@
-//! Every reduction against an independent model of random small programs: whether it leaves out what shows
-//! nothing new, and nothing else.
+//! Every reduction against an independent model of random small programs: it leaves out executions that show nothing
+//! new, and no others.
 //!
-//! `EXPLORED_PROGRAMS`, a number, sets how many programs all suites compare together; `EXPLORED_SEED` which;
-//! `EXPLORED_INTERLEAVINGS` how many interleavings a program has at most. `EXPLORED_REDUCTION`, a name, leaves all
-//! other reductions out.
+//! These environment variables change what is compared:
+//!
+//! - `EXPLORED_PROGRAMS`: the number of programs of all suites together
+//! - `EXPLORED_SEED`: the seed from which they are drawn
+//! - `EXPLORED_INTERLEAVINGS`: the maximum number of interleavings of a program
+//! - `EXPLORED_REDUCTION`: the name of the only reduction to compare
 
 mod adversities;
 mod claims;
@@ -32,10 +35,10 @@ use run::{Outcomes, Records, explore_by};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// A search to compare: reduction, and bound on preemptions.
+/// A search to compare: its reduction, and its bound on preemptions.
 type Case = (Reduction, Option<u32>);
 
-/// What is compared with the model.
+/// The searches that are compared with the model.
 const CASES: [Case; 13] = [
     (Reduction::None, None),
     (Reduction::None, Some(0)),
@@ -52,16 +55,17 @@ const CASES: [Case; 13] = [
     (Reduction::Dpor, Some(2)),
 ];
 
-/// How many programs all suites compare together, unless said otherwise.
+/// The default number of programs that all suites compare together.
 const PROGRAMS: u64 = 10_000;
 
-/// Which programs they are, unless said otherwise.
+/// The default seed.
 const SEED: u64 = 2026;
 
-/// Most interleavings of a program, unless said otherwise: small programs find most, and many of them more.
+/// The default maximum number of interleavings of a program. Small programs find most errors, and more of them can be
+/// run.
 const INTERLEAVINGS_MAX: u64 = 200;
 
-/// A number that the caller set.
+/// Returns a number from an environment variable.
 fn variable(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(
@@ -74,19 +78,19 @@ fn interleavings_max() -> u64 {
     variable("EXPLORED_INTERLEAVINGS").unwrap_or(INTERLEAVINGS_MAX)
 }
 
-/// What the model says of a program.
+/// The model's results for a program.
 #[derive(Default)]
 struct Expected {
-    /// How many interleavings there are with so many preemptions.
+    /// The number of interleavings for each number of preemptions.
     interleavings: Vec<u64>,
-    /// What executions read, whether they came to their end, and the fewest preemptions that it takes.
+    /// The values that executions read, with `true` if the execution ended, and the fewest preemptions needed.
     outcomes: BTreeMap<(bool, Records), u32>,
     /// The traces, likewise.
     traces: BTreeMap<(bool, Vec<u8>), (u32, Records)>,
 }
 
 impl Expected {
-    /// `None` if the program has too many interleavings.
+    /// Returns the model's results; `None` if the program has too many interleavings.
     fn of(program: &Program, interleavings_max: u64) -> Option<Expected> {
         let mut expected = Expected::default();
         let mut left = interleavings_max;
@@ -115,7 +119,7 @@ impl Expected {
         executions(program, &mut take).then_some(expected)
     }
 
-    /// What executions read that have no more preemptions than this.
+    /// Returns the outcomes of executions with no more preemptions than this.
     fn outcomes(&self, bound: Option<u32>) -> Outcomes {
         let mut outcomes = Outcomes::default();
         for ((complete, records), preemptions) in &self.outcomes {
@@ -131,7 +135,8 @@ impl Expected {
         outcomes
     }
 
-    /// How many traces have an execution with no more preemptions than this, and how many of them are complete.
+    /// Returns the number of traces that have an execution with no more preemptions than this, and the number of
+    /// complete ones.
     fn traces(&self, bound: Option<u32>) -> (u64, u64) {
         let within = self
             .traces
@@ -148,16 +153,16 @@ impl Expected {
     }
 }
 
-/// What was compared, of one search.
+/// The counts of one search.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     executions: u64,
     interleavings: u64,
     traces: u64,
-    /// Programs in which an execution was run to no purpose, and how many executions were.
+    /// The number of programs with a redundant execution, and the number of redundant executions.
     with_redundant: u64,
     redundant: u64,
-    /// How many programs were run by more than one worker; and whether a weaker reduction took over.
+    /// The number of programs that more than one worker ran; and `true` if a weaker reduction took over.
     by_several: u64,
     is_weaker: bool,
 }
@@ -183,7 +188,7 @@ impl Tally {
     }
 }
 
-/// What was compared, by search; and of how many programs, with how many tasks that came to be stuck.
+/// The counts by search; and the number of programs, and of those with deadlocks.
 struct Tallies {
     programs: u64,
     stuck: u64,
@@ -226,7 +231,7 @@ fn reduction_name(reduction: Reduction) -> &'static str {
     known.expect("every reduction has a name").0
 }
 
-/// Whether settings go together, and the caller wants them compared.
+/// `true` if the settings are valid together, and the caller wants them compared.
 fn is_offered((reduction, bound): Case) -> bool {
     let wanted = std::env::var("EXPLORED_REDUCTION");
     if wanted.is_ok_and(|wanted| wanted != reduction_name(reduction)) {
@@ -253,7 +258,7 @@ fn explorer((reduction, bound): Case, environment: Environment) -> Explorer {
     }
 }
 
-/// What was found beside deadlocks.
+/// Returns a finding that is no deadlock.
 fn trouble(report: &Report) -> Option<String> {
     let other = report
         .findings()
@@ -262,8 +267,8 @@ fn trouble(report: &Report) -> Option<String> {
     Some(format!("{}: {}", other.kind.as_str(), other.message))
 }
 
-/// Whether several tasks create tasks, or many variables come into use, in an order that depends on the schedule: then it may
-/// not be known which are the same in two executions.
+/// `true` if several tasks create tasks, or many variables come into use, in an order that depends on the schedule.
+/// Then it may not be known which of them are the same in two executions.
 fn numbers_differ(program: &Program) -> bool {
     let creates = |ops: &&Vec<Op>| ops.iter().any(|op| matches!(op, Op::Spawn(_)));
     let probes = program.any(|op| match op {
@@ -274,8 +279,8 @@ fn numbers_differ(program: &Program) -> bool {
     probes || program.0.iter().filter(creates).count() > 1
 }
 
-/// Whether a search that never runs anything twice must find nothing redundant in the program: its operations
-/// wait for nothing but locks, and whether they can go on does not depend on the order of what commutes.
+/// `true` if a search that never runs anything twice must find nothing redundant in the program. Its operations wait
+/// for nothing but locks, and the order of commuting steps does not decide if they can continue.
 fn is_plain(program: &Program) -> bool {
     !program.any(|op| {
         matches!(
@@ -299,7 +304,7 @@ fn is_plain(program: &Program) -> bool {
     })
 }
 
-/// Whether a search found these outcomes, and nothing but deadlocks beside.
+/// Checks that a search found these outcomes, and nothing but deadlocks besides.
 fn same_outcomes(report: &Report, found: &Outcomes, wanted: &Outcomes) -> Result<(), String> {
     if let Some(trouble) = trouble(report) {
         return Err(trouble);
@@ -308,7 +313,7 @@ fn same_outcomes(report: &Report, found: &Outcomes, wanted: &Outcomes) -> Result
         let (found, wanted) = (&found.complete, &wanted.complete);
         return Err(format!("outcomes {found:x?}, where there are {wanted:x?}"));
     }
-    // To the test, what a reduction cuts short looks like a deadlock.
+    // To the test, an execution that a reduction cuts short looks like a deadlock.
     let cut = report.redundant() > 0;
     if !found.stuck.is_superset(&wanted.stuck) || !cut && found.stuck != wanted.stuck {
         let (found, wanted) = (&found.stuck, &wanted.stuck);
@@ -323,7 +328,7 @@ fn same_outcomes(report: &Report, found: &Outcomes, wanted: &Outcomes) -> Result
     Ok(())
 }
 
-/// Compares one search of a program, by so many workers, with what the model says.
+/// Compares one search of a program, by this many workers, with the model.
 fn compare(program: &Program, expected: &Expected, case: Case, jobs: usize) -> Result<Tally, String> {
     let explorer = explorer(case, Environment::calm());
     let (report, outcomes, workers) = explore_by(jobs, program, explorer, false);
@@ -334,7 +339,7 @@ fn compare(program: &Program, expected: &Expected, case: Case, jobs: usize) -> R
     })
 }
 
-/// Compares what one search of a program came to with what the model says.
+/// Compares the result of one search of a program with the model.
 fn judge(
     program: &Program,
     expected: &Expected,
@@ -359,7 +364,7 @@ fn judge(
         complete,
     )?;
     let interleavings = expected.interleavings(bound);
-    // Some programs do what a reduction does not suit: then a weaker one takes over.
+    // Some programs do something for which a reduction is not sound. Then a weaker one takes over.
     let weaker: &[Reduction] = match reduction {
         Reduction::Dpor if bound.is_none() => &[Reduction::SourceDpor, Reduction::Caching],
         Reduction::SourceDpor | Reduction::Dpor => &[Reduction::Caching],
@@ -380,7 +385,7 @@ fn judge(
             "{executions} executions of {interleavings} interleavings with {traces} traces"
         ));
     }
-    // Which of the tasks that wait for a lock could have had it first is not known exactly.
+    // It is not known exactly which of the tasks that wait for a lock could have had it first.
     let locks = program.any(|op| matches!(op, Op::Lock(_) | Op::TryLock(_)));
     if case == (Reduction::Dpor, None) && is_plain(program) && !locks && !instead {
         same("redundant executions", report.redundant(), 0)?;
@@ -430,14 +435,14 @@ fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
     TestResult::passed()
 }
 
-/// What each family's suite compared.
+/// The counts of each family's suite.
 static TALLIES: [Mutex<Tallies>; Family::ALL.len()] =
     [const { Mutex::new(Tallies::new()) }; Family::ALL.len()];
 
 /// Compares random programs of a family.
 fn check<const FAMILY: usize>(family: Family, programs: u64, agrees: fn(Sample<FAMILY>) -> TestResult) {
     assert_eq!(Family::ALL[FAMILY], family);
-    // The seed is recorded: the same programs each time.
+    // The seed is fixed, so that the programs are the same each time.
     let seed = variable("EXPLORED_SEED").unwrap_or(SEED) + FAMILY as u64;
     QuickCheck::new()
         .rng(Gen::from_size_and_seed(8, seed))
@@ -447,8 +452,8 @@ fn check<const FAMILY: usize>(family: Family, programs: u64, agrees: fn(Sample<F
         .quickcheck(agrees);
 }
 
-/// Compares a family's share of so many random programs, or of as many as the variable says: how many those are of all
-/// families.
+/// Compares a family's share of random programs: of `programs`, or of the number in the environment variable. Returns
+/// the number for all families.
 fn check_share<const FAMILY: usize>(
     family: Family,
     programs: u64,

@@ -1,17 +1,17 @@
-//! What a program may do, by the words of the design and with none of the engine's code: every interleaving,
-//! with its preemptions, what its tasks read, and the trace that it belongs to.
+//! A model of programs, made from the design and without the engine's code: every interleaving, with its preemptions,
+//! the values that its tasks read, and the trace to which it belongs.
 //!
-//! A step is a visible operation and all that follows it up to the next ones: its task goes on, and so do the
-//! tasks that it creates, wakes, or whose wait for an end it ends.
+//! A step is a visible operation and everything that follows up to the next ones. Its task continues, and so do the
+//! tasks that it creates or wakes, and those that join a task that it ends.
 
 use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
 use crate::state::{Channel, HOLDS, Hold, State, Status, Task};
 use crate::trace::{self, Access, Class, Thing};
 
-/// What a task read, as digits to a base of 16, each one more than the value.
+/// The values that a task read, as digits to base 16, each one more than the value.
 pub(crate) type Record = u128;
 
-/// A record with one more value.
+/// Returns a record with one more value.
 pub(crate) fn noted(record: Record, value: u8) -> Record {
     assert!(
         value < 15 && record >> 124 == 0,
@@ -20,44 +20,44 @@ pub(crate) fn noted(record: Record, value: u8) -> Record {
     record << 4 | Record::from(value + 1)
 }
 
-/// What stands in a record for a try that failed, and for the news that all senders are gone.
+/// The values in a record for a failed attempt, and for the news that all senders are gone.
 pub(crate) const FAILED: u8 = 13;
 pub(crate) const DISCONNECTED: u8 = 14;
 
-/// The value of a lock's data after somebody took it.
+/// Returns the value of a lock's data after a task took it.
 pub(crate) fn counted_up(data: u8) -> u8 {
     (data + 1) % 4
 }
 
-/// How an execution ended.
+/// The end of an execution.
 pub(crate) struct Leaf<'a> {
-    /// Whether every task came to its end; else it is a deadlock.
+    /// `true` if every task came to its end; otherwise it is a deadlock.
     pub(crate) complete: bool,
     pub(crate) preemptions: u32,
-    /// For each of them, the variable that the preempted task had accessed last, if any.
+    /// For each preemption, the variable that the preempted task had accessed last, if any.
     pub(crate) preempted: &'a [Option<u8>],
     pub(crate) records: [Record; TASKS],
-    /// Who took each step, by order of creation.
+    /// The task of each step, by order of creation.
     pub(crate) path: &'a [u32],
     accesses: &'a [Access],
 }
 
 impl Leaf<'_> {
-    /// The trace, in a form that is the same for all its executions.
+    /// Returns the trace, in a form that is the same for all its executions.
     pub(crate) fn trace(&self) -> Vec<u8> {
         trace::canonical(self.accesses)
     }
 }
 
-/// Why a task does not go on by itself.
+/// The reason why a task does not continue by itself.
 enum Stop {
-    /// It has a visible operation to do, or waits, or has ended.
+    /// It has a visible operation to perform, or waits, or has ended.
     Settled,
-    /// It is to choose a value.
+    /// It has to choose a value.
     Choice,
 }
 
-/// Calls `visit` for every execution; whether all were visited, because it always said to go on.
+/// Calls `visit` for every execution. Returns `true` if all were visited, because it returned `true` each time.
 pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> bool) -> bool {
     let task = Task {
         status: Status::Unborn,
@@ -103,7 +103,7 @@ pub(crate) fn executions(program: &Program, visit: &mut dyn FnMut(&Leaf<'_>) -> 
             state.tasks[task].senders |= 1 << which;
             state.channels[which].senders += 1;
         }
-        // Where nobody sends, the test's own body keeps the sender.
+        // If no task sends, the test's own body keeps the sender.
         state.channels[which].senders = state.channels[which].senders.max(1);
     }
     let mut receivers = [None; CHANNELS];
@@ -189,7 +189,8 @@ impl Walk<'_> {
         true
     }
 
-    /// Whether the next step of the task is a look at one that has ended, and may not find that: no look has.
+    /// `true` if the task's next step looks at a task that has ended, and may not find that, because no look has found
+    /// it yet.
     fn may_be_late(&self, state: &State, task: usize) -> bool {
         let Some(Op::IsFinished(other)) = self.operation(state, task) else {
             return false;
@@ -220,14 +221,14 @@ impl Walk<'_> {
         })
     }
 
-    /// The next operation of a task: after its last it releases what it still holds.
+    /// Returns the next operation of a task. After its last one it releases the locks that it still holds.
     fn operation(&self, state: &State, task: usize) -> Option<Op> {
         let own = &state.tasks[task];
         let written = self.program.0[task].get(own.at).copied();
         written.or((own.held > 0).then_some(Op::Release))
     }
 
-    /// Does all that the task does with no schedule point before it.
+    /// Performs all operations of the task that have no schedule point.
     fn settle(&mut self, state: &mut State, task: usize) -> Stop {
         loop {
             if state.tasks[task].status != Status::Live {
@@ -284,7 +285,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The task ends, and those that wait for that go on.
+    /// Ends the task. Those that join it continue.
     fn end(&mut self, state: &mut State, task: usize) {
         state.tasks[task].status = Status::Ended;
         for other in 0..TASKS {
@@ -295,7 +296,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the task can take a step.
+    /// `true` if the task can take a step.
     fn enabled(&self, state: &State, task: usize) -> bool {
         let own = &state.tasks[task];
         match own.status {
@@ -317,7 +318,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes an operation of a task.
+    /// Records an operation of a task.
     fn access(&mut self, state: &mut State, task: usize, what: &[(Thing, Class)]) {
         let index = state.tasks[task].operations;
         state.tasks[task].operations += 1;
@@ -330,7 +331,8 @@ impl Walk<'_> {
         }));
     }
 
-    /// Notes a look for the end of another task: a true one comes after it, and a false one is in no order with it.
+    /// Records a look at the end of another task. A successful look comes after the end; a failed one is not ordered
+    /// with it.
     fn look(&mut self, state: &mut State, task: usize, other: usize, ended: bool) {
         let own = &mut state.tasks[task];
         own.accessed = Some(Thing::End(other).variable());
@@ -343,7 +345,7 @@ impl Walk<'_> {
         own.operations += 1;
     }
 
-    /// The task does its next visible operation.
+    /// Performs the next visible operation of the task.
     fn step(&mut self, state: &mut State, task: usize) {
         match state.tasks[task].status {
             Status::Retakes(mutex) => {
@@ -526,7 +528,7 @@ fn take_mutex(state: &mut State, task: usize, mutex: usize) {
     *data = counted_up(*data);
 }
 
-/// Wakes those that have waited longest.
+/// Wakes the tasks that have waited longest, at most `most` of them.
 fn wake(state: &mut State, most: usize) {
     let woken = most.min(state.waiting);
     for waiter in 0..woken {

@@ -1,90 +1,91 @@
-//! Random programs: what their tasks do, how they are drawn, and how a failing one is made smaller.
+//! Random programs: the operations of their tasks, how they are drawn, and how a failing program is shrunk.
 //!
-//! Every sequence of operations is a program: an operation that makes no sense where it stands (a release of
-//! nothing, a join of a task never created) does nothing. So a program can be shrunk by leaving out whatever
-//! is not needed.
+//! Every sequence of operations is a program: an operation that makes no sense at its position does nothing, such as a
+//! release without a lock, or a join of a task that was never created. So a program can be shrunk by leaving out
+//! whatever is not needed.
 
 use quickcheck::{Arbitrary, Gen};
 
-/// Most tasks of a program, with the first, which is the test's own body.
+/// The maximum number of tasks of a program, including the test's own body.
 pub(crate) const TASKS: usize = 4;
-/// How many atomics, mutexes and channels there are; the second channel holds one message at most. Of
-/// reader-writer locks and condition variables there is one.
+/// The numbers of atomics, mutexes and channels. The second channel holds at most one message. There is one
+/// reader-writer lock and one condition variable.
 pub(crate) const ATOMICS: usize = PLAIN + SLOTS;
-/// Those that any operation may be on; and after them the slots of a table, of which a value decides which comes next.
+/// The atomics that any operation may access. After them come the slots of a table, in which a value decides which slot
+/// is next.
 pub(crate) const PLAIN: usize = 2;
 pub(crate) const SLOTS: usize = 6;
 pub(crate) const MUTEXES: usize = 2;
 pub(crate) const CHANNELS: usize = 2;
-/// The channel with a bound, and how many messages it holds.
+/// The channel with a bound, and its bound.
 pub(crate) const BOUNDED: usize = 1;
 pub(crate) const BOUND: usize = 1;
 
-/// One operation. What it reads goes into the task's record; the last value read is there to branch on.
+/// One operation. The values it reads go into the task's record. The last value read is kept for branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Load(usize),
     Store(usize, u8),
     Swap(usize, u8),
     Add(usize, u8),
-    /// Compare-exchange: expected and new value.
+    /// Compare-exchange, with the expected and the new value.
     Exchange(usize, u8, u8),
-    /// Puts 1 into the first slot that holds 0, from this one on and around, by one compare-exchange after the other, each
-    /// of which reads what it finds; gives up after the last.
+    /// Puts 1 into the first slot that holds 0, starting at this one and wrapping around. It uses one compare-exchange
+    /// after the other, each of which reads the value that it finds, and gives up after the last slot.
     Claim(usize),
-    /// Takes a mutex; reads the value in it and counts it up.
+    /// Takes a mutex, reads its value and counts it up.
     Lock(usize),
     TryLock(usize),
-    /// Takes the reader-writer lock; reads the value in it.
+    /// Takes the reader-writer lock and reads its value.
     Read,
-    /// Takes it as a writer; reads the value and counts it up.
+    /// Takes the lock as a writer, reads its value and counts it up.
     Write,
     TryRead,
     TryWrite,
-    /// Releases what was taken last, if anything was.
+    /// Releases the lock that was taken last, if any.
     Release,
-    /// Waits with the mutex taken last, if that is what was taken last.
+    /// Waits with the mutex that was taken last, if that is the last lock taken.
     Wait,
     NotifyOne,
     NotifyAll,
     Send(usize, u8),
-    /// Receives, if this task is the channel's receiver: the first that has such an operation.
+    /// Receives, if this task is the channel's receiver: the first task with such an operation.
     Receive(usize),
     TryReceive(usize),
     /// Drops this task's sender.
     Close(usize),
     Park,
-    /// Unparks a task that this one knows of: its creator and whom that knew, and those that it created.
+    /// Unparks a task that this one knows: its creator, those that its creator knew, and those that it created.
     Unpark(usize),
     /// A value from 0 to 1.
     Choose,
-    /// Creates that task.
+    /// Creates this task.
     Spawn(usize),
     /// Joins a task that this one created.
     Join(usize),
     IsFinished(usize),
-    /// Leaves the next operation out unless the last value read was this one.
+    /// Skips the next operation unless the last value read was this one.
     OnlyIf(u8),
 }
 
-/// Tasks and what each does. The first is the test's own body.
+/// The operations of each task. The first task is the test's own body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program(pub(crate) Vec<Vec<Op>>);
 
 impl Program {
-    /// Who has a sender of a channel.
+    /// Returns the tasks that have a sender of a channel.
     pub(crate) fn senders(&self, channel: usize) -> impl Iterator<Item = usize> {
         let sends = move |op: &Op| matches!(op, Op::Send(to, _) | Op::Close(to) if *to == channel);
         (0..self.0.len()).filter(move |&task| self.0[task].iter().any(sends))
     }
 
-    /// Who has the receiver of a channel.
+    /// Returns the task that has the receiver of a channel.
     pub(crate) fn receiver(&self, channel: usize) -> Option<usize> {
         let receives = |op: &Op| matches!(op, Op::Receive(from) | Op::TryReceive(from) if *from == channel);
         self.0.iter().position(|ops| ops.iter().any(receives))
     }
 
-    /// Whether any task has such an operation.
+    /// `true` if any task has such an operation.
     pub(crate) fn any(&self, is_such: impl Fn(Op) -> bool) -> bool {
         self.0.iter().flatten().any(|op| is_such(*op))
     }
@@ -95,7 +96,7 @@ impl Program {
         fewer
     }
 
-    /// With this operation instead.
+    /// Returns the program with this operation in place of another.
     fn with(&self, task: usize, at: usize, op: Op) -> Program {
         let mut other = self.clone();
         other.0[task][at] = op;
@@ -103,7 +104,7 @@ impl Program {
     }
 }
 
-/// What a program is mostly about.
+/// The main subject of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Atomics,
@@ -113,9 +114,9 @@ pub(crate) enum Family {
     Channels,
     Parking,
     Tasks,
-    /// Something of all those above.
+    /// Something of all families above.
     Mixed,
-    /// Which variables come into use, and when, depends on the schedule.
+    /// The variables that come into use, and their order, depend on the schedule.
     Probing,
 }
 
@@ -165,7 +166,7 @@ impl<const FAMILY: usize> Arbitrary for Sample<FAMILY> {
     }
 }
 
-/// An operation with less to it, if there is one.
+/// Returns a simpler operation, if there is one.
 fn simpler(op: Op) -> Option<Op> {
     Some(match op {
         Op::Swap(at, value) | Op::Add(at, value) => Op::Store(at, value),
@@ -180,7 +181,7 @@ fn simpler(op: Op) -> Option<Op> {
     })
 }
 
-/// The atomic that is the slot so many places on.
+/// Returns the atomic that is the slot this many positions further on.
 pub(crate) fn slot_from(slot: usize, tries: usize) -> usize {
     PLAIN + (slot + tries) % SLOTS
 }
@@ -196,7 +197,7 @@ fn value(g: &mut Gen) -> u8 {
 /// A random program.
 pub(crate) fn draw(g: &mut Gen, family: Family) -> Program {
     let tasks = [2, 2, 2, 3, 3, 3, 3, 4][below(g, 8)];
-    // The more tasks, the less each does: interleavings multiply.
+    // The more tasks there are, the fewer operations each has: interleavings multiply.
     let most = [0, 0, 5, 3, 2][tasks];
     let mut program: Vec<Vec<Op>> = Vec::new();
     for me in 0..tasks {
@@ -209,7 +210,7 @@ pub(crate) fn draw(g: &mut Gen, family: Family) -> Program {
         }
         program.push(ops);
     }
-    // Mostly the test's own body creates the tasks, and does so before anything else.
+    // Mostly the test's own body creates the tasks, and does so first.
     for task in (1..tasks).rev() {
         let creator = if below(g, 4) == 0 { below(g, task) } else { 0 };
         let ops = &mut program[creator];
@@ -238,7 +239,7 @@ fn operation(g: &mut Gen, family: Family, me: usize, tasks: usize, ops: &mut Vec
         Family::Mixed => Family::ALL[below(g, Family::Mixed as usize)],
         family => family,
     };
-    // Something of another kind in between, so that orders show.
+    // Operations of another kind in between, so that orders show.
     let family = if below(g, 4) == 0 { Family::Atomics } else { family };
     let which = below(g, 2);
     if below(g, 10) == 0 {
@@ -283,7 +284,7 @@ fn operation(g: &mut Gen, family: Family, me: usize, tasks: usize, ops: &mut Vec
         Family::Probing => ops.push(match below(g, 8) {
             0 => Op::Load(slot_from(below(g, SLOTS), 0)),
             1 => Op::Store(slot_from(below(g, SLOTS), 0), value(g)),
-            // Near each other, so that they meet.
+            // Near each other, so that the tasks interact.
             _ => Op::Claim(below(g, 3)),
         }),
         Family::Atomics | Family::Tasks | Family::Mixed => ops.push(match below(g, 7) {

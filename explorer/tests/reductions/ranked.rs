@@ -1,5 +1,5 @@
-//! Ranked search against the model: for each bound on preemptions and variables exactly the interleavings within it, each
-//! once; and pruned, all of their outcomes and traces.
+//! Ranked search against the model. For each bound on preemptions and variables, it runs exactly the interleavings
+//! within it, each once. With pruning, it shows all of their outcomes and traces.
 
 use crate::adversities::{ADVERSE, EXECUTIONS_MAX};
 use crate::common::Collect;
@@ -14,13 +14,13 @@ use intermezzo_explorer::{
 use quickcheck::TestResult;
 use std::collections::BTreeSet;
 
-/// Most interleavings of a program.
+/// The maximum number of interleavings of a program.
 const INTERLEAVINGS_MAX: usize = 200;
 
-/// How many programs all families compare together, unless `EXPLORED_PROGRAMS` says otherwise.
+/// The number of programs that all families compare together, unless `EXPLORED_PROGRAMS` sets it.
 const PROGRAMS: u64 = 2_000;
 
-/// Bounds to compare: most preemptions, most variables.
+/// The bounds to compare: on preemptions and on variables.
 const BOUNDS: [(Option<u32>, Option<u32>); 10] = [
     (Some(0), None),
     (Some(1), Some(0)),
@@ -34,7 +34,7 @@ const BOUNDS: [(Option<u32>, Option<u32>); 10] = [
     (None, None),
 ];
 
-/// What an execution of the model asks for, and what it came to.
+/// The bounds that an execution of the model needs, and its results.
 struct Known {
     preemptions: u32,
     variables: u32,
@@ -50,7 +50,7 @@ impl Known {
     }
 }
 
-/// Every execution; `None` if there are too many.
+/// Returns every execution; `None` if there are too many.
 fn known(program: &Program) -> Option<Vec<Known>> {
     let mut found = Vec::new();
     let mut take = |leaf: &Leaf<'_>| {
@@ -93,12 +93,13 @@ fn explorer(bounds: (Option<u32>, Option<u32>), sets: VariableSets, reduction: R
     explorer
 }
 
-/// What a search within the bounds may say when it is through.
+/// Returns the coverage that a search within the bounds may report when it is over.
 fn claim(known: &[Known], bounds: (Option<u32>, Option<u32>)) -> Coverage {
     if known.iter().all(|known| known.is_within(bounds)) {
         return Coverage::Exhaustive;
     }
-    // A bound counts that leaves something out of what the other leaves; if there is none such, the first says all.
+    // A bound is stated if it leaves out something that the other one does not. If neither does, the first one is
+    // stated.
     let leaves_out = |only: (Option<u32>, Option<u32>), other: (Option<u32>, Option<u32>)| {
         let fewer = |known: &&Known| known.is_within(other);
         known.iter().filter(fewer).any(|known| !known.is_within(only))
@@ -237,7 +238,7 @@ fn ranks_of_probing_are_complete() {
     suite::<8>(Family::Probing);
 }
 
-/// What a search runs, in order.
+/// Returns the executions of a search, in order.
 fn order(program: &Program, explorer: Explorer) -> Vec<Vec<u32>> {
     let (monitor, seen) = Collect::new();
     let _ = explore(program, explorer.monitor(monitor), false);
@@ -269,13 +270,15 @@ fn plain_when_nothing_is_chosen<const FAMILY: usize>(Sample(program): Sample<FAM
     TestResult::passed()
 }
 
-/// With as many variables as preemptions, the variables being chosen as they come, it is plain iterative preemption bounding.
+/// With as many variables as preemptions, where variables are chosen as they come, the search is plain iterative
+/// preemption bounding.
 #[test]
 fn without_a_choice_of_variables_the_search_is_plain() {
     check(Family::Mixed, 200, plain_when_nothing_is_chosen::<7>);
 }
 
-/// Where the environment is adversarial, which the model knows nothing of: pruned as every schedule within the bounds.
+/// In an adversarial environment, of which the model knows nothing: a pruned search shows the same as every schedule
+/// within the bounds.
 fn pruned_agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
     for bounds in [
         (None, None),

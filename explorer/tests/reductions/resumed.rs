@@ -1,5 +1,5 @@
-//! Partial-order reductions that are stopped again and again, and gone on with by another number of workers each time: what
-//! one worker comes to that is never stopped, and not one execution more.
+//! Partial-order reductions that are stopped repeatedly, and continued by another number of workers each time. Their
+//! result is that of one worker that is never stopped, with not one execution more.
 
 use crate::common::Directory;
 use crate::program::{Family, Program, Sample};
@@ -10,34 +10,34 @@ use quickcheck::TestResult;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many random programs of all families are compared, unless said otherwise: each part ends with a file on the disk.
+/// The default number of random programs of all families that are compared. Each part ends with a file on the disk.
 const PROGRAMS: u64 = 320;
 
-/// How many interleavings a program has, at least and at most unless said otherwise: with fewer, others hardly come to run
-/// something before it is over.
+/// The minimum number of interleavings of a program, and the default maximum. With fewer, other workers hardly run
+/// anything before the search is over.
 const INTERLEAVINGS_MIN: u64 = 30;
 const INTERLEAVINGS_MAX: u64 = 3_000;
 
-/// From so many executions on a search writes checkpoints while it runs, and goes on from one of those too: it looks at the
-/// clock after 64.
+/// The number of executions from which on a search writes checkpoints while it runs, and is also continued from one of
+/// those. It looks at the clock after 64.
 const LONG: u64 = 100;
 
-/// Most workers of a part.
+/// The maximum number of workers of a part.
 const JOBS_MAX: u64 = 3;
 
-/// What was compared of one search: its executions, and how often it was stopped and gone on with, by so many workers.
+/// The counts of one search: its executions, and the times it was stopped and continued.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     executions: u64,
     redundant: u64,
     stops: u64,
-    /// Of these, after which another number of workers went on.
+    /// The stops after which another number of workers continued.
     others: u64,
-    /// Of these, where several hands had something left.
+    /// The stops at which several workers had unfinished work.
     by_several: u64,
-    /// How often it was gone on with from a checkpoint that was written while it ran.
+    /// The number of times it was continued from a checkpoint that was written while it ran.
     killed: u64,
-    /// Programs of which each execution was known not to be run twice.
+    /// The programs for which it is known that each execution was run once.
     exact: u64,
 }
 
@@ -65,11 +65,11 @@ impl Parts {
 
 type Tallies = [Parts; SEARCHES.len()];
 
-/// What is compared of each family.
+/// The counts of each family.
 static TALLIES: [Mutex<Tallies>; Family::ALL.len()] =
     [const { Mutex::new([Parts::NOTHING; SEARCHES.len()]) }; Family::ALL.len()];
 
-/// A small generator (Knuth's): the same numbers for the same program.
+/// A small generator (Knuth's), with the same numbers for the same program.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -79,7 +79,7 @@ impl Dice {
         Dice(hasher.finish())
     }
 
-    /// A number from 1 to this one.
+    /// Returns a number from 1 to `most`.
     pub(crate) fn roll(&mut self, most: u64) -> u64 {
         self.0 = self
             .0
@@ -89,7 +89,7 @@ impl Dice {
     }
 }
 
-/// Runs a search in parts, each by a number of workers of its own, and compares what it comes to with the model.
+/// Runs a search in parts, each with its own number of workers, and compares the result with the model.
 fn in_parts(
     program: &Program,
     expected: &Expected,
@@ -101,7 +101,7 @@ fn in_parts(
     let mut outcomes = crate::Outcomes::default();
     let mut parts = Parts::default();
     let (mut limit, mut last_jobs) = (0, 0);
-    // Some in many parts, most in a few.
+    // Some searches run in many parts, most in a few.
     let longest = whole.executions.div_ceil(dice.roll(6));
     loop {
         limit += dice.roll(longest);
@@ -129,8 +129,8 @@ fn in_parts(
     }
 }
 
-/// Runs a search to its end, and then what is left after one of the checkpoints that it wrote meanwhile: as if it had been
-/// killed then. `None` if it wrote none.
+/// Runs a search to its end, and then continues from one of the checkpoints that it wrote meanwhile, as if it had been
+/// killed then. Returns `None` if it wrote none.
 fn killed(
     program: &Program,
     expected: &Expected,
@@ -180,7 +180,7 @@ fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String
         };
         parts.killed = u64::from(killed.is_some());
         for (what, tally) in [("in parts", Some(tally)), ("killed", killed)] {
-            // Several workers leave wakeup trees where values are chosen.
+            // Several workers do not use wakeup trees if values are chosen.
             let Some(tally) = tally.filter(|tally| !tally.is_weaker && !whole.is_weaker) else {
                 continue;
             };
@@ -237,7 +237,7 @@ fn suite<const FAMILY: usize>(family: Family) {
             "{family:?}: never stopped"
         );
     }
-    // Programs with channels and shared locks go on with caching, nearly all.
+    // Nearly all programs with channels and shared locks continue with caching.
     let sum = |count: fn(&Parts) -> u64| all.iter().map(count).sum::<u64>();
     let exact = sum(|parts| parts.exact);
     assert!(

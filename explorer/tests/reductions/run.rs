@@ -1,4 +1,4 @@
-//! The same programs for the engine, and what its executions read.
+//! The same programs for the engine, and the values that its executions read.
 
 use crate::model::{DISCONNECTED, FAILED, Record, counted_up, noted};
 use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
@@ -16,10 +16,10 @@ use std::sync::Mutex as Plain;
 use std::thread::ThreadId;
 use std::time::Duration;
 
-/// What the tasks of an execution read.
+/// The values that the tasks of an execution read.
 pub(crate) type Records = [Record; TASKS];
 
-/// What executions read: those that came to their end, and those that did not.
+/// The values that executions read: of those that ended, and of those that did not.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcomes {
     pub(crate) complete: BTreeSet<Records>,
@@ -27,24 +27,24 @@ pub(crate) struct Outcomes {
 }
 
 impl Outcomes {
-    /// Adds those of other executions.
+    /// Adds the outcomes of other executions.
     pub(crate) fn append(&mut self, mut others: Outcomes) {
         self.complete.append(&mut others.complete);
         self.stuck.append(&mut others.stuck);
     }
 }
 
-/// What the execution that runs has read so far, and what those before it read.
+/// The values that the current execution has read so far, and those of earlier executions.
 #[derive(Default)]
 struct Journal {
     running: Option<Records>,
-    /// How many of its tasks have begun and not come to their end.
+    /// The number of its tasks that have begun and not ended.
     tasks: u32,
     outcomes: Outcomes,
 }
 
 impl Journal {
-    /// An execution that has not come to its end never will.
+    /// Records that the current execution has not ended.
     fn give_up(&mut self) {
         if let Some(records) = self.running.take() {
             self.outcomes.stuck.insert(records);
@@ -54,13 +54,13 @@ impl Journal {
 
 /// A journal for each worker.
 struct Journals {
-    /// Whose they are, of those that are somebody's.
+    /// The worker of each journal in use.
     workers: Plain<Vec<ThreadId>>,
     journals: Vec<Plain<Journal>>,
 }
 
 impl Journals {
-    /// The journal of the worker that asks.
+    /// Returns the journal of the calling worker.
     fn own(&self) -> &Plain<Journal> {
         let worker = std::thread::current().id();
         let mut workers = self.workers.lock().unwrap();
@@ -72,13 +72,13 @@ impl Journals {
     }
 }
 
-/// Explores a program; `timed` says whether every second wait has a time-out, and compare-exchanges are weak.
+/// Explores a program. With `timed`, every second wait has a time-out, and compare-exchanges are weak.
 pub(crate) fn explore(program: &Program, explorer: Explorer, timed: bool) -> (Report, Outcomes) {
     let (report, outcomes, _) = explore_by(1, program, explorer, timed);
     (report, outcomes)
 }
 
-/// Explores a program by so many workers. Also says how many of them ran anything.
+/// Explores a program by this many workers. Also returns the number of those that ran anything.
 pub(crate) fn explore_by(
     jobs: usize,
     program: &Program,
@@ -91,7 +91,7 @@ pub(crate) fn explore_by(
     };
     let report = explorer.jobs(jobs).explore(|| {
         if jobs > 1 {
-            // Others come to run something even where there are few processors.
+            // Other workers get to run something even if there are few processors.
             std::thread::yield_now();
         }
         let journal = journals.own();
@@ -116,7 +116,7 @@ enum Sending {
     Bounded(SyncSender<u8>),
 }
 
-/// What the tasks of a program share. Each end of a channel is one task's own: the lock of std around it is
+/// The state that the tasks of a program share. Each end of a channel belongs to one task, so the std lock around it is
 /// never waited for.
 struct Shared<'a> {
     program: &'a Program,
@@ -128,7 +128,7 @@ struct Shared<'a> {
     condvar: Condvar,
     senders: [[Plain<Option<Sending>>; TASKS]; CHANNELS],
     receivers: [Plain<Option<Receiver<u8>>>; CHANNELS],
-    /// The senders of channels that nobody sends to.
+    /// The senders of channels to which no task sends.
     _idle: Vec<Sending>,
 }
 
@@ -173,7 +173,7 @@ fn execute(program: &Program, journal: &Plain<Journal>, timed: bool) {
     let own = &shared;
     thread::scope(|scope| Body::new(scope, own, 0, Default::default()).run());
     let mut journal = journal.lock().unwrap();
-    // A scope returns as well where an execution is cleared away, and its tasks were unwound.
+    // A scope also returns if an execution is cleared away and its tasks are unwound.
     if journal.tasks == 0
         && let Some(records) = journal.running.take()
     {
@@ -192,7 +192,7 @@ enum Hold<'a> {
     Writer { _guard: RwLockWriteGuard<'a, u8> },
 }
 
-/// A task that runs.
+/// A running task.
 struct Body<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     shared: &'scope Shared<'scope>,
@@ -249,20 +249,20 @@ impl<'scope, 'env> Body<'scope, 'env> {
         self.holds.push(Hold::Mutex(guard));
     }
 
-    /// A try to take a lock that was not free.
+    /// Records an attempt to take a lock that was not free.
     fn fail<G>(&mut self, error: TryLockError<G>) {
         assert!(matches!(error, TryLockError::WouldBlock), "no lock is poisoned");
         self.read(FAILED);
         self.holds.push(Hold::Nothing);
     }
 
-    /// Whether this operation is to have a time-out.
+    /// `true` if this operation has a time-out.
     fn hurries(&self) -> bool {
         self.shared.timed && self.at.is_multiple_of(2)
     }
 
     fn perform(&mut self, op: Op) {
-        /// How long a wait with a time-out waits.
+        /// The duration of a wait with a time-out.
         const LIMIT: Duration = Duration::from_millis(1);
         let shared = self.shared;
         match op {
@@ -273,7 +273,7 @@ impl<'scope, 'env> Body<'scope, 'env> {
             Op::Exchange(at, expected, value) => {
                 let atomic = &shared.atomics[at];
                 let result = if shared.timed {
-                    // Whether it failed can be told from the value only if it failed with reason.
+                    // The value shows a failure only if it was not spurious.
                     let result = atomic.compare_exchange_weak(expected, value, SeqCst, SeqCst);
                     self.read(u8::from(result.is_ok()));
                     result

@@ -1,7 +1,8 @@
-//! Partial-order reductions by several workers: what one comes to, and no more executions, whoever runs what.
+//! Partial-order reductions by several workers: they have the result of a single one, and no more executions, whichever
+//! worker runs them.
 //!
-//! Which worker runs what is not the same each time. So a program that fails may have to be run again and again to fail
-//! once more.
+//! The distribution of executions over workers is not the same each time. So a program that fails may have to be run
+//! repeatedly to fail again.
 
 use crate::program::{Family, Program, Sample};
 use crate::{Case, Expected, Tally, check_share, compare, explorer, interleavings_max, is_offered, name};
@@ -9,7 +10,7 @@ use intermezzo_explorer::{Environment, Reduction};
 use quickcheck::TestResult;
 use std::sync::{Mutex, PoisonError};
 
-/// How many random programs of all families are compared, unless said otherwise.
+/// The default number of random programs of all families that are compared.
 const PROGRAMS: u64 = 2_000;
 
 /// The searches.
@@ -20,18 +21,18 @@ pub(crate) const SEARCHES: [Case; 4] = [
     (Reduction::Dpor, Some(2)),
 ];
 
-/// How many workers there are beside a single one.
+/// The numbers of workers, besides a single one.
 const JOBS: [usize; 3] = [2, 3, 4];
 
-/// What was compared, by search and number of workers, a single one first.
+/// The counts by search and number of workers, a single worker first.
 type Tallies = [[Tally; 1 + JOBS.len()]; SEARCHES.len()];
 
 const NOTHING: Tallies = [[Tally::NOTHING; 1 + JOBS.len()]; SEARCHES.len()];
 
-/// What is compared of each family.
+/// The counts of each family.
 static TALLIES: [Mutex<Tallies>; Family::ALL.len()] = [const { Mutex::new(NOTHING) }; Family::ALL.len()];
 
-/// Compares what several workers come to with the model, and with what a single one does.
+/// Compares the results of several workers with the model, and with those of a single worker.
 fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String> {
     let mut tallies = NOTHING;
     for (search, tallies) in SEARCHES.into_iter().zip(&mut tallies) {
@@ -44,7 +45,7 @@ fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String
         for (jobs, tally) in JOBS.into_iter().zip(&mut tallies[1..]) {
             *tally = compare(program, expected, search, jobs).map_err(|problem| told(jobs, problem))?;
             let shown = |tally: &Tally| tally.executions - tally.redundant;
-            // Several workers leave wakeup trees where values are chosen.
+            // Several workers do not use wakeup trees if values are chosen.
             if !tally.is_weaker && !single.is_weaker && shown(tally) != shown(&single) {
                 return Err(told(
                     jobs,
@@ -57,7 +58,7 @@ fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String
     Ok(tallies)
 }
 
-/// Where the search ends with what is found first, something is found if there is something.
+/// If the search ends with the first finding, it finds something if there is something to find.
 fn first_finding(program: &Program, expected: &Expected, search: Case, jobs: usize) -> Result<(), String> {
     let explorer = explorer(search, Environment::calm()).keep_going(false);
     let (report, ..) = crate::run::explore_by(jobs, program, explorer, false);

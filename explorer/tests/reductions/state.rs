@@ -1,4 +1,4 @@
-//! What the model keeps of an execution: tasks and objects.
+//! The state of an execution in the model: tasks and objects.
 
 use crate::model::{FAILED, Record, noted};
 use crate::program::{ATOMICS, CHANNELS, MUTEXES, TASKS};
@@ -7,11 +7,11 @@ use crate::program::{ATOMICS, CHANNELS, MUTEXES, TASKS};
 pub(crate) enum Status {
     Unborn,
     Live,
-    /// Waits to be notified, with the mutex to take again.
+    /// Waits for a notification, and takes this mutex again afterwards.
     Waits(usize),
-    /// Is to take a mutex again.
+    /// Has to take a mutex again.
     Retakes(usize),
-    /// Is to make it known that the last sender is gone.
+    /// Has to announce that the last sender is gone.
     Closes(usize),
     Joins(usize),
     Ended,
@@ -19,14 +19,14 @@ pub(crate) enum Status {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// A try that failed.
+    /// A failed attempt.
     Nothing,
     Mutex(usize),
     Share,
     Writer,
 }
 
-/// Most holds that a task has at a time.
+/// The maximum number of holds of a task at a time.
 pub(crate) const HOLDS: usize = 12;
 
 #[derive(Clone, Copy)]
@@ -37,18 +37,18 @@ pub(crate) struct Task {
     pub(crate) record: Record,
     pub(crate) holds: [Hold; HOLDS],
     pub(crate) held: usize,
-    /// Tasks that it can unpark, and those that it can join: as bits.
+    /// The tasks that it can unpark, and those that it can join, as bits.
     pub(crate) known: u8,
     pub(crate) handles: u8,
-    /// Channels of which it has a sender: as bits.
+    /// The channels of which it has a sender, as bits.
     pub(crate) senders: u8,
-    /// The how-manieth task to be created it is.
+    /// Its number in the order of creation.
     pub(crate) number: u32,
     pub(crate) operations: u8,
     /// The variable that it accessed last.
     pub(crate) accessed: Option<u8>,
     pub(crate) token: bool,
-    /// How many slots it has found taken, of those it has been trying.
+    /// The number of slots that it has found taken in its current search.
     pub(crate) tries: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Channel {
     pub(crate) messages: [u8; 8],
     pub(crate) count: usize,
     pub(crate) senders: usize,
-    /// Whether it was made known that no sender is left.
+    /// `true` if the end of the last sender was announced.
     pub(crate) closed: bool,
 }
 
@@ -65,22 +65,22 @@ pub(crate) struct Channel {
 pub(crate) struct State {
     pub(crate) tasks: [Task; TASKS],
     pub(crate) atomics: [u8; ATOMICS],
-    /// The data of each mutex, and whether it is taken.
+    /// The data of each mutex, and `true` if it is taken.
     pub(crate) mutexes: [(u8, bool); MUTEXES],
-    /// The data of the reader-writer lock, its readers, and whether it has a writer.
+    /// The data of the reader-writer lock, its number of readers, and `true` if it has a writer.
     pub(crate) rwlock: (u8, u8, bool),
     pub(crate) waiters: [usize; TASKS],
     pub(crate) waiting: usize,
     pub(crate) channels: [Channel; CHANNELS],
     pub(crate) created: u32,
-    /// The task that goes on without a decision, and those that do so after it: as bits.
+    /// The task that continues without a decision, and those that do so after it, as bits.
     pub(crate) running: Option<usize>,
     pub(crate) eager: u8,
     pub(crate) last: usize,
     pub(crate) preemptions: u32,
-    /// Tasks that a look found ended: as bits.
+    /// The tasks that a look found ended, as bits.
     pub(crate) found: u8,
-    /// Whether the look of the step under way is late: it does not find a task ended that has.
+    /// `true` if the look of the current step is late: it does not find a task ended that has.
     pub(crate) late: bool,
 }
 
@@ -95,7 +95,7 @@ impl Task {
         self.held += 1;
     }
 
-    /// A try to take a lock failed.
+    /// Records a failed attempt to take a lock.
     pub(crate) fn fail(&mut self) {
         self.read(FAILED);
         self.hold(Hold::Nothing);

@@ -1,10 +1,10 @@
-//! Traces of the model: executions counted up to the order of accesses that commute.
+//! Traces of the model: executions up to the order of accesses that commute.
 //!
-//! Two accesses of an object commute if both read, both take or release a share of a lock, or both unpark. A
-//! trace is written down object by object, as the sequence of its accesses in which neighbours that commute stand
-//! in the order of their tasks.
+//! Two accesses of an object commute if both read, both take or release a share of a lock, or both unpark. A trace is
+//! written object by object, as the sequence of its accesses in which commuting neighbours are in the order of their
+//! tasks.
 
-/// Accesses of which two commute, or not.
+/// The kind of an access, which decides if two accesses commute.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// Commutes with nothing.
@@ -15,7 +15,7 @@ pub(crate) enum Class {
     Unpark,
 }
 
-/// What is accessed.
+/// An object of accesses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Thing {
     Atomic(usize),
@@ -26,11 +26,12 @@ pub(crate) enum Thing {
     Token(usize),
     /// The end of a task.
     End(usize),
-    /// What a task chose, which concerns nobody else: the class is of no account.
+    /// The value that a task chose, which concerns no other task: the class is irrelevant.
     Own(usize),
 }
 
-/// A task's access of an object: the task, and which of its operations it is (or, of its own, what it chose).
+/// A task's access of an object: the task, and the index of its operation (or, for its own object, the value that it
+/// chose).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Access {
     pub(crate) thing: Thing,
@@ -39,10 +40,10 @@ pub(crate) struct Access {
     pub(crate) index: u8,
 }
 
-/// The trace of these accesses, in a form that is the same for all its executions.
+/// Returns the trace of these accesses, in a form that is the same for all its executions.
 pub(crate) fn canonical(accesses: &[Access]) -> Vec<u8> {
     let mut accesses = accesses.to_vec();
-    // Stable: of one object they stay in the order in which they happened.
+    // The sort is stable: accesses of one object stay in the order in which they happened.
     accesses.sort_by_key(|access| access.thing);
     for neighbours in
         accesses.chunk_by_mut(|a, b| a.thing == b.thing && a.class == b.class && a.class != Class::Write)
@@ -61,7 +62,7 @@ pub(crate) fn canonical(accesses: &[Access]) -> Vec<u8> {
 }
 
 impl Thing {
-    /// A number for the engine's variable behind it: the end of a task and its token are of one.
+    /// Returns the number of the engine's variable behind it: the end of a task and its token belong to one variable.
     pub(crate) fn variable(self) -> u8 {
         match self {
             Thing::End(task) => Thing::Token(task).number(),

@@ -1,5 +1,6 @@
-//! The search of a test that names none, on random programs: what exhaustive search and samples by turns show, by one worker or
-//! several, whole or in parts, is what the model says; and that it ended because one of the two exhaustive searches did.
+//! The search of a test that names none, on random programs. It alternates exhaustive search and samples, by one worker
+//! or several, as a whole or in parts. It shows the same as the model, and ends because one of the two exhaustive
+//! searches does.
 
 use crate::common::Directory;
 use crate::program::{Family, Sample};
@@ -8,17 +9,17 @@ use crate::{Expected, check_share, explore_by, explorer, interleavings_max, same
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Strategy};
 use quickcheck::TestResult;
 
-/// How many random programs of all families are compared, unless said otherwise.
+/// The default number of random programs of all families that are compared.
 const PROGRAMS: u64 = 2_000;
 
-/// Most workers.
+/// The maximum number of workers.
 const JOBS_MAX: u64 = 3;
 
 fn by_turns(bound: Option<u32>) -> Explorer {
     explorer((Reduction::Auto, bound), Environment::calm()).strategy(Strategy::auto())
 }
 
-/// Compares what a search came to with what the model says.
+/// Compares the result of a search with the model.
 fn judge(
     expected: &Expected,
     bound: Option<u32>,

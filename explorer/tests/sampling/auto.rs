@@ -1,4 +1,4 @@
-//! The search of a test that says nothing: exhaustive search and samples, by turns.
+//! The search of a test without settings: exhaustive search and samples, in turns.
 
 use crate::common::{counter, told};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -14,7 +14,7 @@ fn auto() -> Explorer {
         .strategy(Strategy::auto())
 }
 
-/// Four tasks of four steps: 63,063,000 orders. It fails only in few of them.
+/// Four tasks with four steps: 63,063,000 orders. It fails only in a few of them.
 fn large(fails: bool) {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -66,7 +66,7 @@ fn a_small_test_is_searched_to_its_end() {
     assert_eq!(told(&auto().explore(counter)), told(&auto().explore(counter)));
 }
 
-/// Where tasks have nothing to do with each other, one execution is all there is to see.
+/// If tasks have nothing to do with each other, a single execution shows everything.
 #[test]
 fn independent_tasks_take_one_execution() {
     let report = auto().explore(|| {
@@ -108,7 +108,7 @@ fn a_large_test_is_covered_in_part_and_drawn_from() {
     }
 }
 
-/// Half of the first 300 executions are drawn, and later half are `dpor`'s.
+/// Half of the first 300 executions are samples, and later half belong to `dpor`.
 #[test]
 fn shares_are_by_turns() {
     let of = |most: u64| auto().executions(most).minimise(0).explore(|| large(false));
@@ -128,7 +128,7 @@ fn where_nothing_was_completed_only_numbers_are_claimed() {
     assert_eq!(report.coverage(), &Coverage::Sampled { executions: 4 });
 }
 
-/// A reduction that is asked for is an exhaustive search, which nothing but a limit ends.
+/// A reduction that is requested is an exhaustive search, which only a limit ends.
 #[test]
 fn a_reduction_that_was_asked_for_is_not_left() {
     let report = auto()
@@ -169,7 +169,8 @@ fn what_is_drawn_is_found_by_somebody() {
     assert!(report.findings()[0].found_by.is_some(), "{report}");
 }
 
-/// Channels do not suit the reduction of all traces: the one that takes over is named, and the operation with its place.
+/// The reduction that covers all traces is not sound for channels: the one that takes over is named, and the operation
+/// with its place.
 #[test]
 fn a_weaker_reduction_takes_over_and_says_why() {
     let test = || {
@@ -192,12 +193,12 @@ fn a_weaker_reduction_takes_over_and_says_why() {
     let (before, place) = note.split_once(" at ").unwrap_or_else(|| panic!("{note}"));
     assert_eq!(
         before,
-        "reduction: `caching` took over, for the test does what it does not suit: channel send"
+        "reduction: `caching` took over, because the test does something for which a stronger one is not sound: channel send"
     );
     assert!(place.contains("auto.rs:"), "{note}");
 }
 
-/// No reduction keeps to regions without preemptions: where a test has one, the default search does without.
+/// No reduction respects regions without preemptions: if a test has one, the default search does without.
 #[test]
 fn regions_are_heeded() {
     let report = auto().explore(|| {
@@ -214,11 +215,11 @@ fn regions_are_heeded() {
     assert!(
         noted(
             &report,
-            "reduction: none from here on, for the test turns preemptions off in a region"
+            "reduction: none from here on, because the test turns preemptions off in a region"
         ),
         "{report}"
     );
-    assert!(!noted(&report, "not heeded"), "{report}");
+    assert!(!noted(&report, "preemptions_off: ignored"), "{report}");
 }
 
 #[test]

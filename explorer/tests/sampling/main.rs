@@ -1,4 +1,4 @@
-//! Executions drawn at random: how likely they are, that each is the same whoever runs it, and what comes of them.
+//! Executions drawn at random: their probability, their independence of the worker, and their results.
 
 #![allow(clippy::print_stdout, reason = "the figures are there to be looked at")]
 
@@ -13,17 +13,17 @@ mod uniformity;
 
 use std::sync::{Mutex, PoisonError};
 
-/// Who took which step, in order: written right after each step, so that it is the order of the steps.
+/// The task of each step, in order. It is recorded right after each step, so that it is the order of the steps.
 #[derive(Default)]
 pub(crate) struct Order(Mutex<Vec<u8>>);
 
 impl Order {
-    /// This was done.
+    /// Records a step.
     pub(crate) fn did(&self, what: u8) {
         self.lock().push(what);
     }
 
-    /// What was done since this was last asked.
+    /// Returns the steps since the last call.
     pub(crate) fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.lock())
     }

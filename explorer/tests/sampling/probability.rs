@@ -4,13 +4,13 @@ use crate::Order;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Environment, Explorer, Strategy, thread};
 
-/// Seeds for each program.
+/// The number of seeds for each program.
 const SEEDS: u64 = 5_000;
 
-/// Executions that are learned from, before the one that is looked at.
+/// The number of executions that are learned from, before the one that is judged.
 const LEARNED_FROM: u64 = 2;
 
-/// A program, and whether the order of its steps is the bug.
+/// A program, and the orders of its steps that are the bug.
 struct Case {
     name: &'static str,
     depth: u32,
@@ -18,12 +18,12 @@ struct Case {
     is_bug: fn(&[u8]) -> bool,
 }
 
-/// The places of these in the order.
+/// Returns the positions of these steps in the order.
 fn places<const N: usize>(order: &[u8], of: [u8; N]) -> [usize; N] {
     of.map(|what| order.iter().position(|&did| did == what).unwrap())
 }
 
-/// Tasks that each take so many steps on one variable: task 0 does 0, 1, .., task 1 does 10, 11, ..
+/// Tasks that each take a number of steps on one variable: task 0 performs 0, 1, .., task 1 performs 10, 11, ..
 fn on_one_variable(order: &Order, steps: &[u8]) {
     let x = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -39,7 +39,7 @@ fn on_one_variable(order: &Order, steps: &[u8]) {
     });
 }
 
-/// As `on_one_variable`, but each task also works on a variable that has nothing to do with it.
+/// Like `on_one_variable`, but each task also uses a variable that is irrelevant to the bug.
 fn beside_others(order: &Order, steps: &[u8]) {
     let (x, others) = (AtomicUsize::new(0), [const { AtomicUsize::new(0) }; 3]);
     thread::scope(|scope| {
@@ -58,7 +58,7 @@ fn beside_others(order: &Order, steps: &[u8]) {
     });
 }
 
-/// What comes first in a task is last of all.
+/// `true` if the first step of task 1 comes last of all.
 fn last_of_all(order: &[u8]) -> bool {
     order.last() == Some(&10)
 }
@@ -105,7 +105,7 @@ const CASES: [Case; 5] = [
     },
 ];
 
-/// The probability that a note states: `1/(4 * 8^2)`, `1/(C(2,1) * 4 * 6^2)`.
+/// Returns the probability that a note states: `1/(4 * 8^2)`, `1/(C(2,1) * 4 * 6^2)`.
 fn stated(note: &str) -> f64 {
     let (_, text) = note.split_once(" at least 1/(").unwrap();
     let factors = text.strip_suffix(')').unwrap().split(" * ");
@@ -125,7 +125,7 @@ fn stated(note: &str) -> f64 {
     1.0 / factors.map(factor).product::<f64>()
 }
 
-/// How often the bug was found, and the least probability that any report stated.
+/// Returns the number of times that the bug was found, and the least probability that any report stated.
 fn measured(case: &Case, body: fn(&Order), strategy: &str) -> (u64, f64) {
     let order = Order::default();
     let (mut found, mut least) = (0, 1.0_f64);
@@ -146,7 +146,8 @@ fn measured(case: &Case, body: fn(&Order), strategy: &str) -> (u64, f64) {
     (found, least)
 }
 
-/// Not below the bound, at 99.9 % confidence: so far below it a rate is by chance once in a thousand times.
+/// Asserts that the rate is not below the bound, at 99.9 % confidence: by chance a rate is that far below it once in a
+/// thousand times.
 fn check(what: &str, (found, bound): (u64, f64)) {
     let seeds = SEEDS as f64;
     let least = seeds * bound - 3.09 * (seeds * bound * (1.0 - bound)).sqrt();

@@ -1,4 +1,4 @@
-//! An execution depends on the seed and its number alone: not on who runs it, nor on what was run before.
+//! An execution depends only on the seed and its number: not on the worker, nor on earlier executions.
 
 use crate::Order;
 use crate::common::told;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-/// Those that draw executions.
+/// The strategies that draw executions.
 pub(crate) const SAMPLERS: [&str; 9] = [
     "random",
     "pct(3)",
@@ -30,11 +30,11 @@ fn explorer(strategy: &str) -> Explorer {
 }
 
 thread_local! {
-    /// What the execution did that runs on this thread.
+    /// The steps of the execution that runs on this thread.
     static RUNNING: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Three tasks on two variables. Its order is written down by the worker that runs it.
+/// Three tasks on two variables. The worker that runs an execution records its order.
 fn body(orders: &Mutex<Vec<Vec<u8>>>) {
     RUNNING.with_borrow_mut(Vec::clear);
     let (x, y) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -123,7 +123,7 @@ fn lost_updates() {
     assert_eq!(n.into_inner(), 3);
 }
 
-/// A file of its own for each test, gone with it.
+/// A file for each test, which is removed at its end.
 struct File(PathBuf);
 
 impl File {

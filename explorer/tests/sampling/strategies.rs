@@ -1,4 +1,4 @@
-//! What comes of executions drawn at random: findings that replay, reports, tests with nothing to draw.
+//! Results of executions drawn at random: findings that replay, reports, and tests with nothing to draw.
 
 use crate::same::SAMPLERS;
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::SeqCst};
@@ -11,7 +11,7 @@ fn explorer(strategy: &str) -> Explorer {
     Explorer::new().strategy(Strategy::named(strategy).unwrap())
 }
 
-/// Setters store `a = 1` and then `b = -1`; a checker wants both or neither (SCTBench CS.reorder_N_bad).
+/// Setters store `a = 1` and then `b = -1`; a checker expects both or neither (SCTBench CS.reorder_N_bad).
 fn reorder(setters: u32) {
     let (a, b) = (AtomicI64::new(0), AtomicI64::new(0));
     let is = |x, y| a.load(SeqCst) == x && b.load(SeqCst) == y;
@@ -26,7 +26,7 @@ fn reorder(setters: u32) {
     });
 }
 
-/// A bug that takes a value chosen, who is notified, and an order.
+/// A bug that needs a chosen value, a notified waiter, and an order.
 fn adversity() {
     let (ready, changed, n) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));
     let late = choose(3);
@@ -59,7 +59,7 @@ fn findings_replay() {
                 .executions(executions)
                 .explore(test);
             if strategy.starts_with("pct-all") && report.findings().is_empty() {
-                // Choices that are not about tasks take their default.
+                // Choices of other kinds than tasks take their default.
                 continue;
             }
             assert!(report.verdict().is_fail(), "{strategy}: {report}");
@@ -77,7 +77,7 @@ fn findings_replay() {
 
 #[test]
 fn it_does_not_matter_how_many_tasks_run_the_same_code() {
-    // Means over 20 seeds; bounds with room for other seeds.
+    // Means over 20 seeds; the bounds leave room for other seeds.
     for (strategy, setters, least) in [
         ("places", 2, 30.0),
         ("places", 4, 30.0),
@@ -187,7 +187,7 @@ fn what_would_not_hold_is_refused() {
     }
 }
 
-/// Among how many variables SURW draws in this test.
+/// Returns the number of variables from which SURW draws in this test.
 fn drawn_from(test: impl Fn() + Send + Sync) -> usize {
     let report = explorer("surw")
         .environment(Environment::calm())
@@ -203,7 +203,7 @@ fn drawn_from(test: impl Fn() + Send + Sync) -> usize {
     note.unwrap_or_else(|| panic!("{report}"))
 }
 
-/// Two tasks that take a lock, each to do something there.
+/// Two tasks that take a lock, each with an operation under it.
 fn sections(
     lock: &Mutex<()>,
     one: impl Fn() -> usize + Send + Sync,
@@ -227,7 +227,7 @@ fn surw_draws_no_lock_whose_sections_all_access_one_variable() {
     let all_access_one = || {
         let (lock, n) = (lock(), n());
         thread::scope(|scope| {
-            // Without somebody who does not wait for the lock, the lock stands for what is behind it.
+            // Without a task that does not wait for the lock, the lock represents the accesses under it.
             scope.spawn(|| n.fetch_add(1, SeqCst));
             sections(&lock, || n.fetch_add(1, SeqCst), || n.swap(1, SeqCst));
         });
@@ -259,7 +259,7 @@ fn surw_draws_no_lock_whose_sections_all_access_one_variable() {
     assert_eq!(drawn_from(one_accesses_what_nobody_shares), 2);
 }
 
-/// Whether a try fails is settled by the lock alone.
+/// The lock alone decides if an attempt fails.
 #[test]
 fn surw_draws_a_lock_that_was_tried_in_vain() {
     let tried = || {

@@ -1,4 +1,4 @@
-//! SURW draws all orders of interesting steps as often, and a random walk does not.
+//! SURW draws all orders of interesting steps with equal frequency, and a random walk does not.
 
 use crate::Order;
 use intermezzo_explorer::search::Interesting;
@@ -7,17 +7,17 @@ use intermezzo_explorer::{Environment, Explorer, Strategy, thread};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Executions for each order that there is.
+/// The number of executions for each order.
 const EACH: u64 = 200;
 
-/// Executions that are learned from: these are drawn otherwise.
+/// The executions that are learned from, which are drawn differently.
 const LEARNED_FROM: u64 = 2;
 
 fn explorer() -> Explorer {
     Explorer::new().environment(Environment::calm())
 }
 
-/// How often each order came, in so many executions after the first.
+/// Counts how often each order occurred, in `executions` executions after the first `skipped` ones.
 fn drawn(explorer: Explorer, executions: u64, skipped: u64, body: fn(&Order)) -> BTreeMap<Vec<u8>, u64> {
     let (order, orders) = (Order::default(), Mutex::new(Vec::new()));
     let report = explorer.executions(executions + skipped).explore(|| {
@@ -33,12 +33,12 @@ fn drawn(explorer: Explorer, executions: u64, skipped: u64, body: fn(&Order)) ->
     counts
 }
 
-/// All orders there are.
+/// Returns the number of all orders.
 fn all(body: fn(&Order)) -> usize {
     drawn(explorer(), 1_000_000, 0, body).len()
 }
 
-/// Chi-squared of these counts, if each of so many orders is as likely.
+/// Returns chi-squared of these counts, if all orders are equally likely.
 fn chi_squared(counts: &BTreeMap<Vec<u8>, u64>, orders: usize) -> f64 {
     let expected = counts.values().sum::<u64>() as f64 / orders as f64;
     let missing = (orders - counts.len()) as f64;
@@ -46,7 +46,7 @@ fn chi_squared(counts: &BTreeMap<Vec<u8>, u64>, orders: usize) -> f64 {
     counts.values().map(of).sum::<f64>() + missing * expected
 }
 
-/// What chi-squared exceeds by chance once in a thousand times (Wilson and Hilferty's approximation).
+/// Returns the value that chi-squared exceeds by chance once in a thousand times (Wilson and Hilferty's approximation).
 fn critical(orders: usize) -> f64 {
     let free = orders as f64 - 1.0;
     let spread = 2.0 / (9.0 * free);
@@ -85,7 +85,7 @@ fn three(order: &Order) {
     });
 }
 
-/// A task that creates another one between its steps, beside a third: orders are those of a forest.
+/// A task that creates another one between its steps, next to a third: the orders are those of a forest.
 fn creating(order: &Order) {
     let x = AtomicUsize::new(0);
     let step = |task| {
@@ -110,7 +110,7 @@ fn creating(order: &Order) {
     });
 }
 
-/// As `unlike`, but what counts is one variable, and each task has work of its own beside it.
+/// Like `unlike`, but only one variable is interesting, and each task has work of its own besides it.
 fn beside_work(order: &Order) {
     let (x, own) = (AtomicUsize::new(0), [const { AtomicUsize::new(0) }; 2]);
     thread::scope(|scope| {
@@ -129,7 +129,7 @@ fn beside_work(order: &Order) {
     });
 }
 
-/// A program, how many orders it has, and what is interesting.
+/// A program, the number of its orders, and the interesting steps.
 type Shape = (&'static str, fn(&Order), usize, fn() -> Interesting);
 
 const SHAPES: [Shape; 5] = [

@@ -72,8 +72,8 @@ fn counts_are_schedule_points_only_where_they_can_be_seen() {
             s.spawn(work);
         });
     };
-    // Each has two: the clone, which whoever borrows the handle could see, and the clone's end, which the first
-    // handle could. Two pairs make six orders.
+    // Each pair has two orders: of the clone, which a task that borrows the handle could observe, and of the clone's
+    // end, which the first handle could. Two pairs make six orders.
     assert_eq!(executions(own), 6);
     let shared = || {
         let arc = Arc::new(1);

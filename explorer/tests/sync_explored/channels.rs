@@ -40,7 +40,7 @@ fn a_try_sees_every_state_of_a_channel() {
     );
 }
 
-/// The errors of std do not order.
+/// The errors of std have no order.
 trait Comparable {
     type Form;
     fn into_comparable(self) -> Self::Form;

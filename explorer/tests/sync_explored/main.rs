@@ -1,5 +1,5 @@
-//! What explorations see of the look-alikes of `std::sync`: exactly the outcomes that std allows, and
-//! findings where it would hang.
+//! Explorations of the look-alikes of `std::sync`: they show exactly the outcomes that std allows, and findings in
+//! cases where std would hang.
 
 mod arcs;
 mod channels;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_millis(1);
 
-/// What a test comes to in all its executions.
+/// Returns the results of a test in all its executions.
 fn outcomes_in<T: Ord + Send>(environment: Environment, test: impl Fn() -> T + Send + Sync) -> BTreeSet<T> {
     let seen = Mutex::new(BTreeSet::new());
     let report = Explorer::new().environment(environment).explore(|| {
@@ -33,17 +33,17 @@ fn explore(test: impl Fn() + Send + Sync) -> Report {
     Explorer::new().environment(Environment::calm()).explore(test)
 }
 
-/// How many executions a test has that passes.
+/// Returns the number of executions of a test that passes.
 fn executions(test: impl Fn() + Send + Sync) -> u64 {
     let report = explore(test);
     assert!(report.verdict().is_pass(), "{report}");
     report.executions()
 }
 
-/// The test hangs, and the report says this about it.
+/// Asserts that the test hangs, and that the report contains these words.
 #[track_caller]
 fn assert_hangs(test: impl Fn() + Send + Sync, words: &str) {
-    // Tasks that hang are unwound, so that what they drop can be counted.
+    // Hanging tasks are unwound, so that the drops of their values can be counted.
     let explorer = Explorer::new()
         .environment(Environment::calm())
         .set("forgotten_bytes", 0);
@@ -156,7 +156,7 @@ fn a_lock_that_is_held_hangs() {
     assert_hangs(write_then_read, "which it holds itself");
 }
 
-/// Counts how often it is dropped, on the test's side.
+/// Counts its drops, outside the exploration.
 struct Counted(&'static std::sync::atomic::AtomicUsize);
 
 impl Drop for Counted {
@@ -176,7 +176,7 @@ fn statics_are_fresh_in_every_execution() {
         Box::new(Counted(&DROPS))
     });
     static LOCK: RwLock<Vec<u8>> = RwLock::new(Vec::new());
-    // What happens to them outside stays outside.
+    // Changes outside an exploration stay outside.
     assert!(CELL.set((0, Counted(&DROPS))).is_ok());
     LAZY.0.load(SeqCst);
     LOCK.write().unwrap().push(1);

@@ -1,5 +1,5 @@
-//! Processes that end in the middle of an exploration: by `exit`, by a signal, by Ctrl-C. Each test runs itself in a process
-//! of its own.
+//! Processes that end in the middle of an exploration: by `exit`, by a signal, by Ctrl-C. Each test runs itself in a
+//! process of its own.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #![allow(
     clippy::print_stdout,
@@ -12,10 +12,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Set for the process that ends: what it does, and where it keeps what.
+/// Set for the process that ends: the way to end, and the directory for its files.
 const ENDS: &str = "HARDSHIPS_ENDS";
 
-/// Runs a test of this binary in a process of its own, which finds `how` and a directory in its environment.
+/// Runs a test of this binary in a process of its own, which gets `how` and a directory in its environment.
 fn process(test: &str, how: &str, directory: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("ends::{test}"), "--nocapture"])
@@ -27,7 +27,7 @@ fn process(test: &str, how: &str, directory: &Path) -> Child {
         .unwrap()
 }
 
-/// In the process that ends: what it is to do, and where.
+/// Returns the way to end and the directory, in the process that is to end.
 fn asked() -> Option<(String, PathBuf)> {
     let how = std::env::var(ENDS).ok()?;
     Some((how, std::env::var_os(format!("{ENDS}_IN")).unwrap().into()))
@@ -45,7 +45,8 @@ fn explorer(directory: &Path) -> Explorer {
         .set("journal", directory.display())
 }
 
-/// Something happens in one of many executions only: when both tasks have taken the second value of three, and task 2 is first.
+/// Calls `happens` in one of many executions only: when both tasks have taken the second value of three, and task 2 is
+/// first.
 fn in_one_execution(happens: impl Fn() + Sync) {
     let (n, values) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -133,7 +134,7 @@ fn an_execution_outlives_its_process() {
         );
         said.push(byte[0].into());
     }
-    // While its process is there, it is under way.
+    // While its process runs, it is not unfinished.
     assert_eq!(intermezzo_explorer::unfinished(&directory).len(), 0);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -142,7 +143,7 @@ fn an_execution_outlives_its_process() {
     };
     assert_eq!(left.schedule.program, "ends");
     assert!(happens_in(left.schedule.clone()), "{:?}", left.schedule);
-    // The next run of the test says so, and it is said once.
+    // The next run of the test reports it, once.
     let noted = |report: &Report| {
         let begins = "an earlier run of this test ended in the middle of an execution";
         report

@@ -1,4 +1,4 @@
-//! Tasks that an execution leaves in the middle: code that was not written to unwind where it waits stays sound.
+//! Tasks that an execution leaves unfinished: code that was not written to unwind while it waits stays sound.
 
 use super::{OnDrop, kinds};
 use intermezzo_explorer::sync::Mutex;
@@ -6,7 +6,7 @@ use intermezzo_explorer::{Explorer, Report, thread};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-/// Two tasks that wait for each other, each in the middle of moving a value: it is there twice meanwhile.
+/// Two tasks that wait for each other, each in the middle of moving a value, when two copies exist.
 fn moves_while_it_waits(moved: &'static AtomicUsize) {
     let cell = Arc::new((Mutex::new(()), Mutex::new(())));
     let cell_there = cell.clone();
@@ -25,7 +25,7 @@ fn moves_while_it_waits(moved: &'static AtomicUsize) {
     let _ = task.join();
 }
 
-/// A count that no copy of a value owns.
+/// Returns a counter that is independent of any copy of a value.
 fn counter() -> &'static AtomicUsize {
     Box::leak(Box::default())
 }
@@ -42,12 +42,12 @@ fn what_is_left_in_the_middle_is_forgotten() {
     // Each value is dropped once, if its task ended, or not at all.
     let drops = counter();
     let report = explore(Explorer::new(), drops);
-    // One way round, and the other.
+    // One order, and the other.
     assert_eq!(kinds(&report), ["deadlock", "deadlock"], "{report}");
     let deadlocks: u64 = report.findings().iter().map(|finding| finding.count).sum();
     assert!(deadlocks > 0 && report.notes().iter().all(|note| !note.contains("unwound")));
     assert_eq!(drops.load(SeqCst) as u64, report.executions() - deadlocks);
-    // Unwound, each of those left in the middle drops its value twice; and each finding is replayed once.
+    // When they are unwound, each unfinished task drops its value twice; and each finding is replayed once.
     let drops = counter();
     let report = explore(Explorer::new().set("forgotten_bytes", 0), drops);
     let replayed = 2 * report.findings().len() as u64;

@@ -1,4 +1,4 @@
-//! Tasks that do nothing visible for too long: found, named, ended, and the process goes on.
+//! Tasks that do nothing visible for too long: they are found, named and ended, and the process continues.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use super::kinds;
@@ -33,7 +33,7 @@ fn allocates_for_ever() {
     }
 }
 
-/// One that only hangs if the other task comes first.
+/// A test that hangs only if the other task runs first.
 fn hangs_in_one_order() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -58,7 +58,7 @@ fn real_lock_across_a_point() {
     });
 }
 
-/// Whatever ended in the middle of something, this works.
+/// Asserts that the process works, after something was ended in the middle.
 fn the_process_is_well() {
     let churn = || {
         (0..20_000_usize)
@@ -98,7 +98,7 @@ fn a_loop_without_a_visible_operation_is_found_with_its_place() {
 fn a_real_lock_held_across_a_schedule_point_is_named() {
     let report = explorer().explore(real_lock_across_a_point);
     let message = message(&report).replace("teardown::hangs::", "");
-    // With debugging information the place in the source follows.
+    // With debugging information, the place in the source follows.
     let begins = "task 2 has been blocked for 0.3 seconds by something that is not controlled, in ";
     assert!(message.starts_with(begins), "{message}");
     // The function, or with line tables alone the closure in it.
@@ -121,7 +121,7 @@ fn a_sleep_of_std_is_told_from_a_lock() {
     );
 }
 
-/// The allocator's locks are free again, whatever the task was in the middle of.
+/// The allocator's locks are free again, whatever the task was doing.
 #[test]
 fn a_loop_that_allocates_is_ended_outside_the_allocator() {
     for _ in 0..3 {

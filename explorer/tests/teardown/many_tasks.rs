@@ -45,7 +45,7 @@ fn a_loop_that_creates_tasks_reaches_the_limit() {
         only_message(&report).contains("limit of 100 tasks: main would have"),
         "{report}"
     );
-    // It replays, and the limit is no end where it is not reached.
+    // It replays, and the limit is no end if it is not reached.
     let schedule = report.findings()[0].schedule.clone();
     let creates = |tasks: u32| move || (1..tasks).for_each(|_| drop(thread::spawn(|| ())));
     let replayed = Explorer::new().set("tasks", 100).replay(schedule);
@@ -76,7 +76,7 @@ fn destructors_that_create_tasks_end() {
     assert_eq!(kinds(&report), ["panic"], "{report}");
 }
 
-/// Nests tasks, each in the one before; the innermost fails, if it is to.
+/// Nests tasks, each in the one before. The innermost one fails, if `fails`.
 fn nest(depth: u32, fails: bool, n: &Arc<AtomicUsize>) {
     n.fetch_add(1, SeqCst);
     if depth > 0 {
@@ -88,7 +88,7 @@ fn nest(depth: u32, fails: bool, n: &Arc<AtomicUsize>) {
 
 #[test]
 fn nested_tasks_take_little_more_each() {
-    // Work is counted in bytes of what is reported: names that grew with the depth made it grow with the square.
+    // The work is measured by the size of the report: names that grew with the depth made it grow with the square.
     let report = |depth, fails| {
         let explorer = Explorer::new().minimise(0);
         explorer.explore(move || nest(depth, fails, &Arc::default()))
@@ -97,7 +97,7 @@ fn nested_tasks_take_little_more_each() {
     let bytes = |depth| report(depth, true).to_json().len();
     let (few, many) = (bytes(200), bytes(1600));
     assert!(many < 9 * few, "{few} bytes for 200 tasks, {many} for 1,600");
-    // Names with up to 8 levels have all of them.
+    // Names with up to 8 levels are complete.
     let names = |depth| report(depth, true).findings()[0].tasks.clone();
     assert_eq!(
         names(8),

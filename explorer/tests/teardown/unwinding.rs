@@ -1,5 +1,5 @@
-//! Several tasks that unwind at once: each has a number of panics of its own, as threads of std have. Random programs
-//! know by themselves which of their tasks unwinds; std's flag, poisoning and results have to agree, under every
+//! Several tasks that unwind at once: each has its own number of panics, like threads of std. Random programs track by
+//! themselves which of their tasks unwinds. The flag, poisoning and results of std have to agree, under every
 //! reduction.
 
 use super::{OnDrop, kinds, outcomes};
@@ -17,7 +17,7 @@ enum Step {
     Load(usize),
     Lock(usize, Vec<Step>),
     Write(Vec<Step>),
-    /// What a guard does when it is dropped, and what happens before.
+    /// The steps that a guard performs when it is dropped, and the steps before.
     Guard(Vec<Step>, Vec<Step>),
     Catch(Vec<Step>),
     /// With a hook, or without.
@@ -35,8 +35,8 @@ impl Random {
         (mixed ^ mixed >> 31) % end
     }
 
-    /// Steps that perform at most `left` visible operations. A destructor has to catch its panics. A lock is not
-    /// taken twice, and locks are taken in order.
+    /// Returns steps that perform at most `left` visible operations. A destructor has to catch its panics. A lock is
+    /// not taken twice, and locks are taken in order.
     fn steps(&mut self, left: &mut u32, may_panic: bool, locks: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         for _ in 0..1 + self.below(3) {
@@ -80,7 +80,7 @@ struct Shared {
     other: RwLock<bool>,
 }
 
-/// A task that runs a program, and knows from how many panics it unwinds.
+/// A task that runs a program, and knows the number of panics from which it unwinds.
 struct Runner<'s> {
     shared: &'s Shared,
     panics: Cell<u32>,
@@ -151,7 +151,7 @@ impl Runner<'_> {
     }
 }
 
-/// A value, and what is done with it right before it is dropped.
+/// A value, and an action on it right before it is dropped.
 struct ScopeGuard<V, F: FnMut(&mut V)>(V, F);
 
 impl<V, F: FnMut(&mut V)> ScopeGuard<V, F> {
@@ -260,7 +260,8 @@ fn a_caught_panic_is_over_while_another_task_unwinds() {
 
 #[test]
 fn a_panic_that_still_unwinds_at_the_end_is_told() {
-    // The task poisons the lock, and waits in a destructor for the lock that main holds; main fails over the poison.
+    // The task poisons the lock, and waits in a destructor for the lock that main holds. Main fails because of the
+    // poison.
     let report = Explorer::new().explore(|| {
         let (data, held) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
         let main_holds = held.lock().unwrap();
@@ -298,7 +299,7 @@ fn a_panic_that_still_unwinds_at_the_end_is_told() {
 
 #[test]
 fn of_nested_panics_those_not_caught_are_told() {
-    // Both wait for ever: the task in a destructor, which began after the panic in it was caught.
+    // Both wait for ever. The task waits in a destructor that began after the panic in it was caught.
     let report = Explorer::new().explore(|| {
         let never = Arc::new(Mutex::new(0));
         let held = never.lock().unwrap();

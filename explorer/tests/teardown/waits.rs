@@ -1,4 +1,4 @@
-//! Loops that wait, with a limit of time: each ends, by what it waits for or by the time, however long that is.
+//! Waiting loops with a time limit: each ends when its condition holds or the time is over, however long that is.
 
 use super::{kinds, outcomes};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -15,7 +15,7 @@ const LIMITS: [Duration; 4] = [
     Duration::from_secs(24 * 3600),
 ];
 
-/// The outcomes of a loop that looks whether there is something, as long as time allows: `true` if there was.
+/// Returns the outcomes of a loop that looks for something as long as time allows: `true` if it was found.
 fn waits<S: Send + 'static>(
     make: fn() -> S,
     give: fn(&S),
@@ -129,7 +129,7 @@ fn work_takes_little_time() {
 
 #[test]
 fn the_clock_does_not_depend_on_steps_that_commute() {
-    // Whether the other task stores before or between the looks is nothing that a look may tell.
+    // A look must not depend on whether the other task stores before the looks or between them.
     let (seen, report) = outcomes(Explorer::new().environment(Environment::calm()), || {
         let n = Arc::new(AtomicUsize::new(0));
         let other = n.clone();
@@ -153,7 +153,7 @@ fn the_clock_does_not_depend_on_steps_that_commute() {
 
 #[test]
 fn the_limit_on_steps_may_be_reached_where_time_passes() {
-    // The step that is one too many changes the clock, and nothing of its operation is recorded.
+    // The step that is one too many changes the clock, and its operation is not recorded.
     for steps in 1..12 {
         let explorer = Explorer::new().environment(Environment::calm());
         let report = explorer.steps_per_execution(steps).keep_going(true).explore(|| {

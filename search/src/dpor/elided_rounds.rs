@@ -1,8 +1,8 @@
 //! Failed rounds of loops, which are elided once they have ended.
 //!
 //! Until a round ends it counts like any other steps: it wakes sleeping tasks and orders others. If it turns out to
-//! have had no effect, this module corrects the consequences: which tasks stay asleep across it, which executions
-//! become redundant, and what the others would have shown had it started later.
+//! have had no effect, this module corrects the consequences: the tasks that stay asleep across it, the executions that
+//! become redundant, and the results of its operations if they had come later.
 
 use super::node::Reads;
 use super::{Dpor, Sleeper};
@@ -10,9 +10,10 @@ use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Trace, conflict};
 
 impl Dpor {
-    /// Returns `true` if the step belongs to a round that started too early. It would have failed at once; then other
-    /// tasks did what lets it continue, but nothing that has to come after the round's beginning. So it may as well
-    /// have started after that, which is seen from where the search continued without it.
+    /// Returns `true` if the step belongs to a round that started too early. Run at once, the round would have failed,
+    /// and the search has continued from there without it. Meanwhile other tasks changed a variable that the round
+    /// reads, and none of their steps depends on the round's earlier steps. So the round may as well start after their
+    /// steps, which is explored in the continuation without it.
     pub(super) fn starts_too_early(&self, depth: usize, trace: &Trace) -> bool {
         let task = self.nodes[depth].task;
         let own = |step: &usize| self.nodes[*step].task == task;
@@ -35,13 +36,13 @@ impl Dpor {
         has_changed && others().next().is_some() && (from..depth).filter(own).all(commute)
     }
 
-    /// Lets tasks stay asleep that only the operations of a failed round woke, after the step that ended the round. The
+    /// Lets tasks stay asleep after the step that ended a failed round if only the round's operations woke them. The
     /// sleep sets along the path are not changed, because the round has not ended if the search backtracks to them.
-    /// Returns `false` if the execution shows only what is seen elsewhere.
     ///
-    /// Without the round the task is in the state in which the round began. The continuations from there are seen
-    /// elsewhere in two cases: if another task was tried there before, or if the search has already continued from
-    /// there after such a round.
+    /// Returns `false` if the execution shows only what is seen elsewhere. Without the round, its task is in the state
+    /// in which the round began. The continuations from there are seen elsewhere in three cases: another branch was
+    /// tried there before; the search has already continued from there after such a round; or a task that sleeps there
+    /// takes one of the remaining steps.
     pub(super) fn inherit_over_void(&mut self, depth: usize, trace: &Trace) -> bool {
         let mut from = depth;
         if let Some(round) = trace.elided_rounds().last() {
@@ -93,8 +94,8 @@ impl Dpor {
         true
     }
 
-    /// Marks all steps since the beginning of a round that is elided or put back as new: their order has changed, so
-    /// they must be examined again.
+    /// Marks all steps since the beginning of a round as new if its last step is new, so that they are examined again.
+    /// Their order changes when the round is elided, and when it is put back because its end was undone.
     pub(super) fn refresh(&mut self, trace: &Trace) {
         for round in trace.elided_rounds().iter().rev() {
             if round.at >= self.fresh {
@@ -103,9 +104,9 @@ impl Dpor {
         }
     }
 
-    /// Plans the alternatives to the last execution's failed rounds. A round's first operation may come later, when the
-    /// task repeats the round. But if it stays where it is, the other tasks' steps could have come later, and shown
-    /// something else.
+    /// Plans the alternatives to the last execution's failed rounds. The first operation of a round needs none: the
+    /// task repeats it in its next round. But with the first operation in its place, the round's other operations could
+    /// have come after steps of other tasks, and the round could have had another result.
     #[inline(always)]
     pub(super) fn follow_void_rounds(&mut self, trace: &Trace, choices: &[Choice]) {
         if !trace.elided_rounds().is_empty() {

@@ -274,7 +274,8 @@ impl Dpor {
         alternative as u32
     }
 
-    /// Follows the sequences after the last step's values. Returns the counts that it should make, if any follow.
+    /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees,
+    /// returns the changes of reference counts that the plan expects of the step, if a plan follows.
     fn follow_values(&mut self) -> Option<Touches> {
         let mut counts = None;
         if let Some(node) = self.nodes.last_mut() {
@@ -287,9 +288,10 @@ impl Dpor {
         counts.filter(|_| !self.wakeup_sequence.is_empty())
     }
 
-    /// Lets tasks that sleep before a step stay asleep after it, unless the step conflicts with them.
+    /// Lets tasks that sleep before a step stay asleep after it, unless it is their own step or wakes them.
     ///
-    /// Returns `false` if the step ended a failed round, and the execution shows only what is seen elsewhere.
+    /// Returns `false` if the execution shows only what is seen elsewhere, because the step ended a failed round or
+    /// belongs to a round that started too early.
     fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
         if trace.has_voids() {
             if trace
@@ -316,7 +318,8 @@ impl Dpor {
         true
     }
 
-    /// Plans wake-ups by the environment that could have come before the last step, unless they commute with it.
+    /// Plans wake-ups by the environment before the step at `depth`, unless they commute with it. With a preemption
+    /// bound all of them are planned.
     #[inline(always)]
     fn wake_by_environment(&mut self, depth: usize, trace: &Trace) {
         if self.nodes[depth].environment_wake {

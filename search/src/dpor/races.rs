@@ -115,8 +115,8 @@ impl Dpor {
         }
     }
 
-    /// Returns `true` if any new step that need not come after `earlier` may change the result for the sleeper, or,
-    /// without a sleeper, if there is any such step.
+    /// Returns `true` if a new step that need not come after `earlier` wakes the sleeper before the sleeper's own task
+    /// takes such a step. Without a sleeper, returns `true` if there is any such step. Elided steps do not count.
     #[inline(never)]
     fn has_news_for(&self, trace: &Trace, sleeper: Option<&Sleeper>, earlier: usize, steps: usize) -> bool {
         let (mut begins, mut news) = (false, false);

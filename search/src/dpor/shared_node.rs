@@ -5,11 +5,12 @@
 //! is in the node, under its lock. A worker whose execution passes the node may add to it, and an idle worker may take
 //! from it.
 //!
-//! Branches of a node are numbered as they are taken. Each sleeps in those that are taken later, whether it is finished
-//! or not. A worker leaves to an earlier branch what that branch covers. A sequence that may begin with a branch taken
-//! later is planned there. If that branch was taken without a plan after its first step, it covers everything anyway.
-//! Otherwise a sleeping task may stay asleep during the planned sequence, and skip just this one. So all steps of the
-//! planned sequence are shared nodes from the beginning, and more can be added to them at any time.
+//! Branches of a node are numbered as they are taken. The task of each sleeps in the branches that are taken later,
+//! whether it is finished or not. A sequence that an earlier branch covers is left to it. A sequence that may begin
+//! with a branch taken later is added below that branch. If nothing was planned there after the first step, the branch
+//! covers every such sequence anyway. Otherwise tasks may stay asleep there during the planned sequence, and so skip
+//! the added one. That is why all steps of a planned sequence are shared nodes from the beginning: further sequences
+//! can be added to them at any time.
 
 use super::Candidate;
 use super::bound::Bound;

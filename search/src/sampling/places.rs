@@ -1,12 +1,14 @@
 //! Random priorities of places in the source: our own.
 //!
-//! A bug of many tasks often needs not one task to wait, but all tasks that reached one place. Of a hundred tasks that
-//! store to `a` and then to `b`, for instance, none may have reached `b` yet. With priorities of tasks or of operations
-//! that becomes less likely with each task. So each place has a random priority for the whole execution, and a task at
-//! the place with the highest goes. Several tasks at one place have the same probability. So tasks that run the same
-//! code are treated alike, and their number does not matter. If p places matter, and one order of them provokes the
-//! bug, an execution finds it with probability at least 1/p!. In every second execution, a place counts as another one
-//! with each visit of its task: for bugs that one round of a loop must show, and not the others.
+//! In some bugs, all tasks that reach a place have to wait there, not just one. For example, a hundred tasks store to
+//! `a` and then to `b`, and the bug shows only while none of them has stored to `b`. With priorities of tasks or of
+//! operations, each further task makes that less likely. So each place has a random priority for the whole execution,
+//! and a task at the place with the highest one goes. Tasks at one place have equal probabilities. So tasks that run
+//! the same code are treated alike, and their number does not matter. If p places matter, and one order of them
+//! provokes the bug, an execution finds it with probability at least 1/p!.
+//!
+//! In every second execution, a place counts as another one with each visit of its task. That finds bugs that only one
+//! round of a loop shows.
 //!
 //! A task that yielded waits until another one went, if one can. Misses: orders in which a place comes first at one
 //! time and last at another, except by rounds; and orders in which tasks at one place must be distinguished more often

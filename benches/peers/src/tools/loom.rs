@@ -19,8 +19,8 @@ mod kernels;
 /// Far above what any kernel needs; loom's own default of 1,000 is a limit that aborts.
 const BRANCHES_MAX: usize = 1_000_000;
 
-/// Loom looks at the clock every so many executions: often enough to keep the cap within a
-/// hundredth of a second, seldom enough not to be measured.
+/// The number of executions between loom's looks at the clock: small enough to keep the cap within a hundredth of a
+/// second, large enough not to be measured.
 const CLOCK_INTERVAL: usize = 100;
 
 pub(super) fn explore(case: Case, time: Duration, outcomes: Arc<Outcomes>) -> u64 {
@@ -36,7 +36,7 @@ pub(super) fn explore(case: Case, time: Duration, outcomes: Arc<Outcomes>) -> u6
     builder.location = false;
     builder.log = false;
 
-    // Loom does not tell how many there were.
+    // Loom does not report the number of executions.
     let executions = Arc::new(AtomicU64::new(0));
     let counted = executions.clone();
     builder.check(move || {

@@ -1,8 +1,7 @@
 //! Shuttle: its depth-first scheduler, which tries every schedule.
 //!
-//! Its panic hook outlives its runs, and takes every later panic for a failure of its own, which it
-//! prints. Loom ends each of its threads by a panic, and would be measured printing: so the hook
-//! that was there before is put back.
+//! Its panic hook outlives its runs, and treats every later panic as a failure of its own, which it prints. Loom ends
+//! each of its threads by a panic, and would be measured printing. So the previous hook is restored.
 
 use std::panic;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ pub(super) fn explore(case: Case, time: Duration, outcomes: Arc<Outcomes>) -> u6
     let mut config = Config::new();
     config.max_time = Some(time);
     config.failure_persistence = FailurePersistence::None;
-    // Or it warns, once per process, that it treats every ordering as `SeqCst`; all of ours are.
+    // Otherwise it warns, once per process, that it treats every ordering as `SeqCst`; all of ours are.
     config.silence_warnings = true;
 
     let executions_max = None;

@@ -1,30 +1,30 @@
-//! Why a checkpoint was refused: what was found, and what to do about it.
+//! The reasons for which a checkpoint is refused, with what to do about each.
 
 use intermezzo_engine::foreign::{printable, quoted};
 use std::fmt;
 use std::path::PathBuf;
 
-/// A checkpoint that a search can neither go on from nor write.
+/// A checkpoint from which a search cannot continue, or which it cannot write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: CheckpointProblem,
 }
 
-/// What is wrong with a checkpoint.
+/// The problem with a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckpointProblem {
     /// The operating system refuses.
     Io {
-        /// What was tried: `read`, `write`.
+        /// The operation that failed: `read`, `write`.
         doing: &'static str,
-        /// Its reason.
+        /// The reason it gave.
         reason: String,
     },
-    /// There is something else: a directory, another file, an empty one.
+    /// The path is a directory, a file of another kind, or an empty file.
     NotACheckpoint,
     /// Another version of the format.
     OtherVersion {
@@ -33,32 +33,32 @@ pub enum CheckpointProblem {
         /// The version that can be read.
         needed: u32,
     },
-    /// The file ends before its contents do, or goes on after them.
+    /// The file ends before its contents do, or continues after them.
     OtherLength {
-        /// Bytes of contents there are.
+        /// The actual length of the contents in bytes.
         found: u64,
-        /// Bytes there should be.
+        /// The expected length in bytes.
         needed: u64,
     },
-    /// The contents are not those that the checksum was taken of.
+    /// The contents do not have the checksum that is recorded.
     ChecksumMismatch,
-    /// The checksum is right, but not what it is of.
+    /// The checksum is right, but the contents make no sense.
     Unintelligible {
-        /// What is wrong, for who repairs it.
+        /// The reason, for a developer of the tool.
         reason: String,
     },
-    /// It is of another test.
+    /// The checkpoint belongs to another test.
     OtherProgram {
         /// The test that is to be explored.
         wanted: String,
         /// The test of the checkpoint.
         found: String,
     },
-    /// The program was built anew since.
+    /// The program was rebuilt since.
     OtherBuild,
-    /// It is of another test of the same name.
+    /// The checkpoint belongs to another test of the same name.
     OtherBody,
-    /// It was made with another value of a setting that changes what the search comes to.
+    /// It was made with another value of a setting that changes the result of the search.
     OtherSetting {
         /// The setting.
         name: String,
@@ -87,22 +87,22 @@ impl fmt::Display for CheckpointError {
             ),
             CheckpointProblem::OtherVersion { found, needed } => write!(
                 f,
-                "it has version {found:?} of its format, but {needed} is needed: go on with the intermezzo that wrote it, \
-                 or remove it to begin anew"
+                "it has version {found:?} of its format, but {needed} is needed: continue with the intermezzo that wrote it, \
+                 or remove it to start over"
             ),
             CheckpointProblem::OtherLength { found, needed } => write!(
                 f,
                 "it has {found} bytes of contents instead of {needed}: it was cut or added to; take a copy that is whole, \
-                 or remove it to begin anew"
+                 or remove it to start over"
             ),
             CheckpointProblem::ChecksumMismatch => write!(
                 f,
-                "its checksum does not fit: it was altered; take a copy that is whole, or remove it to begin anew"
+                "its checksum does not fit: it was altered; take a copy that is whole, or remove it to start over"
             ),
             CheckpointProblem::Unintelligible { reason } => {
                 write!(
                     f,
-                    "it makes no sense ({}): remove it to begin anew",
+                    "it makes no sense ({}): remove it to start over",
                     printable(reason)
                 )
             }
@@ -113,7 +113,7 @@ impl fmt::Display for CheckpointError {
             ),
             CheckpointProblem::OtherBuild => write!(
                 f,
-                "the program was built anew since it was written, and may do something else: remove it to begin anew"
+                "the program was rebuilt since it was written, and may do something else: remove it to start over"
             ),
             CheckpointProblem::OtherBody => write!(
                 f,
@@ -121,7 +121,7 @@ impl fmt::Display for CheckpointError {
             ),
             CheckpointProblem::OtherSetting { name, wanted, found } => write!(
                 f,
-                "it was made with `{name}` {}, not {wanted}: set it as it was, or remove the checkpoint to begin anew",
+                "it was made with `{name}` {}, not {wanted}: set it as it was, or remove the checkpoint to start over",
                 printable(found)
             ),
             CheckpointProblem::InUse => write!(

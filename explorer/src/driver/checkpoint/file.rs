@@ -1,4 +1,4 @@
-//! The file of a checkpoint: whole or not there, and never over somebody else's.
+//! The file of a checkpoint. It is either whole or missing, and never replaces a file of another kind.
 //!
 //! ```text
 //! intermezzo-checkpoint/4
@@ -6,9 +6,10 @@
 //! ..
 //! ```
 //!
-//! The second line has the CRC-32 of what follows it, and how many bytes that is. What follows are lines of JSON.
-//! Written is a file beside it, `NAME.partial`, which then takes its name: whoever ends the process at any moment leaves
-//! the last checkpoint as it was. That file stays locked while the search runs, so that two searches do not share one.
+//! The second line has the CRC-32 of the rest, and its length in bytes. The rest consists of lines of JSON. A
+//! checkpoint is first written to a file next to it, `NAME.partial`, which is then renamed. So the last checkpoint
+//! stays whole even if the process is killed at any moment. The partial file stays locked while the search runs, so
+//! that two searches do not share one checkpoint.
 
 use super::error::CheckpointProblem;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -26,7 +27,7 @@ fn io_problem(doing: &'static str) -> impl Fn(io::Error) -> CheckpointProblem {
     }
 }
 
-/// The contents of the checkpoint there; `None` if there is nothing.
+/// Returns the contents of the checkpoint at this path; `None` if there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, CheckpointProblem> {
     let reading = io_problem("read");
     let metadata = match fs::metadata(path) {
@@ -46,19 +47,19 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, CheckpointProblem> {
     contents(&bytes).map(Some)
 }
 
-/// Whether a file begins with the name of the format.
+/// `true` if the file begins with the name of the format.
 fn begins_as_ours(file: &mut File) -> io::Result<bool> {
     Ok(begin(file)? == FORMAT_NAME.as_bytes())
 }
 
-/// The first bytes of a file, at most as many as the format's name has.
+/// Returns the first bytes of a file, at most as many as the format's name has.
 fn begin(file: &mut File) -> io::Result<Vec<u8>> {
     let mut begin = Vec::new();
     file.take(FORMAT_NAME.len() as u64).read_to_end(&mut begin)?;
     Ok(begin)
 }
 
-/// What follows the two first lines, if it is what they say.
+/// Returns the text after the first two lines, if its length and checksum match.
 fn contents(bytes: &[u8]) -> Result<String, CheckpointProblem> {
     let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
     let mut line = || lines.next().unwrap_or_default();
@@ -88,16 +89,16 @@ fn contents(bytes: &[u8]) -> Result<String, CheckpointProblem> {
     String::from_utf8(contents.to_vec()).map_err(|_| CheckpointProblem::ChecksumMismatch)
 }
 
-/// A checkpoint that this search alone writes.
+/// A checkpoint that only this search writes.
 pub(super) struct Writer {
     path: PathBuf,
     partial: PathBuf,
-    /// The file that is to be the next checkpoint, locked.
+    /// The locked file that is to become the next checkpoint.
     file: Option<File>,
 }
 
 impl Writer {
-    /// A checkpoint of that name, which is not there, or is one.
+    /// Prepares to write a checkpoint at this path, which either does not exist or is a checkpoint.
     pub(super) fn new(path: &Path) -> Result<Writer, CheckpointProblem> {
         let Some(name) = path.file_name() else {
             return Err(CheckpointProblem::NotACheckpoint);
@@ -113,7 +114,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Opens and locks the file beside it. What a search left there that was killed is overwritten.
+    /// Opens and locks the partial file. One that a killed search left behind is overwritten.
     fn open(&self) -> Result<File, CheckpointProblem> {
         let writing = io_problem("write beside");
         let mut options = OpenOptions::new();
@@ -125,23 +126,23 @@ impl Writer {
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(writing(error)),
         }
-        // What was killed may have written no more than a part of the format's name.
+        // A killed search may have written only part of the format's name.
         let begin = begin(&mut file).map_err(&writing)?;
         if !FORMAT_NAME.as_bytes().starts_with(&begin) {
-            let reason = format!("{:?} is there and is none of ours", self.partial);
+            let reason = format!("{:?} exists and is not a file of this tool", self.partial);
             return Err(writing(io::Error::other(reason)));
         }
         Ok(file)
     }
 
-    /// Writes the checkpoint, instead of the one there.
+    /// Writes the checkpoint in place of the last one.
     pub(super) fn write(&mut self, contents: &str) -> Result<(), CheckpointProblem> {
         let writing = io_problem("write");
         let mut file = match self.file.take() {
             Some(file) => file,
             None => self.open()?,
         };
-        // Somebody may have put something else there meanwhile.
+        // Another program may have put another file there meanwhile.
         if let Ok(mut there) = File::open(&self.path)
             && !begins_as_ours(&mut there).map_err(&writing)?
         {
@@ -160,7 +161,7 @@ impl Writer {
             file.write_all(contents.as_bytes())?;
             file.sync_all()?;
             fs::rename(&self.partial, &self.path)?;
-            // The new name is safe when the directory is.
+            // The rename is durable only when the directory is synced.
             #[cfg(unix)]
             if let Some(directory) = self.path.parent() {
                 let here = directory.as_os_str().is_empty();
@@ -169,7 +170,8 @@ impl Writer {
             Ok(())
         })();
         written.map_err(writing)?;
-        // At once, so that the lock is held but for this moment. What it fails with, the next time will tell.
+        // Opened again at once, so that the lock is released only for a moment. If this fails, the next write reports
+        // it.
         self.file = self.open().ok();
         Ok(())
     }
@@ -177,7 +179,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Held open and locked: ours to remove. One that cannot be removed does no harm.
+        // The lock is held, so the file belongs to this search and can be removed. If that fails, it does no harm.
         if self.file.is_some() {
             let _ = fs::remove_file(&self.partial);
         }
@@ -188,7 +190,7 @@ impl Drop for Writer {
 mod tests {
     use super::*;
 
-    /// A directory that is gone at the end.
+    /// A directory that is removed at the end.
     struct Directory(PathBuf);
 
     impl Directory {
@@ -244,7 +246,9 @@ mod tests {
         drop(writer);
         fs::write(directory.0.join("file.partial"), "another").unwrap();
         let error = Writer::new(&path).err().unwrap();
-        assert!(matches!(error, CheckpointProblem::Io { reason, .. } if reason.contains("none of ours")));
+        assert!(
+            matches!(error, CheckpointProblem::Io { reason, .. } if reason.contains("not a file of this tool"))
+        );
         assert_eq!(
             fs::read_to_string(directory.0.join("file.partial")).unwrap(),
             "another"

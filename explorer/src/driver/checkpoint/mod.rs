@@ -1,4 +1,4 @@
-//! A checkpoint: a search that was stopped, by anything, and goes on.
+//! A checkpoint: a file from which a stopped search continues.
 
 mod contents;
 mod error;
@@ -11,27 +11,28 @@ use intermezzo_engine::strategy::SearchState;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// At least so many times what writing a checkpoint took passes until the next: a twentieth of the time goes into it.
+/// The pause between two checkpoints, as a multiple of the time that writing one took. Writing takes at most a
+/// twentieth of the time.
 const PAUSES: u32 = 20;
 
-/// The checkpoint of a search that runs.
+/// The checkpoint of a running search.
 pub(super) struct Checkpoint {
     path: PathBuf,
     every: Duration,
     writer: file::Writer,
 }
 
-/// A search as it was when the checkpoint was written.
+/// A search as saved in the checkpoint.
 pub(super) struct Restored {
     pub(super) contents: Contents,
     pub(super) state: SearchState,
 }
 
 impl Checkpoint {
-    /// A checkpoint in that file, written now and then; and the search of it, if the file is there.
+    /// Opens the checkpoint in this file. Returns it with the saved search, if the file exists.
     ///
     /// # Errors
-    /// The file is none of this search, or cannot be read or written.
+    /// The file belongs to another search, or cannot be read or written.
     pub(super) fn open(
         path: &Path,
         every: Duration,
@@ -41,7 +42,7 @@ impl Checkpoint {
             path: path.to_owned(),
             problem,
         };
-        // First the lock: who holds it may be about to write.
+        // The file is read again under the lock, since another search that held the lock may have written it meanwhile.
         file::read(path).map_err(in_file)?;
         let writer = file::Writer::new(path).map_err(in_file)?;
         let restored = match file::read(path).map_err(in_file)? {
@@ -56,7 +57,7 @@ impl Checkpoint {
         Ok((checkpoint, restored))
     }
 
-    /// The file's path, for errors.
+    /// Returns an error with the path of the file.
     pub(super) fn refused(&self, problem: CheckpointProblem) -> CheckpointError {
         CheckpointError {
             path: self.path.clone(),
@@ -64,7 +65,7 @@ impl Checkpoint {
         }
     }
 
-    /// Writes the search as it is; says how long to wait until the next time, or why it could not be written.
+    /// Writes the search. Returns the time until the next write, and the error if this one failed.
     pub(super) fn write(
         &mut self,
         contents: &Contents,
@@ -76,7 +77,7 @@ impl Checkpoint {
         (pause, written.err().map(|problem| self.refused(problem)))
     }
 
-    /// How long to wait until the first time.
+    /// Returns the time until the first write.
     pub(super) fn every(&self) -> Duration {
         self.every
     }

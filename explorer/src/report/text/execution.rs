@@ -1,4 +1,4 @@
-//! The execution of a finding: what of it matters, who was preempted where, and the lines of the source beside it.
+//! The execution of a finding: the events that matter, the preemptions, and the source lines next to them.
 
 use super::style::{Part, TextStyle};
 use super::{count, describe};
@@ -10,20 +10,20 @@ use intermezzo_sdk::FindingKind;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// An execution of so many events is shown as a whole.
+/// The largest number of events of an execution that is shown as a whole.
 const WHOLE: usize = 24;
 
-/// Of a longer one what each task did first and last before another went on.
+/// In longer executions, the number of steps shown of each task after a context switch and before the next one.
 const FIRST: usize = 2;
 const LAST: usize = 3;
 
-/// Most events that are shown of it: those at the end.
+/// The largest number of events shown of a long execution: those at the end.
 const SHOWN: usize = 48;
 
-/// There is no point in a piece of source shorter than this.
+/// The smallest width in which a piece of source is shown.
 const SOURCE_MIN: usize = 16;
 
-/// The execution, ended by a line break; nothing if there is none.
+/// Returns the execution, ended by a line break. Empty if there is none.
 pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) -> String {
     let events = &finding.events;
     if events.is_empty() {
@@ -81,7 +81,8 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
     text
 }
 
-/// Of an execution that was shown already only what this finding is about, in order; nothing if that is no more than events.
+/// Returns only the rows that this finding is about, for an execution that was shown already. Empty if they are nothing
+/// but events.
 pub(super) fn show_deeds(finding: &Finding, style: &TextStyle, sources: &mut Sources) -> String {
     let mut text = String::new();
     if finding.deeds.is_empty() {
@@ -98,10 +99,10 @@ pub(super) fn show_deeds(finding: &Finding, style: &TextStyle, sources: &mut Sou
     text
 }
 
-/// What stands before a row that the finding is about.
+/// The mark in front of a row that the finding is about.
 const MARK: char = '>';
 
-/// What marked rows of a finding are.
+/// Returns the words for the marked rows of a finding.
 pub(super) fn marked(finding: &Finding) -> &'static str {
     match finding.kind {
         FindingKind::DataRace => "the two ends of the race",
@@ -109,17 +110,17 @@ pub(super) fn marked(finding: &Finding) -> &'static str {
     }
 }
 
-/// A line of what happened: an event, or what the finding is about between two events.
+/// A line of the execution: an event, or an action between two events that the finding is about.
 struct Row<'a> {
     task: &'a str,
     what: String,
     site: &'a str,
-    /// Whether the task before could have gone on.
+    /// `true` if the task of the event before could have continued.
     preempts: bool,
     marked: bool,
 }
 
-/// The event, and what its task did before anybody's next event, as far as the finding is about it.
+/// Returns the event, and the actions of its task before the next event that the finding is about.
 fn rows_of(finding: &Finding, at: usize) -> Vec<Row<'_>> {
     let event = &finding.events[at];
     let deeds = finding.deeds.iter().filter(|deed| deed.after == event.id);
@@ -141,7 +142,7 @@ fn rows_of(finding: &Finding, at: usize) -> Vec<Row<'_>> {
     std::iter::once(event).chain(after).collect()
 }
 
-/// The parts of a variable's name, for who has never seen one: `atomic 1.2` is the second that task 1 used first.
+/// Returns the parts of a variable's name, to explain it: `atomic 1.2` is the second variable that task 1 used first.
 fn named_by_use<'a>(
     events: &'a [FindingEvent],
     event: &'a FindingEvent,
@@ -157,7 +158,7 @@ fn line(text: &mut String, line: &str) {
     writeln!(text, "{}", line.trim_end()).expect("a string takes everything");
 }
 
-/// Which events to show of an execution: those around switches, and those that the finding is about.
+/// Returns the events to show of an execution: those around context switches, and those that the finding is about.
 fn that_matter(events: &[FindingEvent]) -> Vec<usize> {
     if events.len() <= WHOLE {
         return (0..events.len()).collect();
@@ -178,7 +179,7 @@ fn that_matter(events: &[FindingEvent]) -> Vec<usize> {
     matter.extend(concerned.iter().copied());
     let too_many = matter.len().saturating_sub(SHOWN);
     let mut left: Vec<usize> = matter.into_iter().collect();
-    // What the finding is about stays, however far back it is.
+    // Events that the finding is about are kept, however far back they are.
     left = left
         .iter()
         .enumerate()
@@ -188,17 +189,17 @@ fn that_matter(events: &[FindingEvent]) -> Vec<usize> {
     left
 }
 
-/// Rows in columns: who, what, where, and the source if there is room for it.
+/// Rows in columns: the task, the operation, the place, and the source line if there is room for it.
 struct Columns<'s> {
     style: &'s TextStyle,
     task: usize,
     what: usize,
     place: usize,
-    /// Whether places stand below what happened there.
+    /// `true` if each place is on a line of its own below the operation.
     below: bool,
 }
 
-/// Between two columns, and before the first.
+/// The width of the gap between two columns, and before the first.
 const GAP: usize = 2;
 
 impl Columns<'_> {
@@ -209,7 +210,7 @@ impl Columns<'_> {
         let what = widest(&|row| width(&row.what)).min(columns - task - 2 * GAP);
         let used = 3 * GAP + task + what;
         let place = widest(&|row| width(row.site));
-        // A path may lose its folders before it has to go below.
+        // A path is shortened to its file name before it moves to a line of its own.
         let name = widest(&|row| width(row.site.rsplit(['/', '\\']).next().unwrap_or_default()) + 2);
         let below = used + name.min(place) > columns;
         Columns {
@@ -268,7 +269,7 @@ mod tests {
     use crate::report::FindingDeed;
     use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
-    /// Of a race between an atomic access and a plain one, the first end is an event.
+    /// In a race between an atomic access and a plain one, the first access is an event.
     #[test]
     fn what_a_finding_is_about_is_marked_where_it_was_done() {
         let report = crate::Explorer::new().explore(|| {

@@ -1,4 +1,4 @@
-//! A finding: what went wrong, the places with their source, how it came to that, and what to do next.
+//! A finding: the failure, the places with their source, the execution, and what to do next.
 
 use super::places::Places;
 use super::style::{Part, ReplayedBy, TextStyle};
@@ -9,20 +9,20 @@ use crate::report::source::Sources;
 use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint};
 use crate::settings::Verbosity;
 
-/// What a report has to say of a finding beside the finding.
+/// Further facts about a finding, which are not in the finding itself.
 #[derive(Default)]
 pub(super) struct Told<'a> {
-    /// What shows it again without the tool.
+    /// The way to reproduce it without the tool.
     pub(super) reproduction: Option<&'a Reproduction>,
-    /// `true` if the test was to panic, and it is that panic.
+    /// `true` if the test was expected to panic, and this is the panic.
     pub(super) expected: bool,
-    /// Whether there was a reduction.
+    /// `true` if the search used a reduction.
     pub(super) reduced: bool,
-    /// The number of the finding before that the same execution shows.
+    /// The number of an earlier finding that the same execution shows.
     pub(super) like: Option<usize>,
 }
 
-/// The finding, with what reproduces it.
+/// Returns the finding, with the ways to reproduce it.
 pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> String {
     let mut text = Text::new(style);
     if style.detail == Verbosity::Quiet {
@@ -79,7 +79,7 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
     {
         text.marked("note", &format!("found by {strategy}"));
     }
-    // What is about the exploration as a whole has no execution.
+    // A finding about the exploration as a whole has no execution.
     if told.like.is_none() && (!finding.events.is_empty() || finding.monitor == FoundBy::Engine) {
         text.next(finding);
     }
@@ -93,7 +93,7 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
     text.text
 }
 
-/// The places that it is about, where its message names none.
+/// Adds the places that it is about, if its message names none.
 fn add_concerned(finding: &Finding, places: &mut Places) {
     let concerned = finding.events.iter().filter(|event| event.concerned);
     for event in concerned.filter(|event| !event.site.is_empty()) {
@@ -105,7 +105,7 @@ fn add_concerned(finding: &Finding, places: &mut Places) {
 }
 
 impl Text<'_> {
-    /// `error[deadlock]: no task can go on`.
+    /// Writes the headline: `error[deadlock]: no task can go on`.
     fn headline(&mut self, finding: &Finding, expected: bool, message: &str) {
         let (word, part) = match finding.is_error() {
             true if expected => ("expected", Part::Pass),
@@ -116,7 +116,7 @@ impl Text<'_> {
         self.painted(&format!("{head} {message}"), &head, part);
     }
 
-    /// How to see it again.
+    /// Writes how to see the finding again.
     fn next(&mut self, finding: &Finding) {
         let token = finding.schedule.token();
         let program = &finding.schedule.program;
@@ -146,7 +146,7 @@ impl Text<'_> {
         }
     }
 
-    /// How to have it without the tool.
+    /// Writes how to reproduce it without the tool.
     fn breakpoint(&mut self, breakpoint: &SuggestedBreakpoint, reduced: bool) {
         self.title("or have it each time, without the tool: write each line right before its place");
         let widest = breakpoint.places.iter().map(|place| width(&place.site)).max();

@@ -1,9 +1,9 @@
-//! What to do about a finding, where the monitor has not said so.
+//! Advice on a finding, if the monitor has not given any.
 
 use crate::report::{Finding, FindingDetail, FoundBy, WaitingTask};
 use intermezzo_sdk::FindingKind;
 
-/// What helps against it, if its kind says enough.
+/// Returns the advice, if the kind of the finding is enough to give one.
 pub(super) fn of(finding: &Finding) -> Option<&'static str> {
     if finding.monitor != FoundBy::Engine {
         return None;
@@ -18,7 +18,7 @@ pub(super) fn of(finding: &Finding) -> Option<&'static str> {
             "let one of the tasks wait for the other, instead of both giving way and trying again"
         }
         FindingKind::Livelock => {
-            "nobody is left who could change what the loop waits for: it was changed too early, or never is"
+            "no task is left to change what the loop waits for: it was changed too early, or never is"
         }
         FindingKind::UnfairSpin => {
             "call `thread::yield_now()` or `hint::spin_loop()` in the loop, so that others get their turn"

@@ -1,4 +1,4 @@
-//! A report in words: what it takes to understand a failure and to go on from there, and no manual.
+//! A report in words: enough to understand a failure and to continue from there, but no manual.
 
 mod execution;
 mod finding;
@@ -33,7 +33,7 @@ impl fmt::Display for Finding {
 }
 
 impl Report {
-    /// The report in words, as `to_string`, but looking as is said here.
+    /// Returns the report in words, as `to_string` does, in the given style.
     pub fn text(&self, style: &TextStyle) -> String {
         let mut text = String::new();
         let reduced = self.reduction != "none";
@@ -91,7 +91,7 @@ impl Report {
         }
     }
 
-    /// What is said below the verdict.
+    /// Returns the remarks below the verdict.
     fn remarks(&self, detail: Verbosity) -> Vec<String> {
         let mut remarks = Vec::new();
         let passes = self.errors().next().is_none();
@@ -151,7 +151,7 @@ fn say(remark: &str, style: &TextStyle, text: &mut String) {
     }
 }
 
-/// An event without its task and place: `store atomic 0.1 = 1 (SeqCst)`.
+/// Returns an event without its task and place: `store atomic 0.1 = 1 (SeqCst)`.
 fn describe(event: &FindingEvent) -> String {
     let mut text = event.op.clone();
     if !event.var.is_empty() {

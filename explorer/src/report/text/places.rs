@@ -5,21 +5,21 @@ use crate::report::lines::{cut, path, width};
 use crate::report::source::{self, Sources};
 use std::fmt::Write;
 
-/// Most places that are shown.
+/// The largest number of places that are shown.
 const SHOWN: usize = 8;
 
-/// Columns of a tab in the source.
+/// The spaces that replace a tab in the source.
 const TAB: &str = "    ";
 
 /// Places by number, from 1.
 #[derive(Default)]
 pub(super) struct Places {
-    /// Each with what is to be said of it, or nothing.
+    /// Each place, with a description or an empty string.
     places: Vec<(String, String)>,
 }
 
 impl Places {
-    /// The number of a place, which it gets if it has none.
+    /// Returns the number of a place, and assigns one if it has none.
     pub(super) fn number(&mut self, site: &str) -> usize {
         if let Some(known) = self.places.iter().position(|(known, _)| known == site) {
             return known + 1;
@@ -28,7 +28,7 @@ impl Places {
         self.places.len()
     }
 
-    /// A place that the message does not name, with what is there.
+    /// Adds a description to a place that the message does not name.
     pub(super) fn add(&mut self, site: &str, what: &str) {
         let number = self.number(site);
         let known = &mut self.places[number - 1].1;
@@ -44,7 +44,7 @@ impl Places {
         self.places.is_empty()
     }
 
-    /// The text with the places' numbers for the places.
+    /// Returns the text with each place replaced by its number.
     pub(super) fn numbered(&mut self, text: &str) -> String {
         let mut out = String::new();
         for piece in text.split_inclusive(char::is_whitespace) {
@@ -60,7 +60,7 @@ impl Places {
         out
     }
 
-    /// Each place with its line, where that is found.
+    /// Returns each place with its line, if the line is found.
     pub(super) fn show(&self, style: &TextStyle, sources: &mut Sources) -> String {
         let columns = style.columns();
         let numbers = self.places.iter().take(SHOWN);
@@ -91,7 +91,7 @@ impl Places {
                 &mut text,
                 &format!("{} {}", bar(&number.to_string()), cut(&source, room)),
             );
-            // Not under what was cut.
+            // No mark under the part that was cut off.
             if column + marked < room {
                 let mark = style.paint(Part::Error, &"^".repeat(marked));
                 line(&mut text, &format!("{} {}{mark}", bar(""), " ".repeat(column)));
@@ -107,7 +107,7 @@ impl Places {
     }
 }
 
-/// A text with numbers for the places in it, and the places with their source.
+/// Returns the text with numbers for the places in it, and the places with their source.
 pub fn with_places(text: &str, style: &TextStyle) -> (String, String) {
     let mut places = Places::default();
     let text = places.numbered(text);
@@ -118,7 +118,8 @@ fn line(text: &mut String, line: &str) {
     writeln!(text, "{}", line.trim_end()).expect("a string takes everything");
 }
 
-/// A line without the indentation that says nothing here; where its place is in it, and how long the name there is.
+/// Returns a line without its indentation and with tabs expanded, the column of the place in it, and the length of the
+/// name there.
 fn laid_out(source: &str, column: usize) -> (String, usize, usize) {
     let before: String = source.chars().take(column).collect();
     let rest = &source[before.len()..];

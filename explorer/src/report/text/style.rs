@@ -1,4 +1,4 @@
-//! How a text is to look: how wide, in which colours, how much of it.
+//! The look of a text: its width, its colours, and the amount of detail.
 
 use crate::report::source::Search;
 use crate::settings::Verbosity;
@@ -6,48 +6,49 @@ use anstyle::{AnsiColor, Style};
 use std::io::IsTerminal;
 use terminal_size::{Width, terminal_size_of};
 
-/// Columns where nobody knows how many there are.
+/// The number of columns if it is not known.
 const WIDTH: usize = 100;
 
-/// Less is no terminal that anybody reads.
+/// The smallest width. No terminal that is read is narrower.
 const WIDTH_MIN: usize = 20;
 
-/// Whose findings these are: that decides which command replays them.
+/// The origin of the findings, which decides by which command they are replayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReplayedBy {
-    /// Whoever explores.
+    /// A call of the explorer, which replays by itself.
     #[default]
     Explorer,
     /// A test of a project, which takes its schedule from the environment.
     Test,
-    /// A program that the command line has itself.
+    /// A program built into the command line.
     CommandLine,
 }
 
-/// How a text is to look. Without more it is plain, and the same wherever it is made.
+/// The look of a text. The default is plain, and the same everywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextStyle {
-    /// The most columns of a line; `None` if nobody knows: then prose takes 100, and commands, which are to be copied, what they need.
+    /// The largest number of columns in a line. With `None`, prose takes 100 and commands, which are to be copied, are
+    /// not broken.
     pub width: Option<usize>,
-    /// Whether there are colours.
+    /// `true` for colours.
     pub colour: bool,
-    /// How much is told.
+    /// The amount of detail.
     pub detail: Verbosity,
-    /// Who replays.
+    /// The way to replay findings.
     pub replayed_by: ReplayedBy,
-    /// Where source files are that are shown; `None` for the current directory, and above.
+    /// The places to look for source files; `None` for the current directory and those above it.
     pub sources: Option<Search>,
 }
 
 impl TextStyle {
-    /// For what this process shows: as wide as its terminal, or else `COLUMNS`; in colour if it shows them on a terminal. `NO_COLOR`
-    /// and `CLICOLOR_FORCE` say otherwise.
+    /// Returns the style for text that this process shows. It is as wide as the terminal, or else `COLUMNS`, and has
+    /// colours if the terminal shows them. `NO_COLOR` and `CLICOLOR_FORCE` override that.
     pub fn of_process() -> TextStyle {
-        // What a test says may end up on either stream.
+        // The output of a test may end up on either stream.
         TextStyle::shown(std::io::stdout().is_terminal() && std::io::stderr().is_terminal())
     }
 
-    /// The same for what is written to stdout by this process itself.
+    /// Returns the style for text that this process itself writes to stdout.
     pub fn of_stdout() -> TextStyle {
         TextStyle::shown(std::io::stdout().is_terminal())
     }
@@ -62,30 +63,30 @@ impl TextStyle {
         }
     }
 
-    /// The same with so much detail.
+    /// Sets the amount of detail.
     pub fn detail(mut self, detail: Verbosity) -> TextStyle {
         self.detail = detail;
         self
     }
 
-    /// The same for what is replayed so.
+    /// Sets the way to replay findings.
     pub fn replayed_by(mut self, replayed_by: ReplayedBy) -> TextStyle {
         self.replayed_by = replayed_by;
         self
     }
 
-    /// The same with source files from there.
+    /// Sets the places to look for source files.
     pub fn sources(mut self, sources: Search) -> TextStyle {
         self.sources = Some(sources);
         self
     }
 
-    /// The columns that prose has.
+    /// Returns the number of columns for prose.
     pub fn columns(&self) -> usize {
         self.width.unwrap_or(WIDTH).max(WIDTH_MIN)
     }
 
-    /// The text, painted for its part.
+    /// Returns the text in the colours of its part.
     pub fn paint(&self, part: Part, text: &str) -> String {
         if !self.colour || text.is_empty() {
             return text.to_owned();
@@ -95,7 +96,7 @@ impl TextStyle {
     }
 }
 
-/// Whether there are colours, as the user wants it, or else the terminal.
+/// `true` if there are colours: as the user wishes, else as the terminal can.
 fn colours(on_terminal: bool) -> bool {
     if anstyle_query::no_color() {
         return false;
@@ -104,18 +105,18 @@ fn colours(on_terminal: bool) -> bool {
     anstyle_query::clicolor_force() || on_terminal && wanted && anstyle_query::term_supports_color()
 }
 
-/// What a piece of text is.
+/// The role of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What fails a test.
+    /// A failure of the test.
     Error,
-    /// What does not, and should be looked at.
+    /// A warning, which does not fail the test.
     Warning,
-    /// That nothing was found.
+    /// The statement that nothing was found.
     Pass,
-    /// What leads the eye: numbers of places, marks under the source.
+    /// Marks that lead the eye: numbers of places, carets under the source.
     Mark,
-    /// Where the execution was turned from its course.
+    /// The point at which the execution was preempted.
     Switch,
     /// A heading.
     Heading,

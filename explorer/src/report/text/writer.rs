@@ -1,22 +1,22 @@
-//! A text that grows by lines of at most so many columns: what is told of findings, and of failures of objects.
+//! A text that grows by lines of limited width: for findings, and for failures of objects.
 
 use super::style::{Part, TextStyle};
 use crate::report::lines::{command, cut, width, wrap};
 
-/// Columns by which what belongs to a line above is set in.
+/// The indentation of text that belongs to the line above, in columns.
 pub const INDENT: usize = 2;
 
 /// A text that grows by lines.
 #[derive(Debug)]
 pub struct Text<'a> {
-    /// What there is of it; each line is ended by a line break.
+    /// The text so far; each line is ended by a line break.
     pub text: String,
-    /// How it is to look.
+    /// The look of the text.
     pub style: &'a TextStyle,
 }
 
 impl Text<'_> {
-    /// Nothing yet.
+    /// Makes an empty text.
     pub fn new(style: &TextStyle) -> Text<'_> {
         Text {
             text: String::new(),
@@ -24,25 +24,25 @@ impl Text<'_> {
         }
     }
 
-    /// A line as it is.
+    /// Writes a line as it is.
     pub fn line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
     }
 
-    /// What sets apart what comes.
+    /// Writes an empty line.
     pub fn blank(&mut self) {
         self.text.push('\n');
     }
 
-    /// Words, the first line after so many columns, the others after so many.
+    /// Writes prose. `first` and `others` are the indents of the first line and of the others.
     pub fn prose(&mut self, text: &str, first: usize, others: usize) {
         for line in wrap(text, self.style.columns(), first, others) {
             self.line(&line);
         }
     }
 
-    /// Words of which one is painted.
+    /// Writes prose in which one word is painted.
     pub fn painted(&mut self, text: &str, word: &str, part: Part) {
         for line in wrap(text, self.style.columns(), 0, INDENT) {
             let painted = line.replacen(word, &self.style.paint(part, word), 1);
@@ -50,7 +50,7 @@ impl Text<'_> {
         }
     }
 
-    /// Lines that are there, apart from what is above.
+    /// Writes complete lines, after an empty line.
     pub fn section(&mut self, section: &str) {
         if !section.is_empty() {
             self.blank();
@@ -58,14 +58,14 @@ impl Text<'_> {
         }
     }
 
-    /// `help: take the locks in one order`, apart from what is above.
+    /// Writes a remark such as `help: take the locks in one order`, after an empty line.
     pub fn marked(&mut self, word: &str, text: &str) {
         let head = format!("{word}:");
         self.blank();
         self.painted(&format!("{head} {text}"), &head, Part::Heading);
     }
 
-    /// A heading, apart from what is above.
+    /// Writes a heading, after an empty line.
     pub fn title(&mut self, title: &str) {
         self.blank();
         for line in wrap(title, self.style.columns(), 0, INDENT) {
@@ -74,14 +74,15 @@ impl Text<'_> {
         }
     }
 
-    /// A command, or code that is to be copied like one: cut where a shell goes on, and only if the width is known.
+    /// Writes a command, or code that is copied like one. It is broken as a shell accepts it, and only if the width is
+    /// known.
     pub fn command(&mut self, text: &str, indent: usize) {
         for line in command(text, self.style.width, indent) {
             self.line(&line);
         }
     }
 
-    /// Lines of a drawing, which are not wrapped.
+    /// Writes the lines of a drawing, which are cut instead of wrapped.
     pub fn drawing(&mut self, drawing: &str) {
         for line in drawing.lines() {
             let line = cut(line, self.style.columns());
@@ -89,7 +90,7 @@ impl Text<'_> {
         }
     }
 
-    /// Code: as it is, unless there is not room for it.
+    /// Writes code: as it is, unless it does not fit.
     pub fn code(&mut self, code: &str) {
         for line in code.lines() {
             match self.style.width.filter(|&columns| width(line) > columns) {

@@ -183,7 +183,8 @@ impl Share<STRONG> {
 pub(super) struct Unborn(Arc<Counts>);
 
 impl Unborn {
-    /// Returns no handle, except a weak one: that which the value may keep on itself.
+    /// Makes the counts of a value that has no strong handle yet, and the share of the weak handle that the value may
+    /// keep on itself.
     pub(super) fn new(drops: bool, site: Site) -> (Unborn, Share<WEAK>) {
         let counts = Arc::new(Counts::new(0, 1, drops));
         (
@@ -234,7 +235,8 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         }
     }
 
-    /// Removes this handle, which is found to be the last, or to be none; `turn` is the permission.
+    /// Removes this handle in a step that also checks if it is the last one, and so does not commute with other changes
+    /// of the counts. `turn` is the permission.
     pub(super) fn retire(mut self, turn: Turn) {
         turn.decides();
         self.count_down(turn);

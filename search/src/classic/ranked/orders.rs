@@ -206,7 +206,8 @@ impl Strict {
     }
 }
 
-/// Puts one above another; with it, everything above the one comes above everything that the other is above.
+/// Puts `high` above `low`, and keeps the relation transitive: everything above `high` comes above everything below
+/// `low`.
 fn put_above(above: &mut Vec<(Fragment, Fragment)>, high: Fragment, low: Fragment) {
     if above.binary_search(&(high, low)).is_ok() {
         return;

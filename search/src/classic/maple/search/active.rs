@@ -2,11 +2,14 @@
 //!
 //! Priorities are strict: of the enabled tasks, the one with the highest priority goes, until it cannot. A task that
 //! reaches one of the first two places of the iRoot is lowered below all others. It stays there until another task
-//! reaches the other place, or until no other task can continue. From the first access on (*watch mode*) all tasks are
-//! watched. A task that reaches the access that is wanted next goes at once. A task whose access would come in between
-//! is lowered below the others; if one comes in between all the same, the attempt begins again with the next instance.
-//! Among several instances a coin decides; it is biased once the first dependency has come true. The second attempt
-//! reverses the initial priorities.
+//! reaches the other place, or until no other task can continue. Among several instances of a place a coin decides.
+//!
+//! From the first access on (*watch mode*) a task that reaches the next wanted access goes at once. Otherwise the task
+//! of the wanted access goes first, and the other task of the iRoot last. Of the tasks between them, those whose access
+//! would come in between go last. If an access comes in between all the same, or too many events do, the attempt begins
+//! again with the next instance. Once the first dependency has come true, a biased coin decides about a new instance.
+//!
+//! The second attempt reverses the initial priorities. Later ones draw them at random.
 //!
 //! Differs: all tasks whose next operation is known count as having reached it, not only the running one. A task that
 //! yields is lowered below those of its kind, because no other would ever run. Values are chosen at random. There are

@@ -56,11 +56,11 @@ impl fmt::Display for MemoError {
             MemoProblem::OtherVersion { found, needed } => write!(
                 f,
                 "it has version {found:?} of its format, but {needed} is needed: use the intermezzo that wrote it, or remove it \
-                 to begin anew"
+                 to start over"
             ),
             MemoProblem::Damaged { reason } => write!(
                 f,
-                "it was cut or altered ({}): it is left alone; take a copy that is whole, or remove it to begin anew",
+                "it was cut or altered ({}): it is left alone; take a copy that is whole, or remove it to start over",
                 printable(reason)
             ),
             MemoProblem::InUse => f.write_str(

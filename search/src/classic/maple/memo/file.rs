@@ -105,7 +105,7 @@ impl<'a> Locked<'a> {
         let writing = io_problem("write");
         let partial = beside(self.path, ".partial")?;
         if !is_ours_to_overwrite(&partial).map_err(&writing)? {
-            let reason = format!("{partial:?} is there and is none of ours");
+            let reason = format!("{partial:?} exists and is not a file of this tool");
             return Err(writing(io::Error::other(reason)));
         }
         let checksum = crc32fast::hash(contents.as_bytes());
@@ -203,7 +203,9 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::write(directory.0.join("file.partial"), "another").unwrap();
         let problem = Locked::new(&path).unwrap().write("x").unwrap_err();
-        assert!(matches!(problem, MemoProblem::Io { reason, .. } if reason.contains("none of ours")));
+        assert!(
+            matches!(problem, MemoProblem::Io { reason, .. } if reason.contains("not a file of this tool"))
+        );
         assert_eq!(
             fs::read_to_string(directory.0.join("file.partial")).unwrap(),
             "another"

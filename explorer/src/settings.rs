@@ -195,7 +195,7 @@ impl Default for Settings {
 pub struct SettingError {
     /// The setting's name, as given.
     pub name: String,
-    /// What is wrong with it, and what would be right.
+    /// The problem with it, and a valid alternative.
     pub problem: String,
 }
 

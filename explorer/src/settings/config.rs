@@ -7,7 +7,7 @@
 //! preemptions = 3
 //! monitors = ["data-race", "leak"]
 //!
-//! [test."queue::*"]                # `*` stands for anything
+//! [test."queue::*"]                # `*` matches anything
 //! time = 10
 //! ```
 
@@ -25,35 +25,35 @@ pub(super) const FILE: &str = "intermezzo.toml";
 /// The table that holds a table for each group of tests.
 const TESTS: &str = "test";
 
-/// What ends the way up in which the file is looked for: the workspace, or the repository, ends there.
+/// The files that end the search for the file in parent directories: the workspace, or the repository, ends there.
 const TOP: [&str; 2] = ["Cargo.lock", ".git"];
 
-/// What an `intermezzo.toml` says.
+/// The contents of an `intermezzo.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Where it was read.
+    /// The path of the file.
     pub path: PathBuf,
-    /// For every test.
+    /// The settings of every test.
     pub for_all: Vec<Given>,
-    /// For some, in the order of the file: what comes later overrides.
+    /// The settings of some tests, in the order of the file: later ones override earlier ones.
     pub for_some: Vec<Section>,
 }
 
 /// Settings for tests whose paths fit a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The end of a test's path, in whole names; `*` stands for anything.
+    /// The end of a test's path, in whole names; `*` matches anything.
     pub pattern: String,
     /// The line of its first setting's table, from 1.
     pub line: usize,
-    /// What it sets.
+    /// The settings.
     pub given: Vec<Given>,
 }
 
-/// One setting.
+/// A setting and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
-    /// Which.
+    /// The name of the setting.
     pub name: String,
     /// Its value, as [`Settings::set`] takes it.
     pub value: String,
@@ -61,14 +61,14 @@ pub struct Given {
     pub line: usize,
 }
 
-/// An `intermezzo.toml` that cannot be taken.
+/// An `intermezzo.toml` that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The file.
     pub path: PathBuf,
-    /// Line and column, from 1, where there is a place.
+    /// Line and column, from 1, if the error has a place.
     pub place: Option<(usize, usize)>,
-    /// What is wrong, and what would be right.
+    /// The problem, and a valid alternative.
     pub problem: String,
 }
 
@@ -85,11 +85,11 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
-    /// The nearest file of that name in this directory or above it, up to the workspace or the repository; `None` if
+    /// Returns the nearest file of that name in this directory or above it, up to the workspace or the repository; `None` if
     /// there is none.
     ///
     /// # Errors
-    /// It cannot be read, or taken.
+    /// It cannot be read, or is not valid.
     pub fn find(from: &Path) -> Result<Option<Config>, ConfigError> {
         for directory in from.ancestors() {
             let path = directory.join(FILE);
@@ -106,7 +106,7 @@ impl Config {
     /// Reads this file.
     ///
     /// # Errors
-    /// It cannot be read, or taken.
+    /// It cannot be read, or is not valid.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
         let bytes = foreign::read(path).map_err(|error| ConfigError {
             path: path.to_owned(),
@@ -124,10 +124,10 @@ impl Config {
         }
     }
 
-    /// Takes a file's text.
+    /// Parses a file's text.
     ///
     /// # Errors
-    /// It is no TOML, has a key that is no setting, or a value that does not fit: the error names the place.
+    /// It is not TOML, or has a key that is no setting, or a value that does not fit; the error names the place.
     pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
         let reader = Reader { path, text };
         let document = DeTable::parse(text)
@@ -150,7 +150,7 @@ impl Config {
         Ok(config)
     }
 
-    /// What it sets for the test of this path beyond what it sets for all, in the order in which it counts.
+    /// Returns the settings of the test of this path beyond those of all tests: later ones override earlier ones.
     pub fn for_test(&self, program: &str) -> impl Iterator<Item = &Given> {
         let sections = self.for_some.iter().filter(move |section| section.fits(program));
         sections.flat_map(|section| &section.given)
@@ -158,7 +158,7 @@ impl Config {
 }
 
 impl Section {
-    /// Whether it is about the test of this path.
+    /// Returns `true` if it applies to the test of this path.
     pub fn fits(&self, program: &str) -> bool {
         let ends = program.match_indices("::").map(|(at, _)| &program[at + 2..]);
         std::iter::once(program)
@@ -167,7 +167,7 @@ impl Section {
     }
 }
 
-/// Whether the whole of `text` is what the pattern says, in which `*` stands for anything.
+/// Returns `true` if the pattern, in which `*` matches anything, matches the whole of `text`.
 fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -206,7 +206,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A setting, if there is one of this name that takes this value.
+    /// Returns the setting of this name with this value.
     fn given(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
         let name = key.get_ref().as_ref();
         if let Err(problem) = declared::find_or(name, &[TESTS]) {
@@ -236,7 +236,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Line and column, from 1.
+    /// Returns line and column, from 1.
     fn place(&self, at: Range<usize>) -> (usize, usize) {
         let before = self.text.get(..at.start).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
@@ -245,14 +245,14 @@ impl Reader<'_> {
     }
 }
 
-/// The entries of a table in the order in which they were written.
+/// Returns the entries of a table in the order in which they were written.
 fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<(&'t Key<'i>, &'t Value<'i>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
 }
 
-/// A value as text, if it is one that a setting may have.
+/// Returns a value as text; `None` if no setting has values of this type.
 fn text_of(name: &str, value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),

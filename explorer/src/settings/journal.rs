@@ -1,11 +1,11 @@
-//! Where journals are kept, as a setting.
+//! The directory of journals, as a setting.
 
 use intermezzo_engine::runtime::journal;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The directory of the journals, in which the execution that runs is kept for when the process ends in the middle of it.
+/// The directory of the journals, which keep the running execution in case the process ends in the middle of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum JournalAt {
     /// `intermezzo/journal` in the directory that cargo builds in; `intermezzo-journal` with other temporary files for a
@@ -29,7 +29,7 @@ impl JournalAt {
         }
     }
 
-    /// The value as the setting has it.
+    /// Parses the value of the setting.
     pub(super) fn parse(value: &str) -> Result<JournalAt, String> {
         match value {
             "" => Err("no directory is given: give a path, `usual` or `none`".into()),

@@ -1,7 +1,7 @@
-//! A test's settings, layer over layer, and where each came from.
+//! The settings of a test, in layers, with the origin of each.
 //!
-//! From the weakest: the defaults, what `intermezzo.toml` says for all tests, the test's attribute, what `intermezzo.toml` says for
-//! this test, environment variables.
+//! From the weakest: the defaults, `intermezzo.toml` for all tests, the attribute of the test, `intermezzo.toml` for this
+//! test, environment variables.
 
 use super::config::{Config, ConfigError, FILE, Given};
 use super::{SettingError, Settings, StrategyKind};
@@ -10,27 +10,27 @@ use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where a setting came from.
+/// The origin of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "from", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Origin {
-    /// Nobody: it is what a test has that says nothing.
+    /// None: the value of a test that does not set it.
     Default,
     /// An `intermezzo.toml`.
     Config {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The pattern of the tests that it is for; `None` for all.
+        /// The pattern of the tests to which it applies; `None` for all.
         pattern: Option<String>,
     },
     /// The test's own `#[intermezzo::test(..)]`.
     Attribute,
     /// An environment variable.
     Variable {
-        /// Which.
+        /// The name of the variable.
         name: String,
     },
 }
@@ -52,14 +52,14 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A setting that some layer gives.
+/// A setting in a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layer {
-    /// Which setting.
+    /// The name of the setting.
     pub setting: String,
     /// Its value, as it was given.
     pub value: String,
-    /// By whom.
+    /// The origin.
     #[serde(flatten)]
     pub origin: Origin,
 }
@@ -74,7 +74,7 @@ impl Layer {
     }
 }
 
-/// Settings, and which layers they were made of.
+/// Settings, with the layers that they were made of.
 #[derive(Clone, Debug)]
 pub struct Layers {
     settings: Settings,
@@ -83,7 +83,7 @@ pub struct Layers {
     config: Option<Config>,
 }
 
-/// The version of what is written about layers.
+/// The name and version of the format.
 const LAYERS_FORMAT: &str = "intermezzo-settings/2";
 
 /// Layers in JSON.
@@ -95,13 +95,13 @@ struct LayersJson<'a> {
     layers: &'a [Layer],
 }
 
-/// Layers that cannot be put over each other.
+/// A layer that is not valid.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LayersError {
-    /// A layer's setting cannot be.
+    /// A setting that does not exist, or a wrong value.
     Setting(SettingError),
-    /// An `intermezzo.toml` cannot be taken.
+    /// An `intermezzo.toml` that cannot be used.
     Config(ConfigError),
 }
 
@@ -129,14 +129,14 @@ impl From<ConfigError> for LayersError {
 }
 
 impl Layers {
-    /// The settings of the test of this path, whose attribute has these. The `intermezzo.toml` is that of
-    /// `INTERMEZZO_CONFIG` (a path, or `none`); without it the nearest one from the package's directory upwards, which is
-    /// where cargo says, or else the current one.
+    /// Returns the settings of the test of this path, whose attribute has these. The `intermezzo.toml` is that of
+    /// `INTERMEZZO_CONFIG` (a path, or `none`); without it the nearest one from the directory of the package
+    /// upwards, or from the current directory if cargo does not name the package's.
     ///
     /// # Errors
-    /// Some layer has what cannot be. The error says which, and where.
+    /// Some layer is not valid. The error names it, and the place.
     pub fn of_test(program: &str, attribute: &[(&str, &str)]) -> Result<Layers, LayersError> {
-        // Whoever says nothing wants the bugs that can be found in the time.
+        // The default for tests: as many bugs as can be found in the time.
         let settings = Settings {
             strategy: StrategyKind::Auto,
             ..Settings::default()
@@ -198,18 +198,18 @@ impl Layers {
         Ok(())
     }
 
-    /// All together.
+    /// Returns the settings that result from all layers.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Every layer, the weakest first, which has the default of each setting: of one setting, the last counts.
+    /// Returns every layer, the weakest first, which has the default of each setting. The last layer of a setting counts.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// Writes where each setting of this test came from into the directory of `INTERMEZZO_SETTINGS`, if that is set: the
-    /// test is then not to be explored.
+    /// Writes the origin of each setting of this test into the directory of `INTERMEZZO_SETTINGS`, if that is set. Returns
+    /// `true` if so: the test is then not to be explored.
     pub fn are_all_that_is_wanted(&self, program: &str) -> bool {
         let Some(directory) = std::env::var_os("INTERMEZZO_SETTINGS") else {
             return false;
@@ -228,13 +228,13 @@ impl Layers {
         true
     }
 
-    /// The `intermezzo.toml` that was read, if there is one.
+    /// Returns the `intermezzo.toml` that was read, if there is one.
     pub fn config(&self) -> Option<&Config> {
         self.config.as_ref()
     }
 }
 
-/// The `intermezzo.toml` for tests of this process.
+/// Returns the `intermezzo.toml` for the tests of this process.
 fn config() -> Result<Option<Config>, ConfigError> {
     match std::env::var_os("INTERMEZZO_CONFIG") {
         Some(path) if path == "none" => return Ok(None),

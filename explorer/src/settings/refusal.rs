@@ -1,10 +1,10 @@
-//! A test that cannot be run as it is set, told to the command line.
+//! A report to the command line that a test cannot be run with its settings.
 
 use crate::files::write_beside;
 use serde::Serialize;
 use std::path::Path;
 
-/// The version of what is written.
+/// The name and version of the format.
 const FORMAT: &str = "intermezzo-refusal/1";
 
 #[derive(Serialize)]
@@ -14,8 +14,8 @@ struct RefusalJson<'a> {
     reason: &'a str,
 }
 
-/// If reports are asked for by `INTERMEZZO_REPORTS`, writes there why the test of this name cannot be run with its settings:
-/// it will have no report, and its failure says as much only to people.
+/// If `INTERMEZZO_REPORTS` names a directory, writes there why the test of this name cannot be run with its settings. Such
+/// a test has no report, and its failure is text for people.
 pub fn tell_refusal(program: &str, reason: &str) {
     let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") else {
         return;

@@ -13,12 +13,12 @@ use intermezzo_search::{
 };
 use std::sync::Arc;
 
-/// Bytes for each of the two tables of fingerprints: of states reached, and of traces.
+/// Returns the bytes for each of the two tables of fingerprints: of states reached, and of traces.
 pub(crate) fn table_bytes(settings: &Settings) -> usize {
     settings.cache_bytes / 2
 }
 
-/// Returns the search that these settings, which go together, ask for.
+/// Returns the search of these settings, which were checked.
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     if settings.strategy == StrategyKind::Auto {
         return auto(settings, SoundReduction::WakeupTrees, 0);
@@ -58,8 +58,8 @@ pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
     })
 }
 
-/// Returns the search that takes over where a program does what the reduction at work does not suit. The first `drawn`
-/// samples were drawn.
+/// Returns the search that takes over if a program does something for which the reduction is not sound. The first `drawn`
+/// samples were drawn before.
 pub(crate) fn weaker(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strategy> {
     if settings.chooses_reduction() {
         return auto(settings, sound, drawn);
@@ -76,7 +76,7 @@ pub(crate) fn weaker(settings: &Settings, sound: SoundReduction, drawn: u64) -> 
     })
 }
 
-/// Returns the search of the strategy `auto`, of a program that suits these reductions.
+/// Returns the search of the strategy `auto`, for a program for which this reduction is sound.
 fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strategy> {
     let first = |reduction| Settings {
         strategy: StrategyKind::DFS,
@@ -99,7 +99,7 @@ fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strat
         && settings.reduction_at_work() != Reduction::None
         && sound != SoundReduction::Nothing;
     let bounds = Settings {
-        // Fewest preemptions first finds most soonest, and covers something if it does not end.
+        // Fewest preemptions first finds most bugs soonest, and covers something if it does not end.
         preemptions: settings.preemptions.or(Some(u32::MAX)),
         ..first(if reduced {
             Reduction::Caching

@@ -1,4 +1,4 @@
-//! What is in a checkpoint: which search it is, what came of it so far, and what is left of it.
+//! The contents of a checkpoint: the identity of the search, its results so far, and its remaining work.
 
 use super::super::finding_set::Listed;
 use super::super::shared::{Results, Workers};
@@ -18,18 +18,18 @@ use std::io::Read;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Which search it is: what must be the same for it to go on.
+/// The identity of a search: everything that must be the same to continue it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Identity {
     program: String,
     build: Build,
-    /// Where the test's code is in the executable: two tests may have the same name.
+    /// The offset of the test's code in the executable, because two tests may have the same name.
     body: i64,
-    /// Names and values of the settings that change what the search comes to.
+    /// Names and values of the settings that change the results of the search.
     settings: Vec<(String, String)>,
 }
 
-/// The executable, by its contents: another one may do something else under the same schedule.
+/// The contents of the executable: another one may behave differently under the same schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Build {
     bytes: u64,
@@ -37,7 +37,7 @@ struct Build {
 }
 
 impl Identity {
-    /// The search of this program, whose code is at this address, with these settings and monitors.
+    /// Returns the identity of the search of this program, whose code is at this address, with these settings and monitors.
     ///
     /// # Errors
     /// The executable cannot be read.
@@ -103,7 +103,7 @@ impl Identity {
 }
 
 impl Build {
-    /// The executable that runs. It is read once, however many searches are kept.
+    /// Returns the contents of the running executable. It is read once, however many searches are kept.
     fn this() -> std::io::Result<Build> {
         static THIS: OnceLock<Build> = OnceLock::new();
         if let Some(build) = THIS.get() {
@@ -129,37 +129,37 @@ impl Build {
     }
 }
 
-/// Why a search ended that would end so again.
+/// The reason for which a search ended, if continuing it would end it for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in super::super) enum Ending {
-    /// At the first finding, as it should.
+    /// It stopped at the first finding, as it was asked to.
     Finding,
     /// The process may be damaged.
     Crash,
-    /// So, and before there was any search.
+    /// The process may be damaged, and crashed before the search began.
     EarlyCrash,
     /// A task hung, and was ended.
     Hang,
-    /// The test did not do the same thing twice.
+    /// The test did not behave the same twice.
     Divergence,
 }
 
-/// What came of the search so far.
+/// The results of the search so far.
 #[derive(Serialize, Deserialize)]
 pub(in super::super) struct Contents {
     identity: Identity,
-    /// How long it ran, in all processes together.
+    /// The time that it ran, in all processes together.
     pub(in super::super) elapsed: Duration,
-    /// Whether what is left is in the order of the search: only one worker was ever at it.
+    /// `true` if only one worker ever ran it, so that the remaining work is in the order of the search.
     pub(in super::super) alone: bool,
-    /// Whether several workers were at it.
+    /// `true` if several workers ran it.
     pub(in super::super) several: bool,
-    /// If it is over: nothing is left to do.
+    /// The reason for its end; `None` if there is work left.
     pub(in super::super) ending: Option<Ending>,
-    /// What a program may do for the reduction at work to suit it: a weaker one than was asked for may be.
+    /// The strongest reduction that is sound for the operations so far; it may be weaker than the requested one.
     pub(in super::super) planned: SoundReduction,
-    /// Why a weaker one is at work, if one is: a note for the report.
+    /// A note for the report on why a weaker one is used, if one is.
     gave_way: Option<String>,
     redundant: u64,
     unfitted: Vec<String>,
@@ -270,7 +270,7 @@ impl Contents {
         }
     }
 
-    /// Whether what is counted leaves room to count on: no search comes to half of what there are numbers for.
+    /// `true` if the counts leave room to continue counting: no search reaches half of the range of the numbers.
     fn can_go_on(&self) -> bool {
         let spans = self.spans.iter().flat_map(|(_, tally)| tally.counts());
         let findings = self.findings.iter().map(|finding| finding.count);
@@ -280,7 +280,7 @@ impl Contents {
         counts.map(u128::from).sum::<u128>() < u128::from(u64::MAX / 2)
     }
 
-    /// Takes over what was run and found.
+    /// Moves the executions and findings of earlier processes into `results`.
     pub(in super::super) fn take(
         &mut self,
         books: &mut Results,
@@ -317,7 +317,7 @@ impl Contents {
     }
 }
 
-/// The text of a checkpoint: a line for each part.
+/// Returns the text of a checkpoint: a line for each part.
 pub(super) fn text(contents: &Contents, state: &SearchState) -> String {
     let mut text = serde_json::to_string(contents).expect("keys are texts or numbers");
     for line in [&state.shared].into_iter().chain(&state.hands) {
@@ -327,7 +327,7 @@ pub(super) fn text(contents: &Contents, state: &SearchState) -> String {
     text
 }
 
-/// What such a text says, if it is of this search.
+/// Parses the text of a checkpoint of this search.
 pub(super) fn parse(text: &str, identity: &Identity) -> Result<Restored, CheckpointProblem> {
     let unintelligible = |reason: &dyn std::fmt::Display| CheckpointProblem::Unintelligible {
         reason: reason.to_string(),

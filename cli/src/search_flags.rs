@@ -111,6 +111,16 @@ const SELF_EVIDENT: [&str; 4] = ["a number", "seconds", "bytes", "`true` or `fal
 /// The greatest length of a list of values that is shown in a line of help.
 const SHORT: usize = 70;
 
+/// Returns the flag of a setting of an earlier release, which is refused with the setting to give instead.
+fn former((name, instead): &'static (&'static str, &'static str)) -> Arg {
+    Arg::new(*name)
+        .long(flag(name)[2..].to_owned())
+        .hide(true)
+        .num_args(0..=1)
+        .default_missing_value("")
+        .value_parser(move |_: &str| Err::<String, _>(format!("there is no such flag any more: {instead}")))
+}
+
 fn augment(command: Command, of_replays: bool) -> Command {
     let short = SHORT_DETAIL.iter().map(|&(name, help)| {
         let others = SHORT_DETAIL
@@ -124,7 +134,11 @@ fn augment(command: Command, of_replays: bool) -> Command {
             .conflicts_with_all(others)
             .help_heading(Group::Output.heading())
     });
-    command.args(settings(of_replays).map(arg)).args(short)
+    let former = Settings::former().iter().filter(|_| !of_replays).map(former);
+    command
+        .args(settings(of_replays).map(arg))
+        .args(short)
+        .args(former)
 }
 
 fn given(matches: &ArgMatches, of_replays: bool) -> Vec<(&'static str, String)> {
@@ -390,6 +404,14 @@ mod tests {
             (
                 ["--keep-going=maybe", "--steps=1"],
                 "`maybe` is neither `true` nor `false`",
+            ),
+            (
+                ["--delays", "2"],
+                "no such flag any more: give `strategy` `dfs(delays=K)`",
+            ),
+            (
+                ["--quiet-atomics", "--steps=2"],
+                "give `reduction` `ordered-atomics` instead of `true`",
             ),
             (
                 ["--premptions", "2"],

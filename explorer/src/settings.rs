@@ -398,6 +398,12 @@ impl Settings {
         SETTINGS
     }
 
+    /// Returns the names that settings once had, each with the setting to give instead.
+    #[doc(hidden)]
+    pub fn former() -> &'static [(&'static str, &'static str)] {
+        declared::FORMER
+    }
+
     /// Returns the file that keeps exposed iRoots, if there is one.
     #[doc(hidden)]
     pub fn memo(&self) -> Option<PathBuf> {

@@ -450,7 +450,7 @@ fn or_none(list: String) -> String {
 }
 
 /// Names that settings once had, and what to write instead.
-const FORMER: &[(&str, &str)] = &[
+pub(super) const FORMER: &[(&str, &str)] = &[
     ("delays", "give `strategy` `dfs(delays=K)`"),
     ("depth", "give `strategy` `dfs(depth=N)`"),
     ("depth_step", "give `strategy` `dfs(step=N)`"),

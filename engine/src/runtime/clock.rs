@@ -74,10 +74,10 @@ impl Engine {
     pub fn look_at_clock(self, site: Site) -> u64 {
         self.read_clock(Class::Write, site);
         let rt = self.rt();
-        let task = rt.current;
-        let events = rt.events.as_slice();
+        let task = rt.tasks.current();
+        let events = rt.record.events.as_slice();
         let same = |place: &&mut Place| place.task == task && place.site == site;
-        let tick = match rt.looks.places.iter_mut().find(same) {
+        let tick = match rt.world.looks.places.iter_mut().find(same) {
             Some(place) => {
                 let mut since = events[place.events..].iter();
                 let waits = !since.any(|event| event.task == task && does_something(event));
@@ -91,7 +91,7 @@ impl Engine {
                 place.tick
             }
             None => {
-                rt.looks.places.push(Place {
+                rt.world.looks.places.push(Place {
                     task,
                     site,
                     count: 1,
@@ -101,8 +101,8 @@ impl Engine {
                 TICK
             }
         };
-        rt.advance_time(rt.clock.saturating_add(tick));
-        rt.clock
+        rt.advance_time(rt.world.clock.saturating_add(tick));
+        rt.world.clock
     }
 
     /// Advances virtual time to `time`, unless it is already later.
@@ -116,18 +116,18 @@ impl Engine {
     /// that is parked at a breakpoint has then waited without result.
     pub(super) fn time_passes_while_all_give_way(self) {
         let rt = self.rt();
-        if rt.timed_waiters.is_empty() && rt.breakpoints.is_none()
-            || !rt.enabled.iter().all(|task| rt.tasks[task as usize].yielded)
+        if rt.ready.timed_waiters.is_empty() && rt.constraints.breakpoints.is_none()
+            || !rt.ready.enabled.iter().all(|task| rt.tasks[task].yielded)
         {
             return;
         }
-        let current = rt.current;
+        let current = rt.tasks.current();
         let gives_way = |event: &Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
-        let since = rt.events.as_slice().iter().rev().skip(1);
+        let since = rt.record.events.as_slice().iter().rev().skip(1);
         let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
         // Nothing was written since this task last yielded.
         if since.any(|event| event.task == current && gives_way(event)) {
-            if rt.timed_waiters.is_empty() {
+            if rt.ready.timed_waiters.is_empty() {
                 rt.let_go_while_all_give_way();
                 return;
             }
@@ -139,10 +139,10 @@ impl Engine {
     /// Performs a visible operation that reads the clock: other tasks may move it first.
     fn read_clock(self, class: Class, site: Site) {
         let rt = self.rt();
-        if rt.teardown {
+        if rt.end.teardown {
             return;
         }
-        let clock = *(rt.looks.var).get_or_insert_with(|| rt.vars.add(VarKind::Clock, 0, 0, 0));
+        let clock = *(rt.world.looks.var).get_or_insert_with(|| rt.objects.vars.add(VarKind::Clock, 0, 0, 0));
         let access = Access::new(SyncVarOp::DataRead, clock, site);
         self.enter(access);
         self.add_to_footprint(Key::CLOCK, class);
@@ -167,7 +167,7 @@ impl Engine {
     /// Returns the virtual time after this limit.
     fn after(self, limit: Duration) -> u64 {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        self.rt().clock.saturating_add(limit)
+        self.rt().world.clock.saturating_add(limit)
     }
 
     /// Records that the current task's operation timed out, which counts as a yield.
@@ -181,8 +181,8 @@ impl Engine {
             0,
         );
         let rt = self.rt();
-        if rt.last == rt.current {
-            (rt.yielded, rt.slow_path) = (true, true);
+        if rt.ready.last == rt.tasks.current() {
+            (rt.ready.yielded, rt.ready.slow_path) = (true, true);
         }
     }
 }
@@ -191,14 +191,15 @@ impl Runtime {
     /// Advances time to the first deadline, because no task can do anything else. So tasks whose closures have returned
     /// have ended, unless the environment lets time pass early.
     pub(super) fn pass_time(&mut self) {
-        self.time_passes = Some(self.clock);
+        self.world.time_passes = Some(self.world.clock);
         for task in self.tasks_over() {
             task.passed_since_over += 1;
         }
         let deadlines = self
+            .ready
             .timed_waiters
             .iter()
-            .map(|task| self.tasks[task as usize].deadline);
+            .map(|task| self.tasks[task].deadline);
         if let Some(first) = deadlines.min() {
             self.advance_time(first);
         }
@@ -210,33 +211,33 @@ impl Runtime {
         for task in self.tasks_over() {
             task.passed_since_over -= 1;
         }
-        self.clock = then;
-        let mut next = self.expired.first_from(0);
+        self.world.clock = then;
+        let mut next = self.ready.expired.first_from(0);
         while let Some(task) = next {
-            if self.tasks[task as usize].deadline > then {
-                self.expired.remove(task);
-                self.enabled.remove(task);
+            if self.tasks[task].deadline > then {
+                self.ready.expired.remove(task);
+                self.ready.enabled.remove(task);
             }
-            next = self.expired.first_from(task + 1);
+            next = self.ready.expired.first_from(task + 1);
         }
     }
 
     /// Returns the tasks whose closures have returned.
     fn tasks_over(&mut self) -> impl Iterator<Item = &mut Task> {
-        let tasks = self.tasks[..self.created as usize].iter_mut();
+        let tasks = self.tasks.as_mut_slice().iter_mut();
         tasks.filter(|task| task.over_at != usize::MAX)
     }
 
     /// Advances virtual time to `time`, unless it is already later. Waits whose deadline is reached may time out.
     pub(super) fn advance_time(&mut self, time: u64) {
-        self.clock = self.clock.max(time);
-        let mut next = self.timed_waiters.first_from(0);
+        self.world.clock = self.world.clock.max(time);
+        let mut next = self.ready.timed_waiters.first_from(0);
         while let Some(task) = next {
-            if self.tasks[task as usize].deadline <= self.clock && !self.enabled.contains(task) {
-                self.enabled.insert(task);
-                self.expired.insert(task);
+            if self.tasks[task].deadline <= self.world.clock && !self.ready.enabled.contains(task) {
+                self.ready.enabled.insert(task);
+                self.ready.expired.insert(task);
             }
-            next = self.timed_waiters.first_from(task + 1);
+            next = self.ready.timed_waiters.first_from(task + 1);
         }
     }
 }

@@ -12,10 +12,10 @@ impl Engine {
     #[inline]
     pub fn commit(self, access: Access, read: u64, written: u64) {
         let rt = self.rt();
-        if rt.teardown {
+        if rt.end.teardown {
             return;
         }
-        if !rt.events.has_room(rt.current, &access) {
+        if !rt.record.events.has_room(rt.tasks.current(), &access) {
             return self.commit_anyway(access, read, written);
         }
         self.record(access, read, written);
@@ -27,31 +27,31 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn commit_anyway(self, access: Access, read: u64, written: u64) {
-        self.rt().events.make_room();
+        self.rt().record.events.make_room();
         self.record(access, read, written);
     }
 
     /// Notes that the operation about to be recorded leaves one share of a value whose destructor runs code.
     pub fn leaves_last_share(self, var: u32) {
         let rt = self.rt();
-        if rt.steps >= rt.observe_from {
-            rt.trace.leaves_last_share(var);
+        if rt.record.steps >= rt.record.observe_from {
+            rt.record.trace.leaves_last_share(var);
         }
     }
 
     /// Adds the event. There must be room for it.
     #[inline(always)]
     fn record(self, access: Access, read: u64, written: u64) {
-        if self.rt().pointers_out {
+        if self.rt().monitored.pointers_out {
             self.look_at_pointers();
         }
         let rt = self.rt();
-        let task = rt.current;
-        let entry = &mut rt.tasks[task as usize];
+        let task = rt.tasks.current();
+        let entry = &mut rt.tasks[task];
         entry.events += 1;
         let index = entry.events;
         entry.yielded = false;
-        rt.events.record(Event {
+        rt.record.events.record(Event {
             site: access.site,
             read,
             written,
@@ -62,7 +62,7 @@ impl Engine {
             order: access.order,
             elided: false,
         });
-        if rt.listening.intersects(AFTER) {
+        if rt.monitored.listening.intersects(AFTER) {
             self.tell_access();
         }
     }
@@ -71,8 +71,8 @@ impl Engine {
     pub(crate) fn last_event(self) -> EventId {
         let rt = self.rt();
         EventId {
-            task: TaskId(rt.current),
-            index: rt.tasks[rt.current as usize].events,
+            task: TaskId(rt.tasks.current()),
+            index: rt.tasks[rt.tasks.current()].events,
         }
     }
 }

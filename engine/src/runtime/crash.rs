@@ -75,6 +75,7 @@ impl Guard {
 mod caught {
     use super::super::Engine;
     use super::super::emergency::PROBES;
+    use super::super::fiber::Fiber;
     use super::super::listen::probe;
     use super::super::switch::Registers;
     use super::Crash;
@@ -159,11 +160,8 @@ mod caught {
     impl Engine {
         /// Returns the task whose stack this address is on.
         pub(in super::super) fn task_on_stack(self, address: usize) -> Option<u32> {
-            self.rt()
-                .fibers
-                .iter()
-                .position(|fiber| fiber.coroutine().holds(address))
-                .map(|task| task as u32)
+            let holds = |fiber: &Fiber| fiber.coroutine().holds(address);
+            self.rt().tasks.with_fiber(holds)
         }
 
         /// Makes this task end with a crash, and returns the registers for that.
@@ -173,12 +171,11 @@ mod caught {
         pub(in super::super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
             let rt = self.rt();
             // A switch may have been in progress.
-            (rt.current, rt.running) = (task, task);
-            let worker_context = &raw mut rt.worker_context;
+            let (worker_context, fiber) = rt.tasks.enter(task);
             // SAFETY: as the caller says; the worker waits in its own context while any task runs. The task's previous
             // writes to memory were made by ordinary code of this thread, which the signal interrupted: the code that
             // runs next can read them.
-            unsafe { rt.fibers[task as usize].coroutine().divert(worker_context, crash) }
+            unsafe { (*fiber).coroutine().divert(worker_context, crash) }
         }
     }
 

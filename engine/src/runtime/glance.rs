@@ -67,8 +67,8 @@ impl Engine {
     #[cold]
     pub(super) fn tell_access(self) {
         self.rt().tell_last_access();
-        if let Some(glancing) = self.rt().listeners.glancing.take() {
-            self.rt().listeners.glancing = Some(self.glance(glancing));
+        if let Some(glancing) = self.rt().monitored.listeners.glancing.take() {
+            self.rt().monitored.listeners.glancing = Some(self.glance(glancing));
         }
     }
 
@@ -84,16 +84,16 @@ impl Engine {
 
     fn look(self, look: &mut dyn FnMut() -> String) -> Glance {
         let rt = self.rt();
-        rt.teardown = true;
-        rt.listeners.glance = Some(UnderWay {
+        rt.end.teardown = true;
+        rt.monitored.listeners.glance = Some(UnderWay {
             left: OPERATIONS_MAX,
             locked: false,
         });
         let mut seen = None;
         let looked = caught(|| seen = Some(look()));
         let rt = self.rt();
-        rt.teardown = false;
-        let under_way = rt.listeners.glance.take().unwrap_or_default();
+        rt.end.teardown = false;
+        let under_way = rt.monitored.listeners.glance.take().unwrap_or_default();
         match (looked, seen) {
             (Ok(()), Some(seen)) => Glance::Seen(seen),
             _ if under_way.locked => Glance::Locked,
@@ -103,7 +103,7 @@ impl Engine {
 
     /// Returns `true` if a glance is in progress; it then takes one more operation.
     pub(super) fn glances_on(self) -> bool {
-        let Some(under_way) = &mut self.rt().listeners.glance else {
+        let Some(under_way) = &mut self.rt().monitored.listeners.glance else {
             return false;
         };
         match under_way.left.checked_sub(1) {
@@ -122,7 +122,7 @@ impl Engine {
 
     /// Ends the glance in progress, if there is one.
     pub(super) fn end_glance(self) {
-        if let Some(under_way) = &mut self.rt().listeners.glance {
+        if let Some(under_way) = &mut self.rt().monitored.listeners.glance {
             under_way.locked = true;
             resume_unwind(Box::new(Ended));
         }

@@ -23,13 +23,17 @@ mod blocks;
 mod breakpoints;
 mod clock;
 mod commit;
+mod constraints;
 mod controller;
 pub mod crash;
 mod data_points;
+mod decisions;
 mod departure;
 mod dispatch;
 mod emergency;
+mod ending;
 mod execution;
+mod execution_record;
 mod executor;
 mod failure_context;
 mod fair;
@@ -43,17 +47,21 @@ mod listen;
 mod livelock;
 mod naming;
 mod object;
+mod objects;
 mod ordered_atomics;
 mod outcome;
 mod panic_count;
 pub mod panics;
+mod ready;
 mod scope;
 mod spin;
 mod stop;
 mod switch;
 mod task_api;
+mod tasks;
 mod teardown;
 mod watchdog;
+mod world;
 
 pub use controller::take_charge;
 pub use crash::Crash;
@@ -76,30 +84,24 @@ pub use watchdog::{Doing, Hang};
 pub use crate::record::{Access, Gates, Local, Site, VarKind, WaitLimits, Wake, gate};
 
 use crate::environment::Environment;
-use crate::record::{Events, NOBODY, Pending, Task, TaskSet, Vars};
-use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::{Candidates, Plan, Strategy};
-use crate::trace::{Aside, Class, Key, SoundReduction, Trace};
-use alike::Alike;
-use blocks::Blocks;
-use breakpoints::Breakpoints;
-use clock::Looks;
-use data_points::DataPoints;
+use crate::record::{NOBODY, Pending, Task};
+use crate::schedule::ChoiceKind;
+use crate::strategy::Candidates;
+use crate::trace::{Class, Key, SoundReduction};
+use constraints::Constraints;
+use decisions::Decisions;
 use dispatch::Next;
-use fair::Fairness;
+use ending::ExecutionEnd;
+use execution_record::ExecutionRecord;
 use fiber::Fiber;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
-use journal::Journal;
-use listen::Pointers;
-use object::{Epochs, Statics};
-use ordered_atomics::OrderedAtomics;
-use scope::{Closed, Preemptible};
-use spin::Spins;
-use std::any::Any;
+use listen::Monitored;
+use objects::Objects;
+use ready::Ready;
 use std::cell::Cell;
-use std::sync::Arc;
-use switch::WorkerContext;
+use tasks::Tasks;
 use watchdog::{Pulse, Watched};
+use world::World;
 
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.
@@ -108,143 +110,19 @@ thread_local! {
 
 /// The state of one worker: the current execution, and what later ones reuse.
 pub(crate) struct Runtime {
-    /// The number of this execution, among all in the process: marks objects as belonging to it.
-    epoch: u64,
-    epochs: Epochs,
-    /// The number of this execution in its exploration, from 1.
-    number: u64,
-    /// The evidence for the report if it departs.
-    alike: Alike,
-
-    tasks: Vec<Task>,
-    /// The number of `tasks` that this execution has created, and the number of them that have not ended.
-    created: u32,
-    live: u32,
-    /// A fiber for each task.
-    #[allow(
-        clippy::vec_box,
-        reason = "a fiber stays in place while it runs, and the list grows meanwhile"
-    )]
-    fibers: Vec<Box<Fiber>>,
-    vars: Vars,
-    statics: Statics,
-    blocks: Blocks,
-    /// The accesses to plain memory that are schedule points; `None` if there are none.
-    data_points: Option<Box<DataPoints>>,
-    /// `true` if accesses to plain memory need any treatment.
-    watches_memory: bool,
-
-    /// The task whose code runs; during a switch, the one to run next.
-    current: u32,
-    /// The task whose fiber runs, or ran last: `current`, except during a switch.
-    running: u32,
-    /// The context in which the worker waits while tasks run.
-    worker_context: WorkerContext,
-    /// A panic of the engine, a strategy or a monitor on a fiber, to be passed to the caller of the exploration.
-    carried: Option<Box<dyn Any + Send>>,
-    /// `true` while leftovers of an execution are dropped on a fiber of their own.
-    sweeping: bool,
-    /// The task that took the last visible step: continuing with it is the default.
-    last: u32,
-    /// `true` if it has yielded since.
-    yielded: bool,
-    /// `true` if a decision may need more than one word of tasks: after a yield, under fairness, with more than 64
-    /// tasks, or if points may be closed.
-    slow_path: bool,
-    /// The tasks whose next operation is possible.
-    enabled: TaskSet,
-    /// The tasks to run up to their next visible operation before anything is decided.
-    must_run: TaskSet,
-    /// The waiting tasks that a time-out may wake, and those that may wake spuriously.
-    timed_waiters: TaskSet,
-    spurious_waiters: TaskSet,
-    /// The tasks of `timed_waiters` whose deadline has passed: they are enabled, whatever their gates.
-    expired: TaskSet,
-    fair: Fairness,
-    /// The loops that wait, and the tasks that are parked in one.
-    spins: Spins,
-    /// `true` if fairness held back a task that could have continued.
-    unfair_left_out: bool,
-    /// The actions that the environment's bounds prevented.
-    capped: Capped,
-    /// The alternatives of a decision, if they are not simply the enabled tasks.
-    candidates: Vec<u32>,
-
-    /// `true` if decisions look for points to close in this execution; and `true` if the strategy wants that at all.
-    scoped: bool,
-    heeds_scope: bool,
-    /// The parts of the program where the settings allow preemptions; `None` for everywhere.
-    preemptible: Option<Box<Preemptible>>,
-    /// The armed breakpoints; `None` if there are none.
-    breakpoints: Option<Box<Breakpoints>>,
-    /// The atomics without schedule points; `None` if all have them.
-    ordered_atomics: Option<Box<OrderedAtomics>>,
-    /// The points closed in this execution, with the reasons.
-    closed: Vec<Closed>,
-    scoping: Scoping,
-
-    environment: Environment,
-    /// The remaining bounds of the environment in this execution.
-    left: Environment,
-    /// Virtual time in nanoseconds since the execution began, and the reads of the clock.
-    clock: u64,
-    looks: Looks,
-    /// The time before, if time passes for the step that is being decided, because no task can continue.
-    time_passes: Option<u64>,
-
-    /// The decisions of this execution; the strategy gave the first `prescribed` of them.
-    plan: Plan,
-    prescribed: usize,
-    decided: usize,
-    /// The prescribed choices, if the execution departed from them.
-    departed: Option<Vec<Choice>>,
-    strategy: Box<dyn Strategy>,
-    /// `true` if the strategy is asked even if there is only one alternative.
-    asks_always: bool,
-    /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
-    unsound: Option<(SoundReduction, SyncVarOp, Site)>,
-
-    events: Events,
-    /// The happens-before order of this execution.
-    trace: Trace,
-    /// The step from which the trace is new, and the step from which the strategy is asked even if there is one
-    /// alternative.
-    observe_from: u64,
-    ask_from: u64,
-    /// The accesses of the current step in addition to those to the variables of its events.
-    extra_footprint: Vec<Aside>,
-    /// The gates that let the current step begin.
-    waited: Option<(u32, Gates)>,
-    /// `true` if it was possible only because no other task could continue.
-    forced_by_idle: bool,
-    steps: u64,
-    switches: u64,
+    tasks: Tasks,
+    objects: Objects,
+    /// The tasks that can take the next step.
+    ready: Ready,
+    decisions: Decisions,
+    /// The events so far, and their order.
+    record: ExecutionRecord,
+    world: World,
+    constraints: Constraints,
+    monitored: Monitored,
+    end: ExecutionEnd,
     limits: Limits,
-    panics: Vec<PanicNote>,
-    stop: Option<Stop>,
-    /// The receiver of the first report of a crash.
-    emergency: Option<Arc<Emergency>>,
-    /// Set by a crash: the results after it cannot be trusted.
-    damaged: bool,
-    /// A crash during the teardown of the execution.
-    crash_cleared: Option<crash::Crash>,
-    /// `true` if the last execution left tasks unfinished, and they were leaked, or unwound.
-    forgot: bool,
-    unwound: bool,
-    /// `true` once the execution has ended and is being torn down: operations then happen at once, unrecorded.
-    teardown: bool,
-    /// `true` if the current task was given pointers into cells since its last event; and those pointers.
-    pointers_out: bool,
-    pointers: Pointers,
-    /// The number of accesses to plain memory in this execution.
-    plain_accesses: u64,
-
     watched: Watched,
-    journal: Journal,
-
-    /// The interests of the monitors; `NONE` costs one test per operation.
-    listening: Interests,
-    listeners: Listeners,
 }
 
 /// The interests that need action right before a visible operation, and those that need it right after.
@@ -291,26 +169,26 @@ impl Engine {
     #[inline(never)]
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
         let rt = self.rt();
-        if rt.teardown {
+        if rt.end.teardown {
             return self.abandon_current();
         }
-        if rt.pointers_out {
+        if rt.monitored.pointers_out {
             self.look_at_pointers();
         }
         let rt = self.rt();
-        let current = rt.current;
+        let current = rt.tasks.current();
         let access = Access { op, order, var, site };
-        rt.tasks[current as usize].pending = Pending {
+        rt.tasks[current].pending = Pending {
             access,
             gate_var: 0,
             gates: 0,
             visible: true,
             environment_wake: false,
         };
-        rt.enabled.insert(current);
+        rt.ready.enabled.insert(current);
         self.dispatch();
         let rt = self.rt();
-        if rt.listening.intersects(BEFORE) {
+        if rt.monitored.listening.intersects(BEFORE) {
             rt.tell_schedule_point();
         }
     }
@@ -335,7 +213,7 @@ impl Engine {
         let Access { op, order, var, site } = access;
         let wake = self.pass(op, order, var, site, var, gates, true, wait_limits);
         let rt = self.rt();
-        if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(BEFORE) {
+        if wake == Wake::Ready && !rt.end.teardown && rt.monitored.listening.intersects(BEFORE) {
             rt.tell_schedule_point();
         }
         wake
@@ -364,22 +242,22 @@ impl Engine {
         wait_limits: WaitLimits,
     ) -> Wake {
         let rt = self.rt();
-        if rt.pointers_out && !rt.teardown {
+        if rt.monitored.pointers_out && !rt.end.teardown {
             self.look_at_pointers();
         }
         let rt = self.rt();
-        let at = &mut rt.vars[gate_var];
+        let at = &mut rt.objects.vars[gate_var];
         let open = at.gates & gates != 0;
-        if rt.teardown {
+        if rt.end.teardown {
             return self.pass_in_teardown(gate_var, gates);
         }
         let visible = visible || rt.limits.every_operation;
         if open && !visible {
             return Wake::Ready;
         }
-        let current = rt.current;
-        let environment_wake =
-            wait_limits.deadline.is_some() || wait_limits.spurious && rt.environment.spurious_wakeups > 0;
+        let current = rt.tasks.current();
+        let environment_wake = wait_limits.deadline.is_some()
+            || wait_limits.spurious && rt.world.environment.spurious_wakeups > 0;
         at.watchers.insert(current);
         if environment_wake {
             // Whether it may depends on how often that has happened.
@@ -387,7 +265,7 @@ impl Engine {
             rt.add_to_footprint(Key::SPURIOUS, Class::Read);
             rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
         }
-        let task = &mut rt.tasks[current as usize];
+        let task = &mut rt.tasks[current];
         task.pending = Pending {
             access: Access { op, order, var, site },
             gate_var,
@@ -396,26 +274,26 @@ impl Engine {
             environment_wake,
         };
         if open {
-            rt.enabled.insert(current);
+            rt.ready.enabled.insert(current);
         } else {
-            rt.enabled.remove(current);
+            rt.ready.enabled.remove(current);
             if let Some(deadline) = wait_limits.deadline {
                 task.deadline = deadline;
-                rt.timed_waiters.insert(current);
-                if deadline <= rt.clock {
-                    rt.expired.insert(current);
-                    rt.enabled.insert(current);
+                rt.ready.timed_waiters.insert(current);
+                if deadline <= rt.world.clock {
+                    rt.ready.expired.insert(current);
+                    rt.ready.enabled.insert(current);
                 }
             }
             if wait_limits.spurious {
-                rt.spurious_waiters.insert(current);
+                rt.ready.spurious_waiters.insert(current);
             }
-            if rt.listening.intersects(Interests::ATTRIBUTES) {
+            if rt.monitored.listening.intersects(Interests::ATTRIBUTES) {
                 rt.tell_status(current, "blocked");
             }
         }
         self.dispatch();
-        self.rt().tasks[current as usize].wake
+        self.rt().tasks[current].wake
     }
 
     /// Decides which task goes next; returns when it is the caller.
@@ -432,7 +310,7 @@ impl Engine {
     #[inline(always)]
     fn switch(self) {
         self.switch_fiber();
-        if self.rt().teardown {
+        if self.rt().end.teardown {
             self.abandon_current();
         }
     }
@@ -445,9 +323,7 @@ impl Engine {
             self.lay_down_panics();
         }
         let rt = self.rt();
-        let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
-        let to: *const Fiber = &raw const *rt.fibers[rt.current as usize];
-        rt.running = rt.current;
+        let (from, to) = rt.tasks.switch();
         // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and no other fiber runs.
         // Fibers are boxed and do not move.
         unsafe { Fiber::switch(from, to) };
@@ -464,9 +340,9 @@ impl Engine {
             self.lay_down_panics();
         }
         let rt = self.rt();
-        let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
+        let (from, worker_context) = rt.tasks.leave();
         // SAFETY: `running` is the caller's, and the worker waits in its own context while any task runs.
-        unsafe { Fiber::leave(from, &raw const rt.worker_context) };
+        unsafe { Fiber::leave(from, worker_context) };
         if unwinding {
             self.take_up_panics();
         }
@@ -479,7 +355,7 @@ impl Engine {
         self.switch_to_worker();
         // It would be resumed outside a teardown, which is impossible: a stopped execution resumes no task.
         assert!(
-            self.rt().teardown,
+            self.rt().end.teardown,
             "a stopped execution resumes tasks only to clear them away"
         );
         self.abandon_current();
@@ -489,7 +365,7 @@ impl Engine {
     #[inline(always)]
     pub fn set_gates(self, var: u32, gates: Gates) {
         let rt = self.rt();
-        let entry = &mut rt.vars[var];
+        let entry = &mut rt.objects.vars[var];
         if entry.gates != gates {
             entry.gates = gates;
             if !entry.watchers.is_empty() {
@@ -500,21 +376,21 @@ impl Engine {
 
     /// Opens or closes some gates of a variable and leaves its others as they are.
     pub fn change_gates(self, var: u32, open: Gates, close: Gates) {
-        let gates = self.rt().vars[var].gates;
+        let gates = self.rt().objects.vars[var].gates;
         self.set_gates(var, gates & !close | open);
     }
 
     /// Returns the open gates of a variable.
     pub fn gates(self, var: u32) -> Gates {
-        self.rt().vars[var].gates
+        self.rt().objects.vars[var].gates
     }
 
     /// Notes the holder of a lock, for reports of deadlocks.
     #[inline(always)]
     pub fn own(self, var: u32, site: Site) {
         let rt = self.rt();
-        let current = rt.current;
-        let entry = &mut rt.vars[var];
+        let current = rt.tasks.current();
+        let entry = &mut rt.objects.vars[var];
         entry.owner = current;
         entry.owned_at = Some(site);
     }
@@ -522,39 +398,39 @@ impl Engine {
     /// Notes that a lock has no holder.
     #[inline(always)]
     pub fn disown(self, var: u32) {
-        self.rt().vars[var].owner = NOBODY;
+        self.rt().objects.vars[var].owner = NOBODY;
     }
 
     /// Returns the task whose code runs.
     #[inline(always)]
     pub fn task(self) -> u32 {
-        self.rt().current
+        self.rt().tasks.current()
     }
 
     /// Returns the number of this execution, among all in the process.
     pub fn epoch(self) -> u64 {
-        self.rt().epoch
+        self.rt().objects.epoch
     }
 
     /// Returns `true` if the execution has ended and is being torn down.
     pub fn in_teardown(self) -> bool {
-        self.rt().teardown
+        self.rt().end.teardown
     }
 
     /// Returns the bounds and switches of the environment.
     pub fn environment(self) -> Environment {
-        self.rt().environment
+        self.rt().world.environment
     }
 
     /// Returns a task's own variable.
     pub fn task_var(self, task: u32) -> u32 {
-        self.rt().tasks[task as usize].var
+        self.rt().tasks[task].var
     }
 
     /// Returns a task's table entry, for the front end's own columns.
     #[allow(clippy::mut_from_ref, reason = "as for `rt`")]
     pub fn task_entry<'a>(self, task: u32) -> &'a mut Task {
-        &mut self.rt().tasks[task as usize]
+        &mut self.rt().tasks[task]
     }
 
     /// Returns the worker's signs of life.
@@ -604,21 +480,21 @@ impl Engine {
     /// out. So is each sleep, because waits with a limit can observe when it ended.
     pub fn yield_now(self, access: Access) {
         let rt = self.rt();
-        if rt.teardown {
+        if rt.end.teardown {
             return self.abandon_current();
         }
-        let current = rt.current;
+        let current = rt.tasks.current();
         let sleeps = access.op == SyncVarOp::Sleep;
-        if sleeps || rt.tasks[current as usize].yielded || rt.limits.every_operation {
+        if sleeps || rt.tasks[current].yielded || rt.limits.every_operation {
             self.enter(access);
         }
         self.commit(access, 0, 0);
         let rt = self.rt();
-        let task = &mut rt.tasks[current as usize];
+        let task = &mut rt.tasks[current];
         task.yielded = true;
         task.yields += 1;
-        if rt.last == current {
-            (rt.yielded, rt.slow_path) = (true, true);
+        if rt.ready.last == current {
+            (rt.ready.yielded, rt.ready.slow_path) = (true, true);
         }
         self.time_passes_while_all_give_way();
         self.end_iteration(access);
@@ -634,10 +510,10 @@ impl Engine {
     #[cold]
     pub(super) fn end_with(self, stop: impl FnOnce() -> Stop) -> ! {
         let rt = self.rt();
-        if rt.teardown {
+        if rt.end.teardown {
             self.end_glance();
         } else {
-            rt.stop = Some(stop());
+            rt.end.stop = Some(stop());
             // It returns if the task was already unwinding, and is being torn down.
             self.leave();
         }

@@ -163,24 +163,24 @@ impl Runtime {
     /// Returns `true` if the task that took the last step can and must continue: the point is then closed.
     /// `alternatives` is the number of tasks that could go.
     pub(super) fn closes(&mut self, alternatives: u32) -> bool {
-        if alternatives < 2 || !self.heeds_scope {
+        if alternatives < 2 || !self.decisions.heeds_scope {
             return false;
         }
-        let closed = match self.tasks[self.last as usize].preemptible {
-            _ if self.ordered_atomics.is_some() => self.next_is_quiet(),
+        let closed = match self.tasks[self.ready.last].preemptible {
+            _ if self.constraints.ordered_atomics.is_some() => self.next_is_quiet(),
             Some(allowed) => {
-                self.scoping.by_region |= !allowed;
+                self.constraints.scoping.by_region |= !allowed;
                 !allowed
             }
             None => {
                 let out = self.out_of_scope();
-                self.scoping.by_scope |= out;
+                self.constraints.scoping.by_scope |= out;
                 out
             }
         };
         if closed {
-            let decided = self.decided;
-            self.closed.push(Closed {
+            let decided = self.decisions.decided;
+            self.decisions.closed.push(Closed {
                 decided,
                 alternatives,
             });
@@ -190,22 +190,22 @@ impl Runtime {
 
     /// Returns `true` if the next operation of the task that took the last step is outside the settings' scope.
     fn out_of_scope(&mut self) -> bool {
-        let Some(mut preemptible) = self.preemptible.take() else {
+        let Some(mut preemptible) = self.constraints.preemptible.take() else {
             return false;
         };
-        let access = self.tasks[self.last as usize].pending.access;
+        let access = self.tasks[self.ready.last].pending.access;
         let site = preemptible.site(access.site);
         let variable = preemptible.variable(access.var, || var_name(self, access.var));
         let out = !preemptible.allows(site, variable);
-        self.preemptible = Some(preemptible);
+        self.constraints.preemptible = Some(preemptible);
         out
     }
 
     /// Returns the decisions of the execution, including those at closed points.
     pub(super) fn choices_with_closed(&self) -> Vec<Choice> {
-        let decided = self.plan.choices();
-        let mut all = Vec::with_capacity(decided.len() + self.closed.len());
-        let mut closed = self.closed.iter().peekable();
+        let decided = self.decisions.plan.choices();
+        let mut all = Vec::with_capacity(decided.len() + self.decisions.closed.len());
+        let mut closed = self.decisions.closed.iter().peekable();
         for at in 0..=decided.len() {
             while let Some(point) = closed.next_if(|point| point.decided == at) {
                 all.push(Choice {
@@ -226,17 +226,17 @@ impl Engine {
     pub fn enter_region(self, allowed: bool) -> Option<bool> {
         let rt = self.rt();
         // Without schedule points at ordered atomics, another point could not make up for one that a region closes.
-        if rt.heeds_scope && rt.ordered_atomics.is_none() {
-            (rt.scoped, rt.slow_path) = (true, true);
+        if rt.decisions.heeds_scope && rt.constraints.ordered_atomics.is_none() {
+            (rt.constraints.scoped, rt.ready.slow_path) = (true, true);
         } else {
-            rt.scoping.region_unheeded |= !allowed;
+            rt.constraints.scoping.region_unheeded |= !allowed;
         }
-        let current = rt.current;
-        rt.tasks[current as usize].preemptible.replace(allowed)
+        let current = rt.tasks.current();
+        rt.tasks[current].preemptible.replace(allowed)
     }
 
     /// Restores a task's setting from before a region.
     pub fn leave_region(self, task: u32, before: Option<bool>) {
-        self.rt().tasks[task as usize].preemptible = before;
+        self.rt().tasks[task].preemptible = before;
     }
 }

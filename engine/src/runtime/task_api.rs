@@ -20,11 +20,11 @@ impl Engine {
     pub unsafe fn fork<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
         self.point(Access::nowhere(SyncVarOp::TaskFork, site));
         let rt = self.rt();
-        if rt.teardown {
+        if rt.end.teardown {
             // A destructor may create as many tasks as it may perform operations.
             self.abandon_current();
         }
-        if rt.created >= rt.limits.tasks {
+        if rt.tasks.created() >= rt.limits.tasks {
             self.end_with(|| Stop::TaskLimit {
                 most: self.rt().limits.tasks,
                 site: site_name(site),
@@ -34,11 +34,11 @@ impl Engine {
             Ok(task) => task,
             Err(error) => self.misuse(format!(
                 "no memory for the stack of task {}: {error}",
-                self.rt().created
+                self.rt().tasks.created()
             )),
         };
         // SAFETY: as the caller says.
-        unsafe { self.rt().fibers[task as usize].room.fill(closure) };
+        unsafe { self.rt().tasks.room(task).fill(closure) };
         self.commit(
             Access::new(SyncVarOp::TaskFork, self.task_var(task), site),
             u64::from(task),
@@ -54,7 +54,7 @@ impl Engine {
         let mut numbers = Vec::new();
         let mut at = task;
         while at != 0 {
-            let entry = &rt.tasks[at as usize];
+            let entry = &rt.tasks[at];
             let first = u32::from(entry.parent == 0);
             numbers.push((entry.ordinal + first).to_string());
             at = entry.parent;
@@ -72,7 +72,7 @@ impl Engine {
     /// The task was forked, in this execution, with a closure that returns `T`.
     pub unsafe fn take_result<T>(self, task: u32) -> Option<std::thread::Result<T>> {
         // SAFETY: as the caller says.
-        unsafe { self.rt().fibers[task as usize].room.take() }
+        unsafe { self.rt().tasks.room(task).take() }
     }
 
     /// Queries whether a task has ended. Returns the answer; and `true` if the answer is late, because the task's
@@ -83,18 +83,18 @@ impl Engine {
     /// until one finds the task ended.
     pub fn look_for_end(self, task: u32) -> (bool, bool) {
         let rt = self.rt();
-        let entry = &rt.tasks[task as usize];
+        let entry = &rt.tasks[task];
         if entry.over_at == usize::MAX {
             return (false, false);
         }
-        let surely = entry.found_ended || rt.limits.every_operation || rt.teardown;
+        let surely = entry.found_ended || rt.limits.every_operation || rt.end.teardown;
         let late = !surely && rt.may_be_late(task) && self.choose(ChoiceKind::Ended, 2) == 1;
         let rt = self.rt();
-        let entry = &mut rt.tasks[task as usize];
+        let entry = &mut rt.tasks[task];
         entry.found_ended |= !late;
         if late && entry.passed_since_over > 0 {
             // Time passed before the end, so those time-outs were early.
-            rt.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
+            rt.world.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
             self.add_to_footprint(Key::TIMEOUTS, Class::Write);
         }
         (!late, late)
@@ -111,7 +111,7 @@ impl Engine {
 
     /// Drops the contents of a task's room.
     pub(super) fn drop_room(self, task: u32) {
-        if let Some((discard, place)) = self.rt().fibers[task as usize].room.empty() {
+        if let Some((discard, place)) = self.rt().tasks.room(task).empty() {
             // SAFETY: `empty` gave the two together. Dropping runs the test's code, while the runtime is not borrowed.
             unsafe { discard(place) };
         }
@@ -120,11 +120,15 @@ impl Engine {
     /// Notes a panic of the current task.
     pub(crate) fn note_panic(self, message: String, place: Option<String>) {
         let rt = self.rt();
-        let task = rt.current;
-        if rt.teardown {
+        let task = rt.tasks.current();
+        if rt.end.teardown {
             return;
         }
-        let before = rt.panics.iter().any(|note| note.task == task && !note.escaped);
+        let before = rt
+            .end
+            .panics
+            .iter()
+            .any(|note| note.task == task && !note.escaped);
         let depth = if before {
             // Either the earlier panic was caught, or this one began in a destructor that it runs.
             let unwinding = panic_count::lay_down();
@@ -133,7 +137,7 @@ impl Engine {
         } else {
             1
         };
-        self.rt().panics.push(PanicNote {
+        self.rt().end.panics.push(PanicNote {
             task,
             message,
             place,
@@ -150,7 +154,7 @@ impl Engine {
     pub(super) fn lay_down_panics(self) {
         let laid = panic_count::lay_down();
         let rt = self.rt();
-        rt.tasks[rt.running as usize].unwinding = laid;
+        rt.tasks.running_task().unwinding = laid;
     }
 
     /// Takes up the running task's panics after it was resumed: it continues to unwind.
@@ -158,7 +162,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn take_up_panics(self) {
         let rt = self.rt();
-        panic_count::take_up(std::mem::take(&mut rt.tasks[rt.running as usize].unwinding));
+        panic_count::take_up(std::mem::take(&mut rt.tasks.running_task().unwinding));
     }
 
     /// Notes that the current task waits for tasks that borrow from it, or no longer does. If the execution is
@@ -169,7 +173,7 @@ impl Engine {
 
     /// Notes that another task joined this task and observed its panic, which is then no finding by itself.
     pub fn panic_seen(self, task: u32) {
-        for note in self.rt().panics.iter_mut().filter(|note| note.task == task) {
+        for note in self.rt().end.panics.iter_mut().filter(|note| note.task == task) {
             note.joined = true;
         }
     }
@@ -178,6 +182,7 @@ impl Engine {
     pub fn panic_unseen(self, task: u32) -> bool {
         let unseen = self
             .rt()
+            .end
             .panics
             .iter()
             .any(|note| note.task == task && note.escaped && !note.joined);
@@ -191,10 +196,10 @@ impl Runtime {
     /// depends only on the current task's own operations, and not on their times: caching treats executions that differ
     /// in that as the same.
     fn may_be_late(&mut self, task: u32) -> bool {
-        let (me, over) = (self.current, &self.tasks[task as usize]);
+        let (me, over) = (self.tasks.current(), &self.tasks[task]);
         let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
         let (mut was_late, mut given_way) = (false, 0);
-        for event in &self.events.as_slice()[over.over_at..] {
+        for event in &self.record.events.as_slice()[over.over_at..] {
             match event.op {
                 SyncVarOp::TaskEnd => {}
                 // The task drops thread-locals, which it does not do before queries can find it ended.
@@ -204,25 +209,25 @@ impl Runtime {
                 op => given_way += u32::from(was_late && gives_way(op)),
             }
         }
-        if over.passed_since_over > self.left.timeouts {
+        if over.passed_since_over > self.world.left.timeouts {
             return false;
         }
         // Under fairness a task that yields twice lets the other end.
         let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);
-        self.unfair_left_out |= !is_fair;
+        self.ready.unfair_left_out |= !is_fair;
         is_fair
     }
 
     /// Marks the panics that tasks were unwinding from when the execution ended: nothing caught them, and they may be
     /// its cause.
     pub(super) fn mark_unwinding(&mut self) {
-        for (task, entry) in self.tasks[..self.created as usize].iter().enumerate() {
+        for (task, entry) in self.tasks.as_slice().iter().enumerate() {
             if entry.unwinding == 0 {
                 continue;
             }
             // One panic per depth: a later one of the same depth began after the earlier one was caught.
             let mut left = entry.unwinding;
-            let own = self.panics.iter_mut().rev();
+            let own = self.end.panics.iter_mut().rev();
             for note in own.filter(|note| note.task as usize == task && !note.escaped) {
                 if note.depth <= left {
                     note.unwinding = true;

@@ -50,7 +50,7 @@ impl Engine {
             return;
         }
         let rt = self.rt();
-        let task = &mut rt.tasks[rt.current as usize];
+        let task = rt.tasks.current_task();
         task.operations_cleared += 1;
         if task.operations_cleared > OPERATIONS_MAX {
             // It does not end: the teardown continues without it.
@@ -65,7 +65,7 @@ impl Engine {
             }
             return;
         }
-        if !task.finishing && !rt.sweeping && !std::thread::panicking() {
+        if !task.finishing && !rt.end.sweeping && !std::thread::panicking() {
             resume_unwind(Box::new(Abandoned));
         }
     }
@@ -95,23 +95,23 @@ impl Engine {
     #[inline(always)]
     fn run_task(self) {
         let rt = self.rt();
-        let task = rt.current;
-        let entry = &mut rt.tasks[task as usize];
+        let task = rt.tasks.current();
+        let entry = &mut rt.tasks[task];
         entry.status = Status::Live;
         let begin = entry.pending.access;
         self.commit(begin, 0, 0);
-        let (run, place) = self.rt().fibers[task as usize].room.start();
+        let (run, place) = self.rt().tasks.room(task).start();
         // SAFETY: `start` gave the two together.
         let returned = unsafe { run(place) };
         let rt = self.rt();
-        rt.fibers[task as usize].room.finished();
-        let entry = &mut rt.tasks[task as usize];
+        rt.tasks.room(task).finished();
+        let entry = &mut rt.tasks[task];
         entry.finishing = true;
         let end = Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site);
         self.point(end);
         let rt = self.rt();
-        let entry = &mut rt.tasks[task as usize];
-        entry.over_at = rt.events.as_slice().len();
+        let entry = &mut rt.tasks[task];
+        entry.over_at = rt.record.events.as_slice().len();
         let nothing_own = !entry.detached && entry.locals.is_empty();
         let quiet = nothing_own || self.drop_own(task);
         self.end_task(task, returned && quiet);
@@ -126,9 +126,9 @@ impl Engine {
         loop {
             // The test's code runs in each round: it may detach the task, or initialise a thread-local.
             let rt = self.rt();
-            if rt.tasks[task as usize].detached && !rt.fibers[task as usize].room.is_empty() {
+            if rt.tasks[task].detached && !rt.tasks.room(task).is_empty() {
                 quiet &= quietly(|| self.drop_room(task));
-            } else if !rt.tasks[task as usize].locals.is_empty() {
+            } else if !rt.tasks[task].locals.is_empty() {
                 quiet &= self.drop_locals(task);
             } else {
                 return quiet;
@@ -157,19 +157,17 @@ impl Engine {
 
     #[inline(always)]
     fn end_task(self, task: u32, returned: bool) {
-        let entry = &self.rt().tasks[task as usize];
+        let entry = &self.rt().tasks[task];
         let var = entry.var;
         let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
         self.point(access);
         let rt = self.rt();
-        let entry = &mut rt.tasks[task as usize];
-        entry.status = Status::Ended;
-        rt.live -= 1;
-        rt.enabled.remove(task);
+        rt.tasks.end(task);
+        rt.ready.enabled.remove(task);
         self.commit(access, 0, 0);
         self.change_gates(var, gate::ENDED, 0);
         let rt = self.rt();
-        if rt.teardown {
+        if rt.end.teardown {
             return;
         }
         if !returned && self.failed(task) {
@@ -184,7 +182,7 @@ impl Engine {
     fn failed(self, task: u32) -> bool {
         self.panic_escaped(task);
         if task == 0 {
-            self.rt().stop = Some(Stop::Panicked);
+            self.rt().end.stop = Some(Stop::Panicked);
         }
         task == 0
     }
@@ -193,10 +191,10 @@ impl Engine {
     fn panic_escaped(self, task: u32) {
         let rt = self.rt();
         let own = |note: &&mut PanicNote| note.task == task && note.depth == 1;
-        match rt.panics.iter_mut().rev().find(own) {
+        match rt.end.panics.iter_mut().rev().find(own) {
             Some(note) => note.escaped = true,
             // No hook was called: it was `resume_unwind`.
-            None => rt.panics.push(PanicNote {
+            None => rt.end.panics.push(PanicNote {
                 task,
                 message: "unwound without a message".into(),
                 place: None,
@@ -210,16 +208,16 @@ impl Engine {
 
     /// Drops untaken results, and the values of statics.
     fn sweep(self) {
-        for task in 0..self.rt().created {
+        for task in self.rt().tasks.numbers() {
             // A panic in a destructor cannot be reported any more.
             quietly(|| self.drop_room(task));
         }
         loop {
-            let Some((address, drop)) = self.rt().statics.next_to_drop() else {
+            let Some((address, drop)) = self.rt().objects.statics.next_to_drop() else {
                 break;
             };
             quietly(drop);
-            self.rt().statics.dropped(address);
+            self.rt().objects.statics.dropped(address);
         }
         self.drop_locals(self.task());
     }
@@ -248,7 +246,7 @@ pub(super) extern "C" fn serve() -> ! {
             }
         });
         let engine = Engine::current().expect("a fiber runs inside an execution");
-        engine.rt().carried = Some(panic);
+        engine.rt().end.carried = Some(panic);
         engine.switch_to_worker();
     }
 }
@@ -258,21 +256,20 @@ pub(super) extern "C" fn serve() -> ! {
 fn serve_once() {
     let engine = Engine::current().expect("a fiber runs inside an execution");
     let rt = engine.rt();
-    let task = rt.current;
-    if rt.sweeping {
+    let task = rt.tasks.current();
+    if rt.end.sweeping {
         engine.sweep();
-    } else if rt.teardown {
+    } else if rt.end.teardown {
         // It never began.
-        engine.rt().tasks[task as usize].finishing = true;
+        engine.rt().tasks[task].finishing = true;
         quietly(|| engine.drop_room(task));
         engine.drop_locals(task);
-        engine.rt().tasks[task as usize].status = Status::Ended;
-        engine.rt().live -= 1;
+        engine.rt().tasks.end(task);
         engine.change_gates(engine.task_var(task), gate::ENDED, 0);
     } else {
         engine.run_task();
         let rt = engine.rt();
-        if rt.stop.is_none() && !rt.teardown {
+        if rt.end.stop.is_none() && !rt.end.teardown {
             return engine.switch_fiber();
         }
     }
@@ -285,48 +282,48 @@ impl Runtime {
     pub(super) fn clear_away(&mut self, is_damaged: bool) {
         let engine = Engine(self);
         let rt = engine.rt();
-        rt.teardown = true;
-        rt.forgot = rt.live > 0 && !is_damaged && rt.forget_tasks();
-        if rt.live > 0 && !rt.forgot && !is_damaged && cfg!(panic = "unwind") {
-            rt.unwound = true;
+        rt.end.teardown = true;
+        rt.end.forgot = rt.tasks.any_live() && !is_damaged && rt.forget_tasks();
+        if rt.tasks.any_live() && !rt.end.forgot && !is_damaged && cfg!(panic = "unwind") {
+            rt.end.unwound = true;
             for _ in 0..ROUNDS {
-                for task in (0..engine.rt().created).rev() {
-                    if engine.rt().tasks[task as usize].status != Status::Ended {
+                for task in engine.rt().tasks.numbers().rev() {
+                    if engine.rt().tasks[task].status != Status::Ended {
                         engine.resume(task);
                     }
                 }
-                if engine.rt().live_tasks().next().is_none() {
+                if engine.rt().tasks.unfinished().next().is_none() {
                     break;
                 }
             }
         }
         let rt = engine.rt();
-        if rt.live > 0 {
-            let left: Vec<u32> = rt.live_tasks().collect();
+        if rt.tasks.any_live() {
+            let left: Vec<u32> = rt.tasks.unfinished().collect();
             for task in left {
                 engine.forget(task);
             }
         }
         let rt = engine.rt();
-        if rt.forgot {
+        if rt.end.forgot {
             rt.forget_leftovers();
         } else if !is_damaged && rt.has_leftovers() {
-            rt.sweeping = true;
+            rt.end.sweeping = true;
             engine.resume(0);
             let rt = engine.rt();
-            rt.sweeping = false;
+            rt.end.sweeping = false;
             if rt.has_leftovers() {
                 engine.forget(0);
                 rt.forget_leftovers();
             }
         }
-        engine.rt().teardown = false;
+        engine.rt().end.teardown = false;
     }
 
     /// Forgets the tasks that have not ended, if the budget allows it. Their stacks are never used again.
     fn forget_tasks(&mut self) -> bool {
-        let live: Vec<u32> = self.live_tasks().collect();
-        let bytes = |&task: &u32| self.fibers[task as usize].in_use().max(FORGOTTEN_LEAST);
+        let live: Vec<u32> = self.tasks.unfinished().collect();
+        let bytes = |&task: &u32| self.tasks.fiber(task).in_use().max(FORGOTTEN_LEAST);
         let bytes: usize = live.iter().map(bytes).sum();
         let most = self.limits.forgotten_bytes;
         let within = |forgotten: usize| forgotten.checked_add(bytes).filter(|&sum| sum <= most);
@@ -338,34 +335,27 @@ impl Runtime {
             return false;
         };
         for (task, fresh) in live.into_iter().zip(fresh) {
-            let entry = &mut self.tasks[task as usize];
+            let entry = &mut self.tasks[task];
             entry.status = Status::Ended;
             entry.locals.drain(..).for_each(std::mem::forget);
-            std::mem::forget(std::mem::replace(&mut self.fibers[task as usize], fresh));
+            std::mem::forget(self.tasks.replace_fiber(task, fresh));
         }
         true
     }
 
     /// Forgets results and the values of statics, because forgotten tasks may be in the middle of changing them.
     fn forget_leftovers(&mut self) {
-        for fiber in &mut self.fibers[..self.created as usize] {
-            fiber.room.empty();
+        for room in self.tasks.rooms() {
+            room.empty();
         }
-        while let Some((address, _)) = self.statics.next_to_drop() {
-            self.statics.dropped(address);
+        while let Some((address, _)) = self.objects.statics.next_to_drop() {
+            self.objects.statics.dropped(address);
         }
-    }
-
-    fn live_tasks(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended)
     }
 
     /// Returns `true` if results or statics remain to be dropped.
-    fn has_leftovers(&self) -> bool {
-        self.statics.any()
-            || self.fibers[..self.created as usize]
-                .iter()
-                .any(|fiber| !fiber.room.is_empty())
+    fn has_leftovers(&mut self) -> bool {
+        self.objects.statics.any() || self.tasks.rooms().any(|room| !room.is_empty())
     }
 }
 
@@ -373,35 +363,34 @@ impl Engine {
     /// Runs a task, and those that follow it, until control returns to the worker.
     pub(super) fn resume(self, task: u32) {
         let rt = self.rt();
-        (rt.current, rt.running) = (task, task);
-        let fiber: *mut Fiber = &raw mut *rt.fibers[task as usize];
+        let (worker_context, fiber) = rt.tasks.enter(task);
         // The exploration may run in a destructor of a thread that unwinds.
         let own = panic_count::lay_down();
         // SAFETY: this is the worker, so no fiber runs; they are boxed and do not move.
-        let back = unsafe { Fiber::enter(&raw mut rt.worker_context, fiber) };
+        let back = unsafe { Fiber::enter(worker_context, fiber) };
         if let Back::Crashed(crash) = back {
             let rt = self.rt();
-            rt.tasks[rt.running as usize].unwinding = u32::from(std::thread::panicking());
-            if let Some(emergency) = &rt.emergency {
+            rt.tasks.running_task().unwinding = u32::from(std::thread::panicking());
+            if let Some(emergency) = &rt.end.emergency {
                 emergency.crashed(self.0, crash);
             }
             let rt = self.rt();
             // It will not finish its panics.
-            rt.tasks[rt.running as usize].unwinding = panic_count::lay_down();
-            if rt.teardown {
-                rt.crash_cleared = Some(crash);
+            rt.tasks.running_task().unwinding = panic_count::lay_down();
+            if rt.end.teardown {
+                rt.end.crash_cleared = Some(crash);
             } else {
-                rt.stop = Some(match rt.watched.pulse().take() {
+                rt.end.stop = Some(match rt.watched.pulse().take() {
                     Some(hang) if crash == Crash::Hang => Stop::Hung(hang),
                     _ => Stop::Crashed(crash),
                 });
             }
-            rt.damaged = true;
+            rt.end.damaged = true;
             // Its stack is gone: there is nothing to unwind.
-            self.forget(rt.running);
+            self.forget(rt.tasks.running());
         }
         panic_count::take_up(own);
-        if let Some(panic) = self.rt().carried.take() {
+        if let Some(panic) = self.rt().end.carried.take() {
             resume_unwind(panic);
         }
     }
@@ -409,11 +398,11 @@ impl Engine {
     /// Gives up on a task: the contents of its stack are lost.
     fn forget(self, task: u32) {
         let rt = self.rt();
-        let entry = &mut rt.tasks[task as usize];
+        let entry = &mut rt.tasks[task];
         entry.status = Status::Ended;
         entry.locals.drain(..).for_each(std::mem::forget);
-        if rt.fibers[task as usize].abandon(serve).is_err() {
-            rt.damaged = true;
+        if rt.tasks.fiber(task).abandon(serve).is_err() {
+            rt.end.damaged = true;
         }
     }
 }

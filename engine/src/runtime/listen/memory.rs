@@ -91,8 +91,8 @@ struct Piece {
 impl Runtime {
     /// Returns the piece of an access by address that begins at `address` and ends no later than `end`.
     fn piece(&self, record: &Record, address: usize, end: usize) -> Piece {
-        if let Some(block) = self.blocks.heap_at(address) {
-            let at = self.blocks.get(block);
+        if let Some(block) = self.objects.blocks.heap_at(address) {
+            let at = self.objects.blocks.get(block);
             // An atomic in it is a piece of its own.
             let (var, until) = match record.place_at(address) {
                 Some((start, place)) if place.is_atomic => (SyncVar(place.var), start + place.size),
@@ -117,11 +117,14 @@ impl Runtime {
             (Memory::Var(place.var), start, place.size, var)
         } else {
             let start = address & !(GRANULE - 1);
-            let nexts = [self.blocks.next_after(address), record.next_place_after(address)];
+            let nexts = [
+                self.objects.blocks.next_after(address),
+                record.next_place_after(address),
+            ];
             let next = nexts.into_iter().flatten().min().unwrap_or(usize::MAX);
-            match self.blocks.shared_at(address) {
+            match self.objects.blocks.shared_at(address) {
                 Some(block) => {
-                    let at = self.blocks.get(block);
+                    let at = self.objects.blocks.get(block);
                     let size = at.size.min(next.saturating_sub(at.start));
                     (Memory::Block(block), at.start, size, SyncVar::NONE)
                 }
@@ -142,13 +145,13 @@ impl Runtime {
     /// Returns the piece for a cell or an atomic, which is accessed as a whole. `own` is the variable of an atomic.
     #[inline(always)]
     fn whole_piece(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> Piece {
-        let (memory, offset) = match self.blocks.heap_at(access.address) {
+        let (memory, offset) = match self.objects.blocks.heap_at(access.address) {
             Some(block) => (
                 Memory::Block(block),
-                access.address - self.blocks.get(block).start,
+                access.address - self.objects.blocks.get(block).start,
             ),
             None => {
-                let record = self.listeners.record();
+                let record = self.monitored.listeners.record();
                 record.put(var, access.address, access.size, own != SyncVar::NONE);
                 (Memory::Var(var), 0)
             }
@@ -163,7 +166,7 @@ impl Runtime {
 
     /// Returns `true` if accesses to plain memory need any treatment.
     pub(in super::super) fn watches_memory(&self) -> bool {
-        self.listening.intersects(MEMORY) || self.data_points.is_some()
+        self.monitored.listening.intersects(MEMORY) || self.constraints.data_points.is_some()
     }
 
     /// Returns the variable of memory that is accessed as a visible operation.
@@ -171,10 +174,10 @@ impl Runtime {
         if let Memory::Var(var) = memory {
             return var;
         }
-        let known = |rt: &Runtime| Some(*rt.data_points.as_ref()?.vars.get(&memory)?);
+        let known = |rt: &Runtime| Some(*rt.constraints.data_points.as_ref()?.vars.get(&memory)?);
         known(self).unwrap_or_else(|| {
             let var = self.add_var(VarKind::Cell, 0);
-            if let Some(points) = &mut self.data_points {
+            if let Some(points) = &mut self.constraints.data_points {
                 points.vars.insert(memory, var);
             }
             var
@@ -197,22 +200,27 @@ impl Runtime {
         if !self.may_be_as_before() {
             return false;
         }
-        let (task, events) = (self.current, self.events.len());
-        let index = self.tasks[task as usize].events;
-        let record = self.listeners.record();
+        let (task, events) = (self.tasks.current(), self.record.events.len());
+        let index = self.tasks[task].events;
+        let record = self.monitored.listeners.record();
         record.put(var, access.address, access.size, own != SyncVar::NONE);
         let location = record.location(Memory::Var(var), task);
         let after = EventId {
             task: TaskId(task),
             index,
         };
-        self.listeners.log.push_again(access, after, events, location)
+        self.monitored
+            .listeners
+            .log
+            .push_again(access, after, events, location)
     }
 
     /// Blocks may have other addresses in each execution, and monitors that want events at once are notified anyway.
     #[inline(always)]
     fn may_be_as_before(&self) -> bool {
-        self.listeners.keeps_log && !self.listeners.tells_at_once && !self.blocks.any_heap()
+        self.monitored.listeners.keeps_log
+            && !self.monitored.listeners.tells_at_once
+            && !self.objects.blocks.any_heap()
     }
 
     #[inline(never)]
@@ -230,17 +238,17 @@ impl Runtime {
     #[inline(always)]
     fn last_of_current(&self) -> EventId {
         EventId {
-            task: TaskId(self.current),
-            index: self.tasks[self.current as usize].events,
+            task: TaskId(self.tasks.current()),
+            index: self.tasks[self.tasks.current()].events,
         }
     }
 
     /// Publishes an access to a piece of memory.
     #[inline(always)]
     fn tell_piece(&mut self, access: &DataAccess, piece: Piece, made: Made) {
-        let current = self.current;
+        let current = self.tasks.current();
         let after = self.last_of_current();
-        let record = self.listeners.record();
+        let record = self.monitored.listeners.record();
         let told = DataVarAccess {
             after,
             location: record.location(piece.memory, current),
@@ -262,9 +270,13 @@ impl Runtime {
 
     /// Keeps an access by address, for atomics that are not in use yet.
     fn keep_raw(&mut self, block: u32, piece: &Piece, told: DataVarAccess) {
-        let address = self.blocks.get(block).start + piece.offset;
+        let address = self.objects.blocks.get(block).start + piece.offset;
         let size = piece.size;
-        self.listeners.record().raw.push(Raw { address, size, told });
+        self.monitored
+            .listeners
+            .record()
+            .raw
+            .push(Raw { address, size, told });
     }
 }
 
@@ -272,34 +284,35 @@ impl Engine {
     /// Returns `true` if a listener wants accesses to memory.
     #[inline]
     fn hears_of_memory(self) -> bool {
-        self.rt().watches_memory && !self.in_teardown()
+        self.rt().monitored.watches_memory && !self.in_teardown()
     }
 
     /// Returns `true` if a listener wants blocks.
     pub fn hears_of_blocks(self) -> bool {
-        self.rt().listening.intersects(Interests::ALLOCATIONS) && !self.in_teardown()
+        self.rt().monitored.listening.intersects(Interests::ALLOCATIONS) && !self.in_teardown()
     }
 
     /// Publishes an access to plain memory that is about to happen.
     #[inline]
     pub fn data_access(self, access: DataAccess) {
         let rt = self.rt();
-        if rt.teardown {
+        if rt.end.teardown {
             return;
         }
-        rt.plain_accesses += 1;
-        if rt.watches_memory {
+        rt.monitored.plain_accesses += 1;
+        if rt.monitored.watches_memory {
             self.tell_data_access(access);
         }
     }
 
     #[inline(never)]
     fn tell_data_access(self, access: DataAccess) {
-        if self.rt().pointers_out {
+        if self.rt().monitored.pointers_out {
             self.look_at_pointers_to(access.address, access.size);
         }
         if self
             .rt()
+            .constraints
             .data_points
             .as_mut()
             .is_some_and(|points| points.is_point(access.site))
@@ -309,12 +322,12 @@ impl Engine {
         }
         self.tell_pieces(&access);
         if access.does == Does::GivePointer {
-            if self.rt().pointers.are_full() {
+            if self.rt().monitored.pointers.are_full() {
                 self.look_at_pointers();
             }
             let rt = self.rt();
-            rt.pointers.watch(access);
-            rt.pointers_out = true;
+            rt.monitored.pointers.watch(access);
+            rt.monitored.pointers_out = true;
         }
     }
 
@@ -327,8 +340,8 @@ impl Engine {
             return pieces;
         }
         // The box is taken, not its content: otherwise an empty content would have to be made as a substitute.
-        let mut record = rt.listeners.record.take().unwrap_or_default();
-        rt.blocks.settle();
+        let mut record = rt.monitored.listeners.record.take().unwrap_or_default();
+        rt.objects.blocks.settle();
         record.settle_atomics();
         let (mut at, end) = (access.address, access.address.saturating_add(access.size));
         while at < end {
@@ -336,7 +349,7 @@ impl Engine {
             at += piece.size;
             pieces.push(piece);
         }
-        rt.listeners.record = Some(record);
+        rt.monitored.listeners.record = Some(record);
         pieces
     }
 
@@ -365,8 +378,8 @@ impl Engine {
         if !self.hears_of_memory() {
             return;
         }
-        let current = rt.current;
-        let record = rt.listeners.record();
+        let current = rt.tasks.current();
+        let record = rt.monitored.listeners.record();
         record.atomics.push((address, size, var));
         if record.raw.is_empty() {
             return;
@@ -416,10 +429,14 @@ impl Engine {
     pub fn lies_at(self, owner: Owner, address: usize, size: usize) {
         if self.hears_of_memory() {
             let rt = self.rt();
-            let in_block = rt.blocks.heap_at(address).is_some();
+            let in_block = rt.objects.blocks.heap_at(address).is_some();
             match owner {
-                Owner::Cell(var) if !in_block => rt.listeners.record().put(var, address, size, false),
-                Owner::Atomic(var) if !in_block => rt.listeners.record().put(var, address, size, true),
+                Owner::Cell(var) if !in_block => {
+                    rt.monitored.listeners.record().put(var, address, size, false)
+                }
+                Owner::Atomic(var) if !in_block => {
+                    rt.monitored.listeners.record().put(var, address, size, true)
+                }
                 _ => {}
             }
         }
@@ -433,12 +450,12 @@ impl Engine {
         }
         let current = self.task();
         let rt = self.rt();
-        if rt.pointers_out
-            && let Some((address, size)) = rt.listeners.record().extent(var)
+        if rt.monitored.pointers_out
+            && let Some((address, size)) = rt.monitored.listeners.record().extent(var)
         {
             self.look_at_pointers_to(address, size);
         }
-        let record = self.rt().listeners.record();
+        let record = self.rt().monitored.listeners.record();
         // A cell that was never accessed, or lies in a block, is no location.
         if record.take_away(var) {
             let location = record.location(Memory::Var(var), current);
@@ -460,9 +477,9 @@ impl Engine {
         }
         let after = self.last_event();
         let rt = self.rt();
-        let at = rt.blocks.get(block);
-        let current = rt.current;
-        let record = rt.listeners.record();
+        let at = rt.objects.blocks.get(block);
+        let current = rt.tasks.current();
+        let record = rt.monitored.listeners.record();
         let allocation = Allocation {
             after,
             location: record.location(Memory::Block(block), current),
@@ -488,8 +505,8 @@ impl Engine {
     fn tell_release(self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
         let after = self.last_event();
         let rt = self.rt();
-        let (events, alike) = (rt.events.as_slice(), rt.events.alike());
-        let record = rt.listeners.record();
+        let (events, alike) = (rt.record.events.as_slice(), rt.record.events.alike());
+        let record = rt.monitored.listeners.record();
         record.catch_up(events, alike);
         let release = release(after.task, after, record);
         rt.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);

@@ -199,7 +199,7 @@ impl Engine {
     /// Returns the progress of the execution: another number after each operation.
     fn progress(self) -> u64 {
         let rt = self.rt();
-        let cleared = u64::from(rt.teardown) << 63;
-        (rt.steps << 32).wrapping_add(rt.events.as_slice().len() as u64) | cleared
+        let cleared = u64::from(rt.end.teardown) << 63;
+        (rt.record.steps << 32).wrapping_add(rt.record.events.as_slice().len() as u64) | cleared
     }
 }

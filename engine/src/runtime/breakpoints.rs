@@ -12,6 +12,8 @@
 //! to be futile when all other tasks wait. None of this runs unless a breakpoint is armed; decisions then take the slow
 //! path.
 
+use super::ready::Ready;
+use super::tasks::Tasks;
 use super::{Engine, Runtime};
 use crate::described::BreakpointFigures;
 use crate::record::{Access, NOBODY, Site, Status, WaitLimits, gate};
@@ -124,14 +126,31 @@ impl Breakpoints {
     }
 
     /// Returns `true` if the task must not take the visible operation that it is about to take.
-    pub(super) fn holds_back(&self, task: u32) -> bool {
+    fn holds_back(&self, task: u32) -> bool {
         self.parked
             .iter()
             .any(|parked| parked.task == task && !parked.at_gate)
     }
 
+    /// Removes from `listed` the tasks that a breakpoint holds back; if one task must go first, keeps only that one.
+    pub(super) fn keep_to(&self, ready: &Ready, tasks: &Tasks, listed: &mut Vec<u32>) {
+        listed.retain(|&task| !self.holds_back(task));
+        if listed.is_empty() {
+            // Fairness held back all others, in favour of a task that may not go.
+            let last = ready.last();
+            let others = (last + 1..tasks.created()).chain(0..last + 1);
+            listed.extend(others.filter(|&task| ready.is_enabled(task) && !self.holds_back(task)));
+        }
+        if let Some(first) = self.next_first()
+            && ready.is_enabled(first)
+        {
+            listed.clear();
+            listed.push(first);
+        }
+    }
+
     /// Returns the task that must go next, before all others.
-    pub(super) fn next_first(&self) -> Option<u32> {
+    fn next_first(&self) -> Option<u32> {
         let lead = self.leads.iter().find(|lead| !lead.stepped);
         lead.map(|lead| lead.task)
     }
@@ -251,13 +270,11 @@ impl Runtime {
                 self.arrive_at_source(&mut breakpoints, task);
             }
         }
-        while !breakpoints.parked.is_empty()
-            && self.ready.must_run.is_empty()
-            && !self.anybody_free(&breakpoints)
+        while !breakpoints.parked.is_empty() && !self.ready.any_must_run() && !self.anybody_free(&breakpoints)
         {
-            let waits = |task| !self.ready.expired.contains(task) && !breakpoints.holds_back(task);
-            if self.ready.timed_waiters.iter().any(waits) {
-                self.pass_time();
+            let waits = |task| !self.ready.expired().contains(task) && !breakpoints.holds_back(task);
+            if self.ready.timed_waiters().iter().any(waits) {
+                self.world.pass_time(&mut self.ready, &mut self.tasks);
                 self.record.forced_by_idle = true;
             } else {
                 self.let_go_in_vain(&mut breakpoints);
@@ -266,28 +283,9 @@ impl Runtime {
         self.constraints.breakpoints = Some(breakpoints);
     }
 
-    /// Removes from `listed` the tasks that a breakpoint holds back; if one task must go first, keeps only that one.
-    pub(super) fn keep_to(&self, breakpoints: &Breakpoints, listed: &mut Vec<u32>) {
-        listed.retain(|&task| !breakpoints.holds_back(task));
-        if listed.is_empty() {
-            // Fairness held back all others, in favour of a task that may not go.
-            let last = self.ready.last;
-            let others = (last + 1..self.tasks.created()).chain(0..last + 1);
-            listed.extend(
-                others.filter(|&task| self.ready.enabled.contains(task) && !breakpoints.holds_back(task)),
-            );
-        }
-        if let Some(first) = breakpoints.next_first()
-            && self.ready.enabled.contains(first)
-        {
-            listed.clear();
-            listed.push(first);
-        }
-    }
-
     fn anybody_free(&self, breakpoints: &Breakpoints) -> bool {
         self.ready
-            .enabled
+            .enabled()
             .iter()
             .any(|task| !breakpoints.holds_back(task))
     }

@@ -10,8 +10,8 @@
 //! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends.
 //! The distance does not depend on other tasks. So their steps commute with a read, unless they touch the clock.
 
-use super::{Engine, Runtime};
-use crate::record::{Access, Event, Site, Task, VarKind};
+use super::Engine;
+use crate::record::{Access, Event, Site, VarKind};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::time::Duration;
@@ -101,14 +101,16 @@ impl Engine {
                 TICK
             }
         };
-        rt.advance_time(rt.world.clock.saturating_add(tick));
-        rt.world.clock
+        let time = rt.world.clock().saturating_add(tick);
+        rt.world.advance_time(time, &mut rt.ready, &rt.tasks);
+        rt.world.clock()
     }
 
     /// Advances virtual time to `time`, unless it is already later.
     pub fn advance_clock(self, time: u64) {
         self.add_to_footprint(Key::CLOCK, Class::Write);
-        self.rt().advance_time(time);
+        let rt = self.rt();
+        rt.world.advance_time(time, &mut rt.ready, &rt.tasks);
     }
 
     /// Lets time pass because the current task has yielded. If all tasks that can continue only yield, and some wait
@@ -116,8 +118,8 @@ impl Engine {
     /// that is parked at a breakpoint has then waited without result.
     pub(super) fn time_passes_while_all_give_way(self) {
         let rt = self.rt();
-        if rt.ready.timed_waiters.is_empty() && rt.constraints.breakpoints.is_none()
-            || !rt.ready.enabled.iter().all(|task| rt.tasks[task].yielded)
+        if rt.ready.timed_waiters().is_empty() && rt.constraints.breakpoints.is_none()
+            || !rt.ready.enabled().iter().all(|task| rt.tasks[task].yielded)
         {
             return;
         }
@@ -127,12 +129,12 @@ impl Engine {
         let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
         // Nothing was written since this task last yielded.
         if since.any(|event| event.task == current && gives_way(event)) {
-            if rt.ready.timed_waiters.is_empty() {
+            if rt.ready.timed_waiters().is_empty() {
                 rt.let_go_while_all_give_way();
                 return;
             }
             rt.add_to_footprint(Key::CLOCK, Class::Write);
-            rt.pass_time();
+            rt.world.pass_time(&mut rt.ready, &mut rt.tasks);
         }
     }
 
@@ -167,7 +169,7 @@ impl Engine {
     /// Returns the virtual time after this limit.
     fn after(self, limit: Duration) -> u64 {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        self.rt().world.clock.saturating_add(limit)
+        self.rt().world.clock().saturating_add(limit)
     }
 
     /// Records that the current task's operation timed out, which counts as a yield.
@@ -181,63 +183,6 @@ impl Engine {
             0,
         );
         let rt = self.rt();
-        if rt.ready.last == rt.tasks.current() {
-            (rt.ready.yielded, rt.ready.slow_path) = (true, true);
-        }
-    }
-}
-
-impl Runtime {
-    /// Advances time to the first deadline, because no task can do anything else. So tasks whose closures have returned
-    /// have ended, unless the environment lets time pass early.
-    pub(super) fn pass_time(&mut self) {
-        self.world.time_passes = Some(self.world.clock);
-        for task in self.tasks_over() {
-            task.passed_since_over += 1;
-        }
-        let deadlines = self
-            .ready
-            .timed_waiters
-            .iter()
-            .map(|task| self.tasks[task].deadline);
-        if let Some(first) = deadlines.min() {
-            self.advance_time(first);
-        }
-    }
-
-    /// Resets time to `then`, because a task woke for another reason than the time that has just passed: it need not
-    /// have passed.
-    pub(super) fn take_time_back(&mut self, then: u64) {
-        for task in self.tasks_over() {
-            task.passed_since_over -= 1;
-        }
-        self.world.clock = then;
-        let mut next = self.ready.expired.first_from(0);
-        while let Some(task) = next {
-            if self.tasks[task].deadline > then {
-                self.ready.expired.remove(task);
-                self.ready.enabled.remove(task);
-            }
-            next = self.ready.expired.first_from(task + 1);
-        }
-    }
-
-    /// Returns the tasks whose closures have returned.
-    fn tasks_over(&mut self) -> impl Iterator<Item = &mut Task> {
-        let tasks = self.tasks.as_mut_slice().iter_mut();
-        tasks.filter(|task| task.over_at != usize::MAX)
-    }
-
-    /// Advances virtual time to `time`, unless it is already later. Waits whose deadline is reached may time out.
-    pub(super) fn advance_time(&mut self, time: u64) {
-        self.world.clock = self.world.clock.max(time);
-        let mut next = self.ready.timed_waiters.first_from(0);
-        while let Some(task) = next {
-            if self.tasks[task].deadline <= self.world.clock && !self.ready.enabled.contains(task) {
-                self.ready.enabled.insert(task);
-                self.ready.expired.insert(task);
-            }
-            next = self.ready.timed_waiters.first_from(task + 1);
-        }
+        rt.ready.give_way(rt.tasks.current());
     }
 }

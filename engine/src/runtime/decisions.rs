@@ -18,6 +18,8 @@ pub(super) struct Decisions {
     pub(super) alike: Alike,
     /// The points closed in this execution, with the reasons.
     pub(super) closed: Vec<Closed>,
+    /// The alternatives of a decision, if they are not simply the enabled tasks.
+    pub(super) candidates: Vec<u32>,
     pub(super) strategy: Box<dyn Strategy>,
     /// `true` if the strategy is asked even if there is only one alternative.
     pub(super) asks_always: bool,
@@ -36,6 +38,7 @@ impl Decisions {
             departed: None,
             alike: Alike::default(),
             closed: Vec::new(),
+            candidates: Vec::new(),
             strategy,
             asks_always: needs.every_step,
             heeds_scope: needs.scope,

@@ -30,18 +30,18 @@ macro_rules! choice_point {
             preempts: $preempts,
             alternatives: $alternatives,
             choices: $runtime.decisions.decided,
-            fair: $runtime.ready.fair.active(),
+            fair: $runtime.ready.is_fair(),
             step: $runtime.record.steps,
             context_switches: $runtime.record.switches,
-            running: TaskId($runtime.ready.last),
+            running: TaskId($runtime.ready.last()),
             candidates: $candidates,
             events: $runtime.record.events.as_slice(),
             trace: &$runtime.record.trace,
             created: $runtime.tasks.created(),
             tasks: $runtime.tasks.with_earlier(),
             vars: &$runtime.objects.vars,
-            enabled: &$runtime.ready.enabled,
-            expired: &$runtime.ready.expired,
+            enabled: $runtime.ready.enabled(),
+            expired: $runtime.ready.expired(),
         }
     };
 }
@@ -50,26 +50,23 @@ impl Runtime {
     /// Decides which task goes next, and makes it current.
     #[inline(always)]
     pub(super) fn dispatch(&mut self) -> Next {
-        if let Some(task) = self.ready.must_run.pop_low() {
+        if let Some(task) = self.ready.pop_must_run_low() {
             return self.hand_over(task);
         }
-        if self.ready.slow_path
+        if self.ready.slow_path()
             && let Some(task) = self.next_eager()
         {
             return self.hand_over(task);
         }
-        let sleepers = self.ready.timed_waiters.low() | self.ready.spurious_waiters.low();
-        let enabled = self.ready.enabled.low();
-        if sleepers == 0
-            && !self.ready.slow_path
-            && let Some(task) = self.known_next(enabled)
-        {
+        let listed = self.ready.slow_path() || self.ready.any_sleeper();
+        let enabled = self.ready.enabled().low();
+        if !listed && let Some(task) = self.known_next(enabled) {
             return self.step_known(task);
         }
         if self.record.steps >= self.record.observe_from && !self.observe() {
             return Next::Stop;
         }
-        if sleepers == 0 && !self.ready.slow_path && enabled != 0 {
+        if !listed && enabled != 0 {
             self.pick(enabled)
         } else {
             self.dispatch_slow()
@@ -105,27 +102,27 @@ impl Runtime {
         if self.constraints.spins.busy() {
             self.look_at_changes();
         }
-        if self.constraints.breakpoints.is_some() && self.ready.must_run.is_empty() {
+        if self.constraints.breakpoints.is_some() && !self.ready.any_must_run() {
             self.look_at_breakpoints();
         }
-        self.ready.must_run.pop_first()
+        self.ready.pop_must_run()
     }
 
     /// Makes the decision if it is not just among the enabled tasks, or if there are many tasks.
     #[inline(never)]
     fn dispatch_slow(&mut self) -> Next {
-        self.world.time_passes = None;
-        if self.ready.enabled.is_empty() {
-            if self.ready.timed_waiters.is_empty() {
+        self.world.let_time_pass();
+        if self.ready.enabled().is_empty() {
+            if self.ready.timed_waiters().is_empty() {
                 return self.stuck();
             }
-            self.pass_time();
+            self.world.pass_time(&mut self.ready, &mut self.tasks);
             // If the trace already has a step, it will not be undone.
             self.record.forced_by_idle = self.record.steps + 1 >= self.record.observe_from;
         }
-        if self.ready.yielded || self.ready.fair.active() {
-            let counts = self.ready.yielded && !self.constraints.spins.take_void_yield();
-            self.ready.fair.step(self.ready.last, &self.ready.enabled, counts);
+        if self.ready.has_yielded() || self.ready.is_fair() {
+            let counts = self.ready.has_yielded() && !self.constraints.spins.take_void_yield();
+            self.ready.end_fair_step(counts);
         }
         self.pick_listed()
     }
@@ -133,7 +130,7 @@ impl Runtime {
     /// Chooses among the enabled tasks, given as a word.
     #[inline(always)]
     fn pick(&mut self, enabled: u64) -> Next {
-        let last = self.ready.last;
+        let last = self.ready.last();
         let others = enabled & !(1 << last);
         let goes_on = others != enabled;
         if others & others.wrapping_sub(1 - u64::from(goes_on)) == 0 {
@@ -185,25 +182,16 @@ impl Runtime {
     /// Chooses among tasks that have to be listed, because the environment may wake some, or some are held back.
     #[inline(never)]
     fn pick_listed(&mut self) -> Next {
-        let mut listed = std::mem::take(&mut self.ready.candidates);
+        let mut listed = std::mem::take(&mut self.decisions.candidates);
         listed.clear();
         let goes_on = self.list(&mut listed);
         self.note_capped();
         if self.constraints.spins.in_last_rounds() {
-            let first = listed
-                .iter()
-                .copied()
-                .find(|&task| self.ready.enabled.contains(task));
-            self.ready.candidates = listed;
+            let first = listed.iter().copied().find(|&task| self.ready.is_enabled(task));
+            self.decisions.candidates = listed;
             return self.wake(first.expect("fairness never holds back every enabled task"));
         }
-        if self.ready.fair.active() && !self.ready.unfair_left_out {
-            self.ready.unfair_left_out = self
-                .ready
-                .enabled
-                .iter()
-                .any(|task| !self.ready.fair.may_go(task, &self.ready.enabled));
-        }
+        self.ready.note_held_back();
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => {
@@ -225,7 +213,7 @@ impl Runtime {
                     Some(taken) => {
                         if goes_on && taken != 0 && self.monitored.listening.intersects(Interests::ATTRIBUTES)
                         {
-                            self.tell_status(self.ready.last, "preempted");
+                            self.tell_status(self.ready.last(), "preempted");
                         }
                         self.wake(listed[taken as usize])
                     }
@@ -233,61 +221,35 @@ impl Runtime {
                 }
             }
         };
-        self.ready.candidates = listed;
+        self.decisions.candidates = listed;
         next
     }
 
     /// Lists the alternatives. Returns `true` if the first is the default continuation. In addition to the enabled
     /// tasks it lists, within the environment's bounds, tasks that may be woken early or spuriously.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
-        let last = self.ready.last;
-        let timed_waiters = self.world.left.timeouts > 0 && !self.ready.timed_waiters.is_empty();
-        let spurious_waiters =
-            self.world.left.spurious_wakeups > 0 && !self.ready.spurious_waiters.is_empty();
-        let may_go = |&task: &u32| {
-            if self.ready.enabled.contains(task) {
-                !self.ready.fair.active() || self.ready.fair.may_go(task, &self.ready.enabled)
-            } else {
-                timed_waiters && self.ready.timed_waiters.contains(task)
-                    || spurious_waiters && self.ready.spurious_waiters.contains(task)
-            }
-        };
-        // The cyclic order after `last`: those beyond it, then those up to it.
-        if timed_waiters || spurious_waiters {
-            listed.extend((last + 1..self.tasks.created()).chain(0..last + 1).filter(may_go));
-        } else {
-            let up_to_last = self.ready.enabled.iter().take_while(|&task| task <= last);
-            let beyond = self.ready.enabled.iter_from(last + 1);
-            listed.extend(beyond.chain(up_to_last).filter(may_go));
-        }
+        self.ready.list(listed, self.tasks.created(), &self.world.left);
         if let Some(breakpoints) = &self.constraints.breakpoints {
-            self.keep_to(breakpoints, listed);
+            breakpoints.keep_to(&self.ready, &self.tasks, listed);
         }
-        let goes_on =
-            !self.ready.yielded && self.ready.enabled.contains(last) && listed.last() == Some(&last);
-        if goes_on {
-            listed.rotate_right(1);
-        }
-        goes_on
+        self.ready.put_default_first(listed)
     }
 
     /// Notes waits that could have ended here if the environment's bounds were larger.
     fn note_capped(&mut self) {
-        let waits = |tasks: &TaskSet| tasks.iter().any(|task| !self.ready.enabled.contains(task));
-        let timeouts = self.world.left.timeouts == 0 && waits(&self.ready.timed_waiters);
-        let spurious_wakeups = self.world.left.spurious_wakeups == 0 && waits(&self.ready.spurious_waiters);
-        self.world.capped.timeouts |= timeouts;
-        self.world.capped.spurious_wakeups |= spurious_wakeups;
+        let (timeouts, spurious_wakeups) = self.ready.could_wake();
+        self.world.capped.timeouts |= timeouts && self.world.left.timeouts == 0;
+        self.world.capped.spurious_wakeups |= spurious_wakeups && self.world.left.spurious_wakeups == 0;
     }
 
     /// Lets a task go, and chooses the reason of its wake-up if needed.
     fn wake(&mut self, task: u32) -> Next {
-        let expired = self.ready.expired.contains(task);
-        if self.ready.enabled.contains(task) && !expired {
+        let expired = self.ready.expired().contains(task);
+        if self.ready.is_enabled(task) && !expired {
             return self.step(task);
         }
-        let times_out = expired || self.ready.timed_waiters.contains(task) && self.world.left.timeouts > 0;
-        let spurious = self.ready.spurious_waiters.contains(task) && self.world.left.spurious_wakeups > 0;
+        let times_out = expired || self.ready.timed_waiters().contains(task) && self.world.left.timeouts > 0;
+        let spurious = self.ready.spurious_waiters().contains(task) && self.world.left.spurious_wakeups > 0;
         let wake = match (times_out, spurious) {
             (true, true) => match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
                 Some(0) => Wake::TimedOut,
@@ -298,17 +260,16 @@ impl Runtime {
             _ => Wake::Spurious,
         };
         match wake {
-            Wake::TimedOut if expired => self.world.time_passes = None,
+            Wake::TimedOut if expired => self.world.let_time_pass(),
             Wake::TimedOut => {
                 self.world.left.timeouts -= 1;
-                self.advance_time(self.tasks[task].deadline);
+                let deadline = self.tasks[task].deadline;
+                self.world.advance_time(deadline, &mut self.ready, &self.tasks);
             }
             _ => self.world.left.spurious_wakeups -= 1,
         }
-        if let Some(then) = self.world.time_passes.take() {
-            self.take_time_back(then);
-        }
-        self.ready.enabled.insert(task);
+        self.world.take_time_back(&mut self.ready, &mut self.tasks);
+        self.ready.enable(task);
         let next = self.step(task);
         self.record.waited = None;
         match wake {
@@ -335,8 +296,8 @@ impl Runtime {
     #[inline(always)]
     fn step_known(&mut self, task: u32) -> Next {
         self.record.steps += 1;
-        self.record.switches += u64::from(task != self.ready.last);
-        self.ready.last = task;
+        self.record.switches += u64::from(task != self.ready.last());
+        self.ready.take_step(task);
         self.hand_over(task)
     }
 
@@ -347,23 +308,21 @@ impl Runtime {
         if self.record.steps > self.limits.steps {
             return self.stop_at_limit();
         }
-        self.record.switches += u64::from(task != self.ready.last);
-        self.ready.last = task;
+        self.record.switches += u64::from(task != self.ready.last());
+        self.ready.take_step(task);
         if self.record.steps >= self.record.observe_from {
             let pending = &self.tasks[task].pending;
             // An operation that the environment may wake needed no gate.
             self.record.waited = (pending.gates != 0 && !pending.environment_wake)
                 .then_some((pending.gate_var, pending.gates));
         }
-        if self.ready.slow_path {
-            self.ready.yielded = false;
+        if self.ready.slow_path() {
             if let Some(breakpoints) = &mut self.constraints.breakpoints {
                 breakpoints.step(task);
             }
-            self.ready.slow_path = self.ready.fair.active()
-                || self.constraints.spins.busy()
-                || self.tasks.created() > 64
-                || self.constraints.scoped;
+            let is_needed =
+                self.constraints.spins.busy() || self.tasks.created() > 64 || self.constraints.scoped;
+            self.ready.leave_slow_path(is_needed);
         }
         self.hand_over(task)
     }
@@ -382,9 +341,7 @@ impl Runtime {
         if entry.pending.gates != 0 {
             entry.wake = Wake::Ready;
             self.objects.vars[entry.pending.gate_var].watchers.remove(task);
-            self.ready.timed_waiters.remove(task);
-            self.ready.spurious_waiters.remove(task);
-            self.ready.expired.remove(task);
+            self.ready.stop_waiting(task);
         }
         if self.tasks.hand_over(task) {
             Next::Switch
@@ -408,7 +365,7 @@ impl Runtime {
             return false;
         }
         let end = || StepEnd {
-            task: self.ready.last,
+            task: self.ready.last(),
             events: &events[begin..],
             events_end: events.len(),
             choices: self.decisions.decided,
@@ -423,7 +380,7 @@ impl Runtime {
         let is_plain = |(event, others)| {
             self.record
                 .trace
-                .is_plain(self.ready.last, event, others, !self.tasks.any_live())
+                .is_plain(self.ready.last(), event, others, !self.tasks.any_live())
         };
         if self.record.extra_footprint.is_empty()
             && !self.record.forced_by_idle
@@ -469,7 +426,7 @@ impl Runtime {
             let first = self.release_parked();
             return self.hand_over(first);
         }
-        if !self.ready.spurious_waiters.is_empty() && self.world.left.spurious_wakeups > 0 {
+        if !self.ready.spurious_waiters().is_empty() && self.world.left.spurious_wakeups > 0 {
             return self.wake_or_give_up();
         }
         self.note_capped();
@@ -479,7 +436,7 @@ impl Runtime {
     /// Ends the execution because no task can continue, unless a waiting task is woken spuriously.
     #[cold]
     fn wake_or_give_up(&mut self) -> Next {
-        let spurious_waiters: Vec<u32> = self.ready.spurious_waiters.iter().collect();
+        let spurious_waiters: Vec<u32> = self.ready.spurious_waiters().iter().collect();
         match self.decide(
             ChoiceKind::Rescue,
             false,
@@ -518,22 +475,13 @@ impl Runtime {
         let mut next = self.objects.vars[var].watchers.first_from(0);
         while let Some(task) = next {
             let entry = &self.tasks[task];
-            let passes = entry.pending.gates & open != 0;
-            self.ready.expired.remove(task);
-            if passes && !entry.pending.visible {
-                // It goes at once, so it no longer waits: nothing may time it out, or enable it twice.
-                self.objects.vars[var].watchers.remove(task);
-                self.ready.must_run.insert(task);
-                self.ready.enabled.remove(task);
-                self.ready.timed_waiters.remove(task);
-                self.ready.spurious_waiters.remove(task);
-            } else if passes {
-                self.ready.enabled.insert(task);
-            } else if self.ready.timed_waiters.contains(task) && entry.deadline <= self.world.clock {
-                self.ready.expired.insert(task);
-                self.ready.enabled.insert(task);
+            if entry.pending.gates & open == 0 {
+                self.ready.gate_closed(task, entry.deadline, self.world.clock());
+            } else if entry.pending.visible {
+                self.ready.gate_opened(task);
             } else {
-                self.ready.enabled.remove(task);
+                self.objects.vars[var].watchers.remove(task);
+                self.ready.gate_opened_to_run(task);
             }
             next = self.objects.vars[var].watchers.first_from(task + 1);
         }

@@ -43,7 +43,7 @@ impl Engine {
                 )))
             }
         }
-        self.rt().ready.must_run.clear();
+        self.rt().ready.clear_must_run();
         let mut next = 0;
         while self.rt().end.stop.is_none() {
             self.resume(next);
@@ -105,7 +105,7 @@ impl Engine {
                 rt.record.trace.sound()
             },
             fingerprint: rt.record.trace.fingerprint(),
-            unfair_left_out: rt.ready.unfair_left_out,
+            unfair_left_out: rt.ready.unfair_left_out(),
             capped: rt.world.capped,
             scoping: rt.constraints.scoping,
             breakpoints: rt.breakpoint_figures(),
@@ -273,12 +273,12 @@ impl Runtime {
         let var = self.objects.vars.add(VarKind::Task, 0, task, 0);
         self.tasks.add(var, name, site);
         if self.limits.every_operation && task > 0 {
-            self.ready.enabled.insert(task);
+            self.ready.enable(task);
         } else {
-            self.ready.must_run.insert(task);
+            self.ready.run_first(task);
         }
         if self.tasks.created() > 64 {
-            self.ready.slow_path = true;
+            self.ready.take_slow_path();
         }
         Ok(task)
     }

@@ -185,7 +185,7 @@ impl Engine {
             visible: true,
             environment_wake: false,
         };
-        rt.ready.enabled.insert(current);
+        rt.ready.enable(current);
         self.dispatch();
         let rt = self.rt();
         if rt.monitored.listening.intersects(BEFORE) {
@@ -274,19 +274,15 @@ impl Engine {
             environment_wake,
         };
         if open {
-            rt.ready.enabled.insert(current);
+            rt.ready.enable(current);
         } else {
-            rt.ready.enabled.remove(current);
+            rt.ready.disable(current);
             if let Some(deadline) = wait_limits.deadline {
                 task.deadline = deadline;
-                rt.ready.timed_waiters.insert(current);
-                if deadline <= rt.world.clock {
-                    rt.ready.expired.insert(current);
-                    rt.ready.enabled.insert(current);
-                }
+                rt.ready.wait_until(current, deadline, rt.world.clock());
             }
             if wait_limits.spurious {
-                rt.ready.spurious_waiters.insert(current);
+                rt.ready.wait_with_spurious_wakeups(current);
             }
             if rt.monitored.listening.intersects(Interests::ATTRIBUTES) {
                 rt.tell_status(current, "blocked");
@@ -493,9 +489,7 @@ impl Engine {
         let task = &mut rt.tasks[current];
         task.yielded = true;
         task.yields += 1;
-        if rt.ready.last == current {
-            (rt.ready.yielded, rt.ready.slow_path) = (true, true);
-        }
+        rt.ready.give_way(current);
         self.time_passes_while_all_give_way();
         self.end_iteration(access);
     }

@@ -106,7 +106,7 @@ struct Unordered(u32);
 impl Runtime {
     /// Returns `true` if the next operation of the task that took the last step is on an ordered atomic.
     pub(super) fn next_is_quiet(&mut self) -> bool {
-        let var = self.tasks[self.ready.last].pending.access.var;
+        let var = self.tasks[self.ready.last()].pending.access.var;
         let Some(mut ordered_atomics) = self.constraints.ordered_atomics.take() else {
             return false;
         };

@@ -166,7 +166,7 @@ impl Runtime {
         if alternatives < 2 || !self.decisions.heeds_scope {
             return false;
         }
-        let closed = match self.tasks[self.ready.last].preemptible {
+        let closed = match self.tasks[self.ready.last()].preemptible {
             _ if self.constraints.ordered_atomics.is_some() => self.next_is_quiet(),
             Some(allowed) => {
                 self.constraints.scoping.by_region |= !allowed;
@@ -193,7 +193,7 @@ impl Runtime {
         let Some(mut preemptible) = self.constraints.preemptible.take() else {
             return false;
         };
-        let access = self.tasks[self.ready.last].pending.access;
+        let access = self.tasks[self.ready.last()].pending.access;
         let site = preemptible.site(access.site);
         let variable = preemptible.variable(access.var, || var_name(self, access.var));
         let out = !preemptible.allows(site, variable);
@@ -227,7 +227,8 @@ impl Engine {
         let rt = self.rt();
         // Without schedule points at ordered atomics, another point could not make up for one that a region closes.
         if rt.decisions.heeds_scope && rt.constraints.ordered_atomics.is_none() {
-            (rt.constraints.scoped, rt.ready.slow_path) = (true, true);
+            rt.constraints.scoped = true;
+            rt.ready.take_slow_path();
         } else {
             rt.constraints.scoping.region_unheeded |= !allowed;
         }

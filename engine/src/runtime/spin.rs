@@ -300,7 +300,7 @@ impl Runtime {
             Some(known)
                 if rounds
                     .surroundings
-                    .is_some_and(|then| then.clock == self.world.clock) =>
+                    .is_some_and(|then| then.clock == self.world.clock()) =>
             {
                 let backwards = events[begin..].iter().rev().filter(own);
                 known.round(backwards.take_while(|event| only_looks(event)))
@@ -354,7 +354,7 @@ impl Runtime {
             known.learn(events[first..].iter().rev().filter(own));
         }
         if awaited.iter().any(|awaited| awaited.changed) {
-            self.constraints.spins.void_yield = self.ready.last == task;
+            self.constraints.spins.void_yield = self.ready.last() == task;
             if assumed.is_some() {
                 self.iteration_failed(task, first);
             } else {
@@ -394,12 +394,9 @@ impl Runtime {
             visible: false,
             environment_wake: false,
         };
-        self.ready.enabled.remove(task);
-        if self.ready.last == task {
-            // The yield did not happen.
-            self.ready.yielded = false;
-        }
-        self.ready.slow_path = true;
+        self.ready.disable(task);
+        self.ready.undo_yield(task);
+        self.ready.take_slow_path();
     }
 
     /// Enables the parked tasks for which something has changed.
@@ -415,7 +412,7 @@ impl Runtime {
                     .any(|awaited| awaited.changed_by(event) == Some(true))
                 {
                     self.constraints.spins.parked.remove(task);
-                    self.ready.must_run.insert(task);
+                    self.ready.run_first(task);
                 }
                 next = self.constraints.spins.parked.first_from(task + 1);
             }
@@ -431,13 +428,13 @@ impl Runtime {
         self.constraints.spins.looked = self.record.events.as_slice().len();
         self.constraints.spins.events_before = self.constraints.spins.looked;
         self.constraints.spins.last_rounds = true;
-        self.ready.slow_path = true;
+        self.ready.take_slow_path();
         while let Some(task) = self.constraints.spins.parked.pop_first() {
             self.constraints.spins.rounds[task as usize].vain = 0;
             self.constraints.spins.released.insert(task);
-            self.ready.must_run.insert(task);
+            self.ready.run_first(task);
         }
-        self.ready.must_run.pop_first().expect("a task was parked")
+        self.ready.pop_must_run().expect("a task was parked")
     }
 
     /// Counts a failed round of a released task. Returns `true` if it was the last round of the last task.

@@ -214,7 +214,9 @@ impl Runtime {
         }
         // Under fairness a task that yields twice lets the other end.
         let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);
-        self.ready.unfair_left_out |= !is_fair;
+        if !is_fair {
+            self.ready.leave_out_unfair();
+        }
         is_fair
     }
 

@@ -163,7 +163,7 @@ impl Engine {
         self.point(access);
         let rt = self.rt();
         rt.tasks.end(task);
-        rt.ready.enabled.remove(task);
+        rt.ready.disable(task);
         self.commit(access, 0, 0);
         self.change_gates(var, gate::ENDED, 0);
         let rt = self.rt();

@@ -335,10 +335,10 @@ impl Runtime {
             .get_or_insert_default()
             .sets
             .next();
-        enabled.copy_from(&self.ready.enabled);
+        enabled.copy_from(self.ready.enabled());
         disabled.clear();
         for task in self.tasks.numbers() {
-            if self.tasks[task].status != Status::Ended && !self.ready.enabled.contains(task) {
+            if self.tasks[task].status != Status::Ended && !self.ready.is_enabled(task) {
                 disabled.insert(task);
             }
         }

@@ -52,12 +52,12 @@ impl Host for View<'_> {
     }
 
     fn enabled(&self) -> Vec<TaskId> {
-        self.rt.ready.enabled.iter().map(TaskId).collect()
+        self.rt.ready.enabled().iter().map(TaskId).collect()
     }
 
     fn disabled(&self) -> Vec<TaskId> {
         let present = self.rt.tasks.numbers().filter(|&task| self.rt.is_present(task));
-        let stuck = present.filter(|&task| !self.rt.ready.enabled.contains(task));
+        let stuck = present.filter(|&task| !self.rt.ready.is_enabled(task));
         stuck.map(TaskId).collect()
     }
 

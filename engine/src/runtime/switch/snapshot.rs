@@ -92,7 +92,7 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         return;
     }
     let surroundings = LoopContext {
-        clock: rt.world.clock,
+        clock: rt.world.clock(),
         left: rt.world.left,
         random_sources: task.random_sources,
         visits: rt

@@ -46,7 +46,8 @@ impl Engine {
         // Whether it may happen depends on how often it has happened.
         let rt = self.rt();
         let access = rt.tasks[rt.tasks.current()].pending.access;
-        rt.suits_only(SoundReduction::Caching, access.op, access.site);
+        rt.record
+            .suits_only(SoundReduction::Caching, access.op, access.site);
         if *bound(&mut self.rt().world.left) == 0 || self.choose(kind, 2) == 0 {
             self.add_to_footprint(budget, Class::Read);
             return false;

@@ -87,7 +87,7 @@ struct Lead {
 }
 
 impl Breakpoints {
-    fn new(armings: Armings) -> Breakpoints {
+    pub(super) fn new(armings: Armings) -> Breakpoints {
         Breakpoints {
             table: Table::new(armings.clone()),
             sides: HashMap::new(),
@@ -109,7 +109,7 @@ impl Breakpoints {
     }
 
     /// Resets the state for a new execution.
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.table.reset();
         self.parked.clear();
         self.leads.clear();
@@ -130,6 +130,16 @@ impl Breakpoints {
         self.parked
             .iter()
             .any(|parked| parked.task == task && !parked.at_gate)
+    }
+
+    /// Returns the figures of the armed breakpoints in this execution.
+    pub(super) fn figures(&self) -> Vec<BreakpointFigures> {
+        self.table.statistics().map(BreakpointFigures::of).collect()
+    }
+
+    /// Returns `true` if armed breakpoints kept any task from continuing.
+    pub(super) fn acted(&self) -> bool {
+        self.acted
     }
 
     /// Removes from `listed` the tasks that a breakpoint holds back; if one task must go first, keeps only that one.
@@ -212,40 +222,6 @@ enum Goes {
 }
 
 impl Runtime {
-    /// Arms these breakpoints and no others.
-    pub(super) fn arm(&mut self, armings: Armings) {
-        self.constraints.breakpoints = (!armings.0.is_empty()).then(|| Box::new(Breakpoints::new(armings)));
-    }
-
-    /// Resets the breakpoints for a new execution.
-    pub(super) fn begin_breakpoints(&mut self) {
-        if let Some(breakpoints) = &mut self.constraints.breakpoints {
-            breakpoints.begin();
-            // Only the slow path of decisions respects parked tasks.
-            self.constraints.scoped = true;
-        }
-    }
-
-    /// Returns the figures of the armed breakpoints in this execution.
-    pub(super) fn breakpoint_figures(&self) -> Vec<BreakpointFigures> {
-        let Some(breakpoints) = &self.constraints.breakpoints else {
-            return Vec::new();
-        };
-        breakpoints
-            .table
-            .statistics()
-            .map(BreakpointFigures::of)
-            .collect()
-    }
-
-    /// Returns `true` if armed breakpoints kept any task from continuing.
-    pub(super) fn breakpoints_acted(&self) -> bool {
-        self.constraints
-            .breakpoints
-            .as_ref()
-            .is_some_and(|breakpoints| breakpoints.acted)
-    }
-
     /// Updates the breakpoints before a task is chosen. Parks tasks that reached a place in the source, and releases
     /// those that waited for a step that is done. If no other task can continue, releases one that waited without
     /// result.

@@ -34,7 +34,7 @@ impl Engine {
     /// Notes that the operation about to be recorded leaves one share of a value whose destructor runs code.
     pub fn leaves_last_share(self, var: u32) {
         let rt = self.rt();
-        if rt.record.steps >= rt.record.observe_from {
+        if rt.record.is_observed() {
             rt.record.trace.leaves_last_share(var);
         }
     }

@@ -5,6 +5,8 @@ use super::data_points::DataPoints;
 use super::ordered_atomics::OrderedAtomics;
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
+use crate::schedule::Premises;
+use intermezzo_breakpoint::Armings;
 
 /// The constraints on an execution, other than its prescribed choices.
 pub(super) struct Constraints {
@@ -34,6 +36,53 @@ impl Constraints {
             data_points: None,
             spins,
             scoping: Scoping::default(),
+        }
+    }
+
+    /// Resets the state for a new execution. Monitors that are notified of preemptions count as a scope, because the
+    /// slow path of decisions notifies them: `tells_preemptions` is `true` if there are any.
+    pub(super) fn begin(&mut self, tells_preemptions: bool) {
+        self.scoped = tells_preemptions;
+        self.scoping = Scoping::default();
+        if let Some(points) = &mut self.data_points {
+            points.begin();
+        }
+        if let Some(breakpoints) = &mut self.breakpoints {
+            breakpoints.begin();
+            // Only the slow path of decisions respects parked tasks.
+            self.scoped = true;
+        }
+        if let Some(preemptible) = &mut self.preemptible {
+            preemptible.begin();
+            self.scoped = true;
+        }
+        if let Some(ordered_atomics) = &mut self.ordered_atomics {
+            ordered_atomics.begin();
+            self.scoped = true;
+        }
+        self.spins.reset();
+    }
+
+    /// Arms these breakpoints and no others.
+    pub(super) fn arm(&mut self, armings: Armings) {
+        self.breakpoints = (!armings.0.is_empty()).then(|| Box::new(Breakpoints::new(armings)));
+    }
+
+    /// Returns the assumptions of the execution.
+    pub(super) fn premises(&self) -> Premises {
+        Premises {
+            known_loops: self
+                .spins
+                .known()
+                .map_or(Vec::new(), |known| known.known().to_vec()),
+            breakpoints: self
+                .breakpoints
+                .as_ref()
+                .map_or(Armings::default(), |breakpoints| breakpoints.armings().clone()),
+            data_points: self
+                .data_points
+                .as_ref()
+                .map_or(Vec::new(), |points| points.met()),
         }
     }
 }

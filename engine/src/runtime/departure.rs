@@ -45,8 +45,7 @@ impl Runtime {
     /// and the knowledge of them is dropped.
     #[cold]
     pub(super) fn depart(&mut self) {
-        self.decisions.departed = Some(self.decisions.plan.choices()[..self.decisions.prescribed].to_vec());
-        self.decisions.plan.truncate(self.decisions.decided);
+        self.decisions.depart();
         self.record.trace.clear();
     }
 }

@@ -5,11 +5,14 @@
 //! environment may wake a waiting task or fairness holds one back.
 
 use super::Runtime;
+use super::execution_record::ExecutionRecord;
+use super::ready::Ready;
 use super::stop::Stop;
-use crate::record::{TaskSet, Wake};
+use super::tasks::Tasks;
+use crate::record::{Vars, Wake};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::strategy::{Candidates, ChoicePoint};
-use crate::trace::{Aside, Class, Key, StepEnd, Touch};
+use crate::trace::{Class, Key, StepEnd};
 use intermezzo_sdk::{Interests, TaskId};
 
 /// The next action of the task that asked.
@@ -22,28 +25,35 @@ pub(super) enum Next {
     Stop,
 }
 
-/// The choice point for the strategy. It borrows all of the runtime but the strategy, so it cannot be a function.
-macro_rules! choice_point {
-    ($runtime:ident, $kind:expr, $preempts:expr, $alternatives:expr, $candidates:expr) => {
-        ChoicePoint {
-            kind: $kind,
-            preempts: $preempts,
-            alternatives: $alternatives,
-            choices: $runtime.decisions.decided,
-            fair: $runtime.ready.is_fair(),
-            step: $runtime.record.steps,
-            context_switches: $runtime.record.switches,
-            running: TaskId($runtime.ready.last()),
-            candidates: $candidates,
-            events: $runtime.record.events.as_slice(),
-            trace: &$runtime.record.trace,
-            created: $runtime.tasks.created(),
-            tasks: $runtime.tasks.with_earlier(),
-            vars: &$runtime.objects.vars,
-            enabled: $runtime.ready.enabled(),
-            expired: $runtime.ready.expired(),
-        }
-    };
+/// Returns the choice point for the strategy.
+#[inline(always)]
+fn choice_point<'a>(
+    choice: Choice,
+    candidates: Candidates<'a>,
+    choices: usize,
+    ready: &'a Ready,
+    record: &'a ExecutionRecord,
+    tasks: &'a Tasks,
+    vars: &'a Vars,
+) -> ChoicePoint<'a> {
+    ChoicePoint {
+        kind: choice.kind,
+        preempts: choice.preempts,
+        alternatives: choice.alternatives,
+        choices,
+        fair: ready.is_fair(),
+        step: record.steps,
+        context_switches: record.switches,
+        running: TaskId(ready.last()),
+        candidates,
+        events: record.events.as_slice(),
+        trace: &record.trace,
+        created: tasks.created(),
+        tasks: tasks.with_earlier(),
+        vars,
+        enabled: ready.enabled(),
+        expired: ready.expired(),
+    }
 }
 
 impl Runtime {
@@ -63,7 +73,7 @@ impl Runtime {
         if !listed && let Some(task) = self.known_next(enabled) {
             return self.step_known(task);
         }
-        if self.record.steps >= self.record.observe_from && !self.observe() {
+        if self.record.is_observed() && !self.observe() {
             return Next::Stop;
         }
         if !listed && enabled != 0 {
@@ -83,15 +93,8 @@ impl Runtime {
         if task >= 64 || enabled & 1 << task == 0 {
             return None;
         }
-        // The choice of a step's task is the first of the step's choices.
-        if choices > self.decisions.decided
-            && let Some(choice) = self.decisions.plan.choices().get(self.decisions.decided)
-            && choice.kind == ChoiceKind::Task
-        {
-            self.decisions.decided += 1;
-            if choice.preempts && choice.taken != 0 {
-                self.record.events.preempt();
-            }
+        if self.decisions.repeat(choices) {
+            self.record.events.preempt();
         }
         Some(task)
     }
@@ -118,7 +121,7 @@ impl Runtime {
             }
             self.world.pass_time(&mut self.ready, &mut self.tasks);
             // If the trace already has a step, it will not be undone.
-            self.record.forced_by_idle = self.record.steps + 1 >= self.record.observe_from;
+            self.record.forced_by_idle = self.record.is_next_observed();
         }
         if self.ready.has_yielded() || self.ready.is_fair() {
             let counts = self.ready.has_yielded() && !self.constraints.spins.take_void_yield();
@@ -135,7 +138,7 @@ impl Runtime {
         let goes_on = others != enabled;
         if others & others.wrapping_sub(1 - u64::from(goes_on)) == 0 {
             // There is one task: `last` itself, or the only other.
-            if self.record.steps >= self.record.ask_from {
+            if self.record.must_ask() {
                 let candidates = Candidates::Word {
                     default: goes_on.then_some(last),
                     others,
@@ -151,7 +154,10 @@ impl Runtime {
             rest &= rest - 1;
             alternatives += 1;
         }
-        let taken = match self.prescribed(ChoiceKind::Task, goes_on, alternatives) {
+        let taken = match self
+            .decisions
+            .take_prescribed(ChoiceKind::Task, goes_on, alternatives)
+        {
             Some(taken) => taken,
             None => {
                 let candidates = Candidates::Word {
@@ -195,7 +201,7 @@ impl Runtime {
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => {
-                if self.record.steps >= self.record.ask_from {
+                if self.record.must_ask() {
                     self.tell_only_alternative(goes_on, Candidates::List(&listed));
                 }
                 self.wake(listed[0])
@@ -279,7 +285,7 @@ impl Runtime {
             Wake::TimedOut if expired => {
                 // Time passed because no other task could continue; that is no condition if time may pass anyway.
                 self.record.forced_by_idle =
-                    self.world.environment.timeouts == 0 && self.record.steps >= self.record.observe_from;
+                    self.world.environment.timeouts == 0 && self.record.is_observed();
                 self.add_to_footprint(Key::CLOCK, Class::Write);
             }
             Wake::TimedOut => {
@@ -310,7 +316,7 @@ impl Runtime {
         }
         self.record.switches += u64::from(task != self.ready.last());
         self.ready.take_step(task);
-        if self.record.steps >= self.record.observe_from {
+        if self.record.is_observed() {
             let pending = &self.tasks[task].pending;
             // An operation that the environment may wake needed no gate.
             self.record.waited = (pending.gates != 0 && !pending.environment_wake)
@@ -368,7 +374,7 @@ impl Runtime {
             task: self.ready.last(),
             events: &events[begin..],
             events_end: events.len(),
-            choices: self.decisions.decided,
+            choices: self.decisions.decided(),
             extra_footprint: &self.record.extra_footprint,
             waited: self.record.waited,
             forced_by_idle: self.record.forced_by_idle,
@@ -403,21 +409,27 @@ impl Runtime {
 
     /// Adds an access of the current step in addition to those to the variables of its events.
     pub(super) fn add_to_footprint(&mut self, key: Key, class: Class) {
-        if self.record.steps >= self.record.observe_from {
-            self.record.extra_footprint.push(Aside {
-                touch: Touch { key, class },
-                task: self.tasks.current(),
-                events_before: self.record.events.as_slice().len(),
-            });
-        }
+        self.record.add_to_footprint(self.tasks.current(), key, class);
     }
 
     /// Shows the strategy a point with only one alternative, because it needs every step.
     #[inline(never)]
     fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) {
-        self.decisions
-            .strategy
-            .choose(&choice_point!(self, ChoiceKind::Task, goes_on, 1, candidates));
+        let choice = Choice {
+            kind: ChoiceKind::Task,
+            preempts: goes_on,
+            alternatives: 1,
+            taken: 0,
+        };
+        self.decisions.strategy.choose(&choice_point(
+            choice,
+            candidates,
+            self.decisions.decided(),
+            &self.ready,
+            &self.record,
+            &self.tasks,
+            &self.objects.vars,
+        ));
     }
 
     /// Decides what happens when no task can continue.
@@ -446,7 +458,7 @@ impl Runtime {
             Some(0) => self.give_up(),
             Some(which) => {
                 let task = spurious_waiters[which as usize - 1];
-                if self.record.steps >= self.record.ask_from {
+                if self.record.must_ask() {
                     self.tell_only_alternative(false, Candidates::List(&[task]));
                 }
                 self.wake(task)
@@ -496,24 +508,12 @@ impl Runtime {
         alternatives: u32,
         candidates: Candidates<'_>,
     ) -> Option<u32> {
-        let prescribed = self.prescribed(kind, preempts, alternatives);
+        let prescribed = self.decisions.take_prescribed(kind, preempts, alternatives);
         let taken = prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates));
         if preempts && taken.is_some_and(|taken| taken != 0) {
             self.record.events.preempt();
         }
         taken
-    }
-
-    /// Returns the prescribed decision, if there is one and it is for such a choice.
-    #[inline(always)]
-    fn prescribed(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32) -> Option<u32> {
-        let choice =
-            *self.decisions.plan.choices()[..self.decisions.prescribed].get(self.decisions.decided)?;
-        if choice.alternatives == alternatives && choice.kind == kind && choice.preempts == preempts {
-            self.decisions.decided += 1;
-            return Some(choice.taken);
-        }
-        None
     }
 
     /// Returns the strategy's decision; `None` if another was prescribed, or none was expected.
@@ -525,44 +525,35 @@ impl Runtime {
         alternatives: u32,
         candidates: Candidates<'_>,
     ) -> Option<u32> {
-        let taken = if self.decisions.decided < self.decisions.prescribed {
-            None
-        } else {
-            self.decisions
-                .strategy
-                .choose(&choice_point!(self, kind, preempts, alternatives, candidates))
-        };
-        let Some(taken) = taken else {
-            return self.diverged(
-                self.decisions.decided,
-                Choice {
-                    kind,
-                    preempts,
-                    alternatives,
-                    taken: 0,
-                },
-            );
-        };
-        assert!(taken < alternatives, "a strategy picks one of the alternatives");
         let choice = Choice {
             kind,
             preempts,
             alternatives,
-            taken,
+            taken: 0,
         };
-        self.decisions.journal.push(self.decisions.decided, choice);
-        self.decisions.plan.push(choice);
-        self.decisions.decided += 1;
-        Some(taken)
+        let taken = self.decisions.ask(&choice_point(
+            choice,
+            candidates,
+            self.decisions.decided(),
+            &self.ready,
+            &self.record,
+            &self.tasks,
+            &self.objects.vars,
+        ));
+        if taken.is_none() {
+            self.diverged(choice);
+        }
+        taken
     }
 
+    /// Stops the execution, because it reached this choice and another was prescribed, or none was expected.
     #[cold]
-    fn diverged(&mut self, at: usize, found: Choice) -> Option<u32> {
+    fn diverged(&mut self, found: Choice) {
         if self.record.events.differs().is_some() {
             // The first departure is more informative.
-            self.differed();
-            return None;
+            return self.differed();
         }
+        let at = self.decisions.decided();
         let expected = self.decisions.plan.choices().get(at).copied();
         self.depart();
         self.end.stop = Some(Stop::Diverged {
@@ -570,6 +561,5 @@ impl Runtime {
             expected,
             found: Some(found),
         });
-        None
     }
 }

@@ -1,12 +1,12 @@
 //! One execution, from its beginning to its end.
 
-use super::scope::Scoping;
+use super::breakpoints::Breakpoints;
 use super::teardown::serve;
 use super::{Abnormal, CURRENT, Engine, ExecutionOutcome, PanicNote, Runtime, Stop};
 use crate::record::{Site, VarKind};
 use crate::strategy::CompletedExecution;
 use crate::trace::{Analysis, Ending, SoundReduction};
-use intermezzo_sdk::{Interests, SyncVarOp};
+use intermezzo_sdk::Interests;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -69,7 +69,11 @@ impl Engine {
             Stop::Deadlock if rt.limits.deadlocks_allowed => Stop::Complete,
             other => other,
         };
-        rt.constraints.scoping.by_breakpoint = rt.breakpoints_acted();
+        rt.constraints.scoping.by_breakpoint = rt
+            .constraints
+            .breakpoints
+            .as_deref()
+            .is_some_and(Breakpoints::acted);
         let quiet = matches!(stop, Stop::Complete)
             && !rt.end.panics.iter().any(PanicNote::unhandled)
             && rt.monitored.listeners.reported.is_empty();
@@ -108,13 +112,17 @@ impl Engine {
             unfair_left_out: rt.ready.unfair_left_out(),
             capped: rt.world.capped,
             scoping: rt.constraints.scoping,
-            breakpoints: rt.breakpoint_figures(),
+            breakpoints: rt
+                .constraints
+                .breakpoints
+                .as_deref()
+                .map_or(Vec::new(), Breakpoints::figures),
             parked: rt.constraints.spins.parks(),
             failed_iterations: rt.constraints.spins.failed_iterations(),
             unseen_change: rt.constraints.spins.unseen_change(),
             unwound: rt.end.unwound,
-            departed: rt.decisions.departed.is_some(),
-            learned: rt.decisions.departed.is_none() && rt.constraints.spins.has_learned() || learned_points,
+            departed: rt.decisions.has_departed(),
+            learned: !rt.decisions.has_departed() && rt.constraints.spins.has_learned() || learned_points,
             toucher,
             trouble,
         }
@@ -137,70 +145,28 @@ impl Runtime {
         self.objects.begin();
         self.decisions.begin();
         self.monitored.watches_memory = self.watches_memory();
-        if let Some(points) = &mut self.constraints.data_points {
-            points.begin();
+        if self.constraints.data_points.is_some() {
             self.monitored.listeners.forget();
         }
         self.tasks.begin();
         // Monitors that are notified of preemptions are notified on the slow path of decisions.
         let heard = self.monitored.listening.intersects(Interests::ATTRIBUTES);
-        self.constraints.scoped =
-            self.constraints.preemptible.is_some() || self.constraints.ordered_atomics.is_some() || heard;
-        self.begin_breakpoints();
+        self.constraints.begin(heard);
         self.ready.begin(self.constraints.scoped);
-        self.constraints.scoping = Scoping::default();
-        if let Some(preemptible) = &mut self.constraints.preemptible {
-            preemptible.begin();
-        }
-        if let Some(ordered_atomics) = &mut self.constraints.ordered_atomics {
-            ordered_atomics.begin();
-        }
-        self.constraints.spins.reset();
         self.world.begin();
-        if self.decisions.plan.take_forgotten() {
-            self.record.trace.clear();
-        } else {
-            self.record.trace.rewind(
-                self.decisions.plan.kept(),
-                &self.objects.vars,
-                self.tasks.with_earlier(),
-            );
-        }
-        let known = self.record.trace.steps();
-        self.record
-            .events
-            .clear(known.last().map_or(0, |step| step.events_end));
-        let nothing = self.record.trace.detail() == Analysis::Nothing;
-        self.record.observe_from = if nothing { u64::MAX } else { known.len() as u64 };
-        self.record.ask_from = if self.decisions.asks_always {
-            self.record.observe_from.saturating_sub(1)
-        } else {
-            u64::MAX
-        };
-        self.record.extra_footprint.clear();
-        (self.record.waited, self.record.forced_by_idle) = (None, false);
-        self.record.steps = 0;
-        self.record.switches = 0;
+        self.record.begin(
+            &mut self.decisions.plan,
+            self.decisions.asks_always,
+            &self.objects.vars,
+            self.tasks.with_earlier(),
+        );
         self.monitored.begin();
         self.end.begin();
     }
 
-    /// Notes that an operation at this place allows no stronger reduction.
-    pub(super) fn suits_only(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
-        self.record.trace.only(sound);
-        self.note_unsuited(sound, op, site);
-    }
-
-    /// Remembers the operation and place that first allowed no stronger reduction.
-    pub(super) fn note_unsuited(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
-        if self.record.unsound.is_none_or(|(known, ..)| known < sound) {
-            self.record.unsound = Some((sound, op, site));
-        }
-    }
-
     /// Passes the completed execution to the strategy, which may learn from it.
     pub(super) fn tell_over(&mut self) {
-        if self.decisions.departed.is_none() {
+        if !self.decisions.has_departed() {
             self.decisions.strategy.finished(&CompletedExecution {
                 events: self.record.events.as_slice(),
                 trace: &self.record.trace,
@@ -212,7 +178,7 @@ impl Runtime {
 
     /// Ends the trace with the execution.
     fn end_trace(&mut self, stop: Stop) -> Stop {
-        if self.record.trace.detail() == Analysis::Nothing || self.decisions.departed.is_some() {
+        if self.record.trace.detail() == Analysis::Nothing || self.decisions.has_departed() {
             return stop;
         }
         let known = self.record.trace.steps().len() as u64;
@@ -241,16 +207,14 @@ impl Runtime {
     /// Treats an execution that ended before all its prescribed choices were made as departed from them. If it showed
     /// something, that is what counts.
     fn check_prescribed(&mut self, stop: Stop) -> Stop {
-        if self.decisions.departed.is_some() {
+        if self.decisions.has_departed() {
             return stop;
         }
-        let expected = self.decisions.plan.choices()[..self.decisions.prescribed]
-            .get(self.decisions.decided)
-            .copied();
+        let expected = self.decisions.next_prescribed();
         if expected.is_none() {
             return stop;
         }
-        let at = self.decisions.decided;
+        let at = self.decisions.decided();
         if !matches!(stop, Stop::Complete) {
             self.depart();
             return stop;

@@ -141,7 +141,7 @@ impl Executor {
 
     /// Arms these breakpoints and no others.
     pub fn arm(&mut self, armings: Armings) {
-        self.runtime.arm(armings);
+        self.runtime.constraints.arm(armings);
     }
 
     /// Returns the number of places at which races have made accesses schedule points.
@@ -238,10 +238,7 @@ impl Executor {
     /// # Panics
     /// It did not depart.
     pub fn give_up(&mut self) {
-        let rt = &mut *self.runtime;
-        let prescribed = rt.decisions.departed.take().expect("an execution that departed");
-        rt.decisions.plan.truncate(0);
-        rt.decisions.plan.replace(&prescribed);
+        self.runtime.decisions.prescribe_again();
     }
 
     /// Writes the choices of executions to this journal, except for those that run apart.
@@ -256,7 +253,7 @@ impl Executor {
 
     /// Returns the present assumptions of executions.
     pub fn premises(&self) -> Premises {
-        self.runtime.premises()
+        self.runtime.constraints.premises()
     }
 
     /// Runs executions of another strategy, with or without monitors. Afterwards everything is as before, except that
@@ -393,20 +390,7 @@ impl Executor {
     /// Returns the operation, with its place, in the last execution for which nothing stronger is sound; `None` if
     /// there is none.
     pub fn unsound(&self, sound: SoundReduction) -> Option<String> {
-        let rt = &self.runtime;
-        let of_kind = rt
-            .record
-            .events
-            .as_slice()
-            .iter()
-            .find(|event| SoundReduction::of(event.op) == sound);
-        let (op, site) = match of_kind {
-            Some(event) => (event.op, event.site),
-            None => match rt.record.unsound {
-                Some((own, op, site)) if own == sound => (op, site),
-                _ => return None,
-            },
-        };
+        let (op, site) = self.runtime.record.unsound(sound)?;
         Some(format!("{} at {}", in_words(op), site_name(site)))
     }
 
@@ -420,7 +404,7 @@ impl Executor {
             .prepares_before_save()
             && self.ahead.is_none()
         {
-            self.ahead = Some(if self.runtime.decisions.departed.is_some() {
+            self.ahead = Some(if self.runtime.decisions.has_departed() {
                 self.prepare_again();
                 true
             } else {

@@ -4,9 +4,7 @@ use super::naming::{site_name, task_name, var_name};
 use super::{EventLine, FailureContext, Runtime, Waiting};
 use crate::described::{FindingDeed, NamedPlace};
 use crate::record::{Event, NOBODY, Status, VarKind};
-use crate::schedule::Premises;
 use crate::strategy::Operation;
-use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{Deed, EventId, SyncVar, SyncVarOp, TaskId};
 
 impl Runtime {
@@ -120,7 +118,7 @@ impl Runtime {
             })
             .collect();
         let current = named(self.tasks.current());
-        let choices = self.choices_with_closed();
+        let choices = self.decisions.with_closed();
         FailureContext {
             panics,
             waiting,
@@ -130,28 +128,7 @@ impl Runtime {
             toucher: None,
             unlike: self.decisions.alike.told(),
             choices,
-            premises: self.premises(),
-        }
-    }
-
-    /// Returns the assumptions of the execution.
-    pub(super) fn premises(&self) -> Premises {
-        Premises {
-            known_loops: self
-                .constraints
-                .spins
-                .known()
-                .map_or(Vec::new(), |known| known.known().to_vec()),
-            breakpoints: self
-                .constraints
-                .breakpoints
-                .as_ref()
-                .map_or(Armings::default(), |breakpoints| breakpoints.armings().clone()),
-            data_points: self
-                .constraints
-                .data_points
-                .as_ref()
-                .map_or(Vec::new(), |points| points.met()),
+            premises: self.constraints.premises(),
         }
     }
 }

@@ -261,7 +261,7 @@ impl Engine {
         at.watchers.insert(current);
         if environment_wake {
             // Whether it may depends on how often that has happened.
-            rt.suits_only(SoundReduction::Caching, op, site);
+            rt.record.suits_only(SoundReduction::Caching, op, site);
             rt.add_to_footprint(Key::SPURIOUS, Class::Read);
             rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
         }

@@ -13,7 +13,6 @@
 use super::naming::var_name;
 use super::{Engine, Runtime};
 use crate::record::Site;
-use crate::schedule::{Choice, ChoiceKind};
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -152,13 +151,6 @@ impl Preemptible {
     }
 }
 
-/// A closed point: a decision that the strategy was not asked for.
-pub(super) struct Closed {
-    /// The number of decisions before it.
-    decided: usize,
-    alternatives: u32,
-}
-
 impl Runtime {
     /// Returns `true` if the task that took the last step can and must continue: the point is then closed.
     /// `alternatives` is the number of tasks that could go.
@@ -179,11 +171,7 @@ impl Runtime {
             }
         };
         if closed {
-            let decided = self.decisions.decided;
-            self.decisions.closed.push(Closed {
-                decided,
-                alternatives,
-            });
+            self.decisions.close(alternatives);
         }
         closed
     }
@@ -199,25 +187,6 @@ impl Runtime {
         let out = !preemptible.allows(site, variable);
         self.constraints.preemptible = Some(preemptible);
         out
-    }
-
-    /// Returns the decisions of the execution, including those at closed points.
-    pub(super) fn choices_with_closed(&self) -> Vec<Choice> {
-        let decided = self.decisions.plan.choices();
-        let mut all = Vec::with_capacity(decided.len() + self.decisions.closed.len());
-        let mut closed = self.decisions.closed.iter().peekable();
-        for at in 0..=decided.len() {
-            while let Some(point) = closed.next_if(|point| point.decided == at) {
-                all.push(Choice {
-                    kind: ChoiceKind::Task,
-                    preempts: true,
-                    alternatives: point.alternatives,
-                    taken: 0,
-                });
-            }
-            all.extend(decided.get(at));
-        }
-        all
     }
 }
 

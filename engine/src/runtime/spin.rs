@@ -369,7 +369,7 @@ impl Runtime {
     /// already been notified of them.)
     fn iteration_failed(&mut self, task: u32, first_event: usize) {
         if self.constraints.spins.known.is_some()
-            && self.record.steps >= self.record.observe_from
+            && self.record.is_observed()
             && !self.constraints.spins.last_rounds
         {
             // Earlier steps may belong to it: the round is first added to the trace, and then elided.
@@ -385,7 +385,8 @@ impl Runtime {
             self.constraints.spins.looked = self.record.events.as_slice().len();
         }
         self.constraints.spins.parks += 1;
-        self.note_unsuited(SoundReduction::SourceSets, access.op, access.site);
+        self.record
+            .note_unsuited(SoundReduction::SourceSets, access.op, access.site);
         self.constraints.spins.parked.insert(task);
         self.tasks[task].pending = Pending {
             access,

@@ -180,24 +180,26 @@ impl Engine {
     /// Registers memory that the allocator has just given to the test.
     pub fn keep_heap(self, pointer: *mut u8, layout: Layout) -> u32 {
         let user = self.task();
-        let blocks = &mut self.rt().objects.blocks;
-        blocks.layouts.push((pointer, layout));
-        blocks.add(BlockKind::Heap, pointer.addr(), layout.size(), user)
+        self.with(|rt| {
+            let blocks = &mut rt.objects.blocks;
+            blocks.layouts.push((pointer, layout));
+            blocks.add(BlockKind::Heap, pointer.addr(), layout.size(), user)
+        })
     }
 
     /// Returns the block of the allocator that begins there, if it belongs to this execution.
     pub fn heap_block(self, pointer: *mut u8) -> Option<u32> {
-        self.rt().objects.blocks.heap_from(pointer.addr())
+        self.with(|rt| rt.objects.blocks.heap_from(pointer.addr()))
     }
 
     /// Registers a block that the allocator's callers do not see.
     pub fn note_block(self, kind: BlockKind, start: usize, size: usize) -> u32 {
         let user = self.task();
-        self.rt().objects.blocks.add(kind, start, size, user)
+        self.with(|rt| rt.objects.blocks.add(kind, start, size, user))
     }
 
     /// Removes a block that is not the allocator's.
     pub fn forget_block(self, block: u32) {
-        self.rt().objects.blocks.forget(block);
+        self.with(|rt| rt.objects.blocks.forget(block));
     }
 }

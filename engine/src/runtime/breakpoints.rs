@@ -476,20 +476,20 @@ impl Runtime {
 impl Engine {
     /// Returns `true` if a breakpoint of this name is armed.
     pub(crate) fn breakpoint_armed(self, name: &str) -> bool {
-        let rt = self.rt();
-        let breakpoints = rt.constraints.breakpoints.as_ref().filter(|_| !rt.end.teardown);
-        breakpoints.is_some_and(|breakpoints| breakpoints.table.is_armed(name))
+        self.with(|rt| {
+            let breakpoints = rt.constraints.breakpoints.as_ref().filter(|_| !rt.end.teardown);
+            breakpoints.is_some_and(|breakpoints| breakpoints.table.is_armed(name))
+        })
     }
 
     /// Visits a place of a breakpoint with the current task; returns when the task may continue.
     pub(crate) fn visit_breakpoint(self, mut visit: Visit<'_>) -> Passed {
-        let rt = self.rt();
-        let current = rt.tasks.current();
-        if rt.end.teardown {
+        let current = self.task();
+        if self.in_teardown() {
             return Passed::default();
         }
         // The runtime is released while predicates of the test run; places that they reach have no effect.
-        let Some(mut breakpoints) = rt.constraints.breakpoints.take() else {
+        let Some(mut breakpoints) = self.with(|rt| rt.constraints.breakpoints.take()) else {
             return Passed::default();
         };
         let holds = visit
@@ -497,21 +497,26 @@ impl Engine {
             .is_none_or(|lock| breakpoints.visitor(current).held.contains(&lock));
         let arrived = catch_unwind(AssertUnwindSafe(|| breakpoints.table.arrive(&mut visit, holds)));
         let arrived = arrived.unwrap_or_else(|panic| {
-            self.rt().constraints.breakpoints = Some(std::mem::take(&mut breakpoints));
+            let breakpoints = std::mem::take(&mut breakpoints);
+            self.with(|rt| rt.constraints.breakpoints = Some(breakpoints));
             resume_unwind(panic)
         });
-        let rt = self.rt();
-        let goes = rt.settle(&mut breakpoints, current, visit.name, arrived, false, true);
-        rt.constraints.breakpoints = Some(breakpoints);
+        let goes = self.with(|rt| {
+            let goes = rt.settle(&mut breakpoints, current, visit.name, arrived, false, true);
+            rt.constraints.breakpoints = Some(breakpoints);
+            goes
+        });
         match goes {
             Goes::On(passed) => passed,
             Goes::Later => {
                 let var = self.task_var(current);
                 let access = Access::nowhere(SyncVarOp::Yield, visit.site);
                 self.wait(access, var, gate::PASSED, WaitLimits::default());
-                let breakpoints = self.rt().constraints.breakpoints.as_mut();
-                breakpoints.map_or(Passed::default(), |breakpoints| {
-                    breakpoints.visitor(current).passed
+                self.with(|rt| {
+                    let breakpoints = rt.constraints.breakpoints.as_mut();
+                    breakpoints.map_or(Passed::default(), |breakpoints| {
+                        breakpoints.visitor(current).passed
+                    })
                 })
             }
         }
@@ -519,32 +524,34 @@ impl Engine {
 
     /// Ends a turn.
     pub(crate) fn breakpoint_turn_over(self, turn: Ticket) {
-        let rt = self.rt();
-        if rt.end.teardown {
-            return;
-        }
-        if let Some(mut breakpoints) = rt.constraints.breakpoints.take() {
-            rt.end_lead(&mut breakpoints, turn);
-            rt.constraints.breakpoints = Some(breakpoints);
-        }
+        self.with(|rt| {
+            if rt.end.teardown {
+                return;
+            }
+            if let Some(mut breakpoints) = rt.constraints.breakpoints.take() {
+                rt.end_lead(&mut breakpoints, turn);
+                rt.constraints.breakpoints = Some(breakpoints);
+            }
+        });
     }
 
     /// Notes that the current task holds the lock at this address, or no longer holds it.
     pub(crate) fn mark_held(self, lock: usize, holds: bool) {
-        let rt = self.rt();
-        let current = rt.tasks.current();
-        if let Some(breakpoints) = &mut rt.constraints.breakpoints {
-            let held = &mut breakpoints.visitor(current).held;
-            if holds {
-                held.push(lock);
-            } else if let Some(at) = held.iter().rposition(|&known| known == lock) {
-                held.remove(at);
+        self.with(|rt| {
+            let current = rt.tasks.current();
+            if let Some(breakpoints) = &mut rt.constraints.breakpoints {
+                let held = &mut breakpoints.visitor(current).held;
+                if holds {
+                    held.push(lock);
+                } else if let Some(at) = held.iter().rposition(|&known| known == lock) {
+                    held.remove(at);
+                }
             }
-        }
+        });
     }
 
     /// Notes that the test tries to arm breakpoints itself, which only the settings can do.
     pub fn arming_unheeded(self) {
-        self.rt().constraints.scoping.arming_unheeded = true;
+        self.with(|rt| rt.constraints.scoping.arming_unheeded = true);
     }
 }

@@ -10,7 +10,7 @@
 //! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends.
 //! The distance does not depend on other tasks. So their steps commute with a read, unless they touch the clock.
 
-use super::Engine;
+use super::{Engine, Runtime};
 use crate::record::{Access, Event, Site, VarKind};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
@@ -73,78 +73,55 @@ impl Engine {
     /// Reads the clock, which moves it. Returns virtual time in nanoseconds since the execution began.
     pub fn look_at_clock(self, site: Site) -> u64 {
         self.read_clock(Class::Write, site);
-        let rt = self.rt();
-        let task = rt.tasks.current();
-        let events = rt.record.events.as_slice();
-        let same = |place: &&mut Place| place.task == task && place.site == site;
-        let tick = match rt.world.looks.places.iter_mut().find(same) {
-            Some(place) => {
-                let mut since = events[place.events..].iter();
-                let waits = !since.any(|event| event.task == task && does_something(event));
-                place.count += 1;
-                place.events = events.len();
-                place.tick = if waits || place.count > LOOKS_SLOW {
-                    place.tick.saturating_mul(2).min(TICK_MAX)
-                } else {
+        self.with(|rt| {
+            let task = rt.tasks.current();
+            let events = rt.record.events.as_slice();
+            let same = |place: &&mut Place| place.task == task && place.site == site;
+            let tick = match rt.world.looks.places.iter_mut().find(same) {
+                Some(place) => {
+                    let mut since = events[place.events..].iter();
+                    let waits = !since.any(|event| event.task == task && does_something(event));
+                    place.count += 1;
+                    place.events = events.len();
+                    place.tick = if waits || place.count > LOOKS_SLOW {
+                        place.tick.saturating_mul(2).min(TICK_MAX)
+                    } else {
+                        TICK
+                    };
+                    place.tick
+                }
+                None => {
+                    rt.world.looks.places.push(Place {
+                        task,
+                        site,
+                        count: 1,
+                        events: events.len(),
+                        tick: TICK,
+                    });
                     TICK
-                };
-                place.tick
-            }
-            None => {
-                rt.world.looks.places.push(Place {
-                    task,
-                    site,
-                    count: 1,
-                    events: events.len(),
-                    tick: TICK,
-                });
-                TICK
-            }
-        };
-        let time = rt.world.clock().saturating_add(tick);
-        rt.world.advance_time(time, &mut rt.ready, &rt.tasks);
-        rt.world.clock()
+                }
+            };
+            let time = rt.world.clock().saturating_add(tick);
+            rt.world.advance_time(time, &mut rt.ready, &rt.tasks);
+            rt.world.clock()
+        })
     }
 
     /// Advances virtual time to `time`, unless it is already later.
     pub fn advance_clock(self, time: u64) {
         self.add_to_footprint(Key::CLOCK, Class::Write);
-        let rt = self.rt();
-        rt.world.advance_time(time, &mut rt.ready, &rt.tasks);
-    }
-
-    /// Lets time pass because the current task has yielded. If all tasks that can continue only yield, and some wait
-    /// has a deadline, time advances to the first one. So a loop ends that waits for the effects of a time-out. A task
-    /// that is parked at a breakpoint has then waited without result.
-    pub(super) fn time_passes_while_all_give_way(self) {
-        let rt = self.rt();
-        if rt.ready.timed_waiters().is_empty() && rt.constraints.breakpoints.is_none()
-            || !rt.ready.enabled().iter().all(|task| rt.tasks[task].yielded)
-        {
-            return;
-        }
-        let current = rt.tasks.current();
-        let gives_way = |event: &Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
-        let since = rt.record.events.as_slice().iter().rev().skip(1);
-        let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
-        // Nothing was written since this task last yielded.
-        if since.any(|event| event.task == current && gives_way(event)) {
-            if rt.ready.timed_waiters().is_empty() {
-                rt.let_go_while_all_give_way();
-                return;
-            }
-            rt.add_to_footprint(Key::CLOCK, Class::Write);
-            rt.world.pass_time(&mut rt.ready, &mut rt.tasks);
-        }
+        self.with(|rt| rt.world.advance_time(time, &mut rt.ready, &rt.tasks));
     }
 
     /// Performs a visible operation that reads the clock: other tasks may move it first.
     fn read_clock(self, class: Class, site: Site) {
-        let rt = self.rt();
-        if rt.end.teardown {
+        if self.in_teardown() {
             return;
         }
-        let clock = *(rt.world.looks.var).get_or_insert_with(|| rt.objects.vars.add(VarKind::Clock, 0, 0, 0));
+        let clock = self.with(|rt| {
+            let vars = &mut rt.objects.vars;
+            *(rt.world.looks.var).get_or_insert_with(|| vars.add(VarKind::Clock, 0, 0, 0))
+        });
         let access = Access::new(SyncVarOp::DataRead, clock, site);
         self.enter(access);
         self.add_to_footprint(Key::CLOCK, class);
@@ -169,7 +146,7 @@ impl Engine {
     /// Returns the virtual time after this limit.
     fn after(self, limit: Duration) -> u64 {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        self.rt().world.clock().saturating_add(limit)
+        self.with(|rt| rt.world.clock()).saturating_add(limit)
     }
 
     /// Records that the current task's operation timed out, which counts as a yield.
@@ -182,7 +159,32 @@ impl Engine {
             0,
             0,
         );
-        let rt = self.rt();
-        rt.ready.give_way(rt.tasks.current());
+        self.with(|rt| rt.ready.give_way(rt.tasks.current()));
+    }
+}
+
+impl Runtime {
+    /// Lets time pass because the current task has yielded. If all tasks that can continue only yield, and some wait
+    /// has a deadline, time advances to the first one. So a loop ends that waits for the effects of a time-out. A task
+    /// that is parked at a breakpoint has then waited without result.
+    pub(super) fn time_passes_while_all_give_way(&mut self) {
+        if self.ready.timed_waiters().is_empty() && self.constraints.breakpoints.is_none()
+            || !self.ready.enabled().iter().all(|task| self.tasks[task].yielded)
+        {
+            return;
+        }
+        let current = self.tasks.current();
+        let gives_way = |event: &Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
+        let since = self.record.events.as_slice().iter().rev().skip(1);
+        let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
+        // Nothing was written since this task last yielded.
+        if since.any(|event| event.task == current && gives_way(event)) {
+            if self.ready.timed_waiters().is_empty() {
+                self.let_go_while_all_give_way();
+                return;
+            }
+            self.add_to_footprint(Key::CLOCK, Class::Write);
+            self.world.pass_time(&mut self.ready, &mut self.tasks);
+        }
     }
 }

@@ -2,134 +2,149 @@
 
 use super::breakpoints::Breakpoints;
 use super::teardown::serve;
-use super::{Abnormal, CURRENT, Engine, ExecutionOutcome, PanicNote, Runtime, Stop};
+use super::{Abnormal, Engine, ExecutionOutcome, FailureContext, PanicNote, Runtime, Stop};
 use crate::record::{Site, VarKind};
-use crate::strategy::CompletedExecution;
+use crate::strategy::{CompletedExecution, Operation};
 use crate::trace::{Analysis, Ending, SoundReduction};
 use intermezzo_sdk::Interests;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Clears `CURRENT`, however the execution ends.
-pub(super) struct ResetCurrent;
-
-impl Drop for ResetCurrent {
-    fn drop(&mut self) {
-        CURRENT.set(std::ptr::null_mut());
-    }
-}
-
 impl Engine {
     /// Runs one execution of the test, which has been begun.
     pub(super) fn run(self, test: &dyn Fn()) -> ExecutionOutcome {
-        if self.rt().monitored.listeners.any() {
-            self.rt().tell_begin();
-        }
+        let main = self.with(|rt| {
+            if rt.monitored.listeners.any() {
+                rt.tell_begin();
+            }
+            rt.new_task(None, Location::caller())
+        });
         let body = move || test();
-        match self.rt().new_task(None, Location::caller()) {
-            Ok(main) => {
-                let entry = &mut self.rt().tasks[main];
+        match main {
+            Ok(main) => self.with(|rt| {
+                let entry = &mut rt.tasks[main];
                 // The main task has no creator. The counts are of the execution before, and must not enter its
                 // identity.
                 (entry.children, entry.ordinal) = (0, 0);
                 // The main task is not joined: its result is dropped at its end.
                 entry.detached = true;
                 // SAFETY: the test outlives this call, and the room is emptied before it returns.
-                unsafe { self.rt().tasks.room(main).fill(body) };
-            }
-            Err(error) => {
-                self.rt().end.stop = Some(Stop::Misuse(format!(
+                unsafe { rt.tasks.room(main).fill(body) };
+            }),
+            Err(error) => self.with(|rt| {
+                rt.end.stop = Some(Stop::Misuse(format!(
                     "no memory for the stack of a task: {error}"
-                )))
-            }
+                )));
+            }),
         }
-        self.rt().ready.clear_must_run();
+        self.with(|rt| rt.ready.clear_must_run());
         let mut next = 0;
-        while self.rt().end.stop.is_none() {
+        while self.with(|rt| rt.end.stop.is_none()) {
             self.resume(next);
-            next = self.rt().tasks.current();
+            next = self.task();
         }
-        let rt = self.rt();
-        rt.mark_unwinding();
-        let stop = rt.end.stop.take().expect("the loop ends with a reason");
-        let stop = rt.check_prescribed(stop);
-        rt.verify_quiet();
-        let stop = rt.end_trace(stop);
+        let verdict = self.with(Runtime::judge);
+        self.clear_away(self.with(|rt| rt.end.damaged));
+        self.with(|rt| rt.outcome(verdict))
+    }
+}
+
+/// The end of an execution before its tasks are cleared away.
+struct Verdict {
+    stop: Stop,
+    /// The next operations of the tasks that are left, after a deadlock.
+    wanted: Vec<Operation>,
+    /// The description of the execution; `None` if there is nothing to report.
+    scene: Option<FailureContext>,
+    /// `true` if places that race became schedule points.
+    learned_points: bool,
+}
+
+impl Runtime {
+    /// Ends the record of the execution, notifies the monitors, and describes what there is to report.
+    fn judge(&mut self) -> Verdict {
+        self.mark_unwinding();
+        let stop = self.end.stop.take().expect("the loop ends with a reason");
+        let stop = self.check_prescribed(stop);
+        self.verify_quiet();
+        let stop = self.end_trace(stop);
         let complete = matches!(stop, Stop::Complete);
-        if rt.monitored.listeners.any() {
-            rt.tell_end(complete);
+        if self.monitored.listeners.any() {
+            self.tell_end(complete);
         }
-        let learned_points = rt.constraints.data_points.is_some() && rt.learn_data_points();
+        let learned_points = self.constraints.data_points.is_some() && self.learn_data_points();
         let wanted = match stop {
-            Stop::Deadlock => rt.wanted(),
+            Stop::Deadlock => self.wanted(),
             _ => Vec::new(),
         };
         // To all but the monitors this is an end like any other.
         let stop = match stop {
-            Stop::Deadlock if rt.limits.deadlocks_allowed => Stop::Complete,
+            Stop::Deadlock if self.limits.deadlocks_allowed => Stop::Complete,
             other => other,
         };
-        rt.constraints.scoping.by_breakpoint = rt
-            .constraints
-            .breakpoints
-            .as_deref()
-            .is_some_and(Breakpoints::acted);
+        let breakpoints = self.constraints.breakpoints.as_deref();
+        self.constraints.scoping.by_breakpoint = breakpoints.is_some_and(Breakpoints::acted);
         let quiet = matches!(stop, Stop::Complete)
-            && !rt.end.panics.iter().any(PanicNote::unhandled)
-            && rt.monitored.listeners.reported.is_empty();
-        let scene = if quiet { None } else { Some(rt.scene()) };
-        rt.clear_away(rt.end.damaged);
-        let rt = self.rt();
-        if rt.objects.blocks.any() {
-            rt.free_blocks(rt.end.damaged || rt.end.forgot);
+            && !self.end.panics.iter().any(PanicNote::unhandled)
+            && self.monitored.listeners.reported.is_empty();
+        let scene = if quiet { None } else { Some(self.scene()) };
+        Verdict {
+            stop,
+            wanted,
+            scene,
+            learned_points,
         }
-        let toucher = rt.watched.pulse().toucher();
-        let trouble = if quiet && !rt.end.damaged {
+    }
+
+    /// Returns the outcome of the execution, whose tasks have been cleared away.
+    fn outcome(&mut self, verdict: Verdict) -> ExecutionOutcome {
+        if self.objects.blocks.any() {
+            self.free_blocks(self.end.damaged || self.end.forgot);
+        }
+        let toucher = self.watched.pulse().toucher();
+        let trouble = if verdict.scene.is_none() && !self.end.damaged {
             None
         } else {
             // The teardown of an execution that ended well crashed: its events are still there.
-            let mut scene = scene.unwrap_or_else(|| rt.scene());
+            let mut scene = verdict.scene.unwrap_or_else(|| self.scene());
             scene.toucher.clone_from(&toucher);
             Some(Box::new(Abnormal {
-                stop,
-                wanted,
+                stop: verdict.stop,
+                wanted: verdict.wanted,
                 scene,
-                damaged: rt.end.damaged,
-                crash_cleared: rt.end.crash_cleared,
+                damaged: self.end.damaged,
+                crash_cleared: self.end.crash_cleared,
             }))
         };
+        let spins = &self.constraints.spins;
+        let breakpoints = self.constraints.breakpoints.as_deref();
+        let departed = self.decisions.has_departed();
         ExecutionOutcome {
-            steps: rt.record.steps,
-            switches: rt.record.switches,
-            tasks: rt.tasks.created(),
-            plain_accesses: rt.monitored.plain_accesses,
-            sound: if rt.constraints.spins.parks() > 0 {
-                rt.record.trace.sound().max(rt.suits_parked())
+            steps: self.record.steps,
+            switches: self.record.switches,
+            tasks: self.tasks.created(),
+            plain_accesses: self.monitored.plain_accesses,
+            sound: if spins.parks() > 0 {
+                self.record.trace.sound().max(self.suits_parked())
             } else {
-                rt.record.trace.sound()
+                self.record.trace.sound()
             },
-            fingerprint: rt.record.trace.fingerprint(),
-            unfair_left_out: rt.ready.unfair_left_out(),
-            capped: rt.world.capped,
-            scoping: rt.constraints.scoping,
-            breakpoints: rt
-                .constraints
-                .breakpoints
-                .as_deref()
-                .map_or(Vec::new(), Breakpoints::figures),
-            parked: rt.constraints.spins.parks(),
-            failed_iterations: rt.constraints.spins.failed_iterations(),
-            unseen_change: rt.constraints.spins.unseen_change(),
-            unwound: rt.end.unwound,
-            departed: rt.decisions.has_departed(),
-            learned: !rt.decisions.has_departed() && rt.constraints.spins.has_learned() || learned_points,
+            fingerprint: self.record.trace.fingerprint(),
+            unfair_left_out: self.ready.unfair_left_out(),
+            capped: self.world.capped,
+            scoping: self.constraints.scoping,
+            breakpoints: breakpoints.map_or(Vec::new(), Breakpoints::figures),
+            parked: spins.parks(),
+            failed_iterations: spins.failed_iterations(),
+            unseen_change: spins.unseen_change(),
+            unwound: self.end.unwound,
+            departed,
+            learned: !departed && spins.has_learned() || verdict.learned_points,
             toucher,
             trouble,
         }
     }
-}
 
-impl Runtime {
     /// Returns the strongest reduction that is sound for an execution in which tasks were parked. Within a bound on
     /// preemptions only caching is. A switch away from a parked task is free, and whether it is parked depends on when
     /// it looked, which an elided round does not show.

@@ -4,7 +4,6 @@ use super::constraints::Constraints;
 use super::data_points::DataPoints;
 use super::decisions::Decisions;
 use super::ending::ExecutionEnd;
-use super::execution::ResetCurrent;
 use super::execution_record::ExecutionRecord;
 use super::journal::Journal;
 use super::listen::{Listeners, Monitored, Reported};
@@ -16,7 +15,7 @@ use super::spin::Spins;
 use super::tasks::Tasks;
 use super::watchdog::Watched;
 use super::world::World;
-use super::{CURRENT, Emergency, Engine, ExecutionOutcome, Runtime};
+use super::{Emergency, Engine, ExecutionOutcome, Runtime};
 use crate::environment::Environment;
 use crate::record::Task;
 use crate::schedule::{ChoiceKind, Premises};
@@ -204,16 +203,16 @@ impl Executor {
     pub fn execute(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
         self.runtime.begin();
         assert!(
-            CURRENT.get().is_null(),
+            Engine::current().is_none(),
             "an exploration runs inside another one on the same thread"
         );
         self.runtime.watched.pulse().begin(self.runtime.objects.epoch);
         let plan = &self.runtime.decisions.plan;
         self.runtime.decisions.journal.begin(plan.choices(), plan.kept());
-        CURRENT.set(&raw mut *self.runtime);
-        let reset = ResetCurrent;
-        let executed = Engine(CURRENT.get()).run(test);
-        drop(reset);
+        // SAFETY: the runtime is boxed, and until the guard is dropped it is only used through the handle.
+        let (engine, current) = unsafe { Engine::make_current(&raw mut *self.runtime) };
+        let executed = engine.run(test);
+        drop(current);
         self.runtime.watched.pulse().end();
         self.runtime.decisions.journal.end();
         self.runtime.decisions.plan.settle();

@@ -14,8 +14,8 @@
 //! - The decision about the next task is made inside the operation, by the task that reaches it (`dispatch.rs`). If
 //!   that task continues itself there is no switch.
 //!
-//! **Aliasing.** The runtime stays at one address, reached by a raw pointer in a thread-local. A `&mut Runtime` is
-//! taken again after every switch and never held across one.
+//! [`Engine`] lends the runtime to one closure at a time (`handle.rs`), so that no `&mut Runtime` is held across a
+//! switch.
 
 mod adversity;
 mod alike;
@@ -39,6 +39,7 @@ mod failure_context;
 mod fair;
 mod fiber;
 mod glance;
+mod handle;
 mod image;
 pub mod interrupt;
 pub mod journal;
@@ -69,6 +70,7 @@ pub use emergency::Emergency;
 pub use executor::{Executor, Limits};
 pub use glance::Glance;
 pub use glance::Glancing;
+pub use handle::Engine;
 pub use listen::{DataAccess, Does, Listeners, Owner, Reported};
 pub use livelock::{Endless, EndlessLoop, Verdict};
 pub use naming::{site_name, var_identity};
@@ -84,29 +86,21 @@ pub use watchdog::{Doing, Hang};
 pub use crate::record::{Access, Gates, Local, Site, VarKind, WaitLimits, Wake, gate};
 
 use crate::environment::Environment;
-use crate::record::{NOBODY, Pending, Task};
+use crate::record::{NOBODY, Pending};
 use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
 use crate::trace::{Class, Key, SoundReduction};
 use constraints::Constraints;
 use decisions::Decisions;
-use dispatch::Next;
 use ending::ExecutionEnd;
 use execution_record::ExecutionRecord;
-use fiber::Fiber;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
 use listen::Monitored;
 use objects::Objects;
 use ready::Ready;
-use std::cell::Cell;
 use tasks::Tasks;
-use watchdog::{Pulse, Watched};
+use watchdog::Watched;
 use world::World;
-
-thread_local! {
-    /// The runtime whose task runs on this thread; null outside any execution.
-    static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
-}
 
 /// The state of one worker: the current execution, and what later ones reuse.
 pub(crate) struct Runtime {
@@ -129,35 +123,7 @@ pub(crate) struct Runtime {
 const BEFORE: Interests = Interests::SCHEDULE_POINTS.and(Interests::ENABLED_SETS);
 const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
 
-/// The runtime of the execution that the caller is part of.
-#[derive(Clone, Copy)]
-pub struct Engine(*mut Runtime);
-
 impl Engine {
-    /// Returns the engine, if the caller is inside an execution.
-    #[inline(always)]
-    pub fn current() -> Option<Engine> {
-        let runtime = CURRENT.get();
-        if runtime.is_null() {
-            None
-        } else {
-            Some(Engine(runtime))
-        }
-    }
-
-    /// Returns the runtime, for a use that ends before control goes to another task.
-    #[inline(always)]
-    #[allow(
-        clippy::mut_from_ref,
-        reason = "the handle is a raw pointer; see the safety argument"
-    )]
-    pub(super) fn rt<'a>(self) -> &'a mut Runtime {
-        // SAFETY: the worker sets `CURRENT` for as long as its runtime lives, on the thread that runs all its tasks.
-        // Every caller finishes with the reference before it switches, and takes it again afterwards: no two uses
-        // overlap.
-        unsafe { &mut *self.0 }
-    }
-
     /// Announces a visible operation that is always possible; returns when it may happen.
     #[inline(always)]
     pub fn enter(self, access: Access) {
@@ -168,40 +134,43 @@ impl Engine {
     /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
     #[inline(never)]
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
-        let rt = self.rt();
-        if rt.end.teardown {
+        if self.in_teardown() {
             return self.abandon_current();
         }
-        if rt.monitored.pointers_out {
-            self.look_at_pointers();
-        }
-        let rt = self.rt();
-        let current = rt.tasks.current();
-        let access = Access { op, order, var, site };
-        rt.tasks[current].pending = Pending {
-            access,
-            gate_var: 0,
-            gates: 0,
-            visible: true,
-            environment_wake: false,
-        };
-        rt.ready.enable(current);
-        self.dispatch();
-        let rt = self.rt();
-        if rt.monitored.listening.intersects(BEFORE) {
-            rt.tell_schedule_point();
-        }
+        let next = self.with(|rt| {
+            if rt.monitored.pointers_out {
+                rt.look_at_pointers();
+            }
+            let current = rt.tasks.current();
+            let access = Access { op, order, var, site };
+            rt.tasks[current].pending = Pending {
+                access,
+                gate_var: 0,
+                gates: 0,
+                visible: true,
+                environment_wake: false,
+            };
+            rt.ready.enable(current);
+            rt.dispatch()
+        });
+        self.follow(next);
+        self.with(|rt| {
+            if rt.monitored.listening.intersects(BEFORE) {
+                rt.tell_schedule_point();
+            }
+        });
     }
 
     /// Returns `true` if every operation is a schedule point.
+    #[inline(always)]
     pub fn every_operation(self) -> bool {
-        self.rt().limits.every_operation
+        self.with(|rt| rt.limits.every_operation)
     }
 
     /// Adds a schedule point right before an operation that commutes with all others, if every operation has one.
     #[inline(always)]
     pub fn point(self, access: Access) {
-        if self.rt().limits.every_operation {
+        if self.every_operation() {
             self.enter(access);
         }
     }
@@ -212,10 +181,11 @@ impl Engine {
     pub fn enter_gated(self, access: Access, gates: Gates, wait_limits: WaitLimits) -> Wake {
         let Access { op, order, var, site } = access;
         let wake = self.pass(op, order, var, site, var, gates, true, wait_limits);
-        let rt = self.rt();
-        if wake == Wake::Ready && !rt.end.teardown && rt.monitored.listening.intersects(BEFORE) {
-            rt.tell_schedule_point();
-        }
+        self.with(|rt| {
+            if wake == Wake::Ready && !rt.end.teardown && rt.monitored.listening.intersects(BEFORE) {
+                rt.tell_schedule_point();
+            }
+        });
         wake
     }
 
@@ -241,197 +211,118 @@ impl Engine {
         visible: bool,
         wait_limits: WaitLimits,
     ) -> Wake {
-        let rt = self.rt();
-        if rt.monitored.pointers_out && !rt.end.teardown {
-            self.look_at_pointers();
-        }
-        let rt = self.rt();
-        let at = &mut rt.objects.vars[gate_var];
-        let open = at.gates & gates != 0;
-        if rt.end.teardown {
+        if self.in_teardown() {
             return self.pass_in_teardown(gate_var, gates);
         }
-        let visible = visible || rt.limits.every_operation;
-        if open && !visible {
+        let next = self.with(|rt| {
+            if rt.monitored.pointers_out {
+                rt.look_at_pointers();
+            }
+            let at = &mut rt.objects.vars[gate_var];
+            let open = at.gates & gates != 0;
+            let visible = visible || rt.limits.every_operation;
+            if open && !visible {
+                return None;
+            }
+            let current = rt.tasks.current();
+            let environment_wake = wait_limits.deadline.is_some()
+                || wait_limits.spurious && rt.world.environment.spurious_wakeups > 0;
+            at.watchers.insert(current);
+            if environment_wake {
+                // Whether it may depends on how often that has happened.
+                rt.record.suits_only(SoundReduction::Caching, op, site);
+                rt.add_to_footprint(Key::SPURIOUS, Class::Read);
+                rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
+            }
+            rt.tasks[current].pending = Pending {
+                access: Access { op, order, var, site },
+                gate_var,
+                gates,
+                visible,
+                environment_wake,
+            };
+            if open {
+                rt.ready.enable(current);
+            } else {
+                rt.block(current, wait_limits);
+            }
+            Some(rt.dispatch())
+        });
+        let Some(next) = next else {
             return Wake::Ready;
-        }
-        let current = rt.tasks.current();
-        let environment_wake = wait_limits.deadline.is_some()
-            || wait_limits.spurious && rt.world.environment.spurious_wakeups > 0;
-        at.watchers.insert(current);
-        if environment_wake {
-            // Whether it may depends on how often that has happened.
-            rt.record.suits_only(SoundReduction::Caching, op, site);
-            rt.add_to_footprint(Key::SPURIOUS, Class::Read);
-            rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
-        }
-        let task = &mut rt.tasks[current];
-        task.pending = Pending {
-            access: Access { op, order, var, site },
-            gate_var,
-            gates,
-            visible,
-            environment_wake,
         };
-        if open {
-            rt.ready.enable(current);
-        } else {
-            rt.ready.disable(current);
-            if let Some(deadline) = wait_limits.deadline {
-                task.deadline = deadline;
-                rt.ready.wait_until(current, deadline, rt.world.clock());
-            }
-            if wait_limits.spurious {
-                rt.ready.wait_with_spurious_wakeups(current);
-            }
-            if rt.monitored.listening.intersects(Interests::ATTRIBUTES) {
-                rt.tell_status(current, "blocked");
-            }
-        }
-        self.dispatch();
-        self.rt().tasks[current].wake
-    }
-
-    /// Decides which task goes next; returns when it is the caller.
-    #[inline(always)]
-    fn dispatch(self) {
-        match self.rt().dispatch() {
-            Next::Stay => {}
-            Next::Switch => self.switch(),
-            Next::Stop => self.leave(),
-        }
-    }
-
-    /// Gives control to the task that is now current; returns when this one is current again.
-    #[inline(always)]
-    fn switch(self) {
-        self.switch_fiber();
-        if self.rt().end.teardown {
-            self.abandon_current();
-        }
-    }
-
-    /// Gives control to the fiber of the task that is now current; returns when this task's fiber is resumed.
-    #[inline(always)]
-    fn switch_fiber(self) {
-        let unwinding = std::thread::panicking();
-        if unwinding {
-            self.lay_down_panics();
-        }
-        let rt = self.rt();
-        let (from, to) = rt.tasks.switch();
-        // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and no other fiber runs.
-        // Fibers are boxed and do not move.
-        unsafe { Fiber::switch(from, to) };
-        if unwinding {
-            self.take_up_panics();
-        }
-    }
-
-    /// Gives control to the worker; returns, if ever, for this task's teardown.
-    #[inline(always)]
-    fn switch_to_worker(self) {
-        let unwinding = std::thread::panicking();
-        if unwinding {
-            self.lay_down_panics();
-        }
-        let rt = self.rt();
-        let (from, worker_context) = rt.tasks.leave();
-        // SAFETY: `running` is the caller's, and the worker waits in its own context while any task runs.
-        unsafe { Fiber::leave(from, worker_context) };
-        if unwinding {
-            self.take_up_panics();
-        }
-    }
-
-    /// Leaves an execution that must stop; returns only to be unwound.
-    #[cold]
-    #[inline(never)]
-    fn leave(self) {
-        self.switch_to_worker();
-        // It would be resumed outside a teardown, which is impossible: a stopped execution resumes no task.
-        assert!(
-            self.rt().end.teardown,
-            "a stopped execution resumes tasks only to clear them away"
-        );
-        self.abandon_current();
+        self.follow(next);
+        self.with(|rt| rt.tasks.current_task().wake)
     }
 
     /// Opens exactly these gates of a variable; tasks that wait there are enabled or disabled.
     #[inline(always)]
     pub fn set_gates(self, var: u32, gates: Gates) {
-        let rt = self.rt();
-        let entry = &mut rt.objects.vars[var];
-        if entry.gates != gates {
-            entry.gates = gates;
-            if !entry.watchers.is_empty() {
-                rt.gates_changed(var);
+        self.with(|rt| {
+            let entry = &mut rt.objects.vars[var];
+            if entry.gates != gates {
+                entry.gates = gates;
+                if !entry.watchers.is_empty() {
+                    rt.gates_changed(var);
+                }
             }
-        }
+        });
     }
 
     /// Opens or closes some gates of a variable and leaves its others as they are.
     pub fn change_gates(self, var: u32, open: Gates, close: Gates) {
-        let gates = self.rt().objects.vars[var].gates;
+        let gates = self.gates(var);
         self.set_gates(var, gates & !close | open);
     }
 
     /// Returns the open gates of a variable.
     pub fn gates(self, var: u32) -> Gates {
-        self.rt().objects.vars[var].gates
+        self.with(|rt| rt.objects.vars[var].gates)
     }
 
     /// Notes the holder of a lock, for reports of deadlocks.
     #[inline(always)]
     pub fn own(self, var: u32, site: Site) {
-        let rt = self.rt();
-        let current = rt.tasks.current();
-        let entry = &mut rt.objects.vars[var];
-        entry.owner = current;
-        entry.owned_at = Some(site);
+        self.with(|rt| {
+            let current = rt.tasks.current();
+            let entry = &mut rt.objects.vars[var];
+            entry.owner = current;
+            entry.owned_at = Some(site);
+        });
     }
 
     /// Notes that a lock has no holder.
     #[inline(always)]
     pub fn disown(self, var: u32) {
-        self.rt().objects.vars[var].owner = NOBODY;
+        self.with(|rt| rt.objects.vars[var].owner = NOBODY);
     }
 
     /// Returns the task whose code runs.
     #[inline(always)]
     pub fn task(self) -> u32 {
-        self.rt().tasks.current()
+        self.with(|rt| rt.tasks.current())
     }
 
     /// Returns the number of this execution, among all in the process.
+    #[inline(always)]
     pub fn epoch(self) -> u64 {
-        self.rt().objects.epoch
+        self.with(|rt| rt.objects.epoch)
     }
 
     /// Returns `true` if the execution has ended and is being torn down.
+    #[inline(always)]
     pub fn in_teardown(self) -> bool {
-        self.rt().end.teardown
+        self.with(|rt| rt.end.teardown)
     }
 
     /// Returns the bounds and switches of the environment.
     pub fn environment(self) -> Environment {
-        self.rt().world.environment
+        self.with(|rt| rt.world.environment)
     }
 
     /// Returns a task's own variable.
     pub fn task_var(self, task: u32) -> u32 {
-        self.rt().tasks[task].var
-    }
-
-    /// Returns a task's table entry, for the front end's own columns.
-    #[allow(clippy::mut_from_ref, reason = "as for `rt`")]
-    pub fn task_entry<'a>(self, task: u32) -> &'a mut Task {
-        &mut self.rt().tasks[task]
-    }
-
-    /// Returns the worker's signs of life.
-    fn pulse<'a>(self) -> &'a Pulse {
-        self.rt().watched.pulse()
+        self.with(|rt| rt.tasks[task].var)
     }
 
     /// Makes and records a choice among `alternatives`, at least 1.
@@ -443,7 +334,7 @@ impl Engine {
         if alternatives < 2 {
             return 0;
         }
-        match self.rt().decide(kind, false, alternatives, Candidates::None) {
+        match self.with(|rt| rt.decide(kind, false, alternatives, Candidates::None)) {
             Some(taken) => taken,
             None => {
                 self.leave();
@@ -457,40 +348,39 @@ impl Engine {
     #[inline(always)]
     pub fn yield_now_in_loop(self, op: SyncVarOp, site: Site) {
         // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
-        unsafe { switch::yield_now_in_loop(self.0, op, site) }
+        unsafe { switch::yield_now_in_loop(self.as_ptr(), op, site) }
     }
 
     /// Adds an access of the current step in addition to those to the variables of its events.
     pub(crate) fn add_to_footprint(self, key: Key, class: Class) {
-        self.rt().add_to_footprint(key, class);
+        self.with(|rt| rt.add_to_footprint(key, class));
     }
 
     /// Notes that the current step changes a variable in addition to that of its event.
     pub fn also_writes(self, var: u32) {
-        self.rt()
-            .add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
+        self.add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }
 
     /// Lets the current task yield: at its next schedule point it comes after the other tasks. A second yield with
     /// nothing visible in between is itself a schedule point, so that a loop that only yields cannot keep the others
     /// out. So is each sleep, because waits with a limit can observe when it ended.
     pub fn yield_now(self, access: Access) {
-        let rt = self.rt();
-        if rt.end.teardown {
+        if self.in_teardown() {
             return self.abandon_current();
         }
-        let current = rt.tasks.current();
         let sleeps = access.op == SyncVarOp::Sleep;
-        if sleeps || rt.tasks[current].yielded || rt.limits.every_operation {
+        if sleeps || self.with(|rt| rt.tasks.current_task().yielded || rt.limits.every_operation) {
             self.enter(access);
         }
         self.commit(access, 0, 0);
-        let rt = self.rt();
-        let task = &mut rt.tasks[current];
-        task.yielded = true;
-        task.yields += 1;
-        rt.ready.give_way(current);
-        self.time_passes_while_all_give_way();
+        self.with(|rt| {
+            let current = rt.tasks.current();
+            let task = &mut rt.tasks[current];
+            task.yielded = true;
+            task.yields += 1;
+            rt.ready.give_way(current);
+            rt.time_passes_while_all_give_way();
+        });
         self.end_iteration(access);
     }
 
@@ -503,16 +393,34 @@ impl Engine {
     /// Ends the execution. During teardown, that continues without this task.
     #[cold]
     pub(super) fn end_with(self, stop: impl FnOnce() -> Stop) -> ! {
-        let rt = self.rt();
-        if rt.end.teardown {
+        if self.in_teardown() {
             self.end_glance();
         } else {
-            rt.end.stop = Some(stop());
+            let stop = stop();
+            self.with(|rt| rt.end.stop = Some(stop));
             // It returns if the task was already unwinding, and is being torn down.
             self.leave();
         }
         loop {
             self.switch_to_worker();
+        }
+    }
+}
+
+impl Runtime {
+    /// Disables the task, which has to wait at a gate, until the gate opens or something else ends the wait.
+    #[inline(always)]
+    fn block(&mut self, task: u32, wait_limits: WaitLimits) {
+        self.ready.disable(task);
+        if let Some(deadline) = wait_limits.deadline {
+            self.tasks[task].deadline = deadline;
+            self.ready.wait_until(task, deadline, self.world.clock());
+        }
+        if wait_limits.spurious {
+            self.ready.wait_with_spurious_wakeups(task);
+        }
+        if self.monitored.listening.intersects(Interests::ATTRIBUTES) {
+            self.tell_status(task, "blocked");
         }
     }
 }

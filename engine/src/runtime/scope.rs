@@ -193,20 +193,20 @@ impl Runtime {
 impl Engine {
     /// Enters a region in which the current task may be preempted, or may not. Returns the previous setting.
     pub fn enter_region(self, allowed: bool) -> Option<bool> {
-        let rt = self.rt();
-        // Without schedule points at ordered atomics, another point could not make up for one that a region closes.
-        if rt.decisions.heeds_scope && rt.constraints.ordered_atomics.is_none() {
-            rt.constraints.scoped = true;
-            rt.ready.take_slow_path();
-        } else {
-            rt.constraints.scoping.region_unheeded |= !allowed;
-        }
-        let current = rt.tasks.current();
-        rt.tasks[current].preemptible.replace(allowed)
+        self.with(|rt| {
+            // Without schedule points at ordered atomics, another point could not make up for one that a region closes.
+            if rt.decisions.heeds_scope && rt.constraints.ordered_atomics.is_none() {
+                rt.constraints.scoped = true;
+                rt.ready.take_slow_path();
+            } else {
+                rt.constraints.scoping.region_unheeded |= !allowed;
+            }
+            rt.tasks.current_task().preemptible.replace(allowed)
+        })
     }
 
     /// Restores a task's setting from before a region.
     pub fn leave_region(self, task: u32, before: Option<bool>) {
-        self.rt().tasks[task].preemptible = before;
+        self.with_task(task, |entry| entry.preemptible = before);
     }
 }

@@ -25,6 +25,7 @@
 //! still ends. What it would have done earlier is missed. Futures that yield keep their state in the heap and are never
 //! parked. A report says when tasks were parked.
 
+use super::dispatch::Next;
 use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
 use super::outcome::AwaitedVar;
@@ -263,27 +264,34 @@ impl Engine {
     /// Handles a yield of the current task, which may end a round.
     #[inline]
     pub(super) fn end_iteration(self, access: Access) {
-        let rt = self.rt();
-        let ends = rt.constraints.spins.rounds.get_mut(rt.tasks.current() as usize);
-        if ends.is_some_and(|rounds| std::mem::take(&mut rounds.ends)) {
+        let ends = self.with(|rt| {
+            let current = rt.tasks.current() as usize;
+            let rounds = rt.constraints.spins.rounds.get_mut(current);
+            rounds.is_some_and(|rounds| std::mem::take(&mut rounds.ends))
+        });
+        if ends {
             self.end_round(access);
         }
     }
 
     #[inline(never)]
     fn end_round(self, access: Access) {
-        let rt = self.rt();
-        let task = rt.tasks.current();
-        let Some(first) = rt.round_in_vain(task) else {
-            return;
-        };
-        rt.iteration_failed(task, first);
-        if rt.constraints.spins.released.is_empty() {
-            rt.park(task, access);
-            self.dispatch();
-        } else if rt.last_round(task) {
-            rt.end.stop = Some(Stop::Livelock);
-            self.leave();
+        let next = self.with(|rt| {
+            let task = rt.tasks.current();
+            let first = rt.round_in_vain(task)?;
+            rt.iteration_failed(task, first);
+            if rt.constraints.spins.released.is_empty() {
+                rt.park(task, access);
+                Some(rt.dispatch())
+            } else if rt.last_round(task) {
+                rt.end.stop = Some(Stop::Livelock);
+                Some(Next::Stop)
+            } else {
+                None
+            }
+        });
+        if let Some(next) = next {
+            self.follow(next);
         }
     }
 }

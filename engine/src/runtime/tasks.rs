@@ -47,6 +47,7 @@ impl IndexMut<u32> for Tasks {
 
 impl Tasks {
     /// Resets the state for a new execution.
+    #[inline(always)]
     pub(super) fn begin(&mut self) {
         self.created = 0;
         self.live = 0;
@@ -120,6 +121,7 @@ impl Tasks {
     ///
     /// # Errors
     /// No memory can be mapped for a stack.
+    #[inline(always)]
     pub(super) fn prepare(&mut self, stack_bytes: usize, entry: Entry) -> std::io::Result<u32> {
         if self.created as usize == self.fibers.len() {
             self.fibers.push(Fiber::new(stack_bytes, entry)?);
@@ -128,6 +130,7 @@ impl Tasks {
     }
 
     /// Creates the task that was prepared, as a task of the current one. `var` is its own variable.
+    #[inline(always)]
     pub(super) fn add(&mut self, var: u32, name: Option<Arc<str>>, site: Site) {
         let task = self.created;
         if task as usize == self.list.len() {

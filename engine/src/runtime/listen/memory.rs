@@ -236,7 +236,7 @@ impl Runtime {
 
     /// Returns the last event of the current task.
     #[inline(always)]
-    fn last_of_current(&self) -> EventId {
+    pub(in super::super) fn last_of_current(&self) -> EventId {
         EventId {
             task: TaskId(self.tasks.current()),
             index: self.tasks[self.tasks.current()].events,
@@ -278,108 +278,86 @@ impl Runtime {
             .raw
             .push(Raw { address, size, told });
     }
-}
 
-impl Engine {
     /// Returns `true` if a listener wants accesses to memory.
     #[inline]
-    fn hears_of_memory(self) -> bool {
-        self.rt().monitored.watches_memory && !self.in_teardown()
+    fn hears_of_memory(&self) -> bool {
+        self.monitored.watches_memory && !self.end.teardown
     }
 
     /// Returns `true` if a listener wants blocks.
-    pub fn hears_of_blocks(self) -> bool {
-        self.rt().monitored.listening.intersects(Interests::ALLOCATIONS) && !self.in_teardown()
-    }
-
-    /// Publishes an access to plain memory that is about to happen.
-    #[inline]
-    pub fn data_access(self, access: DataAccess) {
-        let rt = self.rt();
-        if rt.end.teardown {
-            return;
-        }
-        rt.monitored.plain_accesses += 1;
-        if rt.monitored.watches_memory {
-            self.tell_data_access(access);
-        }
-    }
-
-    #[inline(never)]
-    fn tell_data_access(self, access: DataAccess) {
-        if self.rt().monitored.pointers_out {
-            self.look_at_pointers_to(access.address, access.size);
-        }
-        if self
-            .rt()
-            .constraints
-            .data_points
-            .as_mut()
-            .is_some_and(|points| points.is_point(access.site))
-        {
-            let pieces = self.pieces(&access);
-            self.take_step(&access, &pieces);
-        }
-        self.tell_pieces(&access);
-        if access.does == Does::GivePointer {
-            if self.rt().monitored.pointers.are_full() {
-                self.look_at_pointers();
-            }
-            let rt = self.rt();
-            rt.monitored.pointers.watch(access);
-            rt.monitored.pointers_out = true;
-        }
+    fn hears_of_blocks(&self) -> bool {
+        self.monitored.listening.intersects(Interests::ALLOCATIONS) && !self.end.teardown
     }
 
     /// Returns the pieces of memory that an access covers.
-    fn pieces(self, access: &DataAccess) -> Pieces {
-        let rt = self.rt();
+    fn pieces(&mut self, access: &DataAccess) -> Pieces {
         let mut pieces = Pieces::new();
         if let Some((var, own)) = access.owner.var() {
-            pieces.push(rt.whole_piece(access, var, own));
+            pieces.push(self.whole_piece(access, var, own));
             return pieces;
         }
         // The box is taken, not its content: otherwise an empty content would have to be made as a substitute.
-        let mut record = rt.monitored.listeners.record.take().unwrap_or_default();
-        rt.objects.blocks.settle();
+        let mut record = self.monitored.listeners.record.take().unwrap_or_default();
+        self.objects.blocks.settle();
         record.settle_atomics();
         let (mut at, end) = (access.address, access.address.saturating_add(access.size));
         while at < end {
-            let piece = rt.piece(&record, at, end);
+            let piece = self.piece(&record, at, end);
             at += piece.size;
             pieces.push(piece);
         }
-        rt.monitored.listeners.record = Some(record);
+        self.monitored.listeners.record = Some(record);
         pieces
     }
 
     /// Publishes an access, piece by piece.
     #[inline]
-    pub(super) fn tell_pieces(self, access: &DataAccess) {
-        let rt = self.rt();
+    pub(super) fn tell_pieces(&mut self, access: &DataAccess) {
         match access.owner.var() {
-            Some((var, own)) => rt.tell_whole(access, var, own),
+            Some((var, own)) => self.tell_whole(access, var, own),
             None => self.tell_each_piece(access),
         }
     }
 
     #[inline(never)]
-    fn tell_each_piece(self, access: &DataAccess) {
+    fn tell_each_piece(&mut self, access: &DataAccess) {
         for piece in self.pieces(access) {
-            self.rt().tell_piece(access, piece, Made::OTHERWISE);
+            self.tell_piece(access, piece, Made::OTHERWISE);
         }
+    }
+
+    /// Publishes an access that is about to happen. If it gives out a pointer, that is watched from now on.
+    #[inline(always)]
+    fn tell_and_watch(&mut self, access: DataAccess) {
+        self.tell_pieces(&access);
+        if access.does == Does::GivePointer {
+            if self.monitored.pointers.are_full() {
+                self.look_at_pointers();
+            }
+            self.monitored.pointers.watch(access);
+            self.monitored.pointers_out = true;
+        }
+    }
+
+    fn tell_release(&mut self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
+        let after = self.last_of_current();
+        let (events, alike) = (self.record.events.as_slice(), self.record.events.alike());
+        let record = self.monitored.listeners.record();
+        record.catch_up(events, alike);
+        let release = release(after.task, after, record);
+        self.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
     }
 
     /// Publishes the earlier plain accesses to an atomic that comes into use once more, as accesses to it. Only
     /// accesses to the allocator's memory are, because other memory may have been something else then.
     #[cold]
-    pub(in super::super) fn atomic_in_use(self, var: u32, address: usize, size: usize) {
-        let rt = self.rt();
+    pub(in super::super) fn atomic_in_use(&mut self, var: u32, address: usize, size: usize) {
         if !self.hears_of_memory() {
             return;
         }
-        let current = rt.tasks.current();
-        let record = rt.monitored.listeners.record();
+        let current = self.tasks.current();
+        let record = self.monitored.listeners.record();
         record.atomics.push((address, size, var));
         if record.raw.is_empty() {
             return;
@@ -396,18 +374,93 @@ impl Engine {
                 var: SyncVar(var),
                 ..raw.told
             };
-            self.rt().tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+            self.tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
         }
     }
 
+    fn cell_dropped(&mut self, var: u32) {
+        if self.monitored.pointers_out
+            && let Some((address, size)) = self.monitored.listeners.record().extent(var)
+        {
+            self.look_at_pointers_to(address, size);
+        }
+        let current = self.tasks.current();
+        let record = self.monitored.listeners.record();
+        // A cell that was never accessed, or lies in a block, is no location.
+        if record.take_away(var) {
+            let location = record.location(Memory::Var(var), current);
+            self.tell_release(|_, after, record| {
+                let site = record.last_site(after);
+                Release {
+                    after,
+                    location,
+                    site,
+                }
+            });
+        }
+    }
+
+    fn block_allocated(&mut self, block: u32, var: SyncVar, site: Site) {
+        let after = self.last_of_current();
+        let at = self.objects.blocks.get(block);
+        let record = self.monitored.listeners.record();
+        let allocation = Allocation {
+            after,
+            location: record.location(Memory::Block(block), after.task.0),
+            kind: at.kind,
+            size: at.size as u64,
+            var,
+            site: record.site_id(site),
+        };
+        self.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
+    }
+}
+
+impl Engine {
+    /// Returns `true` if a listener wants blocks.
+    pub fn hears_of_blocks(self) -> bool {
+        self.with(|rt| rt.hears_of_blocks())
+    }
+
+    /// Publishes an access to plain memory that is about to happen.
+    #[inline]
+    pub fn data_access(self, access: DataAccess) {
+        let is_heard = self.with(|rt| {
+            let is_counted = !rt.end.teardown;
+            rt.monitored.plain_accesses += u64::from(is_counted);
+            is_counted && rt.monitored.watches_memory
+        });
+        if is_heard {
+            self.tell_data_access(access);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_data_access(self, access: DataAccess) {
+        let is_point = self.with(|rt| {
+            if rt.monitored.pointers_out {
+                rt.look_at_pointers_to(access.address, access.size);
+            }
+            let points = rt.constraints.data_points.as_mut();
+            points.is_some_and(|points| points.is_point(access.site))
+        });
+        if is_point {
+            self.take_step(&access);
+        }
+        self.with(|rt| rt.tell_and_watch(access));
+    }
+
     /// Waits for permission to make this access, which is a schedule point, and records it.
-    fn take_step(self, access: &DataAccess, pieces: &[Piece]) {
-        let rt = self.rt();
-        let mut vars: Vec<u32> = pieces
-            .iter()
-            .map(|piece| rt.var_of_memory(piece.memory))
-            .collect();
-        vars.dedup();
+    fn take_step(self, access: &DataAccess) {
+        let vars = self.with(|rt| {
+            let pieces = rt.pieces(access);
+            let mut vars: Vec<u32> = pieces
+                .iter()
+                .map(|piece| rt.var_of_memory(piece.memory))
+                .collect();
+            vars.dedup();
+            vars
+        });
         let Some((&first, others)) = vars.split_first() else {
             return;
         };
@@ -427,8 +480,10 @@ impl Engine {
     /// Notes the position of a cell or an atomic when a pointer to a part of it is given out.
     #[inline]
     pub fn lies_at(self, owner: Owner, address: usize, size: usize) {
-        if self.hears_of_memory() {
-            let rt = self.rt();
+        self.with(|rt| {
+            if !rt.hears_of_memory() {
+                return;
+            }
             let in_block = rt.objects.blocks.heap_at(address).is_some();
             match owner {
                 Owner::Cell(var) if !in_block => {
@@ -439,76 +494,38 @@ impl Engine {
                 }
                 _ => {}
             }
-        }
+        });
     }
 
     /// Notes that a cell of this execution is dropped.
     #[cold]
     pub fn cell_dropped(self, var: u32) {
-        if !self.hears_of_memory() {
-            return;
-        }
-        let current = self.task();
-        let rt = self.rt();
-        if rt.monitored.pointers_out
-            && let Some((address, size)) = rt.monitored.listeners.record().extent(var)
-        {
-            self.look_at_pointers_to(address, size);
-        }
-        let record = self.rt().monitored.listeners.record();
-        // A cell that was never accessed, or lies in a block, is no location.
-        if record.take_away(var) {
-            let location = record.location(Memory::Var(var), current);
-            self.tell_release(|_, after, record| {
-                let site = record.last_site(after);
-                Release {
-                    after,
-                    location,
-                    site,
-                }
-            });
-        }
+        self.with(|rt| {
+            if rt.hears_of_memory() {
+                rt.cell_dropped(var);
+            }
+        });
     }
 
     /// Publishes that a block is in use; `var` is the variable of its counts, if it is shared.
     pub fn block_allocated(self, block: u32, var: SyncVar, site: Site) {
-        if !self.hears_of_blocks() {
-            return;
-        }
-        let after = self.last_event();
-        let rt = self.rt();
-        let at = rt.objects.blocks.get(block);
-        let current = rt.tasks.current();
-        let record = rt.monitored.listeners.record();
-        let allocation = Allocation {
-            after,
-            location: record.location(Memory::Block(block), current),
-            kind: at.kind,
-            size: at.size as u64,
-            var,
-            site: record.site_id(site),
-        };
-        rt.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
+        self.with(|rt| {
+            if rt.hears_of_blocks() {
+                rt.block_allocated(block, var, site);
+            }
+        });
     }
 
     /// Publishes that a block was released.
     pub fn block_released(self, block: u32, site: Site) {
-        if self.hears_of_blocks() {
-            self.tell_release(|task, after, record| Release {
-                after,
-                location: record.location(Memory::Block(block), task.0),
-                site: record.site_id(site),
-            });
-        }
-    }
-
-    fn tell_release(self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
-        let after = self.last_event();
-        let rt = self.rt();
-        let (events, alike) = (rt.record.events.as_slice(), rt.record.events.alike());
-        let record = rt.monitored.listeners.record();
-        record.catch_up(events, alike);
-        let release = release(after.task, after, record);
-        rt.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
+        self.with(|rt| {
+            if rt.hears_of_blocks() {
+                rt.tell_release(|task, after, record| Release {
+                    after,
+                    location: record.location(Memory::Block(block), task.0),
+                    site: record.site_id(site),
+                });
+            }
+        });
     }
 }

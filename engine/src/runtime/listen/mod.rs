@@ -417,24 +417,28 @@ fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
 impl Engine {
     /// Publishes a message of the test.
     pub fn user_event(self, text: &str) {
-        if self.rt().monitored.listening.intersects(Interests::USER_EVENTS) && !self.in_teardown() {
-            let after = self.last_event();
-            self.rt().tell(
-                |listener| listener.wants(Interests::USER_EVENTS),
-                "on_user_event",
-                |monitor, cx| {
-                    monitor.on_user_event(&UserEvent { after, text }, cx);
-                },
-            );
-        }
+        self.with(|rt| {
+            if rt.monitored.listening.intersects(Interests::USER_EVENTS) && !rt.end.teardown {
+                let after = rt.last_of_current();
+                rt.tell(
+                    |listener| listener.wants(Interests::USER_EVENTS),
+                    "on_user_event",
+                    |monitor, cx| {
+                        monitor.on_user_event(&UserEvent { after, text }, cx);
+                    },
+                );
+            }
+        });
     }
 
     /// Publishes an attribute that the test gives the current task's last event.
     pub fn attribute(self, name: &str, value: &str) {
-        if self.rt().monitored.listening.intersects(Interests::ATTRIBUTES) && !self.in_teardown() {
-            let event = self.last_event();
-            self.rt().tell_attribute(&EventAttribute { event, name, value });
-        }
+        self.with(|rt| {
+            if rt.monitored.listening.intersects(Interests::ATTRIBUTES) && !rt.end.teardown {
+                let event = rt.last_of_current();
+                rt.tell_attribute(&EventAttribute { event, name, value });
+            }
+        });
     }
 }
 

@@ -217,3 +217,78 @@ impl Engine {
         panic_count::take_up(laid);
     }
 }
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use crate::environment::Environment;
+    use crate::runtime::panics::{Guard, caught};
+    use crate::runtime::{Executor, Limits, Listeners};
+    use crate::strategy::{ChoicePoint, Coverage, Plan, SoFar, Status, Strategy};
+    use crate::trace::Trace;
+
+    /// A search that takes every default.
+    struct Defaults;
+
+    impl Strategy for Defaults {
+        fn next(&mut self, _: &mut Plan, _: &Trace) -> bool {
+            true
+        }
+        fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+            Some(0)
+        }
+        fn coverage(&self, _: bool) -> Coverage {
+            Coverage::stopped()
+        }
+        fn status(&self, _: &SoFar<'_>) -> Status {
+            Status::named("defaults")
+        }
+    }
+
+    /// Runs a function as the only task of an execution.
+    fn inside(test: impl Fn(Engine)) {
+        let limits = Limits {
+            steps: 100,
+            tasks: 1,
+            stack_bytes: 256 << 10,
+            forgotten_bytes: 0,
+            fair_yields: 1,
+            awaits: false,
+            deadlocks_allowed: false,
+            every_operation: false,
+            hang: None,
+        };
+        let _guard = Guard::install();
+        let environment = Environment::calm();
+        let mut executor = Executor::new(
+            Box::new(Defaults),
+            environment,
+            limits,
+            None,
+            Listeners::default(),
+        );
+        assert!(executor.prepare());
+        let outcome = executor.execute(&|| test(Engine::current().unwrap()));
+        assert!(outcome.trouble.is_none());
+    }
+
+    #[test]
+    fn a_runtime_that_is_lent_is_not_lent_again() {
+        inside(|engine| {
+            let error = caught(|| engine.with(|_| assert_eq!(engine.task(), 0))).unwrap_err();
+            assert!(error.ends_with("the runtime is in use already"), "{error}");
+            // The panic has ended the use.
+            assert_eq!(engine.task(), 0);
+        });
+    }
+
+    #[test]
+    fn nothing_switches_while_the_runtime_is_lent() {
+        inside(|engine| {
+            for switch in [Engine::switch_fiber, Engine::switch_to_worker] {
+                let error = caught(|| engine.with(|_| switch(engine))).unwrap_err();
+                assert!(error.ends_with("a switch while the runtime is in use"), "{error}");
+            }
+        });
+    }
+}

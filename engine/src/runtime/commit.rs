@@ -43,7 +43,7 @@ impl Engine {
     #[inline(always)]
     fn record(self, access: Access, read: u64, written: u64) {
         let is_heard = self.with(|rt| {
-            if rt.monitored.pointers_out {
+            if rt.monitors.pointers_out {
                 rt.look_at_pointers();
             }
             let task = rt.tasks.current();
@@ -62,7 +62,7 @@ impl Engine {
                 order: access.order,
                 elided: false,
             });
-            rt.monitored.listening.intersects(AFTER)
+            rt.monitors.listening.intersects(AFTER)
         });
         if is_heard {
             self.tell_access();

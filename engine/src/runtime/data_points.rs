@@ -128,13 +128,13 @@ impl Runtime {
         let Some(mut points) = self.constraints.data_points.take() else {
             return false;
         };
-        let races = self.monitored.listeners.reported.iter();
+        let races = self.monitors.listeners.reported.iter();
         let races = races.filter(|reported| reported.report.kind == FindingKind::DataRace);
         let sites: Vec<SiteId> = races.flat_map(|reported| reported.report.sites.clone()).collect();
         let mut learned = false;
         for site in sites {
             learned |= self
-                .monitored
+                .monitors
                 .listeners
                 .site(site)
                 .is_some_and(|site| points.learn(site));

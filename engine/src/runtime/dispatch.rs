@@ -217,7 +217,7 @@ impl Runtime {
                     Candidates::List(&listed),
                 ) {
                     Some(taken) => {
-                        if goes_on && taken != 0 && self.monitored.listening.intersects(Interests::ATTRIBUTES)
+                        if goes_on && taken != 0 && self.monitors.listening.intersects(Interests::ATTRIBUTES)
                         {
                             self.tell_status(self.ready.last(), "preempted");
                         }

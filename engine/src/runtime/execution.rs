@@ -14,7 +14,7 @@ impl Engine {
     /// Runs one execution of the test, which has been begun.
     pub(super) fn run(self, test: &dyn Fn()) -> ExecutionOutcome {
         let main = self.with(|rt| {
-            if rt.monitored.listeners.any() {
+            if rt.monitors.listeners.any() {
                 rt.tell_begin();
             }
             rt.new_task(None, Location::caller())
@@ -43,14 +43,14 @@ impl Engine {
             self.resume(next);
             next = self.task();
         }
-        let verdict = self.with(Runtime::judge);
+        let examined = self.with(Runtime::examine);
         self.clear_away(self.with(|rt| rt.end.damaged));
-        self.with(|rt| rt.outcome(verdict))
+        self.with(|rt| rt.outcome(examined))
     }
 }
 
-/// The end of an execution before its tasks are cleared away.
-struct Verdict {
+/// The results of an execution that has ended, before its tasks are cleared away.
+struct Examined {
     stop: Stop,
     /// The next operations of the tasks that are left, after a deadlock.
     wanted: Vec<Operation>,
@@ -62,14 +62,14 @@ struct Verdict {
 
 impl Runtime {
     /// Ends the record of the execution, notifies the monitors, and describes what there is to report.
-    fn judge(&mut self) -> Verdict {
+    fn examine(&mut self) -> Examined {
         self.mark_unwinding();
         let stop = self.end.stop.take().expect("the loop ends with a reason");
         let stop = self.check_prescribed(stop);
         self.verify_quiet();
         let stop = self.end_trace(stop);
         let complete = matches!(stop, Stop::Complete);
-        if self.monitored.listeners.any() {
+        if self.monitors.listeners.any() {
             self.tell_end(complete);
         }
         let learned_points = self.constraints.data_points.is_some() && self.learn_data_points();
@@ -86,9 +86,9 @@ impl Runtime {
         self.constraints.scoping.by_breakpoint = breakpoints.is_some_and(Breakpoints::acted);
         let quiet = matches!(stop, Stop::Complete)
             && !self.end.panics.iter().any(PanicNote::unhandled)
-            && self.monitored.listeners.reported.is_empty();
+            && self.monitors.listeners.reported.is_empty();
         let scene = if quiet { None } else { Some(self.scene()) };
-        Verdict {
+        Examined {
             stop,
             wanted,
             scene,
@@ -97,20 +97,20 @@ impl Runtime {
     }
 
     /// Returns the outcome of the execution, whose tasks have been cleared away.
-    fn outcome(&mut self, verdict: Verdict) -> ExecutionOutcome {
+    fn outcome(&mut self, examined: Examined) -> ExecutionOutcome {
         if self.objects.blocks.any() {
             self.free_blocks(self.end.damaged || self.end.forgot);
         }
         let toucher = self.watched.pulse().toucher();
-        let trouble = if verdict.scene.is_none() && !self.end.damaged {
+        let trouble = if examined.scene.is_none() && !self.end.damaged {
             None
         } else {
             // The teardown of an execution that ended well crashed: its events are still there.
-            let mut scene = verdict.scene.unwrap_or_else(|| self.scene());
+            let mut scene = examined.scene.unwrap_or_else(|| self.scene());
             scene.toucher.clone_from(&toucher);
             Some(Box::new(Abnormal {
-                stop: verdict.stop,
-                wanted: verdict.wanted,
+                stop: examined.stop,
+                wanted: examined.wanted,
                 scene,
                 damaged: self.end.damaged,
                 crash_cleared: self.end.crash_cleared,
@@ -123,7 +123,7 @@ impl Runtime {
             steps: self.record.steps,
             switches: self.record.switches,
             tasks: self.tasks.created(),
-            plain_accesses: self.monitored.plain_accesses,
+            plain_accesses: self.monitors.plain_accesses,
             sound: if spins.parks() > 0 {
                 self.record.trace.sound().max(self.suits_parked())
             } else {
@@ -139,7 +139,7 @@ impl Runtime {
             unseen_change: spins.unseen_change(),
             unwound: self.end.unwound,
             departed,
-            learned: !departed && spins.has_learned() || verdict.learned_points,
+            learned: !departed && spins.has_learned() || examined.learned_points,
             toucher,
             trouble,
         }
@@ -159,13 +159,13 @@ impl Runtime {
     pub(super) fn begin(&mut self) {
         self.objects.begin();
         self.decisions.begin();
-        self.monitored.watches_memory = self.watches_memory();
+        self.monitors.watches_memory = self.watches_memory();
         if self.constraints.data_points.is_some() {
-            self.monitored.listeners.forget();
+            self.monitors.listeners.forget();
         }
         self.tasks.begin();
         // Monitors that are notified of preemptions are notified on the slow path of decisions.
-        let heard = self.monitored.listening.intersects(Interests::ATTRIBUTES);
+        let heard = self.monitors.listening.intersects(Interests::ATTRIBUTES);
         self.constraints.begin(heard);
         self.ready.begin(self.constraints.scoped);
         self.world.begin();
@@ -175,7 +175,7 @@ impl Runtime {
             &self.objects.vars,
             self.tasks.with_earlier(),
         );
-        self.monitored.begin();
+        self.monitors.begin();
         self.end.begin();
     }
 

@@ -6,7 +6,7 @@ use super::decisions::Decisions;
 use super::ending::ExecutionEnd;
 use super::execution_record::ExecutionRecord;
 use super::journal::Journal;
-use super::listen::{Listeners, Monitored, Reported};
+use super::listen::{Listeners, Monitors, Reported};
 use super::naming::site_name;
 use super::objects::Objects;
 use super::ready::Ready;
@@ -90,7 +90,7 @@ impl Executor {
                 record: ExecutionRecord::new(trace),
                 world: World::new(environment),
                 constraints: Constraints::new(Spins::new(limits.awaits, known_loops)),
-                monitored: Monitored::new(listeners),
+                monitors: Monitors::new(listeners),
                 end: ExecutionEnd::default(),
                 limits,
                 watched: Watched::new(limits.hang),
@@ -206,7 +206,7 @@ impl Executor {
             Engine::current().is_none(),
             "an exploration runs inside another one on the same thread"
         );
-        self.runtime.watched.pulse().begin(self.runtime.objects.epoch);
+        self.runtime.watched.pulse().begin(self.runtime.objects.epoch());
         let plan = &self.runtime.decisions.plan;
         self.runtime.decisions.journal.begin(plan.choices(), plan.kept());
         // SAFETY: the runtime is boxed, and until the guard is dropped it is only used through the handle.
@@ -284,8 +284,8 @@ impl Executor {
     }
 
     fn replace_listeners(&mut self, listeners: Listeners) -> Listeners {
-        self.runtime.monitored.listening = listeners.interests();
-        std::mem::replace(&mut self.runtime.monitored.listeners, listeners)
+        self.runtime.monitors.listening = listeners.interests();
+        std::mem::replace(&mut self.runtime.monitors.listeners, listeners)
     }
 
     fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
@@ -334,11 +334,11 @@ impl Executor {
 
     /// Ends the exploration: notifies the monitors, and returns their last reports.
     pub fn shut_down(&mut self) -> Vec<Reported> {
-        if self.runtime.monitored.listeners.any() {
-            self.runtime.monitored.listeners.reported.clear();
+        if self.runtime.monitors.listeners.any() {
+            self.runtime.monitors.listeners.reported.clear();
             self.runtime.tell_shutdown();
         }
-        std::mem::take(&mut self.runtime.monitored.listeners.reported)
+        std::mem::take(&mut self.runtime.monitors.listeners.reported)
     }
 
     /// Begins another search, from its first execution.

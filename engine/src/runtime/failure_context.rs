@@ -29,10 +29,10 @@ impl Runtime {
 
     /// Returns the description of the execution.
     pub(super) fn scene(&mut self) -> FailureContext {
-        let mut reported = std::mem::take(&mut self.monitored.listeners.reported);
+        let mut reported = std::mem::take(&mut self.monitors.listeners.reported);
         for reported in &mut reported {
             let sites = reported.report.sites.iter();
-            let sites = sites.filter_map(|&site| self.monitored.listeners.site(site));
+            let sites = sites.filter_map(|&site| self.monitors.listeners.site(site));
             let place = |site| NamedPlace {
                 site: site_name(site),
                 what: "object".into(),
@@ -44,7 +44,7 @@ impl Runtime {
                 task: task_name(self, deed.after.task.0),
                 what: deed.what,
                 site: self
-                    .monitored
+                    .monitors
                     .listeners
                     .site(deed.site)
                     .map(site_name)

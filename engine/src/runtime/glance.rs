@@ -68,11 +68,11 @@ impl Engine {
     pub(super) fn tell_access(self) {
         let glancing = self.with(|rt| {
             rt.tell_last_access();
-            rt.monitored.listeners.glancing.take()
+            rt.monitors.listeners.glancing.take()
         });
         if let Some(glancing) = glancing {
             let glancing = self.glance(glancing);
-            self.with(|rt| rt.monitored.listeners.glancing = Some(glancing));
+            self.with(|rt| rt.monitors.listeners.glancing = Some(glancing));
         }
     }
 
@@ -89,7 +89,7 @@ impl Engine {
     fn look(self, look: &mut dyn FnMut() -> String) -> Glance {
         self.with(|rt| {
             rt.end.teardown = true;
-            rt.monitored.listeners.glance = Some(UnderWay {
+            rt.monitors.listeners.glance = Some(UnderWay {
                 left: OPERATIONS_MAX,
                 locked: false,
             });
@@ -98,7 +98,7 @@ impl Engine {
         let looked = caught(|| seen = Some(look()));
         let under_way = self.with(|rt| {
             rt.end.teardown = false;
-            rt.monitored.listeners.glance.take().unwrap_or_default()
+            rt.monitors.listeners.glance.take().unwrap_or_default()
         });
         match (looked, seen) {
             (Ok(()), Some(seen)) => Glance::Seen(seen),
@@ -110,7 +110,7 @@ impl Engine {
     /// Returns `true` if a glance is in progress; it then takes one more operation.
     pub(super) fn glances_on(self) -> bool {
         let Some(left) = self.with(|rt| {
-            let under_way = rt.monitored.listeners.glance.as_mut()?;
+            let under_way = rt.monitors.listeners.glance.as_mut()?;
             let left = under_way.left;
             under_way.left = left.saturating_sub(1);
             Some(left)
@@ -133,7 +133,7 @@ impl Engine {
     /// Ends the glance in progress, if there is one.
     pub(super) fn end_glance(self) {
         let ends = self.with(|rt| {
-            let under_way = rt.monitored.listeners.glance.as_mut();
+            let under_way = rt.monitors.listeners.glance.as_mut();
             under_way.map(|under_way| under_way.locked = true).is_some()
         });
         if ends {

@@ -95,7 +95,7 @@ use decisions::Decisions;
 use ending::ExecutionEnd;
 use execution_record::ExecutionRecord;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
-use listen::Monitored;
+use listen::Monitors;
 use objects::Objects;
 use ready::Ready;
 use tasks::Tasks;
@@ -113,7 +113,7 @@ pub(crate) struct Runtime {
     record: ExecutionRecord,
     world: World,
     constraints: Constraints,
-    monitored: Monitored,
+    monitors: Monitors,
     end: ExecutionEnd,
     limits: Limits,
     watched: Watched,
@@ -138,7 +138,7 @@ impl Engine {
             return self.abandon_current();
         }
         let next = self.with(|rt| {
-            if rt.monitored.pointers_out {
+            if rt.monitors.pointers_out {
                 rt.look_at_pointers();
             }
             let current = rt.tasks.current();
@@ -155,7 +155,7 @@ impl Engine {
         });
         self.follow(next);
         self.with(|rt| {
-            if rt.monitored.listening.intersects(BEFORE) {
+            if rt.monitors.listening.intersects(BEFORE) {
                 rt.tell_schedule_point();
             }
         });
@@ -182,7 +182,7 @@ impl Engine {
         let Access { op, order, var, site } = access;
         let wake = self.pass(op, order, var, site, var, gates, true, wait_limits);
         self.with(|rt| {
-            if wake == Wake::Ready && !rt.end.teardown && rt.monitored.listening.intersects(BEFORE) {
+            if wake == Wake::Ready && !rt.end.teardown && rt.monitors.listening.intersects(BEFORE) {
                 rt.tell_schedule_point();
             }
         });
@@ -215,7 +215,7 @@ impl Engine {
             return self.pass_in_teardown(gate_var, gates);
         }
         let next = self.with(|rt| {
-            if rt.monitored.pointers_out {
+            if rt.monitors.pointers_out {
                 rt.look_at_pointers();
             }
             let at = &mut rt.objects.vars[gate_var];
@@ -306,7 +306,7 @@ impl Engine {
     /// Returns the number of this execution, among all in the process.
     #[inline(always)]
     pub fn epoch(self) -> u64 {
-        self.with(|rt| rt.objects.epoch)
+        self.with(|rt| rt.objects.epoch())
     }
 
     /// Returns `true` if the execution has ended and is being torn down.
@@ -419,7 +419,7 @@ impl Runtime {
         if wait_limits.spurious {
             self.ready.wait_with_spurious_wakeups(task);
         }
-        if self.monitored.listening.intersects(Interests::ATTRIBUTES) {
+        if self.monitors.listening.intersects(Interests::ATTRIBUTES) {
             self.tell_status(task, "blocked");
         }
     }

@@ -235,7 +235,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         let var = engine.with(|rt| {
             let var = rt.add_var(B::KIND, gates);
             rt.objects.vars[var].first_site = Some(site);
-            if rt.monitored.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
+            if rt.monitors.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
                 rt.atomic_in_use(var, address, size);
             }
             var
@@ -248,7 +248,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
 
     fn first_use_of_static(&self, engine: Engine, site: Site) -> (u32, *mut B) {
         let address = self.address();
-        let known = engine.with(|rt| rt.objects.statics.find(address, rt.objects.epoch));
+        let known = engine.with(|rt| rt.objects.statics.find(address, rt.objects.epoch()));
         if let Some((var, replica)) = known {
             return (var, self.moved_to(replica));
         }
@@ -264,7 +264,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         let var = engine.with(|rt| {
             let var = rt.add_var(B::KIND, gates);
             rt.objects.vars[var].first_site = Some(site);
-            let epoch = rt.objects.epoch;
+            let epoch = rt.objects.epoch();
             rt.objects.statics.begin(address, epoch, var, dropper);
             var
         });

@@ -7,8 +7,8 @@ use crate::record::Vars;
 /// The objects of an execution.
 pub(super) struct Objects {
     /// The number of this execution, among all in the process: marks objects as belonging to it.
-    pub(super) epoch: u64,
-    pub(super) epochs: Epochs,
+    epoch: u64,
+    epochs: Epochs,
     pub(super) vars: Vars,
     pub(super) statics: Statics,
     pub(super) blocks: Blocks,
@@ -29,5 +29,11 @@ impl Objects {
     pub(super) fn begin(&mut self) {
         self.epoch = self.epochs.next();
         self.vars.clear();
+    }
+
+    /// Returns the number of this execution, among all in the process.
+    #[inline(always)]
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
     }
 }

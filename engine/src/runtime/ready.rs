@@ -183,7 +183,7 @@ impl Ready {
     }
 
     /// Lets the waiting tasks wait again whose deadline has not passed at this time.
-    pub(super) fn revive_after(&mut self, clock: u64, tasks: &Tasks) {
+    pub(super) fn unexpire_after(&mut self, clock: u64, tasks: &Tasks) {
         let mut next = self.expired.first_from(0);
         while let Some(task) = next {
             if tasks[task].deadline > clock {

@@ -81,7 +81,7 @@ impl World {
             task.passed_since_over -= 1;
         }
         self.clock = then;
-        ready.revive_after(then, tasks);
+        ready.unexpire_after(then, tasks);
     }
 }
 

@@ -151,7 +151,7 @@ impl Runtime {
                 access.address - self.objects.blocks.get(block).start,
             ),
             None => {
-                let record = self.monitored.listeners.record();
+                let record = self.monitors.listeners.record();
                 record.put(var, access.address, access.size, own != SyncVar::NONE);
                 (Memory::Var(var), 0)
             }
@@ -166,7 +166,7 @@ impl Runtime {
 
     /// Returns `true` if accesses to plain memory need any treatment.
     pub(in super::super) fn watches_memory(&self) -> bool {
-        self.monitored.listening.intersects(MEMORY) || self.constraints.data_points.is_some()
+        self.monitors.listening.intersects(MEMORY) || self.constraints.data_points.is_some()
     }
 
     /// Returns the variable of memory that is accessed as a visible operation.
@@ -202,14 +202,14 @@ impl Runtime {
         }
         let (task, events) = (self.tasks.current(), self.record.events.len());
         let index = self.tasks[task].events;
-        let record = self.monitored.listeners.record();
+        let record = self.monitors.listeners.record();
         record.put(var, access.address, access.size, own != SyncVar::NONE);
         let location = record.location(Memory::Var(var), task);
         let after = EventId {
             task: TaskId(task),
             index,
         };
-        self.monitored
+        self.monitors
             .listeners
             .log
             .push_again(access, after, events, location)
@@ -218,8 +218,8 @@ impl Runtime {
     /// Blocks may have other addresses in each execution, and monitors that want events at once are notified anyway.
     #[inline(always)]
     fn may_be_as_before(&self) -> bool {
-        self.monitored.listeners.keeps_log
-            && !self.monitored.listeners.tells_at_once
+        self.monitors.listeners.keeps_log
+            && !self.monitors.listeners.tells_at_once
             && !self.objects.blocks.any_heap()
     }
 
@@ -248,7 +248,7 @@ impl Runtime {
     fn tell_piece(&mut self, access: &DataAccess, piece: Piece, made: Made) {
         let current = self.tasks.current();
         let after = self.last_of_current();
-        let record = self.monitored.listeners.record();
+        let record = self.monitors.listeners.record();
         let told = DataVarAccess {
             after,
             location: record.location(piece.memory, current),
@@ -272,7 +272,7 @@ impl Runtime {
     fn keep_raw(&mut self, block: u32, piece: &Piece, told: DataVarAccess) {
         let address = self.objects.blocks.get(block).start + piece.offset;
         let size = piece.size;
-        self.monitored
+        self.monitors
             .listeners
             .record()
             .raw
@@ -282,12 +282,12 @@ impl Runtime {
     /// Returns `true` if a listener wants accesses to memory.
     #[inline]
     fn hears_of_memory(&self) -> bool {
-        self.monitored.watches_memory && !self.end.teardown
+        self.monitors.watches_memory && !self.end.teardown
     }
 
     /// Returns `true` if a listener wants blocks.
     fn hears_of_blocks(&self) -> bool {
-        self.monitored.listening.intersects(Interests::ALLOCATIONS) && !self.end.teardown
+        self.monitors.listening.intersects(Interests::ALLOCATIONS) && !self.end.teardown
     }
 
     /// Returns the pieces of memory that an access covers.
@@ -298,7 +298,7 @@ impl Runtime {
             return pieces;
         }
         // The box is taken, not its content: otherwise an empty content would have to be made as a substitute.
-        let mut record = self.monitored.listeners.record.take().unwrap_or_default();
+        let mut record = self.monitors.listeners.record.take().unwrap_or_default();
         self.objects.blocks.settle();
         record.settle_atomics();
         let (mut at, end) = (access.address, access.address.saturating_add(access.size));
@@ -307,7 +307,7 @@ impl Runtime {
             at += piece.size;
             pieces.push(piece);
         }
-        self.monitored.listeners.record = Some(record);
+        self.monitors.listeners.record = Some(record);
         pieces
     }
 
@@ -332,18 +332,18 @@ impl Runtime {
     fn tell_and_watch(&mut self, access: DataAccess) {
         self.tell_pieces(&access);
         if access.does == Does::GivePointer {
-            if self.monitored.pointers.are_full() {
+            if self.monitors.pointers.are_full() {
                 self.look_at_pointers();
             }
-            self.monitored.pointers.watch(access);
-            self.monitored.pointers_out = true;
+            self.monitors.pointers.watch(access);
+            self.monitors.pointers_out = true;
         }
     }
 
     fn tell_release(&mut self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
         let after = self.last_of_current();
         let (events, alike) = (self.record.events.as_slice(), self.record.events.alike());
-        let record = self.monitored.listeners.record();
+        let record = self.monitors.listeners.record();
         record.catch_up(events, alike);
         let release = release(after.task, after, record);
         self.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
@@ -357,7 +357,7 @@ impl Runtime {
             return;
         }
         let current = self.tasks.current();
-        let record = self.monitored.listeners.record();
+        let record = self.monitors.listeners.record();
         record.atomics.push((address, size, var));
         if record.raw.is_empty() {
             return;
@@ -379,13 +379,13 @@ impl Runtime {
     }
 
     fn cell_dropped(&mut self, var: u32) {
-        if self.monitored.pointers_out
-            && let Some((address, size)) = self.monitored.listeners.record().extent(var)
+        if self.monitors.pointers_out
+            && let Some((address, size)) = self.monitors.listeners.record().extent(var)
         {
             self.look_at_pointers_to(address, size);
         }
         let current = self.tasks.current();
-        let record = self.monitored.listeners.record();
+        let record = self.monitors.listeners.record();
         // A cell that was never accessed, or lies in a block, is no location.
         if record.take_away(var) {
             let location = record.location(Memory::Var(var), current);
@@ -403,7 +403,7 @@ impl Runtime {
     fn block_allocated(&mut self, block: u32, var: SyncVar, site: Site) {
         let after = self.last_of_current();
         let at = self.objects.blocks.get(block);
-        let record = self.monitored.listeners.record();
+        let record = self.monitors.listeners.record();
         let allocation = Allocation {
             after,
             location: record.location(Memory::Block(block), after.task.0),
@@ -427,8 +427,8 @@ impl Engine {
     pub fn data_access(self, access: DataAccess) {
         let is_heard = self.with(|rt| {
             let is_counted = !rt.end.teardown;
-            rt.monitored.plain_accesses += u64::from(is_counted);
-            is_counted && rt.monitored.watches_memory
+            rt.monitors.plain_accesses += u64::from(is_counted);
+            is_counted && rt.monitors.watches_memory
         });
         if is_heard {
             self.tell_data_access(access);
@@ -438,7 +438,7 @@ impl Engine {
     #[inline(never)]
     fn tell_data_access(self, access: DataAccess) {
         let is_point = self.with(|rt| {
-            if rt.monitored.pointers_out {
+            if rt.monitors.pointers_out {
                 rt.look_at_pointers_to(access.address, access.size);
             }
             let points = rt.constraints.data_points.as_mut();
@@ -487,10 +487,10 @@ impl Engine {
             let in_block = rt.objects.blocks.heap_at(address).is_some();
             match owner {
                 Owner::Cell(var) if !in_block => {
-                    rt.monitored.listeners.record().put(var, address, size, false)
+                    rt.monitors.listeners.record().put(var, address, size, false)
                 }
                 Owner::Atomic(var) if !in_block => {
-                    rt.monitored.listeners.record().put(var, address, size, true)
+                    rt.monitors.listeners.record().put(var, address, size, true)
                 }
                 _ => {}
             }

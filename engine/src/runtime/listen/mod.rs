@@ -2,7 +2,7 @@
 
 mod log;
 mod memory;
-mod monitored;
+mod monitors;
 mod pointers;
 mod record;
 mod repeated;
@@ -10,7 +10,7 @@ mod sites;
 mod view;
 
 pub use memory::{DataAccess, Does, Owner};
-pub(super) use monitored::Monitored;
+pub(super) use monitors::Monitors;
 pub(super) use pointers::{Pointers, probe};
 pub(super) use record::Memory;
 
@@ -183,10 +183,10 @@ impl Runtime {
         callback: &str,
         mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
     ) {
-        let Some(mut audience) = self.monitored.listeners.monitors.take() else {
+        let Some(mut audience) = self.monitors.listeners.monitors.take() else {
             return;
         };
-        let mut record = self.monitored.listeners.record.take().unwrap_or_default();
+        let mut record = self.monitors.listeners.record.take().unwrap_or_default();
         record.catch_up(self.record.events.as_slice(), self.record.events.alike());
         let mut next = 0;
         loop {
@@ -210,22 +210,22 @@ impl Runtime {
             if called.is_ok() && audience.reports.is_empty() {
                 break;
             }
-            self.monitored
+            self.monitors
                 .listeners
                 .hear(&mut audience, next - 1, callback, called.err());
         }
-        self.monitored.listeners.record = Some(record);
-        self.monitored.listeners.monitors = Some(audience);
-        if self.monitored.listeners.anybody_gone {
-            self.monitored.listeners.anybody_gone = false;
-            self.monitored.listening = self.monitored.listeners.interests();
+        self.monitors.listeners.record = Some(record);
+        self.monitors.listeners.monitors = Some(audience);
+        if self.monitors.listeners.anybody_gone {
+            self.monitors.listeners.anybody_gone = false;
+            self.monitors.listening = self.monitors.listeners.interests();
         }
     }
 
     pub(super) fn tell_begin(&mut self) {
-        self.monitored.listeners.record().clear();
-        self.monitored.listeners.reported.clear();
-        self.monitored.listeners.log.begin();
+        self.monitors.listeners.record().clear();
+        self.monitors.listeners.reported.clear();
+        self.monitors.listeners.log.begin();
         let number = self.decisions.alike.number;
         self.tell(Listener::is_there, "on_execution_begin", |monitor, _| {
             monitor.on_execution_begin(&Execution {
@@ -239,18 +239,18 @@ impl Runtime {
     /// Publishes an operation on plain memory, at once or when the execution has ended.
     #[inline]
     fn tell_memory(&mut self, what: MemoryDeed, made: Made) {
-        if self.monitored.listeners.keeps_log {
+        if self.monitors.listeners.keeps_log {
             let events = self.record.events.len();
-            self.monitored
+            self.monitors
                 .listeners
                 .log
                 .push(MemoryEvent { events, what }, made);
-            if self.monitored.listeners.log.len() >= LOG_MAX {
+            if self.monitors.listeners.log.len() >= LOG_MAX {
                 self.tell_log();
-                self.monitored.listeners.log.drop_all();
+                self.monitors.listeners.log.drop_all();
             }
         }
-        if self.monitored.listeners.tells_at_once {
+        if self.monitors.listeners.tells_at_once {
             self.tell_memory_at_once(&what);
         }
     }
@@ -279,10 +279,10 @@ impl Runtime {
     /// Publishes the operations on plain memory since the last time.
     #[inline(never)]
     fn tell_log(&mut self) {
-        let log = std::mem::take(&mut self.monitored.listeners.log);
+        let log = std::mem::take(&mut self.monitors.listeners.log);
         let memory = log.as_slice();
         if !memory.is_empty() {
-            let record = self.monitored.listeners.record.get_or_insert_default();
+            let record = self.monitors.listeners.record.get_or_insert_default();
             record.catch_up(self.record.events.as_slice(), self.record.events.alike());
             // An access is unchanged if all accesses before it are.
             let alike = record.same_accesses();
@@ -291,21 +291,21 @@ impl Runtime {
                 monitor.on_memory_again(memory, same, cx)
             });
         }
-        self.monitored.listeners.log = log;
+        self.monitors.listeners.log = log;
     }
 
     pub(super) fn tell_end(&mut self, complete: bool) {
-        if self.monitored.listeners.keeps_log {
+        if self.monitors.listeners.keeps_log {
             self.tell_log();
-            self.monitored.listeners.log.end();
+            self.monitors.listeners.log.end();
         }
         let number = self.decisions.alike.number;
-        let record = self.monitored.listeners.record();
+        let record = self.monitors.listeners.record();
         record.catch_up(self.record.events.as_slice(), self.record.events.alike());
         record.end();
-        let mut accesses = std::mem::take(&mut self.monitored.listeners.ended);
+        let mut accesses = std::mem::take(&mut self.monitors.listeners.ended);
         accesses.clear();
-        accesses.extend_from_slice(self.monitored.listeners.record().accesses());
+        accesses.extend_from_slice(self.monitors.listeners.record().accesses());
         self.tell(Listener::is_there, "on_execution_end", |monitor, cx| {
             let execution = Execution {
                 number,
@@ -314,12 +314,12 @@ impl Runtime {
             };
             monitor.on_execution_end(&execution, cx);
         });
-        self.monitored.listeners.ended = accesses;
+        self.monitors.listeners.ended = accesses;
     }
 
     pub(super) fn tell_shutdown(&mut self) {
         // The last execution may have been one without listeners.
-        self.monitored.listeners.forget();
+        self.monitors.listeners.forget();
         self.record.events.clear(0);
         self.tell(Listener::is_there, "on_shutdown", |monitor, cx| {
             monitor.on_shutdown(cx)
@@ -328,13 +328,7 @@ impl Runtime {
 
     /// Notes the tasks that can take the next step, and those that have not ended and cannot.
     fn note_sets(&mut self) {
-        let [enabled, disabled] = self
-            .monitored
-            .listeners
-            .record
-            .get_or_insert_default()
-            .sets
-            .next();
+        let [enabled, disabled] = self.monitors.listeners.record.get_or_insert_default().sets.next();
         enabled.copy_from(self.ready.enabled());
         disabled.clear();
         for task in self.tasks.numbers() {
@@ -346,10 +340,10 @@ impl Runtime {
 
     #[inline(never)]
     pub(super) fn tell_schedule_point(&mut self) {
-        if self.monitored.listening.intersects(Interests::ENABLED_SETS) {
+        if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
             self.note_sets();
         }
-        if !self.monitored.listening.intersects(Interests::SCHEDULE_POINTS) {
+        if !self.monitors.listening.intersects(Interests::SCHEDULE_POINTS) {
             return;
         }
         let access = self.tasks[self.tasks.current()].pending.access;
@@ -365,7 +359,7 @@ impl Runtime {
             },
             var: SyncVar(access.var),
             op: access.op,
-            site: self.monitored.listeners.record().site_id(access.site),
+            site: self.monitors.listeners.record().site_id(access.site),
         };
         let wanted = |listener: &Listener| listener.wants(Interests::SCHEDULE_POINTS);
         self.tell(wanted, "on_schedule_point", |monitor, cx| {
@@ -375,16 +369,16 @@ impl Runtime {
 
     #[inline(never)]
     pub(super) fn tell_last_access(&mut self) {
-        if self.monitored.listening.intersects(Interests::ENABLED_SETS) {
-            if !self.monitored.listeners.record().sets.is_noted() {
+        if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
+            if !self.monitors.listeners.record().sets.is_noted() {
                 self.note_sets();
             }
-            self.monitored.listeners.record().sets.step_taken();
+            self.monitors.listeners.record().sets.step_taken();
         }
-        if !self.monitored.listening.intersects(Interests::SYNC_ACCESSES) {
+        if !self.monitors.listening.intersects(Interests::SYNC_ACCESSES) {
             return;
         }
-        let record = self.monitored.listeners.record();
+        let record = self.monitors.listeners.record();
         record.catch_up(self.record.events.as_slice(), self.record.events.alike());
         let Some(&access) = record.accesses().last() else {
             return;
@@ -418,7 +412,7 @@ impl Engine {
     /// Publishes a message of the test.
     pub fn user_event(self, text: &str) {
         self.with(|rt| {
-            if rt.monitored.listening.intersects(Interests::USER_EVENTS) && !rt.end.teardown {
+            if rt.monitors.listening.intersects(Interests::USER_EVENTS) && !rt.end.teardown {
                 let after = rt.last_of_current();
                 rt.tell(
                     |listener| listener.wants(Interests::USER_EVENTS),
@@ -434,7 +428,7 @@ impl Engine {
     /// Publishes an attribute that the test gives the current task's last event.
     pub fn attribute(self, name: &str, value: &str) {
         self.with(|rt| {
-            if rt.monitored.listening.intersects(Interests::ATTRIBUTES) && !rt.end.teardown {
+            if rt.monitors.listening.intersects(Interests::ATTRIBUTES) && !rt.end.teardown {
                 let event = rt.last_of_current();
                 rt.tell_attribute(&EventAttribute { event, name, value });
             }

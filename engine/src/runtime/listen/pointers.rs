@@ -97,8 +97,8 @@ impl Runtime {
     #[cold]
     #[inline(never)]
     pub(in super::super) fn look_at_pointers(&mut self) {
-        self.monitored.pointers_out = false;
-        while let Some((access, changed)) = self.monitored.pointers.take_first() {
+        self.monitors.pointers_out = false;
+        while let Some((access, changed)) = self.monitors.pointers.take_first() {
             if changed {
                 self.tell_written(access);
             }
@@ -107,7 +107,7 @@ impl Runtime {
 
     /// Does the same for pointers to these bytes, which are accessed otherwise or no longer exist.
     pub(super) fn look_at_pointers_to(&mut self, address: usize, size: usize) {
-        while let Some((access, changed)) = self.monitored.pointers.take_at(address, size) {
+        while let Some((access, changed)) = self.monitors.pointers.take_at(address, size) {
             if changed {
                 self.tell_written(access);
             }

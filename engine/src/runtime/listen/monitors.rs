@@ -4,7 +4,7 @@ use super::{Listeners, Pointers};
 use intermezzo_sdk::Interests;
 
 /// The monitors of a worker, and the accesses to plain memory that they are notified of.
-pub(in super::super) struct Monitored {
+pub(in super::super) struct Monitors {
     /// The interests of the monitors; `NONE` costs one test per operation.
     pub(in super::super) listening: Interests,
     pub(in super::super) listeners: Listeners,
@@ -17,9 +17,9 @@ pub(in super::super) struct Monitored {
     pub(in super::super) plain_accesses: u64,
 }
 
-impl Monitored {
-    pub(in super::super) fn new(listeners: Listeners) -> Monitored {
-        Monitored {
+impl Monitors {
+    pub(in super::super) fn new(listeners: Listeners) -> Monitors {
+        Monitors {
             listening: listeners.interests(),
             listeners,
             watches_memory: false,

@@ -44,14 +44,15 @@ pub fn rng() -> TestRng {
 fn seed_inside(engine: Engine) -> u64 {
     let mut seed = engine.environment().seed;
     let mut task = engine.task();
-    let entry = engine.task_entry(task);
-    let ordinal = entry.random_sources;
-    entry.random_sources += 1;
+    let ordinal = engine.with_task(task, |entry| {
+        entry.random_sources += 1;
+        entry.random_sources - 1
+    });
     // The first task has no creator: the chain ends there.
     while task != 0 {
-        let entry = engine.task_entry(task);
-        seed = mixed(seed, entry.ordinal);
-        task = entry.parent;
+        let (ordinal, parent) = engine.with_task(task, |entry| (entry.ordinal, entry.parent));
+        seed = mixed(seed, ordinal);
+        task = parent;
     }
     mixed(seed, ordinal)
 }

@@ -37,27 +37,34 @@ impl Engine {
         budget: Key,
         capped: fn(&mut Capped) -> &mut bool,
     ) -> bool {
-        if *bound(&mut self.rt().left) == 0 {
-            *capped(&mut self.rt().capped) = true;
-        }
-        if *bound(&mut self.rt().environment) == 0 {
+        let (allowed, left) = self.with(|rt| {
+            let left = *bound(&mut rt.world.left);
+            if left == 0 {
+                *capped(&mut rt.world.capped) = true;
+            }
+            let allowed = *bound(&mut rt.world.environment);
+            if allowed > 0 {
+                // Whether it may happen depends on how often it has happened.
+                let access = rt.tasks.current_task().pending.access;
+                rt.record
+                    .suits_only(SoundReduction::Caching, access.op, access.site);
+            }
+            (allowed, left)
+        });
+        if allowed == 0 {
             return false;
         }
-        // Whether it may happen depends on how often it has happened.
-        let rt = self.rt();
-        let access = rt.tasks[rt.current as usize].pending.access;
-        rt.suits_only(SoundReduction::Caching, access.op, access.site);
-        if *bound(&mut self.rt().left) == 0 || self.choose(kind, 2) == 0 {
+        if left == 0 || self.choose(kind, 2) == 0 {
             self.add_to_footprint(budget, Class::Read);
             return false;
         }
         self.add_to_footprint(budget, Class::Write);
-        *bound(&mut self.rt().left) -= 1;
+        self.with(|rt| *bound(&mut rt.world.left) -= 1);
         true
     }
 
     /// Notes that `notify_one` could have woken another waiter if the environment allowed it.
     pub fn note_first_notified(self) {
-        self.rt().capped.notify_any = true;
+        self.with(|rt| rt.world.capped.notify_any = true);
     }
 }

@@ -8,9 +8,11 @@
 use super::Unlike;
 use std::hash::RandomState;
 
-/// Evidence of the reason for which the current execution may depart.
+/// The number of the current execution, and evidence of the reason for which it may depart.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
+    /// The number of this execution in its exploration, from 1.
+    pub(super) number: u64,
     /// The number of attempts before this one.
     attempts: u64,
     /// The sum of the keys when it began.
@@ -32,17 +34,18 @@ impl Alike {
     /// Notes that the execution begins.
     #[inline]
     pub(super) fn begin(&mut self) {
+        self.number += 1;
         self.keys = keys();
     }
 
-    /// Returns the possible reasons for the departure of the execution with this number.
-    pub(super) fn told(&self, number: u64) -> Unlike {
+    /// Returns the possible reasons for the departure of the execution.
+    pub(super) fn told(&self) -> Unlike {
         let (now, next) = (keys(), keys());
         let counts_up = next.wrapping_sub(now) == 1;
         Unlike {
             hash_tables: counts_up && now.wrapping_sub(self.keys) > 1,
-            follows_first: number.wrapping_sub(self.attempts) == 2,
-            is_first: number.wrapping_sub(self.attempts) == 1,
+            follows_first: self.number.wrapping_sub(self.attempts) == 2,
+            is_first: self.number.wrapping_sub(self.attempts) == 1,
         }
     }
 }
@@ -63,9 +66,9 @@ mod tests {
     fn a_table_that_is_made_is_noticed() {
         let mut alike = Alike::default();
         alike.begin();
-        assert!(!alike.told(9).hash_tables);
+        assert!(!alike.told().hash_tables);
         alike.begin();
         let _ = HashMap::<u8, u8>::new();
-        assert!(alike.told(9).hash_tables);
+        assert!(alike.told().hash_tables);
     }
 }

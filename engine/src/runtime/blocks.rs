@@ -146,8 +146,8 @@ impl Runtime {
     pub(super) fn block_name(&self, block: u32) -> String {
         let Block {
             kind, user, ordinal, ..
-        } = self.blocks.get(block);
-        let user = super::naming::lineage(&self.tasks, user);
+        } = self.objects.blocks.get(block);
+        let user = super::naming::lineage(self.tasks.with_earlier(), user);
         format!("{} {user}.{ordinal}", kind_name(kind))
     }
 
@@ -163,7 +163,7 @@ impl Runtime {
             settled,
             counts,
             layouts,
-        } = &mut self.blocks;
+        } = &mut self.objects.blocks;
         list.clear();
         heap.clear();
         shared.clear();
@@ -180,24 +180,26 @@ impl Engine {
     /// Registers memory that the allocator has just given to the test.
     pub fn keep_heap(self, pointer: *mut u8, layout: Layout) -> u32 {
         let user = self.task();
-        let blocks = &mut self.rt().blocks;
-        blocks.layouts.push((pointer, layout));
-        blocks.add(BlockKind::Heap, pointer.addr(), layout.size(), user)
+        self.with(|rt| {
+            let blocks = &mut rt.objects.blocks;
+            blocks.layouts.push((pointer, layout));
+            blocks.add(BlockKind::Heap, pointer.addr(), layout.size(), user)
+        })
     }
 
     /// Returns the block of the allocator that begins there, if it belongs to this execution.
     pub fn heap_block(self, pointer: *mut u8) -> Option<u32> {
-        self.rt().blocks.heap_from(pointer.addr())
+        self.with(|rt| rt.objects.blocks.heap_from(pointer.addr()))
     }
 
     /// Registers a block that the allocator's callers do not see.
     pub fn note_block(self, kind: BlockKind, start: usize, size: usize) -> u32 {
         let user = self.task();
-        self.rt().blocks.add(kind, start, size, user)
+        self.with(|rt| rt.objects.blocks.add(kind, start, size, user))
     }
 
     /// Removes a block that is not the allocator's.
     pub fn forget_block(self, block: u32) {
-        self.rt().blocks.forget(block);
+        self.with(|rt| rt.objects.blocks.forget(block));
     }
 }

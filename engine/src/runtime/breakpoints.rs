@@ -12,6 +12,8 @@
 //! to be futile when all other tasks wait. None of this runs unless a breakpoint is armed; decisions then take the slow
 //! path.
 
+use super::ready::Ready;
+use super::tasks::Tasks;
 use super::{Engine, Runtime};
 use crate::described::BreakpointFigures;
 use crate::record::{Access, NOBODY, Site, Status, WaitLimits, gate};
@@ -85,7 +87,7 @@ struct Lead {
 }
 
 impl Breakpoints {
-    fn new(armings: Armings) -> Breakpoints {
+    pub(super) fn new(armings: Armings) -> Breakpoints {
         Breakpoints {
             table: Table::new(armings.clone()),
             sides: HashMap::new(),
@@ -107,7 +109,7 @@ impl Breakpoints {
     }
 
     /// Resets the state for a new execution.
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.table.reset();
         self.parked.clear();
         self.leads.clear();
@@ -124,14 +126,41 @@ impl Breakpoints {
     }
 
     /// Returns `true` if the task must not take the visible operation that it is about to take.
-    pub(super) fn holds_back(&self, task: u32) -> bool {
+    fn holds_back(&self, task: u32) -> bool {
         self.parked
             .iter()
             .any(|parked| parked.task == task && !parked.at_gate)
     }
 
+    /// Returns the figures of the armed breakpoints in this execution.
+    pub(super) fn figures(&self) -> Vec<BreakpointFigures> {
+        self.table.statistics().map(BreakpointFigures::of).collect()
+    }
+
+    /// Returns `true` if armed breakpoints kept any task from continuing.
+    pub(super) fn acted(&self) -> bool {
+        self.acted
+    }
+
+    /// Removes from `listed` the tasks that a breakpoint holds back; if one task must go first, keeps only that one.
+    pub(super) fn keep_to(&self, ready: &Ready, tasks: &Tasks, listed: &mut Vec<u32>) {
+        listed.retain(|&task| !self.holds_back(task));
+        if listed.is_empty() {
+            // Fairness held back all others, in favour of a task that may not go.
+            let last = ready.last();
+            let others = (last + 1..tasks.created()).chain(0..last + 1);
+            listed.extend(others.filter(|&task| ready.is_enabled(task) && !self.holds_back(task)));
+        }
+        if let Some(first) = self.next_first()
+            && ready.is_enabled(first)
+        {
+            listed.clear();
+            listed.push(first);
+        }
+    }
+
     /// Returns the task that must go next, before all others.
-    pub(super) fn next_first(&self) -> Option<u32> {
+    fn next_first(&self) -> Option<u32> {
         let lead = self.leads.iter().find(|lead| !lead.stepped);
         lead.map(|lead| lead.task)
     }
@@ -193,48 +222,15 @@ enum Goes {
 }
 
 impl Runtime {
-    /// Arms these breakpoints and no others.
-    pub(super) fn arm(&mut self, armings: Armings) {
-        self.breakpoints = (!armings.0.is_empty()).then(|| Box::new(Breakpoints::new(armings)));
-    }
-
-    /// Resets the breakpoints for a new execution.
-    pub(super) fn begin_breakpoints(&mut self) {
-        if let Some(breakpoints) = &mut self.breakpoints {
-            breakpoints.begin();
-            // Only the slow path of decisions respects parked tasks.
-            self.scoped = true;
-        }
-    }
-
-    /// Returns the figures of the armed breakpoints in this execution.
-    pub(super) fn breakpoint_figures(&self) -> Vec<BreakpointFigures> {
-        let Some(breakpoints) = &self.breakpoints else {
-            return Vec::new();
-        };
-        breakpoints
-            .table
-            .statistics()
-            .map(BreakpointFigures::of)
-            .collect()
-    }
-
-    /// Returns `true` if armed breakpoints kept any task from continuing.
-    pub(super) fn breakpoints_acted(&self) -> bool {
-        self.breakpoints
-            .as_ref()
-            .is_some_and(|breakpoints| breakpoints.acted)
-    }
-
     /// Updates the breakpoints before a task is chosen. Parks tasks that reached a place in the source, and releases
     /// those that waited for a step that is done. If no other task can continue, releases one that waited without
     /// result.
     #[cold]
     pub(super) fn look_at_breakpoints(&mut self) {
-        let Some(mut breakpoints) = self.breakpoints.take() else {
+        let Some(mut breakpoints) = self.constraints.breakpoints.take() else {
             return;
         };
-        let ended = |task: u32| self.tasks[task as usize].status == Status::Ended;
+        let ended = |task: u32| self.tasks[task].status == Status::Ended;
         let over = |lead: &Lead| lead.stepped && !lead.guarded || ended(lead.task);
         let over: Vec<Ticket> = breakpoints
             .leads
@@ -246,42 +242,28 @@ impl Runtime {
             self.end_lead(&mut breakpoints, ticket);
         }
         if breakpoints.any_sites {
-            for task in 0..self.created {
+            for task in self.tasks.numbers() {
                 self.arrive_at_source(&mut breakpoints, task);
             }
         }
-        while !breakpoints.parked.is_empty() && self.must_run.is_empty() && !self.anybody_free(&breakpoints) {
-            let waits = |task| !self.expired.contains(task) && !breakpoints.holds_back(task);
-            if self.timed_waiters.iter().any(waits) {
-                self.pass_time();
-                self.forced_by_idle = true;
+        while !breakpoints.parked.is_empty() && !self.ready.any_must_run() && !self.anybody_free(&breakpoints)
+        {
+            let waits = |task| !self.ready.expired().contains(task) && !breakpoints.holds_back(task);
+            if self.ready.timed_waiters().iter().any(waits) {
+                self.world.pass_time(&mut self.ready, &mut self.tasks);
+                self.record.forced_by_idle = true;
             } else {
                 self.let_go_in_vain(&mut breakpoints);
             }
         }
-        self.breakpoints = Some(breakpoints);
-    }
-
-    /// Removes from `listed` the tasks that a breakpoint holds back; if one task must go first, keeps only that one.
-    pub(super) fn keep_to(&self, breakpoints: &Breakpoints, listed: &mut Vec<u32>) {
-        listed.retain(|&task| !breakpoints.holds_back(task));
-        if listed.is_empty() {
-            // Fairness held back all others, in favour of a task that may not go.
-            let last = self.last;
-            let others = (last + 1..self.created).chain(0..last + 1);
-            listed
-                .extend(others.filter(|&task| self.enabled.contains(task) && !breakpoints.holds_back(task)));
-        }
-        if let Some(first) = breakpoints.next_first()
-            && self.enabled.contains(first)
-        {
-            listed.clear();
-            listed.push(first);
-        }
+        self.constraints.breakpoints = Some(breakpoints);
     }
 
     fn anybody_free(&self, breakpoints: &Breakpoints) -> bool {
-        self.enabled.iter().any(|task| !breakpoints.holds_back(task))
+        self.ready
+            .enabled()
+            .iter()
+            .any(|task| !breakpoints.holds_back(task))
     }
 
     /// Releases one parked task because nothing else can run: preferably one waiting for its partner's turn to end
@@ -307,13 +289,13 @@ impl Runtime {
 
     /// Does the same if all tasks that can continue only yield. Returns `true` if a task was released.
     pub(super) fn let_go_while_all_give_way(&mut self) -> bool {
-        match self.breakpoints.take() {
+        match self.constraints.breakpoints.take() {
             Some(mut breakpoints) => {
                 let any = !breakpoints.parked.is_empty();
                 if any {
                     self.let_go_in_vain(&mut breakpoints);
                 }
-                self.breakpoints = Some(breakpoints);
+                self.constraints.breakpoints = Some(breakpoints);
                 any
             }
             None => false,
@@ -326,8 +308,8 @@ impl Runtime {
         let turn = guarded.filter(|lead| lead.guarded).map(|lead| lead.ticket);
         breakpoints.visitor(parked.task).passed = Passed { hit, turn };
         if parked.at_gate {
-            let var = self.tasks[parked.task as usize].var;
-            self.vars[var].gates |= gate::PASSED;
+            let var = self.tasks[parked.task].var;
+            self.objects.vars[var].gates |= gate::PASSED;
             self.gates_changed(var);
         }
     }
@@ -345,7 +327,7 @@ impl Runtime {
     /// Reports an arrival if the task is before a visible operation at an armed place in the source, and has not
     /// arrived there yet.
     fn arrive_at_source(&mut self, breakpoints: &mut Breakpoints, task: u32) {
-        let entry = &self.tasks[task as usize];
+        let entry = &self.tasks[task];
         let (visible, access) = (entry.pending.visible, entry.pending.access);
         if entry.status != Status::Live || !visible {
             return;
@@ -388,9 +370,9 @@ impl Runtime {
     /// one owns.
     fn circle_of_locks(&self, parked: &[Parked], waiting: &[Ticket], task: u32) -> Vec<Ticket> {
         let owner = |task: u32| {
-            let var = self.tasks[task as usize].pending.access.var;
-            if (var as usize) < self.vars.count() {
-                self.vars[var].owner
+            let var = self.tasks[task].pending.access.var;
+            if (var as usize) < self.objects.vars.count() {
+                self.objects.vars[var].owner
             } else {
                 NOBODY
             }
@@ -432,8 +414,8 @@ impl Runtime {
                 at_gate,
             });
             if at_gate {
-                let var = self.tasks[task as usize].var;
-                self.vars[var].gates &= !gate::PASSED;
+                let var = self.tasks[task].var;
+                self.objects.vars[var].gates &= !gate::PASSED;
             }
             Goes::Later
         };
@@ -494,20 +476,20 @@ impl Runtime {
 impl Engine {
     /// Returns `true` if a breakpoint of this name is armed.
     pub(crate) fn breakpoint_armed(self, name: &str) -> bool {
-        let rt = self.rt();
-        let breakpoints = rt.breakpoints.as_ref().filter(|_| !rt.teardown);
-        breakpoints.is_some_and(|breakpoints| breakpoints.table.is_armed(name))
+        self.with(|rt| {
+            let breakpoints = rt.constraints.breakpoints.as_ref().filter(|_| !rt.end.teardown);
+            breakpoints.is_some_and(|breakpoints| breakpoints.table.is_armed(name))
+        })
     }
 
     /// Visits a place of a breakpoint with the current task; returns when the task may continue.
     pub(crate) fn visit_breakpoint(self, mut visit: Visit<'_>) -> Passed {
-        let rt = self.rt();
-        let current = rt.current;
-        if rt.teardown {
+        let current = self.task();
+        if self.in_teardown() {
             return Passed::default();
         }
         // The runtime is released while predicates of the test run; places that they reach have no effect.
-        let Some(mut breakpoints) = rt.breakpoints.take() else {
+        let Some(mut breakpoints) = self.with(|rt| rt.constraints.breakpoints.take()) else {
             return Passed::default();
         };
         let holds = visit
@@ -515,21 +497,26 @@ impl Engine {
             .is_none_or(|lock| breakpoints.visitor(current).held.contains(&lock));
         let arrived = catch_unwind(AssertUnwindSafe(|| breakpoints.table.arrive(&mut visit, holds)));
         let arrived = arrived.unwrap_or_else(|panic| {
-            self.rt().breakpoints = Some(std::mem::take(&mut breakpoints));
+            let breakpoints = std::mem::take(&mut breakpoints);
+            self.with(|rt| rt.constraints.breakpoints = Some(breakpoints));
             resume_unwind(panic)
         });
-        let rt = self.rt();
-        let goes = rt.settle(&mut breakpoints, current, visit.name, arrived, false, true);
-        rt.breakpoints = Some(breakpoints);
+        let goes = self.with(|rt| {
+            let goes = rt.settle(&mut breakpoints, current, visit.name, arrived, false, true);
+            rt.constraints.breakpoints = Some(breakpoints);
+            goes
+        });
         match goes {
             Goes::On(passed) => passed,
             Goes::Later => {
                 let var = self.task_var(current);
                 let access = Access::nowhere(SyncVarOp::Yield, visit.site);
                 self.wait(access, var, gate::PASSED, WaitLimits::default());
-                let breakpoints = self.rt().breakpoints.as_mut();
-                breakpoints.map_or(Passed::default(), |breakpoints| {
-                    breakpoints.visitor(current).passed
+                self.with(|rt| {
+                    let breakpoints = rt.constraints.breakpoints.as_mut();
+                    breakpoints.map_or(Passed::default(), |breakpoints| {
+                        breakpoints.visitor(current).passed
+                    })
                 })
             }
         }
@@ -537,32 +524,34 @@ impl Engine {
 
     /// Ends a turn.
     pub(crate) fn breakpoint_turn_over(self, turn: Ticket) {
-        let rt = self.rt();
-        if rt.teardown {
-            return;
-        }
-        if let Some(mut breakpoints) = rt.breakpoints.take() {
-            rt.end_lead(&mut breakpoints, turn);
-            rt.breakpoints = Some(breakpoints);
-        }
+        self.with(|rt| {
+            if rt.end.teardown {
+                return;
+            }
+            if let Some(mut breakpoints) = rt.constraints.breakpoints.take() {
+                rt.end_lead(&mut breakpoints, turn);
+                rt.constraints.breakpoints = Some(breakpoints);
+            }
+        });
     }
 
     /// Notes that the current task holds the lock at this address, or no longer holds it.
     pub(crate) fn mark_held(self, lock: usize, holds: bool) {
-        let rt = self.rt();
-        let current = rt.current;
-        if let Some(breakpoints) = &mut rt.breakpoints {
-            let held = &mut breakpoints.visitor(current).held;
-            if holds {
-                held.push(lock);
-            } else if let Some(at) = held.iter().rposition(|&known| known == lock) {
-                held.remove(at);
+        self.with(|rt| {
+            let current = rt.tasks.current();
+            if let Some(breakpoints) = &mut rt.constraints.breakpoints {
+                let held = &mut breakpoints.visitor(current).held;
+                if holds {
+                    held.push(lock);
+                } else if let Some(at) = held.iter().rposition(|&known| known == lock) {
+                    held.remove(at);
+                }
             }
-        }
+        });
     }
 
     /// Notes that the test tries to arm breakpoints itself, which only the settings can do.
     pub fn arming_unheeded(self) {
-        self.rt().scoping.arming_unheeded = true;
+        self.with(|rt| rt.constraints.scoping.arming_unheeded = true);
     }
 }

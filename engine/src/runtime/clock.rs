@@ -11,7 +11,7 @@
 //! The distance does not depend on other tasks. So their steps commute with a read, unless they touch the clock.
 
 use super::{Engine, Runtime};
-use crate::record::{Access, Event, Site, Task, VarKind};
+use crate::record::{Access, Event, Site, VarKind};
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::time::Duration;
@@ -73,76 +73,55 @@ impl Engine {
     /// Reads the clock, which moves it. Returns virtual time in nanoseconds since the execution began.
     pub fn look_at_clock(self, site: Site) -> u64 {
         self.read_clock(Class::Write, site);
-        let rt = self.rt();
-        let task = rt.current;
-        let events = rt.events.as_slice();
-        let same = |place: &&mut Place| place.task == task && place.site == site;
-        let tick = match rt.looks.places.iter_mut().find(same) {
-            Some(place) => {
-                let mut since = events[place.events..].iter();
-                let waits = !since.any(|event| event.task == task && does_something(event));
-                place.count += 1;
-                place.events = events.len();
-                place.tick = if waits || place.count > LOOKS_SLOW {
-                    place.tick.saturating_mul(2).min(TICK_MAX)
-                } else {
+        self.with(|rt| {
+            let task = rt.tasks.current();
+            let events = rt.record.events.as_slice();
+            let same = |place: &&mut Place| place.task == task && place.site == site;
+            let tick = match rt.world.looks.places.iter_mut().find(same) {
+                Some(place) => {
+                    let mut since = events[place.events..].iter();
+                    let waits = !since.any(|event| event.task == task && does_something(event));
+                    place.count += 1;
+                    place.events = events.len();
+                    place.tick = if waits || place.count > LOOKS_SLOW {
+                        place.tick.saturating_mul(2).min(TICK_MAX)
+                    } else {
+                        TICK
+                    };
+                    place.tick
+                }
+                None => {
+                    rt.world.looks.places.push(Place {
+                        task,
+                        site,
+                        count: 1,
+                        events: events.len(),
+                        tick: TICK,
+                    });
                     TICK
-                };
-                place.tick
-            }
-            None => {
-                rt.looks.places.push(Place {
-                    task,
-                    site,
-                    count: 1,
-                    events: events.len(),
-                    tick: TICK,
-                });
-                TICK
-            }
-        };
-        rt.advance_time(rt.clock.saturating_add(tick));
-        rt.clock
+                }
+            };
+            let time = rt.world.clock().saturating_add(tick);
+            rt.world.advance_time(time, &mut rt.ready, &rt.tasks);
+            rt.world.clock()
+        })
     }
 
     /// Advances virtual time to `time`, unless it is already later.
     pub fn advance_clock(self, time: u64) {
         self.add_to_footprint(Key::CLOCK, Class::Write);
-        self.rt().advance_time(time);
-    }
-
-    /// Lets time pass because the current task has yielded. If all tasks that can continue only yield, and some wait
-    /// has a deadline, time advances to the first one. So a loop ends that waits for the effects of a time-out. A task
-    /// that is parked at a breakpoint has then waited without result.
-    pub(super) fn time_passes_while_all_give_way(self) {
-        let rt = self.rt();
-        if rt.timed_waiters.is_empty() && rt.breakpoints.is_none()
-            || !rt.enabled.iter().all(|task| rt.tasks[task as usize].yielded)
-        {
-            return;
-        }
-        let current = rt.current;
-        let gives_way = |event: &Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
-        let since = rt.events.as_slice().iter().rev().skip(1);
-        let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
-        // Nothing was written since this task last yielded.
-        if since.any(|event| event.task == current && gives_way(event)) {
-            if rt.timed_waiters.is_empty() {
-                rt.let_go_while_all_give_way();
-                return;
-            }
-            rt.add_to_footprint(Key::CLOCK, Class::Write);
-            rt.pass_time();
-        }
+        self.with(|rt| rt.world.advance_time(time, &mut rt.ready, &rt.tasks));
     }
 
     /// Performs a visible operation that reads the clock: other tasks may move it first.
     fn read_clock(self, class: Class, site: Site) {
-        let rt = self.rt();
-        if rt.teardown {
+        if self.in_teardown() {
             return;
         }
-        let clock = *(rt.looks.var).get_or_insert_with(|| rt.vars.add(VarKind::Clock, 0, 0, 0));
+        let clock = self.with(|rt| {
+            let vars = &mut rt.objects.vars;
+            *(rt.world.looks.var).get_or_insert_with(|| vars.add(VarKind::Clock, 0, 0, 0))
+        });
         let access = Access::new(SyncVarOp::DataRead, clock, site);
         self.enter(access);
         self.add_to_footprint(Key::CLOCK, class);
@@ -167,7 +146,7 @@ impl Engine {
     /// Returns the virtual time after this limit.
     fn after(self, limit: Duration) -> u64 {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        self.rt().clock.saturating_add(limit)
+        self.with(|rt| rt.world.clock()).saturating_add(limit)
     }
 
     /// Records that the current task's operation timed out, which counts as a yield.
@@ -180,63 +159,32 @@ impl Engine {
             0,
             0,
         );
-        let rt = self.rt();
-        if rt.last == rt.current {
-            (rt.yielded, rt.slow_path) = (true, true);
-        }
+        self.with(|rt| rt.ready.give_way(rt.tasks.current()));
     }
 }
 
 impl Runtime {
-    /// Advances time to the first deadline, because no task can do anything else. So tasks whose closures have returned
-    /// have ended, unless the environment lets time pass early.
-    pub(super) fn pass_time(&mut self) {
-        self.time_passes = Some(self.clock);
-        for task in self.tasks_over() {
-            task.passed_since_over += 1;
+    /// Lets time pass because the current task has yielded. If all tasks that can continue only yield, and some wait
+    /// has a deadline, time advances to the first one. So a loop ends that waits for the effects of a time-out. A task
+    /// that is parked at a breakpoint has then waited without result.
+    pub(super) fn time_passes_while_all_give_way(&mut self) {
+        if self.ready.timed_waiters().is_empty() && self.constraints.breakpoints.is_none()
+            || !self.ready.enabled().iter().all(|task| self.tasks[task].yielded)
+        {
+            return;
         }
-        let deadlines = self
-            .timed_waiters
-            .iter()
-            .map(|task| self.tasks[task as usize].deadline);
-        if let Some(first) = deadlines.min() {
-            self.advance_time(first);
-        }
-    }
-
-    /// Resets time to `then`, because a task woke for another reason than the time that has just passed: it need not
-    /// have passed.
-    pub(super) fn take_time_back(&mut self, then: u64) {
-        for task in self.tasks_over() {
-            task.passed_since_over -= 1;
-        }
-        self.clock = then;
-        let mut next = self.expired.first_from(0);
-        while let Some(task) = next {
-            if self.tasks[task as usize].deadline > then {
-                self.expired.remove(task);
-                self.enabled.remove(task);
+        let current = self.tasks.current();
+        let gives_way = |event: &Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
+        let since = self.record.events.as_slice().iter().rev().skip(1);
+        let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
+        // Nothing was written since this task last yielded.
+        if since.any(|event| event.task == current && gives_way(event)) {
+            if self.ready.timed_waiters().is_empty() {
+                self.let_go_while_all_give_way();
+                return;
             }
-            next = self.expired.first_from(task + 1);
-        }
-    }
-
-    /// Returns the tasks whose closures have returned.
-    fn tasks_over(&mut self) -> impl Iterator<Item = &mut Task> {
-        let tasks = self.tasks[..self.created as usize].iter_mut();
-        tasks.filter(|task| task.over_at != usize::MAX)
-    }
-
-    /// Advances virtual time to `time`, unless it is already later. Waits whose deadline is reached may time out.
-    pub(super) fn advance_time(&mut self, time: u64) {
-        self.clock = self.clock.max(time);
-        let mut next = self.timed_waiters.first_from(0);
-        while let Some(task) = next {
-            if self.tasks[task as usize].deadline <= self.clock && !self.enabled.contains(task) {
-                self.enabled.insert(task);
-                self.expired.insert(task);
-            }
-            next = self.timed_waiters.first_from(task + 1);
+            self.add_to_footprint(Key::CLOCK, Class::Write);
+            self.world.pass_time(&mut self.ready, &mut self.tasks);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{AFTER, Engine};
 use crate::record::{Access, Event};
-use intermezzo_sdk::{EventId, TaskId};
+use intermezzo_sdk::EventId;
 
 impl Engine {
     /// Records the effect of the current task's operation.
@@ -11,11 +11,10 @@ impl Engine {
     /// the test's own loops, and rounds that only wait would no longer look alike.
     #[inline]
     pub fn commit(self, access: Access, read: u64, written: u64) {
-        let rt = self.rt();
-        if rt.teardown {
+        if self.in_teardown() {
             return;
         }
-        if !rt.events.has_room(rt.current, &access) {
+        if !self.with(|rt| rt.record.events.has_room(rt.tasks.current(), &access)) {
             return self.commit_anyway(access, read, written);
         }
         self.record(access, read, written);
@@ -27,52 +26,51 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn commit_anyway(self, access: Access, read: u64, written: u64) {
-        self.rt().events.make_room();
+        self.with(|rt| rt.record.events.make_room());
         self.record(access, read, written);
     }
 
     /// Notes that the operation about to be recorded leaves one share of a value whose destructor runs code.
     pub fn leaves_last_share(self, var: u32) {
-        let rt = self.rt();
-        if rt.steps >= rt.observe_from {
-            rt.trace.leaves_last_share(var);
-        }
+        self.with(|rt| {
+            if rt.record.is_observed() {
+                rt.record.trace.leaves_last_share(var);
+            }
+        });
     }
 
     /// Adds the event. There must be room for it.
     #[inline(always)]
     fn record(self, access: Access, read: u64, written: u64) {
-        if self.rt().pointers_out {
-            self.look_at_pointers();
-        }
-        let rt = self.rt();
-        let task = rt.current;
-        let entry = &mut rt.tasks[task as usize];
-        entry.events += 1;
-        let index = entry.events;
-        entry.yielded = false;
-        rt.events.record(Event {
-            site: access.site,
-            read,
-            written,
-            task,
-            index,
-            var: access.var,
-            op: access.op,
-            order: access.order,
-            elided: false,
+        let is_heard = self.with(|rt| {
+            if rt.monitors.pointers_out {
+                rt.look_at_pointers();
+            }
+            let task = rt.tasks.current();
+            let entry = &mut rt.tasks[task];
+            entry.events += 1;
+            let index = entry.events;
+            entry.yielded = false;
+            rt.record.events.record(Event {
+                site: access.site,
+                read,
+                written,
+                task,
+                index,
+                var: access.var,
+                op: access.op,
+                order: access.order,
+                elided: false,
+            });
+            rt.monitors.listening.intersects(AFTER)
         });
-        if rt.listening.intersects(AFTER) {
+        if is_heard {
             self.tell_access();
         }
     }
 
     /// Returns the last event of the current task.
     pub(crate) fn last_event(self) -> EventId {
-        let rt = self.rt();
-        EventId {
-            task: TaskId(rt.current),
-            index: rt.tasks[rt.current as usize].events,
-        }
+        self.with(|rt| rt.last_of_current())
     }
 }

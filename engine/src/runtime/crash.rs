@@ -73,10 +73,11 @@ impl Guard {
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod caught {
-    use super::super::Engine;
     use super::super::emergency::PROBES;
     use super::super::listen::probe;
     use super::super::switch::Registers;
+    use super::super::tasks::Tasks;
+    use super::super::{Engine, Runtime};
     use super::Crash;
     use libc::{c_int, c_void, sigaction, siginfo_t, ucontext_t};
     use std::mem::MaybeUninit;
@@ -156,29 +157,23 @@ mod caught {
         }
     }
 
-    impl Engine {
+    impl Tasks {
         /// Returns the task whose stack this address is on.
-        pub(in super::super) fn task_on_stack(self, address: usize) -> Option<u32> {
-            self.rt()
-                .fibers
-                .iter()
-                .position(|fiber| fiber.coroutine().holds(address))
-                .map(|task| task as u32)
+        pub(in super::super) fn on_stack(&self, address: usize) -> Option<u32> {
+            self.with_fiber(|fiber| fiber.coroutine().holds(address))
         }
 
         /// Makes this task end with a crash, and returns the registers for that.
         ///
         /// # Safety
         /// The signal interrupted this task on its own stack.
-        pub(in super::super) unsafe fn divert(self, task: u32, crash: Crash) -> Registers {
-            let rt = self.rt();
+        pub(in super::super) unsafe fn divert(&mut self, task: u32, crash: Crash) -> Registers {
             // A switch may have been in progress.
-            (rt.current, rt.running) = (task, task);
-            let worker_context = &raw mut rt.worker_context;
+            let (worker_context, fiber) = self.enter(task);
             // SAFETY: as the caller says; the worker waits in its own context while any task runs. The task's previous
             // writes to memory were made by ordinary code of this thread, which the signal interrupted: the code that
             // runs next can read them.
-            unsafe { rt.fibers[task as usize].coroutine().divert(worker_context, crash) }
+            unsafe { (*fiber).coroutine().divert(worker_context, crash) }
         }
     }
 
@@ -196,29 +191,27 @@ mod caught {
             return;
         }
         let at = stack_pointer(context);
-        let Some((engine, task)) =
-            Engine::current().and_then(|engine| Some((engine, engine.task_on_stack(at)?)))
-        else {
-            // SAFETY: restores the previous handler and returns: the fault, or the abort, occurs again.
-            unsafe { give_back(signal) };
-            return;
-        };
-        let crash = if signal == libc::SIGSEGV || signal == libc::SIGBUS {
-            // SAFETY: these two signals carry an address.
-            let address = unsafe { (*info).si_addr() } as usize;
-            if address.abs_diff(at) < NEAR {
+        let is_fault = signal == libc::SIGSEGV || signal == libc::SIGBUS;
+        // SAFETY: these two signals carry an address.
+        let address = is_fault.then(|| unsafe { (*info).si_addr() } as usize);
+        let divert = |rt: &mut Runtime| {
+            let task = rt.tasks.on_stack(at)?;
+            let crash = if address.is_some_and(|address| address.abs_diff(at) < NEAR) {
                 Crash::StackOverflow {
-                    bytes: engine.rt().limits.stack_bytes,
+                    bytes: rt.limits.stack_bytes,
                 }
             } else {
                 Crash::Signal(signal)
-            }
-        } else {
-            Crash::Signal(signal)
+            };
+            // SAFETY: the stack pointer is on this task's stack, and the registers are set below.
+            Some(unsafe { rt.tasks.divert(task, crash) })
         };
-        // SAFETY: the stack pointer is on this task's stack, and the registers are set below.
-        let registers = unsafe { engine.divert(task, crash) };
-        set(context, registers);
+        // SAFETY: if the runtime is changed, the code that the signal interrupted does not continue.
+        match Engine::current().and_then(|engine| unsafe { engine.interrupt(divert) }) {
+            Some(registers) => set(context, registers),
+            // SAFETY: restores the previous handler and returns: the fault, or the abort, occurs again.
+            None => unsafe { give_back(signal) },
+        }
     }
 
     /// Makes the engine's comparison of memory that may be gone return that it is gone. Returns `true` if that

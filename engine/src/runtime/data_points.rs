@@ -125,17 +125,21 @@ impl Runtime {
     #[cold]
     #[inline(never)]
     pub(super) fn learn_data_points(&mut self) -> bool {
-        let Some(mut points) = self.data_points.take() else {
+        let Some(mut points) = self.constraints.data_points.take() else {
             return false;
         };
-        let races = self.listeners.reported.iter();
+        let races = self.monitors.listeners.reported.iter();
         let races = races.filter(|reported| reported.report.kind == FindingKind::DataRace);
         let sites: Vec<SiteId> = races.flat_map(|reported| reported.report.sites.clone()).collect();
         let mut learned = false;
         for site in sites {
-            learned |= self.listeners.site(site).is_some_and(|site| points.learn(site));
+            learned |= self
+                .monitors
+                .listeners
+                .site(site)
+                .is_some_and(|site| points.learn(site));
         }
-        self.data_points = Some(points);
+        self.constraints.data_points = Some(points);
         learned
     }
 }

@@ -18,8 +18,8 @@ impl Runtime {
                 site_name(event.site)
             )
         };
-        let events = self.events.as_slice();
-        let (at, before, now, another_var) = match self.events.differs() {
+        let events = self.record.events.as_slice();
+        let (at, before, now, another_var) = match self.record.events.differs() {
             Some((at, before)) => {
                 let now = &events[at];
                 let same = (before.op, before.task, before.site) == (now.op, now.task, now.site);
@@ -33,7 +33,7 @@ impl Runtime {
             None => (events.len(), String::new(), String::new(), false),
         };
         self.depart();
-        self.stop = Some(Stop::Differed {
+        self.end.stop = Some(Stop::Differed {
             at: at + 1,
             before,
             now,
@@ -45,8 +45,7 @@ impl Runtime {
     /// and the knowledge of them is dropped.
     #[cold]
     pub(super) fn depart(&mut self) {
-        self.departed = Some(self.plan.choices()[..self.prescribed].to_vec());
-        self.plan.truncate(self.decided);
-        self.trace.clear();
+        self.decisions.depart();
+        self.record.trace.clear();
     }
 }

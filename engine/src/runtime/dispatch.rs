@@ -5,11 +5,14 @@
 //! environment may wake a waiting task or fairness holds one back.
 
 use super::Runtime;
+use super::execution_record::ExecutionRecord;
+use super::ready::Ready;
 use super::stop::Stop;
-use crate::record::{TaskSet, Wake};
+use super::tasks::Tasks;
+use crate::record::{Vars, Wake};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::strategy::{Candidates, ChoicePoint};
-use crate::trace::{Aside, Class, Key, StepEnd, Touch};
+use crate::trace::{Class, Key, StepEnd};
 use intermezzo_sdk::{Interests, TaskId};
 
 /// The next action of the task that asked.
@@ -22,54 +25,58 @@ pub(super) enum Next {
     Stop,
 }
 
-/// The choice point for the strategy. It borrows all of the runtime but the strategy, so it cannot be a function.
-macro_rules! choice_point {
-    ($runtime:ident, $kind:expr, $preempts:expr, $alternatives:expr, $candidates:expr) => {
-        ChoicePoint {
-            kind: $kind,
-            preempts: $preempts,
-            alternatives: $alternatives,
-            choices: $runtime.decided,
-            fair: $runtime.fair.active(),
-            step: $runtime.steps,
-            context_switches: $runtime.switches,
-            running: TaskId($runtime.last),
-            candidates: $candidates,
-            events: $runtime.events.as_slice(),
-            trace: &$runtime.trace,
-            created: $runtime.created,
-            tasks: &$runtime.tasks,
-            vars: &$runtime.vars,
-            enabled: &$runtime.enabled,
-            expired: &$runtime.expired,
-        }
-    };
+/// Returns the choice point for the strategy.
+#[inline(always)]
+fn choice_point<'a>(
+    choice: Choice,
+    candidates: Candidates<'a>,
+    choices: usize,
+    ready: &'a Ready,
+    record: &'a ExecutionRecord,
+    tasks: &'a Tasks,
+    vars: &'a Vars,
+) -> ChoicePoint<'a> {
+    ChoicePoint {
+        kind: choice.kind,
+        preempts: choice.preempts,
+        alternatives: choice.alternatives,
+        choices,
+        fair: ready.is_fair(),
+        step: record.steps,
+        context_switches: record.switches,
+        running: TaskId(ready.last()),
+        candidates,
+        events: record.events.as_slice(),
+        trace: &record.trace,
+        created: tasks.created(),
+        tasks: tasks.with_earlier(),
+        vars,
+        enabled: ready.enabled(),
+        expired: ready.expired(),
+    }
 }
 
 impl Runtime {
     /// Decides which task goes next, and makes it current.
     #[inline(always)]
     pub(super) fn dispatch(&mut self) -> Next {
-        if let Some(task) = self.must_run.pop_low() {
+        if let Some(task) = self.ready.pop_must_run_low() {
             return self.hand_over(task);
         }
-        if self.slow_path
+        if self.ready.slow_path()
             && let Some(task) = self.next_eager()
         {
             return self.hand_over(task);
         }
-        let sleepers = self.timed_waiters.low() | self.spurious_waiters.low();
-        let enabled = self.enabled.low();
-        if sleepers == 0
-            && !self.slow_path
-            && let Some(task) = self.known_next(enabled)
-        {
+        let listed = self.ready.slow_path() || self.ready.any_sleeper();
+        let enabled = self.ready.enabled().low();
+        if !listed && let Some(task) = self.known_next(enabled) {
             return self.step_known(task);
         }
-        if self.steps >= self.observe_from && !self.observe() {
+        if self.record.is_observed() && !self.observe() {
             return Next::Stop;
         }
-        if sleepers == 0 && !self.slow_path && enabled != 0 {
+        if !listed && enabled != 0 {
             self.pick(enabled)
         } else {
             self.dispatch_slow()
@@ -81,20 +88,13 @@ impl Runtime {
     /// found.
     #[inline(always)]
     fn known_next(&mut self, enabled: u64) -> Option<u32> {
-        let known = self.trace.steps().get(self.steps as usize + 1)?;
+        let known = self.record.trace.steps().get(self.record.steps as usize + 1)?;
         let (task, choices) = (known.task, known.choices_end);
         if task >= 64 || enabled & 1 << task == 0 {
             return None;
         }
-        // The choice of a step's task is the first of the step's choices.
-        if choices > self.decided
-            && let Some(choice) = self.plan.choices().get(self.decided)
-            && choice.kind == ChoiceKind::Task
-        {
-            self.decided += 1;
-            if choice.preempts && choice.taken != 0 {
-                self.events.preempt();
-            }
+        if self.decisions.repeat(choices) {
+            self.record.events.preempt();
         }
         Some(task)
     }
@@ -102,30 +102,30 @@ impl Runtime {
     /// Returns the next task that must run before anything is decided, among all tasks.
     #[inline(never)]
     fn next_eager(&mut self) -> Option<u32> {
-        if self.spins.busy() {
+        if self.constraints.spins.busy() {
             self.look_at_changes();
         }
-        if self.breakpoints.is_some() && self.must_run.is_empty() {
+        if self.constraints.breakpoints.is_some() && !self.ready.any_must_run() {
             self.look_at_breakpoints();
         }
-        self.must_run.pop_first()
+        self.ready.pop_must_run()
     }
 
     /// Makes the decision if it is not just among the enabled tasks, or if there are many tasks.
     #[inline(never)]
     fn dispatch_slow(&mut self) -> Next {
-        self.time_passes = None;
-        if self.enabled.is_empty() {
-            if self.timed_waiters.is_empty() {
+        self.world.let_time_pass();
+        if self.ready.enabled().is_empty() {
+            if self.ready.timed_waiters().is_empty() {
                 return self.stuck();
             }
-            self.pass_time();
+            self.world.pass_time(&mut self.ready, &mut self.tasks);
             // If the trace already has a step, it will not be undone.
-            self.forced_by_idle = self.steps + 1 >= self.observe_from;
+            self.record.forced_by_idle = self.record.is_next_observed();
         }
-        if self.yielded || self.fair.active() {
-            let counts = self.yielded && !self.spins.take_void_yield();
-            self.fair.step(self.last, &self.enabled, counts);
+        if self.ready.has_yielded() || self.ready.is_fair() {
+            let counts = self.ready.has_yielded() && !self.constraints.spins.take_void_yield();
+            self.ready.end_fair_step(counts);
         }
         self.pick_listed()
     }
@@ -133,12 +133,12 @@ impl Runtime {
     /// Chooses among the enabled tasks, given as a word.
     #[inline(always)]
     fn pick(&mut self, enabled: u64) -> Next {
-        let last = self.last;
+        let last = self.ready.last();
         let others = enabled & !(1 << last);
         let goes_on = others != enabled;
         if others & others.wrapping_sub(1 - u64::from(goes_on)) == 0 {
             // There is one task: `last` itself, or the only other.
-            if self.steps >= self.ask_from {
+            if self.record.must_ask() {
                 let candidates = Candidates::Word {
                     default: goes_on.then_some(last),
                     others,
@@ -154,7 +154,10 @@ impl Runtime {
             rest &= rest - 1;
             alternatives += 1;
         }
-        let taken = match self.prescribed(ChoiceKind::Task, goes_on, alternatives) {
+        let taken = match self
+            .decisions
+            .take_prescribed(ChoiceKind::Task, goes_on, alternatives)
+        {
             Some(taken) => taken,
             None => {
                 let candidates = Candidates::Word {
@@ -172,7 +175,7 @@ impl Runtime {
             return self.step(last);
         };
         if goes_on {
-            self.events.preempt();
+            self.record.events.preempt();
         }
         let mut rest = others.rotate_right(last + 1);
         while skip > 0 {
@@ -185,30 +188,25 @@ impl Runtime {
     /// Chooses among tasks that have to be listed, because the environment may wake some, or some are held back.
     #[inline(never)]
     fn pick_listed(&mut self) -> Next {
-        let mut listed = std::mem::take(&mut self.candidates);
+        let mut listed = std::mem::take(&mut self.decisions.candidates);
         listed.clear();
         let goes_on = self.list(&mut listed);
         self.note_capped();
-        if self.spins.in_last_rounds() {
-            let first = listed.iter().copied().find(|&task| self.enabled.contains(task));
-            self.candidates = listed;
+        if self.constraints.spins.in_last_rounds() {
+            let first = listed.iter().copied().find(|&task| self.ready.is_enabled(task));
+            self.decisions.candidates = listed;
             return self.wake(first.expect("fairness never holds back every enabled task"));
         }
-        if self.fair.active() && !self.unfair_left_out {
-            self.unfair_left_out = self
-                .enabled
-                .iter()
-                .any(|task| !self.fair.may_go(task, &self.enabled));
-        }
+        self.ready.note_held_back();
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => {
-                if self.steps >= self.ask_from {
+                if self.record.must_ask() {
                     self.tell_only_alternative(goes_on, Candidates::List(&listed));
                 }
                 self.wake(listed[0])
             }
-            alternatives if goes_on && self.scoped && self.closes(alternatives as u32) => {
+            alternatives if goes_on && self.constraints.scoped && self.closes(alternatives as u32) => {
                 self.wake(listed[0])
             }
             alternatives => {
@@ -219,8 +217,9 @@ impl Runtime {
                     Candidates::List(&listed),
                 ) {
                     Some(taken) => {
-                        if goes_on && taken != 0 && self.listening.intersects(Interests::ATTRIBUTES) {
-                            self.tell_status(self.last, "preempted");
+                        if goes_on && taken != 0 && self.monitors.listening.intersects(Interests::ATTRIBUTES)
+                        {
+                            self.tell_status(self.ready.last(), "preempted");
                         }
                         self.wake(listed[taken as usize])
                     }
@@ -228,59 +227,35 @@ impl Runtime {
                 }
             }
         };
-        self.candidates = listed;
+        self.decisions.candidates = listed;
         next
     }
 
     /// Lists the alternatives. Returns `true` if the first is the default continuation. In addition to the enabled
     /// tasks it lists, within the environment's bounds, tasks that may be woken early or spuriously.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
-        let last = self.last;
-        let timed_waiters = self.left.timeouts > 0 && !self.timed_waiters.is_empty();
-        let spurious_waiters = self.left.spurious_wakeups > 0 && !self.spurious_waiters.is_empty();
-        let may_go = |&task: &u32| {
-            if self.enabled.contains(task) {
-                !self.fair.active() || self.fair.may_go(task, &self.enabled)
-            } else {
-                timed_waiters && self.timed_waiters.contains(task)
-                    || spurious_waiters && self.spurious_waiters.contains(task)
-            }
-        };
-        // The cyclic order after `last`: those beyond it, then those up to it.
-        if timed_waiters || spurious_waiters {
-            listed.extend((last + 1..self.created).chain(0..last + 1).filter(may_go));
-        } else {
-            let up_to_last = self.enabled.iter().take_while(|&task| task <= last);
-            let beyond = self.enabled.iter_from(last + 1);
-            listed.extend(beyond.chain(up_to_last).filter(may_go));
+        self.ready.list(listed, self.tasks.created(), &self.world.left);
+        if let Some(breakpoints) = &self.constraints.breakpoints {
+            breakpoints.keep_to(&self.ready, &self.tasks, listed);
         }
-        if let Some(breakpoints) = &self.breakpoints {
-            self.keep_to(breakpoints, listed);
-        }
-        let goes_on = !self.yielded && self.enabled.contains(last) && listed.last() == Some(&last);
-        if goes_on {
-            listed.rotate_right(1);
-        }
-        goes_on
+        self.ready.put_default_first(listed)
     }
 
     /// Notes waits that could have ended here if the environment's bounds were larger.
     fn note_capped(&mut self) {
-        let waits = |tasks: &TaskSet| tasks.iter().any(|task| !self.enabled.contains(task));
-        let timeouts = self.left.timeouts == 0 && waits(&self.timed_waiters);
-        let spurious_wakeups = self.left.spurious_wakeups == 0 && waits(&self.spurious_waiters);
-        self.capped.timeouts |= timeouts;
-        self.capped.spurious_wakeups |= spurious_wakeups;
+        let (timeouts, spurious_wakeups) = self.ready.could_wake();
+        self.world.capped.timeouts |= timeouts && self.world.left.timeouts == 0;
+        self.world.capped.spurious_wakeups |= spurious_wakeups && self.world.left.spurious_wakeups == 0;
     }
 
     /// Lets a task go, and chooses the reason of its wake-up if needed.
     fn wake(&mut self, task: u32) -> Next {
-        let expired = self.expired.contains(task);
-        if self.enabled.contains(task) && !expired {
+        let expired = self.ready.expired().contains(task);
+        if self.ready.is_enabled(task) && !expired {
             return self.step(task);
         }
-        let times_out = expired || self.timed_waiters.contains(task) && self.left.timeouts > 0;
-        let spurious = self.spurious_waiters.contains(task) && self.left.spurious_wakeups > 0;
+        let times_out = expired || self.ready.timed_waiters().contains(task) && self.world.left.timeouts > 0;
+        let spurious = self.ready.spurious_waiters().contains(task) && self.world.left.spurious_wakeups > 0;
         let wake = match (times_out, spurious) {
             (true, true) => match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
                 Some(0) => Wake::TimedOut,
@@ -291,26 +266,26 @@ impl Runtime {
             _ => Wake::Spurious,
         };
         match wake {
-            Wake::TimedOut if expired => self.time_passes = None,
+            Wake::TimedOut if expired => self.world.let_time_pass(),
             Wake::TimedOut => {
-                self.left.timeouts -= 1;
-                self.advance_time(self.tasks[task as usize].deadline);
+                self.world.left.timeouts -= 1;
+                let deadline = self.tasks[task].deadline;
+                self.world.advance_time(deadline, &mut self.ready, &self.tasks);
             }
-            _ => self.left.spurious_wakeups -= 1,
+            _ => self.world.left.spurious_wakeups -= 1,
         }
-        if let Some(then) = self.time_passes.take() {
-            self.take_time_back(then);
-        }
-        self.enabled.insert(task);
+        self.world.take_time_back(&mut self.ready, &mut self.tasks);
+        self.ready.enable(task);
         let next = self.step(task);
-        self.waited = None;
+        self.record.waited = None;
         match wake {
-            Wake::TimedOut if expired && !self.forced_by_idle => {
+            Wake::TimedOut if expired && !self.record.forced_by_idle => {
                 self.add_to_footprint(Key::CLOCK, Class::Read)
             }
             Wake::TimedOut if expired => {
                 // Time passed because no other task could continue; that is no condition if time may pass anyway.
-                self.forced_by_idle = self.environment.timeouts == 0 && self.steps >= self.observe_from;
+                self.record.forced_by_idle =
+                    self.world.environment.timeouts == 0 && self.record.is_observed();
                 self.add_to_footprint(Key::CLOCK, Class::Write);
             }
             Wake::TimedOut => {
@@ -319,40 +294,41 @@ impl Runtime {
             }
             _ => self.add_to_footprint(Key::SPURIOUS, Class::Write),
         }
-        self.tasks[task as usize].wake = wake;
+        self.tasks[task].wake = wake;
         next
     }
 
     /// Takes a step of the task that the trace already knows.
     #[inline(always)]
     fn step_known(&mut self, task: u32) -> Next {
-        self.steps += 1;
-        self.switches += u64::from(task != self.last);
-        self.last = task;
+        self.record.steps += 1;
+        self.record.switches += u64::from(task != self.ready.last());
+        self.ready.take_step(task);
         self.hand_over(task)
     }
 
     /// Takes the next visible step of the task.
     #[inline(always)]
     fn step(&mut self, task: u32) -> Next {
-        self.steps += 1;
-        if self.steps > self.limits.steps {
+        self.record.steps += 1;
+        if self.record.steps > self.limits.steps {
             return self.stop_at_limit();
         }
-        self.switches += u64::from(task != self.last);
-        self.last = task;
-        if self.steps >= self.observe_from {
-            let pending = &self.tasks[task as usize].pending;
+        self.record.switches += u64::from(task != self.ready.last());
+        self.ready.take_step(task);
+        if self.record.is_observed() {
+            let pending = &self.tasks[task].pending;
             // An operation that the environment may wake needed no gate.
-            self.waited = (pending.gates != 0 && !pending.environment_wake)
+            self.record.waited = (pending.gates != 0 && !pending.environment_wake)
                 .then_some((pending.gate_var, pending.gates));
         }
-        if self.slow_path {
-            self.yielded = false;
-            if let Some(breakpoints) = &mut self.breakpoints {
+        if self.ready.slow_path() {
+            if let Some(breakpoints) = &mut self.constraints.breakpoints {
                 breakpoints.step(task);
             }
-            self.slow_path = self.fair.active() || self.spins.busy() || self.created > 64 || self.scoped;
+            let is_needed =
+                self.constraints.spins.busy() || self.tasks.created() > 64 || self.constraints.scoped;
+            self.ready.leave_slow_path(is_needed);
         }
         self.hand_over(task)
     }
@@ -360,26 +336,24 @@ impl Runtime {
     #[cold]
     #[inline(never)]
     fn stop_at_limit(&mut self) -> Next {
-        self.stop = Some(Stop::StepLimit(self.endless()));
+        self.end.stop = Some(Stop::StepLimit(self.endless()));
         Next::Stop
     }
 
     /// Makes the task run next.
     #[inline(always)]
     fn hand_over(&mut self, task: u32) -> Next {
-        let entry = &mut self.tasks[task as usize];
+        let entry = &mut self.tasks[task];
         if entry.pending.gates != 0 {
             entry.wake = Wake::Ready;
-            self.vars[entry.pending.gate_var].watchers.remove(task);
-            self.timed_waiters.remove(task);
-            self.spurious_waiters.remove(task);
-            self.expired.remove(task);
+            self.objects.vars[entry.pending.gate_var].watchers.remove(task);
+            self.ready.stop_waiting(task);
         }
-        if task == self.current {
-            return Next::Stay;
+        if self.tasks.hand_over(task) {
+            Next::Switch
+        } else {
+            Next::Stay
         }
-        self.current = task;
-        Next::Switch
     }
 
     /// Adds the step that has ended to the trace.
@@ -387,71 +361,84 @@ impl Runtime {
     /// Returns `false` if the execution differs from the one before under the same choices; it must then stop.
     #[inline(never)]
     pub(super) fn observe(&mut self) -> bool {
-        if self.spins.in_last_rounds() {
+        if self.constraints.spins.in_last_rounds() {
             return true;
         }
-        let begin = self.trace.steps().last().map_or(0, |step| step.events_end);
-        let events = self.events.as_slice();
-        if self.events.differs().is_some() || events.len() < begin {
+        let begin = self.record.trace.steps().last().map_or(0, |step| step.events_end);
+        let events = self.record.events.as_slice();
+        if self.record.events.differs().is_some() || events.len() < begin {
             self.differed();
             return false;
         }
         let end = || StepEnd {
-            task: self.last,
+            task: self.ready.last(),
             events: &events[begin..],
             events_end: events.len(),
-            choices: self.decided,
-            extra_footprint: &self.extra_footprint,
-            waited: self.waited,
-            forced_by_idle: self.forced_by_idle,
-            is_last: self.live == 0,
-            counts: self.environment.arc_counts,
-            vars: &self.vars,
-            tasks: &self.tasks,
+            choices: self.decisions.decided(),
+            extra_footprint: &self.record.extra_footprint,
+            waited: self.record.waited,
+            forced_by_idle: self.record.forced_by_idle,
+            is_last: !self.tasks.any_live(),
+            counts: self.world.environment.arc_counts,
+            vars: &self.objects.vars,
+            tasks: self.tasks.with_earlier(),
         };
-        let is_plain = |(event, others)| self.trace.is_plain(self.last, event, others, self.live == 0);
-        if self.extra_footprint.is_empty()
-            && !self.forced_by_idle
+        let is_plain = |(event, others)| {
+            self.record
+                .trace
+                .is_plain(self.ready.last(), event, others, !self.tasks.any_live())
+        };
+        if self.record.extra_footprint.is_empty()
+            && !self.record.forced_by_idle
             && events[begin..].split_first().is_some_and(is_plain)
         {
-            self.trace.add_plain(&end());
+            self.record.trace.add_plain(&end());
         } else {
-            self.trace.add(&end());
+            self.record.trace.add(&end());
         }
-        self.extra_footprint.clear();
-        (self.waited, self.forced_by_idle) = (None, false);
-        while let Some((task, first_event)) = self.spins.next_void_round() {
-            self.events.elide(task, first_event);
-            self.trace.elide(task, first_event, &self.vars, &self.tasks);
+        self.record.extra_footprint.clear();
+        (self.record.waited, self.record.forced_by_idle) = (None, false);
+        while let Some((task, first_event)) = self.constraints.spins.next_void_round() {
+            self.record.events.elide(task, first_event);
+            self.record
+                .trace
+                .elide(task, first_event, &self.objects.vars, self.tasks.with_earlier());
         }
         true
     }
 
     /// Adds an access of the current step in addition to those to the variables of its events.
     pub(super) fn add_to_footprint(&mut self, key: Key, class: Class) {
-        if self.steps >= self.observe_from {
-            self.extra_footprint.push(Aside {
-                touch: Touch { key, class },
-                task: self.current,
-                events_before: self.events.as_slice().len(),
-            });
-        }
+        self.record.add_to_footprint(self.tasks.current(), key, class);
     }
 
     /// Shows the strategy a point with only one alternative, because it needs every step.
     #[inline(never)]
     fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) {
-        self.strategy
-            .choose(&choice_point!(self, ChoiceKind::Task, goes_on, 1, candidates));
+        let choice = Choice {
+            kind: ChoiceKind::Task,
+            preempts: goes_on,
+            alternatives: 1,
+            taken: 0,
+        };
+        self.decisions.strategy.choose(&choice_point(
+            choice,
+            candidates,
+            self.decisions.decided(),
+            &self.ready,
+            &self.record,
+            &self.tasks,
+            &self.objects.vars,
+        ));
     }
 
     /// Decides what happens when no task can continue.
     fn stuck(&mut self) -> Next {
-        if self.spins.any_parked() {
+        if self.constraints.spins.any_parked() {
             let first = self.release_parked();
             return self.hand_over(first);
         }
-        if !self.spurious_waiters.is_empty() && self.left.spurious_wakeups > 0 {
+        if !self.ready.spurious_waiters().is_empty() && self.world.left.spurious_wakeups > 0 {
             return self.wake_or_give_up();
         }
         self.note_capped();
@@ -461,7 +448,7 @@ impl Runtime {
     /// Ends the execution because no task can continue, unless a waiting task is woken spuriously.
     #[cold]
     fn wake_or_give_up(&mut self) -> Next {
-        let spurious_waiters: Vec<u32> = self.spurious_waiters.iter().collect();
+        let spurious_waiters: Vec<u32> = self.ready.spurious_waiters().iter().collect();
         match self.decide(
             ChoiceKind::Rescue,
             false,
@@ -471,7 +458,7 @@ impl Runtime {
             Some(0) => self.give_up(),
             Some(which) => {
                 let task = spurious_waiters[which as usize - 1];
-                if self.steps >= self.ask_from {
+                if self.record.must_ask() {
                     self.tell_only_alternative(false, Candidates::List(&[task]));
                 }
                 self.wake(task)
@@ -482,10 +469,10 @@ impl Runtime {
 
     /// Ends the execution.
     fn give_up(&mut self) -> Next {
-        if self.live > 0 && !self.limits.deadlocks_allowed {
+        if self.tasks.any_live() && !self.limits.deadlocks_allowed {
             self.watched.pulse().wait_for_others();
         }
-        self.stop = Some(if self.live == 0 {
+        self.end.stop = Some(if !self.tasks.any_live() {
             Stop::Complete
         } else {
             Stop::Deadlock
@@ -496,28 +483,19 @@ impl Runtime {
     /// Enables or disables the watchers of a variable whose gates have changed.
     #[inline(never)]
     pub(super) fn gates_changed(&mut self, var: u32) {
-        let open = self.vars[var].gates;
-        let mut next = self.vars[var].watchers.first_from(0);
+        let open = self.objects.vars[var].gates;
+        let mut next = self.objects.vars[var].watchers.first_from(0);
         while let Some(task) = next {
-            let entry = &self.tasks[task as usize];
-            let passes = entry.pending.gates & open != 0;
-            self.expired.remove(task);
-            if passes && !entry.pending.visible {
-                // It goes at once, so it no longer waits: nothing may time it out, or enable it twice.
-                self.vars[var].watchers.remove(task);
-                self.must_run.insert(task);
-                self.enabled.remove(task);
-                self.timed_waiters.remove(task);
-                self.spurious_waiters.remove(task);
-            } else if passes {
-                self.enabled.insert(task);
-            } else if self.timed_waiters.contains(task) && entry.deadline <= self.clock {
-                self.expired.insert(task);
-                self.enabled.insert(task);
+            let entry = &self.tasks[task];
+            if entry.pending.gates & open == 0 {
+                self.ready.gate_closed(task, entry.deadline, self.world.clock());
+            } else if entry.pending.visible {
+                self.ready.gate_opened(task);
             } else {
-                self.enabled.remove(task);
+                self.objects.vars[var].watchers.remove(task);
+                self.ready.gate_opened_to_run(task);
             }
-            next = self.vars[var].watchers.first_from(task + 1);
+            next = self.objects.vars[var].watchers.first_from(task + 1);
         }
     }
 
@@ -530,23 +508,12 @@ impl Runtime {
         alternatives: u32,
         candidates: Candidates<'_>,
     ) -> Option<u32> {
-        let prescribed = self.prescribed(kind, preempts, alternatives);
+        let prescribed = self.decisions.take_prescribed(kind, preempts, alternatives);
         let taken = prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates));
         if preempts && taken.is_some_and(|taken| taken != 0) {
-            self.events.preempt();
+            self.record.events.preempt();
         }
         taken
-    }
-
-    /// Returns the prescribed decision, if there is one and it is for such a choice.
-    #[inline(always)]
-    fn prescribed(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32) -> Option<u32> {
-        let choice = *self.plan.choices()[..self.prescribed].get(self.decided)?;
-        if choice.alternatives == alternatives && choice.kind == kind && choice.preempts == preempts {
-            self.decided += 1;
-            return Some(choice.taken);
-        }
-        None
     }
 
     /// Returns the strategy's decision; `None` if another was prescribed, or none was expected.
@@ -558,50 +525,41 @@ impl Runtime {
         alternatives: u32,
         candidates: Candidates<'_>,
     ) -> Option<u32> {
-        let taken = if self.decided < self.prescribed {
-            None
-        } else {
-            self.strategy
-                .choose(&choice_point!(self, kind, preempts, alternatives, candidates))
-        };
-        let Some(taken) = taken else {
-            return self.diverged(
-                self.decided,
-                Choice {
-                    kind,
-                    preempts,
-                    alternatives,
-                    taken: 0,
-                },
-            );
-        };
-        assert!(taken < alternatives, "a strategy picks one of the alternatives");
         let choice = Choice {
             kind,
             preempts,
             alternatives,
-            taken,
+            taken: 0,
         };
-        self.journal.push(self.decided, choice);
-        self.plan.push(choice);
-        self.decided += 1;
-        Some(taken)
+        let taken = self.decisions.ask(&choice_point(
+            choice,
+            candidates,
+            self.decisions.decided(),
+            &self.ready,
+            &self.record,
+            &self.tasks,
+            &self.objects.vars,
+        ));
+        if taken.is_none() {
+            self.diverged(choice);
+        }
+        taken
     }
 
+    /// Stops the execution, because it reached this choice and another was prescribed, or none was expected.
     #[cold]
-    fn diverged(&mut self, at: usize, found: Choice) -> Option<u32> {
-        if self.events.differs().is_some() {
+    fn diverged(&mut self, found: Choice) {
+        if self.record.events.differs().is_some() {
             // The first departure is more informative.
-            self.differed();
-            return None;
+            return self.differed();
         }
-        let expected = self.plan.choices().get(at).copied();
+        let at = self.decisions.decided();
+        let expected = self.decisions.plan.choices().get(at).copied();
         self.depart();
-        self.stop = Some(Stop::Diverged {
+        self.end.stop = Some(Stop::Diverged {
             at,
             expected,
             found: Some(found),
         });
-        None
     }
 }

@@ -116,7 +116,7 @@ impl Runtime {
     fn last_words(&mut self, crash: Crash, say: impl FnOnce(Abnormal, u64) -> String) -> String {
         self.mark_unwinding();
         let trouble = Abnormal {
-            stop: if self.teardown {
+            stop: if self.end.teardown {
                 Stop::Complete
             } else {
                 Stop::Crashed(crash)
@@ -124,9 +124,9 @@ impl Runtime {
             wanted: Vec::new(),
             scene: self.scene(),
             damaged: true,
-            crash_cleared: self.teardown.then_some(crash),
+            crash_cleared: self.end.teardown.then_some(crash),
         };
-        say(trouble, self.number)
+        say(trouble, self.decisions.alike.number)
     }
 }
 

@@ -1,22 +1,23 @@
 //! An executor: one runtime on one OS thread, which runs one execution after the other.
 
-use super::alike::Alike;
-use super::blocks::Blocks;
-use super::clock::Looks;
+use super::constraints::Constraints;
 use super::data_points::DataPoints;
-use super::execution::ResetCurrent;
-use super::fair::Fairness;
+use super::decisions::Decisions;
+use super::ending::ExecutionEnd;
+use super::execution_record::ExecutionRecord;
 use super::journal::Journal;
-use super::listen::{Listeners, Pointers, Reported};
+use super::listen::{Listeners, Monitors, Reported};
 use super::naming::site_name;
-use super::object::{Epochs, Statics};
-use super::scope::{Preemptible, Scoping};
+use super::objects::Objects;
+use super::ready::Ready;
+use super::scope::Preemptible;
 use super::spin::Spins;
-use super::switch::WorkerContext;
+use super::tasks::Tasks;
 use super::watchdog::Watched;
-use super::{CURRENT, Capped, Emergency, Engine, ExecutionOutcome, Runtime};
+use super::world::World;
+use super::{Emergency, Engine, ExecutionOutcome, Runtime};
 use crate::environment::Environment;
-use crate::record::{Events, Task, TaskSet, Vars};
+use crate::record::Task;
 use crate::schedule::{ChoiceKind, Premises};
 use crate::scope::Scope;
 use crate::sites::Sites;
@@ -72,111 +73,47 @@ impl Executor {
         known_loops: Option<Vec<u64>>,
         listeners: Listeners,
     ) -> Executor {
-        let listening = listeners.interests();
-        let needs = strategy.needs();
+        let analysis = strategy.needs().analysis;
+        let trace = if known_loops.is_some() {
+            Trace::with_elided(analysis)
+        } else {
+            Trace::new(analysis)
+        };
         Executor {
             remake: None,
             ahead: None,
             runtime: Box::new(Runtime {
-                epoch: 0,
-                epochs: Epochs::new(),
-                number: 0,
-                alike: Alike::default(),
-                tasks: Vec::new(),
-                created: 0,
-                live: 0,
-                fibers: Vec::new(),
-                vars: Vars::default(),
-                statics: Statics::default(),
-                blocks: Blocks::default(),
-                data_points: None,
-                breakpoints: None,
-                watches_memory: false,
-                current: 0,
-                running: 0,
-                worker_context: WorkerContext::default(),
-                carried: None,
-                sweeping: false,
-                last: 0,
-                yielded: false,
-                slow_path: false,
-                enabled: TaskSet::default(),
-                must_run: TaskSet::default(),
-                timed_waiters: TaskSet::default(),
-                spurious_waiters: TaskSet::default(),
-                fair: Fairness::new(limits.fair_yields),
-                spins: Spins::new(limits.awaits, known_loops.clone()),
-                candidates: Vec::new(),
-                scoped: false,
-                heeds_scope: needs.scope,
-                preemptible: None,
-                ordered_atomics: None,
-                closed: Vec::new(),
-                scoping: Scoping::default(),
-                environment,
-                left: environment,
-                clock: 0,
-                looks: Looks::default(),
-                time_passes: None,
-                plan: Plan::default(),
-                prescribed: 0,
-                decided: 0,
-                departed: None,
-                asks_always: needs.every_step,
-                unsound: None,
-                strategy,
-                trace: if known_loops.is_some() {
-                    Trace::with_elided(needs.analysis)
-                } else {
-                    Trace::new(needs.analysis)
-                },
-                observe_from: 0,
-                ask_from: 0,
-                extra_footprint: Vec::new(),
-                waited: None,
-                forced_by_idle: false,
-                events: Events::default(),
-                steps: 0,
-                switches: 0,
+                tasks: Tasks::default(),
+                objects: Objects::new(),
+                ready: Ready::new(limits.fair_yields),
+                decisions: Decisions::new(strategy),
+                record: ExecutionRecord::new(trace),
+                world: World::new(environment),
+                constraints: Constraints::new(Spins::new(limits.awaits, known_loops)),
+                monitors: Monitors::new(listeners),
+                end: ExecutionEnd::default(),
                 limits,
-                panics: Vec::new(),
-                crash_cleared: None,
-                unfair_left_out: false,
-                capped: Capped::default(),
-                expired: TaskSet::default(),
-                stop: None,
-                emergency: None,
-                damaged: false,
-                forgot: false,
-                unwound: false,
-                teardown: false,
-                pointers_out: false,
-                pointers: Pointers::default(),
-                plain_accesses: 0,
                 watched: Watched::new(limits.hang),
-                journal: Journal::none(),
-                listening,
-                listeners,
             }),
         }
     }
 
     /// Makes crashes be reported to `emergency` before anything else is done about them.
     pub fn tell_crashes_to(&mut self, emergency: Arc<Emergency>) {
-        self.runtime.emergency = Some(emergency);
+        self.runtime.end.emergency = Some(emergency);
     }
 
     /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`.
     pub fn scope(&mut self, only_in: Scope, not_in: Scope) {
         if !only_in.is_empty() || !not_in.is_empty() {
-            self.runtime.preemptible = Some(Box::new(Preemptible::new(only_in, not_in)));
+            self.runtime.constraints.preemptible = Some(Box::new(Preemptible::new(only_in, not_in)));
         }
     }
 
     /// Omits schedule points at atomics whose accesses other synchronisation orders. If one proves to need them, the
     /// search that `remake` creates restarts.
     pub fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
-        self.runtime.ordered_atomics = Some(Box::default());
+        self.runtime.constraints.ordered_atomics = Some(Box::default());
         self.remake = Some(Box::new(remake));
     }
 
@@ -184,13 +121,13 @@ impl Executor {
     /// races that monitors report.
     pub fn data_points(&mut self, given: Sites, learns: bool) {
         let any = learns || !given.is_empty();
-        self.runtime.data_points = any.then(|| Box::new(DataPoints::new(given, learns)));
+        self.runtime.constraints.data_points = any.then(|| Box::new(DataPoints::new(given, learns)));
     }
 
     /// Makes just the accesses at places with these hashes schedule points.
     pub fn data_points_only(&mut self, places: &[u64]) {
         let any = !places.is_empty();
-        self.runtime.data_points = any.then(|| Box::new(DataPoints::only(places)));
+        self.runtime.constraints.data_points = any.then(|| Box::new(DataPoints::only(places)));
     }
 
     /// Makes these assumptions and no others: these loops only wait, accesses at these places are schedule points, and these
@@ -203,24 +140,25 @@ impl Executor {
 
     /// Arms these breakpoints and no others.
     pub fn arm(&mut self, armings: Armings) {
-        self.runtime.arm(armings);
+        self.runtime.constraints.arm(armings);
     }
 
     /// Returns the number of places at which races have made accesses schedule points.
     pub fn learned_points(&self) -> usize {
-        let points = self.runtime.data_points.iter();
+        let points = self.runtime.constraints.data_points.iter();
         points.map(|points| points.learned()).sum()
     }
 
     /// Returns the entries of the scopes that have matched nothing yet.
     pub fn unfitted(&self) -> Vec<String> {
-        let preemptible = self.runtime.preemptible.iter();
+        let preemptible = self.runtime.constraints.preemptible.iter();
         preemptible.flat_map(|preemptible| preemptible.notes()).collect()
     }
 
     /// Returns a note about ordered atomics for the reader of the report.
     pub fn quiet_note(&self) -> Option<String> {
         self.runtime
+            .constraints
             .ordered_atomics
             .as_ref()
             .map(|ordered_atomics| ordered_atomics.note())
@@ -230,6 +168,7 @@ impl Executor {
     pub fn redundant(&self) -> u64 {
         let given_up = self
             .runtime
+            .constraints
             .ordered_atomics
             .as_ref()
             .map_or(0, |ordered_atomics| ordered_atomics.given_up);
@@ -242,17 +181,19 @@ impl Executor {
             return more;
         }
         let rt = &mut *self.runtime;
-        rt.alike.next();
-        if let (Some(ordered_atomics), Some(remake)) = (&mut rt.ordered_atomics, &self.remake)
+        rt.decisions.alike.next();
+        if let (Some(ordered_atomics), Some(remake)) = (&mut rt.constraints.ordered_atomics, &self.remake)
             && ordered_atomics.broken
         {
-            ordered_atomics.restart(rt.number);
+            ordered_atomics.restart(rt.decisions.alike.number);
             // Nothing of the last execution stays, because there are now decisions where it had none.
-            rt.trace = rt.trace.anew(rt.trace.detail());
-            rt.plan = Plan::default();
-            rt.strategy = remake();
+            rt.record.trace = rt.record.trace.anew(rt.record.trace.detail());
+            rt.decisions.plan = Plan::default();
+            rt.decisions.strategy = remake();
         }
-        rt.strategy.next(&mut rt.plan, &rt.trace)
+        rt.decisions
+            .strategy
+            .next(&mut rt.decisions.plan, &rt.record.trace)
     }
 
     /// Runs the prepared execution.
@@ -262,19 +203,19 @@ impl Executor {
     pub fn execute(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
         self.runtime.begin();
         assert!(
-            CURRENT.get().is_null(),
+            Engine::current().is_none(),
             "an exploration runs inside another one on the same thread"
         );
-        self.runtime.watched.pulse().begin(self.runtime.epoch);
-        let plan = &self.runtime.plan;
-        self.runtime.journal.begin(plan.choices(), plan.kept());
-        CURRENT.set(&raw mut *self.runtime);
-        let reset = ResetCurrent;
-        let executed = Engine(CURRENT.get()).run(test);
-        drop(reset);
+        self.runtime.watched.pulse().begin(self.runtime.objects.epoch());
+        let plan = &self.runtime.decisions.plan;
+        self.runtime.decisions.journal.begin(plan.choices(), plan.kept());
+        // SAFETY: the runtime is boxed, and until the guard is dropped it is only used through the handle.
+        let (engine, current) = unsafe { Engine::make_current(&raw mut *self.runtime) };
+        let executed = engine.run(test);
+        drop(current);
         self.runtime.watched.pulse().end();
-        self.runtime.journal.end();
-        self.runtime.plan.settle();
+        self.runtime.decisions.journal.end();
+        self.runtime.decisions.plan.settle();
         self.runtime.tell_over();
         executed
     }
@@ -286,8 +227,8 @@ impl Executor {
     /// It did not depart.
     pub fn prepare_again(&mut self) {
         self.give_up();
-        self.runtime.alike.again();
-        self.runtime.strategy.retry();
+        self.runtime.decisions.alike.again();
+        self.runtime.decisions.strategy.retry();
     }
 
     /// Gives up on an execution that diverged on every attempt: restores its prescribed prefix, and the search
@@ -296,25 +237,22 @@ impl Executor {
     /// # Panics
     /// It did not depart.
     pub fn give_up(&mut self) {
-        let rt = &mut *self.runtime;
-        let prescribed = rt.departed.take().expect("an execution that departed");
-        rt.plan.truncate(0);
-        rt.plan.replace(&prescribed);
+        self.runtime.decisions.prescribe_again();
     }
 
     /// Writes the choices of executions to this journal, except for those that run apart.
     pub fn keep_journal(&mut self, journal: Journal) {
-        self.runtime.journal = journal;
+        self.runtime.decisions.journal = journal;
     }
 
     /// Returns the journal.
     pub fn journal(&mut self) -> &mut Journal {
-        &mut self.runtime.journal
+        &mut self.runtime.decisions.journal
     }
 
     /// Returns the present assumptions of executions.
     pub fn premises(&self) -> Premises {
-        self.runtime.premises()
+        self.runtime.constraints.premises()
     }
 
     /// Runs executions of another strategy, with or without monitors. Afterwards everything is as before, except that
@@ -325,82 +263,82 @@ impl Executor {
         heard: bool,
         run: impl FnOnce(&mut Executor) -> R,
     ) -> R {
-        let number = self.runtime.number;
-        let heeds_scope = self.runtime.heeds_scope;
-        let ordered_atomics = self.runtime.ordered_atomics.take();
-        let journal = std::mem::replace(&mut self.runtime.journal, Journal::none());
+        let number = self.runtime.decisions.alike.number;
+        let heeds_scope = self.runtime.decisions.heeds_scope;
+        let ordered_atomics = self.runtime.constraints.ordered_atomics.take();
+        let journal = std::mem::replace(&mut self.runtime.decisions.journal, Journal::none());
         // With ordered atomics, regions are ignored.
-        self.runtime.heeds_scope &= strategy.needs().scope && ordered_atomics.is_none();
+        self.runtime.decisions.heeds_scope &= strategy.needs().scope && ordered_atomics.is_none();
         let silent = (!heard).then(|| self.replace_listeners(Listeners::default()));
         let before = self.replace_strategy(strategy);
         let result = run(self);
         self.replace_strategy(before);
-        self.runtime.heeds_scope = heeds_scope;
-        self.runtime.ordered_atomics = ordered_atomics;
-        self.runtime.journal = journal;
+        self.runtime.decisions.heeds_scope = heeds_scope;
+        self.runtime.constraints.ordered_atomics = ordered_atomics;
+        self.runtime.decisions.journal = journal;
         if let Some(listeners) = silent {
             self.replace_listeners(listeners);
-            self.runtime.number = number;
+            self.runtime.decisions.alike.number = number;
         }
         result
     }
 
     fn replace_listeners(&mut self, listeners: Listeners) -> Listeners {
-        self.runtime.listening = listeners.interests();
-        std::mem::replace(&mut self.runtime.listeners, listeners)
+        self.runtime.monitors.listening = listeners.interests();
+        std::mem::replace(&mut self.runtime.monitors.listeners, listeners)
     }
 
     fn replace_strategy(&mut self, strategy: Box<dyn Strategy>) -> Box<dyn Strategy> {
         self.ahead = None;
         let rt = &mut *self.runtime;
         let needs = strategy.needs();
-        rt.asks_always = needs.every_step;
-        rt.trace = rt.trace.anew(needs.analysis);
-        rt.plan.truncate(0);
-        std::mem::replace(&mut rt.strategy, strategy)
+        rt.decisions.asks_always = needs.every_step;
+        rt.record.trace = rt.record.trace.anew(needs.analysis);
+        rt.decisions.plan.truncate(0);
+        std::mem::replace(&mut rt.decisions.strategy, strategy)
     }
 
     /// Returns the status of the search after the last execution, of `executions` by all workers.
     pub fn status(&self, executions: u64) -> Status {
-        self.runtime.strategy.status(&SoFar {
+        self.runtime.decisions.strategy.status(&SoFar {
             executions,
-            choices: self.runtime.plan.choices(),
+            choices: self.runtime.decisions.plan.choices(),
         })
     }
 
     /// Returns `true` if a crash may have damaged the process.
     pub fn is_damaged(&self) -> bool {
-        self.runtime.damaged
+        self.runtime.end.damaged
     }
 
     /// Returns `true` if the last execution made choices other than those of tasks.
     pub fn chose_values(&self) -> bool {
-        let mut choices = self.runtime.plan.choices().iter();
+        let mut choices = self.runtime.decisions.plan.choices().iter();
         choices.any(|choice| choice.kind != ChoiceKind::Task)
     }
 
     /// Returns the trace of the last execution.
     pub fn trace(&self) -> &Trace {
-        &self.runtime.trace
+        &self.runtime.record.trace
     }
 
     /// Returns the tasks of the last execution.
     pub fn tasks(&self) -> &[Task] {
-        &self.runtime.tasks[..self.runtime.created as usize]
+        self.runtime.tasks.as_slice()
     }
 
     /// Returns the choices of the last execution.
     pub fn plan(&self) -> &Plan {
-        &self.runtime.plan
+        &self.runtime.decisions.plan
     }
 
     /// Ends the exploration: notifies the monitors, and returns their last reports.
     pub fn shut_down(&mut self) -> Vec<Reported> {
-        if self.runtime.listeners.any() {
-            self.runtime.listeners.reported.clear();
+        if self.runtime.monitors.listeners.any() {
+            self.runtime.monitors.listeners.reported.clear();
             self.runtime.tell_shutdown();
         }
-        std::mem::take(&mut self.runtime.listeners.reported)
+        std::mem::take(&mut self.runtime.monitors.listeners.reported)
     }
 
     /// Begins another search, from its first execution.
@@ -408,32 +346,36 @@ impl Executor {
         self.ahead = None;
         let rt = &mut *self.runtime;
         let needs = strategy.needs();
-        rt.asks_always = needs.every_step;
-        rt.trace = rt.trace.anew(rt.trace.detail());
-        rt.plan = Plan::default();
-        rt.heeds_scope = needs.scope;
-        rt.strategy = strategy;
+        rt.decisions.asks_always = needs.every_step;
+        rt.record.trace = rt.record.trace.anew(rt.record.trace.detail());
+        rt.decisions.plan = Plan::default();
+        rt.decisions.heeds_scope = needs.scope;
+        rt.decisions.strategy = strategy;
     }
 
     /// Returns the number of loops that are assumed to only wait.
     pub fn known_loops(&self) -> usize {
-        self.runtime.spins.known().map_or(0, |known| known.known().len())
+        self.runtime
+            .constraints
+            .spins
+            .known()
+            .map_or(0, |known| known.known().len())
     }
 
     /// Assumes from now on that the loops that the last execution showed to only wait do so.
     pub fn adopt_learned(&mut self) {
-        self.runtime.spins.adopt_learned();
+        self.runtime.constraints.spins.adopt_learned();
     }
 
     /// Assumes from now on that just the loops with these hashes only wait.
     pub fn assume_only(&mut self, known_loops: &[u64]) {
-        self.runtime.spins.assume_only(known_loops);
+        self.runtime.constraints.spins.assume_only(known_loops);
     }
 
     /// Returns the position in search order of the last execution, or of the prepared one.
     pub fn rank(&mut self) -> SearchPosition {
-        let choices = self.runtime.plan.choices();
-        match self.runtime.strategy.parallel() {
+        let choices = self.runtime.decisions.plan.choices();
+        match self.runtime.decisions.strategy.parallel() {
             Some(search) => search.position(choices),
             None => SearchPosition::of_choices(0, choices),
         }
@@ -441,39 +383,38 @@ impl Executor {
 
     /// Returns the strategy.
     pub fn strategy(&mut self) -> &mut dyn Strategy {
-        &mut *self.runtime.strategy
+        &mut *self.runtime.decisions.strategy
     }
 
     /// Returns the operation, with its place, in the last execution for which nothing stronger is sound; `None` if
     /// there is none.
     pub fn unsound(&self, sound: SoundReduction) -> Option<String> {
-        let rt = &self.runtime;
-        let of_kind = rt
-            .events
-            .as_slice()
-            .iter()
-            .find(|event| SoundReduction::of(event.op) == sound);
-        let (op, site) = match of_kind {
-            Some(event) => (event.op, event.site),
-            None => match rt.unsound {
-                Some((own, op, site)) if own == sound => (op, site),
-                _ => return None,
-            },
-        };
+        let (op, site) = self.runtime.record.unsound(sound)?;
         Some(format!("{} at {}", in_words(op), site_name(site)))
     }
 
     /// Returns the remaining work of the strategy, in its own format.
     pub fn save(&mut self) -> Option<String> {
-        if self.runtime.strategy.resumable()?.prepares_before_save() && self.ahead.is_none() {
-            self.ahead = Some(if self.runtime.departed.is_some() {
+        if self
+            .runtime
+            .decisions
+            .strategy
+            .resumable()?
+            .prepares_before_save()
+            && self.ahead.is_none()
+        {
+            self.ahead = Some(if self.runtime.decisions.has_departed() {
                 self.prepare_again();
                 true
             } else {
                 self.prepare()
             });
         }
-        self.runtime.strategy.resumable()?.save(&self.runtime.plan)
+        self.runtime
+            .decisions
+            .strategy
+            .resumable()?
+            .save(&self.runtime.decisions.plan)
     }
 
     /// Returns the coverage of the executions so far; `finished` is `true` if the search is over.
@@ -481,13 +422,14 @@ impl Executor {
         // The last execution may have invalidated an assumption of the search.
         if self
             .runtime
+            .constraints
             .ordered_atomics
             .as_ref()
             .is_some_and(|ordered_atomics| ordered_atomics.broken)
         {
             return Coverage::stopped();
         }
-        self.runtime.strategy.coverage(finished)
+        self.runtime.decisions.strategy.coverage(finished)
     }
 }
 

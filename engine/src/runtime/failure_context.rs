@@ -4,17 +4,15 @@ use super::naming::{site_name, task_name, var_name};
 use super::{EventLine, FailureContext, Runtime, Waiting};
 use crate::described::{FindingDeed, NamedPlace};
 use crate::record::{Event, NOBODY, Status, VarKind};
-use crate::schedule::Premises;
 use crate::strategy::Operation;
-use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::{Deed, EventId, SyncVar, SyncVarOp, TaskId};
 
 impl Runtime {
     /// Returns the next operation of each task that has not ended.
     pub(super) fn wanted(&self) -> Vec<Operation> {
-        let present = (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended);
+        let present = self.tasks.unfinished();
         let operation = |task: u32| {
-            let access = self.tasks[task as usize].pending.access;
+            let access = self.tasks[task].pending.access;
             Operation {
                 task: TaskId(task),
                 op: access.op,
@@ -26,15 +24,15 @@ impl Runtime {
     }
 
     fn is_pointer(&self, var: u32) -> bool {
-        (var as usize) < self.vars.count() && self.vars[var].kind == VarKind::Pointer
+        (var as usize) < self.objects.vars.count() && self.objects.vars[var].kind == VarKind::Pointer
     }
 
     /// Returns the description of the execution.
     pub(super) fn scene(&mut self) -> FailureContext {
-        let mut reported = std::mem::take(&mut self.listeners.reported);
+        let mut reported = std::mem::take(&mut self.monitors.listeners.reported);
         for reported in &mut reported {
             let sites = reported.report.sites.iter();
-            let sites = sites.filter_map(|&site| self.listeners.site(site));
+            let sites = sites.filter_map(|&site| self.monitors.listeners.site(site));
             let place = |site| NamedPlace {
                 site: site_name(site),
                 what: "object".into(),
@@ -45,24 +43,32 @@ impl Runtime {
                 after: deed.after.to_string(),
                 task: task_name(self, deed.after.task.0),
                 what: deed.what,
-                site: self.listeners.site(deed.site).map(site_name).unwrap_or_default(),
+                site: self
+                    .monitors
+                    .listeners
+                    .site(deed.site)
+                    .map(site_name)
+                    .unwrap_or_default(),
             };
             reported.deeds = deeds.map(deed).collect();
         }
         let named = |task: u32| task_name(self, task);
         let panics = self
+            .end
             .panics
             .iter()
             .filter(|note| note.escaped || note.unwinding)
             .map(|note| (named(note.task), note.clone()))
             .collect();
-        let waiting = (0..self.created)
-            .filter(|&task| self.tasks[task as usize].status != Status::Ended)
+        let waiting = self
+            .tasks
+            .numbers()
+            .filter(|&task| self.tasks[task].status != Status::Ended)
             .map(|task| {
-                let access = self.tasks[task as usize].pending.access;
-                let var = (access.var as usize) < self.vars.count();
+                let access = self.tasks[task].pending.access;
+                let var = (access.var as usize) < self.objects.vars.count();
                 let owner = var
-                    .then(|| &self.vars[access.var])
+                    .then(|| &self.objects.vars[access.var])
                     .filter(|var| var.owner != NOBODY);
                 Waiting {
                     task: named(task),
@@ -108,11 +114,11 @@ impl Runtime {
                     _ => site_name(event.site),
                 },
                 elided: event.elided,
-                preempts: self.events.preempts(at),
+                preempts: self.record.events.preempts(at),
             })
             .collect();
-        let current = named(self.current);
-        let choices = self.choices_with_closed();
+        let current = named(self.tasks.current());
+        let choices = self.decisions.with_closed();
         FailureContext {
             panics,
             waiting,
@@ -120,27 +126,9 @@ impl Runtime {
             events,
             current,
             toucher: None,
-            unlike: self.alike.told(self.number),
+            unlike: self.decisions.alike.told(),
             choices,
-            premises: self.premises(),
-        }
-    }
-
-    /// Returns the assumptions of the execution.
-    pub(super) fn premises(&self) -> Premises {
-        Premises {
-            known_loops: self
-                .spins
-                .known()
-                .map_or(Vec::new(), |known| known.known().to_vec()),
-            breakpoints: self
-                .breakpoints
-                .as_ref()
-                .map_or(Armings::default(), |breakpoints| breakpoints.armings().clone()),
-            data_points: self
-                .data_points
-                .as_ref()
-                .map_or(Vec::new(), |points| points.met()),
+            premises: self.constraints.premises(),
         }
     }
 }

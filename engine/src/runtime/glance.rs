@@ -66,9 +66,13 @@ impl Engine {
     /// Reports the last access, and glances at the object after it.
     #[cold]
     pub(super) fn tell_access(self) {
-        self.rt().tell_last_access();
-        if let Some(glancing) = self.rt().listeners.glancing.take() {
-            self.rt().listeners.glancing = Some(self.glance(glancing));
+        let glancing = self.with(|rt| {
+            rt.tell_last_access();
+            rt.monitors.listeners.glancing.take()
+        });
+        if let Some(glancing) = glancing {
+            let glancing = self.glance(glancing);
+            self.with(|rt| rt.monitors.listeners.glancing = Some(glancing));
         }
     }
 
@@ -83,17 +87,19 @@ impl Engine {
     }
 
     fn look(self, look: &mut dyn FnMut() -> String) -> Glance {
-        let rt = self.rt();
-        rt.teardown = true;
-        rt.listeners.glance = Some(UnderWay {
-            left: OPERATIONS_MAX,
-            locked: false,
+        self.with(|rt| {
+            rt.end.teardown = true;
+            rt.monitors.listeners.glance = Some(UnderWay {
+                left: OPERATIONS_MAX,
+                locked: false,
+            });
         });
         let mut seen = None;
         let looked = caught(|| seen = Some(look()));
-        let rt = self.rt();
-        rt.teardown = false;
-        let under_way = rt.listeners.glance.take().unwrap_or_default();
+        let under_way = self.with(|rt| {
+            rt.end.teardown = false;
+            rt.monitors.listeners.glance.take().unwrap_or_default()
+        });
         match (looked, seen) {
             (Ok(()), Some(seen)) => Glance::Seen(seen),
             _ if under_way.locked => Glance::Locked,
@@ -103,12 +109,16 @@ impl Engine {
 
     /// Returns `true` if a glance is in progress; it then takes one more operation.
     pub(super) fn glances_on(self) -> bool {
-        let Some(under_way) = &mut self.rt().listeners.glance else {
+        let Some(left) = self.with(|rt| {
+            let under_way = rt.monitors.listeners.glance.as_mut()?;
+            let left = under_way.left;
+            under_way.left = left.saturating_sub(1);
+            Some(left)
+        }) else {
             return false;
         };
-        match under_way.left.checked_sub(1) {
-            Some(left) => under_way.left = left,
-            None => resume_unwind(Box::new(Ended)),
+        if left == 0 {
+            resume_unwind(Box::new(Ended));
         }
         true
     }
@@ -122,8 +132,11 @@ impl Engine {
 
     /// Ends the glance in progress, if there is one.
     pub(super) fn end_glance(self) {
-        if let Some(under_way) = &mut self.rt().listeners.glance {
-            under_way.locked = true;
+        let ends = self.with(|rt| {
+            let under_way = rt.monitors.listeners.glance.as_mut();
+            under_way.map(|under_way| under_way.locked = true).is_some()
+        });
+        if ends {
             resume_unwind(Box::new(Ended));
         }
     }

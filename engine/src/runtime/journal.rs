@@ -331,7 +331,8 @@ extern "C" fn at_exit() {
         let _ = fs::remove_file(path);
     }
     let Some(engine) = Engine::current() else { return };
-    let schedule = engine.rt().journal.schedule();
+    // SAFETY: the process ends: what called `exit` does not continue.
+    let schedule = unsafe { engine.interrupt(|rt| rt.decisions.journal.schedule()) };
     let told = match &schedule {
         Some(schedule) => format!(
             "error[exit]: `{}` called `exit` in the middle of an execution: the process ends with it, and nothing more is \

@@ -109,11 +109,11 @@ fn period(events: &[&Event]) -> Option<usize> {
 impl Runtime {
     /// Returns the state of the execution that has reached its limit of steps.
     pub(super) fn endless(&self) -> Endless {
-        let events = self.events.as_slice();
+        let events = self.record.events.as_slice();
         let middle = &events[events.len() / 4..events.len() - events.len() / 4];
         let mut loops = Vec::new();
         let mut all_go_round = true;
-        for task in 0..self.created {
+        for task in self.tasks.numbers() {
             let own: Vec<&Event> = middle.iter().filter(|event| event.task == task).collect();
             if own.last().is_none_or(|last| last.op == SyncVarOp::TaskEnd) {
                 continue;

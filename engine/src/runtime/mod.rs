@@ -14,8 +14,8 @@
 //! - The decision about the next task is made inside the operation, by the task that reaches it (`dispatch.rs`). If
 //!   that task continues itself there is no switch.
 //!
-//! **Aliasing.** The runtime stays at one address, reached by a raw pointer in a thread-local. A `&mut Runtime` is
-//! taken again after every switch and never held across one.
+//! [`Engine`] lends the runtime to one closure at a time (`handle.rs`), so that no `&mut Runtime` is held across a
+//! switch.
 
 mod adversity;
 mod alike;
@@ -23,18 +23,23 @@ mod blocks;
 mod breakpoints;
 mod clock;
 mod commit;
+mod constraints;
 mod controller;
 pub mod crash;
 mod data_points;
+mod decisions;
 mod departure;
 mod dispatch;
 mod emergency;
+mod ending;
 mod execution;
+mod execution_record;
 mod executor;
 mod failure_context;
 mod fair;
 mod fiber;
 mod glance;
+mod handle;
 mod image;
 pub mod interrupt;
 pub mod journal;
@@ -43,17 +48,21 @@ mod listen;
 mod livelock;
 mod naming;
 mod object;
+mod objects;
 mod ordered_atomics;
 mod outcome;
 mod panic_count;
 pub mod panics;
+mod ready;
 mod scope;
 mod spin;
 mod stop;
 mod switch;
 mod task_api;
+mod tasks;
 mod teardown;
 mod watchdog;
+mod world;
 
 pub use controller::take_charge;
 pub use crash::Crash;
@@ -61,6 +70,7 @@ pub use emergency::Emergency;
 pub use executor::{Executor, Limits};
 pub use glance::Glance;
 pub use glance::Glancing;
+pub use handle::Engine;
 pub use listen::{DataAccess, Does, Listeners, Owner, Reported};
 pub use livelock::{Endless, EndlessLoop, Verdict};
 pub use naming::{site_name, var_identity};
@@ -76,210 +86,44 @@ pub use watchdog::{Doing, Hang};
 pub use crate::record::{Access, Gates, Local, Site, VarKind, WaitLimits, Wake, gate};
 
 use crate::environment::Environment;
-use crate::record::{Events, NOBODY, Pending, Task, TaskSet, Vars};
-use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::{Candidates, Plan, Strategy};
-use crate::trace::{Aside, Class, Key, SoundReduction, Trace};
-use alike::Alike;
-use blocks::Blocks;
-use breakpoints::Breakpoints;
-use clock::Looks;
-use data_points::DataPoints;
-use dispatch::Next;
-use fair::Fairness;
-use fiber::Fiber;
+use crate::record::{NOBODY, Pending};
+use crate::schedule::ChoiceKind;
+use crate::strategy::Candidates;
+use crate::trace::{Class, Key, SoundReduction};
+use constraints::Constraints;
+use decisions::Decisions;
+use ending::ExecutionEnd;
+use execution_record::ExecutionRecord;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
-use journal::Journal;
-use listen::Pointers;
-use object::{Epochs, Statics};
-use ordered_atomics::OrderedAtomics;
-use scope::{Closed, Preemptible};
-use spin::Spins;
-use std::any::Any;
-use std::cell::Cell;
-use std::sync::Arc;
-use switch::WorkerContext;
-use watchdog::{Pulse, Watched};
-
-thread_local! {
-    /// The runtime whose task runs on this thread; null outside any execution.
-    static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
-}
+use listen::Monitors;
+use objects::Objects;
+use ready::Ready;
+use tasks::Tasks;
+use watchdog::Watched;
+use world::World;
 
 /// The state of one worker: the current execution, and what later ones reuse.
 pub(crate) struct Runtime {
-    /// The number of this execution, among all in the process: marks objects as belonging to it.
-    epoch: u64,
-    epochs: Epochs,
-    /// The number of this execution in its exploration, from 1.
-    number: u64,
-    /// The evidence for the report if it departs.
-    alike: Alike,
-
-    tasks: Vec<Task>,
-    /// The number of `tasks` that this execution has created, and the number of them that have not ended.
-    created: u32,
-    live: u32,
-    /// A fiber for each task.
-    #[allow(
-        clippy::vec_box,
-        reason = "a fiber stays in place while it runs, and the list grows meanwhile"
-    )]
-    fibers: Vec<Box<Fiber>>,
-    vars: Vars,
-    statics: Statics,
-    blocks: Blocks,
-    /// The accesses to plain memory that are schedule points; `None` if there are none.
-    data_points: Option<Box<DataPoints>>,
-    /// `true` if accesses to plain memory need any treatment.
-    watches_memory: bool,
-
-    /// The task whose code runs; during a switch, the one to run next.
-    current: u32,
-    /// The task whose fiber runs, or ran last: `current`, except during a switch.
-    running: u32,
-    /// The context in which the worker waits while tasks run.
-    worker_context: WorkerContext,
-    /// A panic of the engine, a strategy or a monitor on a fiber, to be passed to the caller of the exploration.
-    carried: Option<Box<dyn Any + Send>>,
-    /// `true` while leftovers of an execution are dropped on a fiber of their own.
-    sweeping: bool,
-    /// The task that took the last visible step: continuing with it is the default.
-    last: u32,
-    /// `true` if it has yielded since.
-    yielded: bool,
-    /// `true` if a decision may need more than one word of tasks: after a yield, under fairness, with more than 64
-    /// tasks, or if points may be closed.
-    slow_path: bool,
-    /// The tasks whose next operation is possible.
-    enabled: TaskSet,
-    /// The tasks to run up to their next visible operation before anything is decided.
-    must_run: TaskSet,
-    /// The waiting tasks that a time-out may wake, and those that may wake spuriously.
-    timed_waiters: TaskSet,
-    spurious_waiters: TaskSet,
-    /// The tasks of `timed_waiters` whose deadline has passed: they are enabled, whatever their gates.
-    expired: TaskSet,
-    fair: Fairness,
-    /// The loops that wait, and the tasks that are parked in one.
-    spins: Spins,
-    /// `true` if fairness held back a task that could have continued.
-    unfair_left_out: bool,
-    /// The actions that the environment's bounds prevented.
-    capped: Capped,
-    /// The alternatives of a decision, if they are not simply the enabled tasks.
-    candidates: Vec<u32>,
-
-    /// `true` if decisions look for points to close in this execution; and `true` if the strategy wants that at all.
-    scoped: bool,
-    heeds_scope: bool,
-    /// The parts of the program where the settings allow preemptions; `None` for everywhere.
-    preemptible: Option<Box<Preemptible>>,
-    /// The armed breakpoints; `None` if there are none.
-    breakpoints: Option<Box<Breakpoints>>,
-    /// The atomics without schedule points; `None` if all have them.
-    ordered_atomics: Option<Box<OrderedAtomics>>,
-    /// The points closed in this execution, with the reasons.
-    closed: Vec<Closed>,
-    scoping: Scoping,
-
-    environment: Environment,
-    /// The remaining bounds of the environment in this execution.
-    left: Environment,
-    /// Virtual time in nanoseconds since the execution began, and the reads of the clock.
-    clock: u64,
-    looks: Looks,
-    /// The time before, if time passes for the step that is being decided, because no task can continue.
-    time_passes: Option<u64>,
-
-    /// The decisions of this execution; the strategy gave the first `prescribed` of them.
-    plan: Plan,
-    prescribed: usize,
-    decided: usize,
-    /// The prescribed choices, if the execution departed from them.
-    departed: Option<Vec<Choice>>,
-    strategy: Box<dyn Strategy>,
-    /// `true` if the strategy is asked even if there is only one alternative.
-    asks_always: bool,
-    /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
-    unsound: Option<(SoundReduction, SyncVarOp, Site)>,
-
-    events: Events,
-    /// The happens-before order of this execution.
-    trace: Trace,
-    /// The step from which the trace is new, and the step from which the strategy is asked even if there is one
-    /// alternative.
-    observe_from: u64,
-    ask_from: u64,
-    /// The accesses of the current step in addition to those to the variables of its events.
-    extra_footprint: Vec<Aside>,
-    /// The gates that let the current step begin.
-    waited: Option<(u32, Gates)>,
-    /// `true` if it was possible only because no other task could continue.
-    forced_by_idle: bool,
-    steps: u64,
-    switches: u64,
+    tasks: Tasks,
+    objects: Objects,
+    /// The tasks that can take the next step.
+    ready: Ready,
+    decisions: Decisions,
+    /// The events so far, and their order.
+    record: ExecutionRecord,
+    world: World,
+    constraints: Constraints,
+    monitors: Monitors,
+    end: ExecutionEnd,
     limits: Limits,
-    panics: Vec<PanicNote>,
-    stop: Option<Stop>,
-    /// The receiver of the first report of a crash.
-    emergency: Option<Arc<Emergency>>,
-    /// Set by a crash: the results after it cannot be trusted.
-    damaged: bool,
-    /// A crash during the teardown of the execution.
-    crash_cleared: Option<crash::Crash>,
-    /// `true` if the last execution left tasks unfinished, and they were leaked, or unwound.
-    forgot: bool,
-    unwound: bool,
-    /// `true` once the execution has ended and is being torn down: operations then happen at once, unrecorded.
-    teardown: bool,
-    /// `true` if the current task was given pointers into cells since its last event; and those pointers.
-    pointers_out: bool,
-    pointers: Pointers,
-    /// The number of accesses to plain memory in this execution.
-    plain_accesses: u64,
-
     watched: Watched,
-    journal: Journal,
-
-    /// The interests of the monitors; `NONE` costs one test per operation.
-    listening: Interests,
-    listeners: Listeners,
 }
 
 /// The interests that need action right before a visible operation, and those that need it right after.
 const BEFORE: Interests = Interests::SCHEDULE_POINTS.and(Interests::ENABLED_SETS);
 const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
 
-/// The runtime of the execution that the caller is part of.
-#[derive(Clone, Copy)]
-pub struct Engine(*mut Runtime);
-
 impl Engine {
-    /// Returns the engine, if the caller is inside an execution.
-    #[inline(always)]
-    pub fn current() -> Option<Engine> {
-        let runtime = CURRENT.get();
-        if runtime.is_null() {
-            None
-        } else {
-            Some(Engine(runtime))
-        }
-    }
-
-    /// Returns the runtime, for a use that ends before control goes to another task.
-    #[inline(always)]
-    #[allow(
-        clippy::mut_from_ref,
-        reason = "the handle is a raw pointer; see the safety argument"
-    )]
-    pub(super) fn rt<'a>(self) -> &'a mut Runtime {
-        // SAFETY: the worker sets `CURRENT` for as long as its runtime lives, on the thread that runs all its tasks.
-        // Every caller finishes with the reference before it switches, and takes it again afterwards: no two uses
-        // overlap.
-        unsafe { &mut *self.0 }
-    }
-
     /// Announces a visible operation that is always possible; returns when it may happen.
     #[inline(always)]
     pub fn enter(self, access: Access) {
@@ -290,40 +134,43 @@ impl Engine {
     /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
     #[inline(never)]
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
-        let rt = self.rt();
-        if rt.teardown {
+        if self.in_teardown() {
             return self.abandon_current();
         }
-        if rt.pointers_out {
-            self.look_at_pointers();
-        }
-        let rt = self.rt();
-        let current = rt.current;
-        let access = Access { op, order, var, site };
-        rt.tasks[current as usize].pending = Pending {
-            access,
-            gate_var: 0,
-            gates: 0,
-            visible: true,
-            environment_wake: false,
-        };
-        rt.enabled.insert(current);
-        self.dispatch();
-        let rt = self.rt();
-        if rt.listening.intersects(BEFORE) {
-            rt.tell_schedule_point();
-        }
+        let next = self.with(|rt| {
+            if rt.monitors.pointers_out {
+                rt.look_at_pointers();
+            }
+            let current = rt.tasks.current();
+            let access = Access { op, order, var, site };
+            rt.tasks[current].pending = Pending {
+                access,
+                gate_var: 0,
+                gates: 0,
+                visible: true,
+                environment_wake: false,
+            };
+            rt.ready.enable(current);
+            rt.dispatch()
+        });
+        self.follow(next);
+        self.with(|rt| {
+            if rt.monitors.listening.intersects(BEFORE) {
+                rt.tell_schedule_point();
+            }
+        });
     }
 
     /// Returns `true` if every operation is a schedule point.
+    #[inline(always)]
     pub fn every_operation(self) -> bool {
-        self.rt().limits.every_operation
+        self.with(|rt| rt.limits.every_operation)
     }
 
     /// Adds a schedule point right before an operation that commutes with all others, if every operation has one.
     #[inline(always)]
     pub fn point(self, access: Access) {
-        if self.rt().limits.every_operation {
+        if self.every_operation() {
             self.enter(access);
         }
     }
@@ -334,10 +181,11 @@ impl Engine {
     pub fn enter_gated(self, access: Access, gates: Gates, wait_limits: WaitLimits) -> Wake {
         let Access { op, order, var, site } = access;
         let wake = self.pass(op, order, var, site, var, gates, true, wait_limits);
-        let rt = self.rt();
-        if wake == Wake::Ready && !rt.teardown && rt.listening.intersects(BEFORE) {
-            rt.tell_schedule_point();
-        }
+        self.with(|rt| {
+            if wake == Wake::Ready && !rt.end.teardown && rt.monitors.listening.intersects(BEFORE) {
+                rt.tell_schedule_point();
+            }
+        });
         wake
     }
 
@@ -363,203 +211,118 @@ impl Engine {
         visible: bool,
         wait_limits: WaitLimits,
     ) -> Wake {
-        let rt = self.rt();
-        if rt.pointers_out && !rt.teardown {
-            self.look_at_pointers();
-        }
-        let rt = self.rt();
-        let at = &mut rt.vars[gate_var];
-        let open = at.gates & gates != 0;
-        if rt.teardown {
+        if self.in_teardown() {
             return self.pass_in_teardown(gate_var, gates);
         }
-        let visible = visible || rt.limits.every_operation;
-        if open && !visible {
+        let next = self.with(|rt| {
+            if rt.monitors.pointers_out {
+                rt.look_at_pointers();
+            }
+            let at = &mut rt.objects.vars[gate_var];
+            let open = at.gates & gates != 0;
+            let visible = visible || rt.limits.every_operation;
+            if open && !visible {
+                return None;
+            }
+            let current = rt.tasks.current();
+            let environment_wake = wait_limits.deadline.is_some()
+                || wait_limits.spurious && rt.world.environment.spurious_wakeups > 0;
+            at.watchers.insert(current);
+            if environment_wake {
+                // Whether it may depends on how often that has happened.
+                rt.record.suits_only(SoundReduction::Caching, op, site);
+                rt.add_to_footprint(Key::SPURIOUS, Class::Read);
+                rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
+            }
+            rt.tasks[current].pending = Pending {
+                access: Access { op, order, var, site },
+                gate_var,
+                gates,
+                visible,
+                environment_wake,
+            };
+            if open {
+                rt.ready.enable(current);
+            } else {
+                rt.block(current, wait_limits);
+            }
+            Some(rt.dispatch())
+        });
+        let Some(next) = next else {
             return Wake::Ready;
-        }
-        let current = rt.current;
-        let environment_wake =
-            wait_limits.deadline.is_some() || wait_limits.spurious && rt.environment.spurious_wakeups > 0;
-        at.watchers.insert(current);
-        if environment_wake {
-            // Whether it may depends on how often that has happened.
-            rt.suits_only(SoundReduction::Caching, op, site);
-            rt.add_to_footprint(Key::SPURIOUS, Class::Read);
-            rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
-        }
-        let task = &mut rt.tasks[current as usize];
-        task.pending = Pending {
-            access: Access { op, order, var, site },
-            gate_var,
-            gates,
-            visible,
-            environment_wake,
         };
-        if open {
-            rt.enabled.insert(current);
-        } else {
-            rt.enabled.remove(current);
-            if let Some(deadline) = wait_limits.deadline {
-                task.deadline = deadline;
-                rt.timed_waiters.insert(current);
-                if deadline <= rt.clock {
-                    rt.expired.insert(current);
-                    rt.enabled.insert(current);
-                }
-            }
-            if wait_limits.spurious {
-                rt.spurious_waiters.insert(current);
-            }
-            if rt.listening.intersects(Interests::ATTRIBUTES) {
-                rt.tell_status(current, "blocked");
-            }
-        }
-        self.dispatch();
-        self.rt().tasks[current as usize].wake
-    }
-
-    /// Decides which task goes next; returns when it is the caller.
-    #[inline(always)]
-    fn dispatch(self) {
-        match self.rt().dispatch() {
-            Next::Stay => {}
-            Next::Switch => self.switch(),
-            Next::Stop => self.leave(),
-        }
-    }
-
-    /// Gives control to the task that is now current; returns when this one is current again.
-    #[inline(always)]
-    fn switch(self) {
-        self.switch_fiber();
-        if self.rt().teardown {
-            self.abandon_current();
-        }
-    }
-
-    /// Gives control to the fiber of the task that is now current; returns when this task's fiber is resumed.
-    #[inline(always)]
-    fn switch_fiber(self) {
-        let unwinding = std::thread::panicking();
-        if unwinding {
-            self.lay_down_panics();
-        }
-        let rt = self.rt();
-        let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
-        let to: *const Fiber = &raw const *rt.fibers[rt.current as usize];
-        rt.running = rt.current;
-        // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and no other fiber runs.
-        // Fibers are boxed and do not move.
-        unsafe { Fiber::switch(from, to) };
-        if unwinding {
-            self.take_up_panics();
-        }
-    }
-
-    /// Gives control to the worker; returns, if ever, for this task's teardown.
-    #[inline(always)]
-    fn switch_to_worker(self) {
-        let unwinding = std::thread::panicking();
-        if unwinding {
-            self.lay_down_panics();
-        }
-        let rt = self.rt();
-        let from: *mut Fiber = &raw mut *rt.fibers[rt.running as usize];
-        // SAFETY: `running` is the caller's, and the worker waits in its own context while any task runs.
-        unsafe { Fiber::leave(from, &raw const rt.worker_context) };
-        if unwinding {
-            self.take_up_panics();
-        }
-    }
-
-    /// Leaves an execution that must stop; returns only to be unwound.
-    #[cold]
-    #[inline(never)]
-    fn leave(self) {
-        self.switch_to_worker();
-        // It would be resumed outside a teardown, which is impossible: a stopped execution resumes no task.
-        assert!(
-            self.rt().teardown,
-            "a stopped execution resumes tasks only to clear them away"
-        );
-        self.abandon_current();
+        self.follow(next);
+        self.with(|rt| rt.tasks.current_task().wake)
     }
 
     /// Opens exactly these gates of a variable; tasks that wait there are enabled or disabled.
     #[inline(always)]
     pub fn set_gates(self, var: u32, gates: Gates) {
-        let rt = self.rt();
-        let entry = &mut rt.vars[var];
-        if entry.gates != gates {
-            entry.gates = gates;
-            if !entry.watchers.is_empty() {
-                rt.gates_changed(var);
+        self.with(|rt| {
+            let entry = &mut rt.objects.vars[var];
+            if entry.gates != gates {
+                entry.gates = gates;
+                if !entry.watchers.is_empty() {
+                    rt.gates_changed(var);
+                }
             }
-        }
+        });
     }
 
     /// Opens or closes some gates of a variable and leaves its others as they are.
     pub fn change_gates(self, var: u32, open: Gates, close: Gates) {
-        let gates = self.rt().vars[var].gates;
+        let gates = self.gates(var);
         self.set_gates(var, gates & !close | open);
     }
 
     /// Returns the open gates of a variable.
     pub fn gates(self, var: u32) -> Gates {
-        self.rt().vars[var].gates
+        self.with(|rt| rt.objects.vars[var].gates)
     }
 
     /// Notes the holder of a lock, for reports of deadlocks.
     #[inline(always)]
     pub fn own(self, var: u32, site: Site) {
-        let rt = self.rt();
-        let current = rt.current;
-        let entry = &mut rt.vars[var];
-        entry.owner = current;
-        entry.owned_at = Some(site);
+        self.with(|rt| {
+            let current = rt.tasks.current();
+            let entry = &mut rt.objects.vars[var];
+            entry.owner = current;
+            entry.owned_at = Some(site);
+        });
     }
 
     /// Notes that a lock has no holder.
     #[inline(always)]
     pub fn disown(self, var: u32) {
-        self.rt().vars[var].owner = NOBODY;
+        self.with(|rt| rt.objects.vars[var].owner = NOBODY);
     }
 
     /// Returns the task whose code runs.
     #[inline(always)]
     pub fn task(self) -> u32 {
-        self.rt().current
+        self.with(|rt| rt.tasks.current())
     }
 
     /// Returns the number of this execution, among all in the process.
+    #[inline(always)]
     pub fn epoch(self) -> u64 {
-        self.rt().epoch
+        self.with(|rt| rt.objects.epoch())
     }
 
     /// Returns `true` if the execution has ended and is being torn down.
+    #[inline(always)]
     pub fn in_teardown(self) -> bool {
-        self.rt().teardown
+        self.with(|rt| rt.end.teardown)
     }
 
     /// Returns the bounds and switches of the environment.
     pub fn environment(self) -> Environment {
-        self.rt().environment
+        self.with(|rt| rt.world.environment)
     }
 
     /// Returns a task's own variable.
     pub fn task_var(self, task: u32) -> u32 {
-        self.rt().tasks[task as usize].var
-    }
-
-    /// Returns a task's table entry, for the front end's own columns.
-    #[allow(clippy::mut_from_ref, reason = "as for `rt`")]
-    pub fn task_entry<'a>(self, task: u32) -> &'a mut Task {
-        &mut self.rt().tasks[task as usize]
-    }
-
-    /// Returns the worker's signs of life.
-    fn pulse<'a>(self) -> &'a Pulse {
-        self.rt().watched.pulse()
+        self.with(|rt| rt.tasks[task].var)
     }
 
     /// Makes and records a choice among `alternatives`, at least 1.
@@ -571,7 +334,7 @@ impl Engine {
         if alternatives < 2 {
             return 0;
         }
-        match self.rt().decide(kind, false, alternatives, Candidates::None) {
+        match self.with(|rt| rt.decide(kind, false, alternatives, Candidates::None)) {
             Some(taken) => taken,
             None => {
                 self.leave();
@@ -585,42 +348,39 @@ impl Engine {
     #[inline(always)]
     pub fn yield_now_in_loop(self, op: SyncVarOp, site: Site) {
         // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
-        unsafe { switch::yield_now_in_loop(self.0, op, site) }
+        unsafe { switch::yield_now_in_loop(self.as_ptr(), op, site) }
     }
 
     /// Adds an access of the current step in addition to those to the variables of its events.
     pub(crate) fn add_to_footprint(self, key: Key, class: Class) {
-        self.rt().add_to_footprint(key, class);
+        self.with(|rt| rt.add_to_footprint(key, class));
     }
 
     /// Notes that the current step changes a variable in addition to that of its event.
     pub fn also_writes(self, var: u32) {
-        self.rt()
-            .add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
+        self.add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }
 
     /// Lets the current task yield: at its next schedule point it comes after the other tasks. A second yield with
     /// nothing visible in between is itself a schedule point, so that a loop that only yields cannot keep the others
     /// out. So is each sleep, because waits with a limit can observe when it ended.
     pub fn yield_now(self, access: Access) {
-        let rt = self.rt();
-        if rt.teardown {
+        if self.in_teardown() {
             return self.abandon_current();
         }
-        let current = rt.current;
         let sleeps = access.op == SyncVarOp::Sleep;
-        if sleeps || rt.tasks[current as usize].yielded || rt.limits.every_operation {
+        if sleeps || self.with(|rt| rt.tasks.current_task().yielded || rt.limits.every_operation) {
             self.enter(access);
         }
         self.commit(access, 0, 0);
-        let rt = self.rt();
-        let task = &mut rt.tasks[current as usize];
-        task.yielded = true;
-        task.yields += 1;
-        if rt.last == current {
-            (rt.yielded, rt.slow_path) = (true, true);
-        }
-        self.time_passes_while_all_give_way();
+        self.with(|rt| {
+            let current = rt.tasks.current();
+            let task = &mut rt.tasks[current];
+            task.yielded = true;
+            task.yields += 1;
+            rt.ready.give_way(current);
+            rt.time_passes_while_all_give_way();
+        });
         self.end_iteration(access);
     }
 
@@ -633,16 +393,34 @@ impl Engine {
     /// Ends the execution. During teardown, that continues without this task.
     #[cold]
     pub(super) fn end_with(self, stop: impl FnOnce() -> Stop) -> ! {
-        let rt = self.rt();
-        if rt.teardown {
+        if self.in_teardown() {
             self.end_glance();
         } else {
-            rt.stop = Some(stop());
+            let stop = stop();
+            self.with(|rt| rt.end.stop = Some(stop));
             // It returns if the task was already unwinding, and is being torn down.
             self.leave();
         }
         loop {
             self.switch_to_worker();
+        }
+    }
+}
+
+impl Runtime {
+    /// Disables the task, which has to wait at a gate, until the gate opens or something else ends the wait.
+    #[inline(always)]
+    fn block(&mut self, task: u32, wait_limits: WaitLimits) {
+        self.ready.disable(task);
+        if let Some(deadline) = wait_limits.deadline {
+            self.tasks[task].deadline = deadline;
+            self.ready.wait_until(task, deadline, self.world.clock());
+        }
+        if wait_limits.spurious {
+            self.ready.wait_with_spurious_wakeups(task);
+        }
+        if self.monitors.listening.intersects(Interests::ATTRIBUTES) {
+            self.tell_status(task, "blocked");
         }
     }
 }

@@ -5,10 +5,10 @@ use crate::record::{NOBODY, Site, Task, VarKind, Vars};
 
 /// Returns `main`, or the name that the creator gave the task, or `task 2`; a task of a task is `task 2.1`.
 pub(super) fn task_name(rt: &Runtime, task: u32) -> String {
-    if task == NOBODY || task >= rt.created {
+    if task == NOBODY || task >= rt.tasks.created() {
         return "nobody".into();
     }
-    known_task_name(&rt.tasks, task)
+    known_task_name(rt.tasks.with_earlier(), task)
 }
 
 fn known_task_name(tasks: &[Task], task: u32) -> String {
@@ -49,12 +49,12 @@ pub(super) fn lineage(tasks: &[Task], task: u32) -> String {
 /// Returns the kind of the variable, its first user, and its index among that task's variables: `mutex 0.2`. A task's
 /// own variable has the task's name.
 pub(super) fn var_name(rt: &Runtime, var: u32) -> String {
-    if var as usize >= rt.vars.count() {
+    if var as usize >= rt.objects.vars.count() {
         return String::new();
     }
-    match rt.vars[var].kind {
-        VarKind::Task => known_task_name(&rt.tasks, rt.vars[var].first_user),
-        _ => var_identity(&rt.vars, &rt.tasks, var),
+    match rt.objects.vars[var].kind {
+        VarKind::Task => known_task_name(rt.tasks.with_earlier(), rt.objects.vars[var].first_user),
+        _ => var_identity(&rt.objects.vars, rt.tasks.with_earlier(), var),
     }
 }
 

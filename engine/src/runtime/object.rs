@@ -127,9 +127,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         match Engine::current() {
             // Only a static needs looking up, and a `&mut` of a static comes from `static mut` or a leak.
             Some(engine) if self.id.word().load(Relaxed) == STATIC => engine
-                .rt()
-                .statics
-                .replica_at(self.address())
+                .with(|rt| rt.objects.statics.replica_at(self.address()))
                 .map_or(self.body.get(), |replica| self.moved_to(replica)),
             _ => self.body.get(),
         }
@@ -195,7 +193,7 @@ impl Engine {
     /// Returns the variable that a word of identity stands for in this execution.
     pub fn var_of(self, word: &AtomicU64) -> Option<u32> {
         let id = word.load(Relaxed);
-        (id >> VAR_BITS == self.rt().epoch).then_some((id & ((1 << VAR_BITS) - 1)) as u32)
+        (id >> VAR_BITS == self.epoch()).then_some((id & ((1 << VAR_BITS) - 1)) as u32)
     }
 }
 
@@ -204,7 +202,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
     #[inline(always)]
     pub fn inside(&self, engine: Engine, site: Site) -> (u32, *mut B) {
         let id = self.id.word().load(Relaxed);
-        if id >> VAR_BITS == engine.rt().epoch {
+        if id >> VAR_BITS == engine.epoch() {
             return ((id & ((1 << VAR_BITS) - 1)) as u32, self.body.get());
         }
         self.first_use(engine, id, site)
@@ -212,12 +210,11 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
 
     #[inline(never)]
     fn first_use(&self, engine: Engine, id: u64, site: Site) -> (u32, *mut B) {
-        let rt = engine.rt();
         if id == STATIC || (id == UNUSED && self.is_initial_static()) {
             return self.first_use_of_static(engine, site);
         }
-        if rt.teardown {
-            return (rt.nameless(B::KIND), self.body.get());
+        if engine.in_teardown() {
+            return (engine.with(|rt| rt.nameless(B::KIND)), self.body.get());
         }
         if id != UNUSED {
             engine.misuse(format!(
@@ -226,7 +223,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
                 B::KIND.name(), site.file(), site.line(), site.column(),
             ));
         }
-        if rt.vars.count() >= VARS_MAX {
+        if engine.with(|rt| rt.objects.vars.count()) >= VARS_MAX {
             engine.misuse(format!(
                 "more than {VARS_MAX} synchronisation variables in one execution"
             ));
@@ -234,34 +231,43 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         let body = self.body.get();
         // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
         let gates = unsafe { (*body).gates() };
-        let var = rt.add_var(B::KIND, gates);
-        rt.vars[var].first_site = Some(site);
-        if rt.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
-            engine.atomic_in_use(var, body.cast::<u8>().addr(), self.body_bytes().len());
-        }
+        let (address, size) = (body.cast::<u8>().addr(), self.body_bytes().len());
+        let var = engine.with(|rt| {
+            let var = rt.add_var(B::KIND, gates);
+            rt.objects.vars[var].first_site = Some(site);
+            if rt.monitors.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
+                rt.atomic_in_use(var, address, size);
+            }
+            var
+        });
         self.id
             .word()
-            .store(rt.epoch << VAR_BITS | u64::from(var), Relaxed);
+            .store(engine.epoch() << VAR_BITS | u64::from(var), Relaxed);
         (var, body)
     }
 
     fn first_use_of_static(&self, engine: Engine, site: Site) -> (u32, *mut B) {
         let address = self.address();
-        let rt = engine.rt();
-        if let Some((var, replica)) = rt.statics.find(address, rt.epoch) {
+        let known = engine.with(|rt| rt.objects.statics.find(address, rt.objects.epoch()));
+        if let Some((var, replica)) = known {
             return (var, self.moved_to(replica));
         }
         self.id.word().store(STATIC, Relaxed);
         let initial = remember(address, self.body_bytes());
         // SAFETY: the body lives as long as `self`.
         let align = unsafe { std::mem::align_of_val(&*self.body.get()) };
-        let replica = rt.statics.place(address, initial, align);
+        let replica = engine.with(|rt| rt.objects.statics.place(address, initial, align));
         let body = self.moved_to(replica);
         // SAFETY: the replica was just made from the bytes of a constant of this type.
         let gates = unsafe { (*body).gates() };
-        let var = rt.add_var(B::KIND, gates);
-        rt.vars[var].first_site = Some(site);
-        rt.statics.begin(address, rt.epoch, var, Dropper::new(body));
+        let dropper = Dropper::new(body);
+        let var = engine.with(|rt| {
+            let var = rt.add_var(B::KIND, gates);
+            rt.objects.vars[var].first_site = Some(site);
+            let epoch = rt.objects.epoch();
+            rt.objects.statics.begin(address, epoch, var, dropper);
+            var
+        });
         (var, body)
     }
 }
@@ -270,16 +276,16 @@ impl Runtime {
     /// Registers a variable that the current task uses first.
     #[inline]
     pub(crate) fn add_var(&mut self, kind: VarKind, gates: Gates) -> u32 {
-        let user = self.current;
-        let task = &mut self.tasks[user as usize];
+        let user = self.tasks.current();
+        let task = &mut self.tasks[user];
         task.first_uses += 1;
         let ordinal = task.first_uses;
-        self.vars.add(kind, gates, user, ordinal)
+        self.objects.vars.add(kind, gates, user, ordinal)
     }
 
     /// Returns a variable for an object that is used during teardown: its name is never needed.
     fn nameless(&mut self, kind: VarKind) -> u32 {
-        self.vars.add(kind, Gates::MAX, 0, 0)
+        self.objects.vars.add(kind, Gates::MAX, 0, 0)
     }
 }
 

@@ -20,7 +20,7 @@
 
 use super::Runtime;
 use super::naming::var_name;
-use crate::record::{Event, Status, VarKind};
+use crate::record::{Event, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::BTreeSet;
 
@@ -109,18 +109,20 @@ struct Unordered(u32);
 impl Runtime {
     /// Returns `true` if the next operation of the task that took the last step is on an ordered atomic.
     pub(super) fn next_is_quiet(&mut self) -> bool {
-        let var = self.tasks[self.last as usize].pending.access.var;
-        let Some(mut ordered_atomics) = self.ordered_atomics.take() else {
+        let var = self.tasks[self.ready.last()].pending.access.var;
+        let Some(mut ordered_atomics) = self.constraints.ordered_atomics.take() else {
             return false;
         };
         let is_quiet = self.is_quiet(&mut ordered_atomics, var);
-        self.ordered_atomics = Some(ordered_atomics);
+        self.constraints.ordered_atomics = Some(ordered_atomics);
         is_quiet
     }
 
     fn is_quiet(&self, ordered_atomics: &mut OrderedAtomics, var: u32) -> bool {
         let at = var as usize;
-        if at >= self.vars.count() || !matches!(self.vars[var].kind, VarKind::Atomic | VarKind::Pointer) {
+        if at >= self.objects.vars.count()
+            || !matches!(self.objects.vars[var].kind, VarKind::Atomic | VarKind::Pointer)
+        {
             return false;
         }
         if ordered_atomics.vars.len() <= at {
@@ -136,14 +138,14 @@ impl Runtime {
 
     /// Checks at the end of the execution that accesses to ordered atomics are ordered.
     pub(super) fn verify_quiet(&mut self) {
-        let Some(mut ordered_atomics) = self.ordered_atomics.take() else {
+        let Some(mut ordered_atomics) = self.constraints.ordered_atomics.take() else {
             return;
         };
         // The unfinished last operations of tasks count too.
-        let unfinished = (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended);
+        let unfinished = self.tasks.unfinished();
         let pending: Vec<Done> = unfinished
             .map(|task| {
-                let access = self.tasks[task as usize].pending.access;
+                let access = self.tasks[task].pending.access;
                 (task, access.op, access.var, 0, 0)
             })
             .collect();
@@ -152,17 +154,18 @@ impl Runtime {
             ordered_atomics.unordered.insert(var_name(self, var));
             ordered_atomics.broken = true;
         }
-        self.ordered_atomics = Some(ordered_atomics);
+        self.constraints.ordered_atomics = Some(ordered_atomics);
     }
 
     /// Finds the first access to an atomic assumed ordered that is not ordered with one before it.
     fn verify_order(&self, ordered_atomics: &mut OrderedAtomics, pending: &[Done]) -> Result<(), Unordered> {
-        let tasks = self.created as usize;
-        let counts = self.environment.arc_counts;
+        let tasks = self.tasks.created() as usize;
+        let counts = self.world.environment.arc_counts;
         let mut clocks: Vec<Clock> = vec![vec![0; tasks]; tasks];
-        let mut vars: Vec<Accesses> = vec![Accesses::default(); self.vars.count()];
+        let mut vars: Vec<Accesses> = vec![Accesses::default(); self.objects.vars.count()];
         // A task has only one pending operation: everything before it is known.
         let done = self
+            .record
             .events
             .as_slice()
             .iter()

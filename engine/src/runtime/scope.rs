@@ -13,7 +13,6 @@
 use super::naming::var_name;
 use super::{Engine, Runtime};
 use crate::record::Site;
-use crate::schedule::{Choice, ChoiceKind};
 use crate::scope::Scope;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -151,91 +150,62 @@ impl Preemptible {
     }
 }
 
-/// A closed point: a decision that the strategy was not asked for.
-pub(super) struct Closed {
-    /// The number of decisions before it.
-    decided: usize,
-    alternatives: u32,
-}
-
 impl Runtime {
     /// Returns `true` if the task that took the last step can and must continue: the point is then closed.
     /// `alternatives` is the number of tasks that could go.
     pub(super) fn closes(&mut self, alternatives: u32) -> bool {
-        if alternatives < 2 || !self.heeds_scope {
+        if alternatives < 2 || !self.decisions.heeds_scope {
             return false;
         }
-        let closed = match self.tasks[self.last as usize].preemptible {
-            _ if self.ordered_atomics.is_some() => self.next_is_quiet(),
+        let closed = match self.tasks[self.ready.last()].preemptible {
+            _ if self.constraints.ordered_atomics.is_some() => self.next_is_quiet(),
             Some(allowed) => {
-                self.scoping.by_region |= !allowed;
+                self.constraints.scoping.by_region |= !allowed;
                 !allowed
             }
             None => {
                 let out = self.out_of_scope();
-                self.scoping.by_scope |= out;
+                self.constraints.scoping.by_scope |= out;
                 out
             }
         };
         if closed {
-            let decided = self.decided;
-            self.closed.push(Closed {
-                decided,
-                alternatives,
-            });
+            self.decisions.close(alternatives);
         }
         closed
     }
 
     /// Returns `true` if the next operation of the task that took the last step is outside the settings' scope.
     fn out_of_scope(&mut self) -> bool {
-        let Some(mut preemptible) = self.preemptible.take() else {
+        let Some(mut preemptible) = self.constraints.preemptible.take() else {
             return false;
         };
-        let access = self.tasks[self.last as usize].pending.access;
+        let access = self.tasks[self.ready.last()].pending.access;
         let site = preemptible.site(access.site);
         let variable = preemptible.variable(access.var, || var_name(self, access.var));
         let out = !preemptible.allows(site, variable);
-        self.preemptible = Some(preemptible);
+        self.constraints.preemptible = Some(preemptible);
         out
-    }
-
-    /// Returns the decisions of the execution, including those at closed points.
-    pub(super) fn choices_with_closed(&self) -> Vec<Choice> {
-        let decided = self.plan.choices();
-        let mut all = Vec::with_capacity(decided.len() + self.closed.len());
-        let mut closed = self.closed.iter().peekable();
-        for at in 0..=decided.len() {
-            while let Some(point) = closed.next_if(|point| point.decided == at) {
-                all.push(Choice {
-                    kind: ChoiceKind::Task,
-                    preempts: true,
-                    alternatives: point.alternatives,
-                    taken: 0,
-                });
-            }
-            all.extend(decided.get(at));
-        }
-        all
     }
 }
 
 impl Engine {
     /// Enters a region in which the current task may be preempted, or may not. Returns the previous setting.
     pub fn enter_region(self, allowed: bool) -> Option<bool> {
-        let rt = self.rt();
-        // Without schedule points at ordered atomics, another point could not make up for one that a region closes.
-        if rt.heeds_scope && rt.ordered_atomics.is_none() {
-            (rt.scoped, rt.slow_path) = (true, true);
-        } else {
-            rt.scoping.region_unheeded |= !allowed;
-        }
-        let current = rt.current;
-        rt.tasks[current as usize].preemptible.replace(allowed)
+        self.with(|rt| {
+            // Without schedule points at ordered atomics, another point could not make up for one that a region closes.
+            if rt.decisions.heeds_scope && rt.constraints.ordered_atomics.is_none() {
+                rt.constraints.scoped = true;
+                rt.ready.take_slow_path();
+            } else {
+                rt.constraints.scoping.region_unheeded |= !allowed;
+            }
+            rt.tasks.current_task().preemptible.replace(allowed)
+        })
     }
 
     /// Restores a task's setting from before a region.
     pub fn leave_region(self, task: u32, before: Option<bool>) {
-        self.rt().tasks[task as usize].preemptible = before;
+        self.with_task(task, |entry| entry.preemptible = before);
     }
 }

@@ -25,6 +25,7 @@
 //! still ends. What it would have done earlier is missed. Futures that yield keep their state in the heap and are never
 //! parked. A report says when tasks were parked.
 
+use super::dispatch::Next;
 use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
 use super::outcome::AwaitedVar;
@@ -263,27 +264,34 @@ impl Engine {
     /// Handles a yield of the current task, which may end a round.
     #[inline]
     pub(super) fn end_iteration(self, access: Access) {
-        let rt = self.rt();
-        let ends = rt.spins.rounds.get_mut(rt.current as usize);
-        if ends.is_some_and(|rounds| std::mem::take(&mut rounds.ends)) {
+        let ends = self.with(|rt| {
+            let current = rt.tasks.current() as usize;
+            let rounds = rt.constraints.spins.rounds.get_mut(current);
+            rounds.is_some_and(|rounds| std::mem::take(&mut rounds.ends))
+        });
+        if ends {
             self.end_round(access);
         }
     }
 
     #[inline(never)]
     fn end_round(self, access: Access) {
-        let rt = self.rt();
-        let task = rt.current;
-        let Some(first) = rt.round_in_vain(task) else {
-            return;
-        };
-        rt.iteration_failed(task, first);
-        if rt.spins.released.is_empty() {
-            rt.park(task, access);
-            self.dispatch();
-        } else if rt.last_round(task) {
-            rt.stop = Some(Stop::Livelock);
-            self.leave();
+        let next = self.with(|rt| {
+            let task = rt.tasks.current();
+            let first = rt.round_in_vain(task)?;
+            rt.iteration_failed(task, first);
+            if rt.constraints.spins.released.is_empty() {
+                rt.park(task, access);
+                Some(rt.dispatch())
+            } else if rt.last_round(task) {
+                rt.end.stop = Some(Stop::Livelock);
+                Some(Next::Stop)
+            } else {
+                None
+            }
+        });
+        if let Some(next) = next {
+            self.follow(next);
         }
     }
 }
@@ -291,13 +299,17 @@ impl Engine {
 impl Runtime {
     /// Ends a round of the task. Returns its first event, if it failed and the next one would fail too.
     fn round_in_vain(&mut self, task: u32) -> Option<usize> {
-        let events = self.events.as_slice();
-        let rounds = &mut self.spins.rounds[task as usize];
+        let events = self.record.events.as_slice();
+        let rounds = &mut self.constraints.spins.rounds[task as usize];
         let begin = std::mem::replace(&mut rounds.first_event, events.len());
         let own = |event: &&Event| event.task == task;
-        let assumed = match self.spins.known.as_deref() {
+        let assumed = match self.constraints.spins.known.as_deref() {
             // A yield that let time pass has had an effect.
-            Some(known) if rounds.surroundings.is_some_and(|then| then.clock == self.clock) => {
+            Some(known)
+                if rounds
+                    .surroundings
+                    .is_some_and(|then| then.clock == self.world.clock()) =>
+            {
                 let backwards = events[begin..].iter().rev().filter(own);
                 known.round(backwards.take_while(|event| only_looks(event)))
             }
@@ -346,15 +358,15 @@ impl Runtime {
         if awaited.is_empty() {
             return None;
         }
-        if whole && let Some(known) = self.spins.known.as_deref_mut() {
+        if whole && let Some(known) = self.constraints.spins.known.as_deref_mut() {
             known.learn(events[first..].iter().rev().filter(own));
         }
         if awaited.iter().any(|awaited| awaited.changed) {
-            self.spins.void_yield = self.last == task;
+            self.constraints.spins.void_yield = self.ready.last() == task;
             if assumed.is_some() {
                 self.iteration_failed(task, first);
             } else {
-                self.spins.failed_iterations += 1;
+                self.constraints.spins.failed_iterations += 1;
             }
             return None;
         }
@@ -364,87 +376,88 @@ impl Runtime {
     /// Elides a round of this task, whose events begin with number `first_event` of the execution. (Monitors have
     /// already been notified of them.)
     fn iteration_failed(&mut self, task: u32, first_event: usize) {
-        if self.spins.known.is_some() && self.steps >= self.observe_from && !self.spins.last_rounds {
+        if self.constraints.spins.known.is_some()
+            && self.record.is_observed()
+            && !self.constraints.spins.last_rounds
+        {
             // Earlier steps may belong to it: the round is first added to the trace, and then elided.
-            self.spins.elided_rounds.push((task, first_event));
+            self.constraints.spins.elided_rounds.push((task, first_event));
         } else {
-            self.events.elide(task, first_event);
+            self.record.events.elide(task, first_event);
         }
     }
 
     /// Disables a task until something that its last round read changes.
     fn park(&mut self, task: u32, access: Access) {
-        if !self.spins.any_parked() {
-            self.spins.looked = self.events.as_slice().len();
+        if !self.constraints.spins.any_parked() {
+            self.constraints.spins.looked = self.record.events.as_slice().len();
         }
-        self.spins.parks += 1;
-        self.note_unsuited(SoundReduction::SourceSets, access.op, access.site);
-        self.spins.parked.insert(task);
-        self.tasks[task as usize].pending = Pending {
+        self.constraints.spins.parks += 1;
+        self.record
+            .note_unsuited(SoundReduction::SourceSets, access.op, access.site);
+        self.constraints.spins.parked.insert(task);
+        self.tasks[task].pending = Pending {
             access,
             gate_var: 0,
             gates: 0,
             visible: false,
             environment_wake: false,
         };
-        self.enabled.remove(task);
-        if self.last == task {
-            // The yield did not happen.
-            self.yielded = false;
-        }
-        self.slow_path = true;
+        self.ready.disable(task);
+        self.ready.undo_yield(task);
+        self.ready.take_slow_path();
     }
 
     /// Enables the parked tasks for which something has changed.
     pub(super) fn look_at_changes(&mut self) {
-        let events = self.events.as_slice();
-        let looked = std::mem::replace(&mut self.spins.looked, events.len());
+        let events = self.record.events.as_slice();
+        let looked = std::mem::replace(&mut self.constraints.spins.looked, events.len());
         for event in events[looked..].iter().filter(|event| event.op.is_write()) {
-            let mut next = self.spins.parked.first_from(0);
+            let mut next = self.constraints.spins.parked.first_from(0);
             while let Some(task) = next {
-                let awaited = &self.spins.rounds[task as usize].awaited;
+                let awaited = &self.constraints.spins.rounds[task as usize].awaited;
                 if awaited
                     .iter()
                     .any(|awaited| awaited.changed_by(event) == Some(true))
                 {
-                    self.spins.parked.remove(task);
-                    self.must_run.insert(task);
+                    self.constraints.spins.parked.remove(task);
+                    self.ready.run_first(task);
                 }
-                next = self.spins.parked.first_from(task + 1);
+                next = self.constraints.spins.parked.first_from(task + 1);
             }
-            if self.spins.last_rounds && !only_looks(event) {
-                self.spins.last_rounds = false;
-                self.spins.unseen_change = true;
+            if self.constraints.spins.last_rounds && !only_looks(event) {
+                self.constraints.spins.last_rounds = false;
+                self.constraints.spins.unseen_change = true;
             }
         }
     }
 
     /// Releases the parked tasks for this execution, because no other task can continue. Returns the first of them.
     pub(super) fn release_parked(&mut self) -> u32 {
-        self.spins.looked = self.events.as_slice().len();
-        self.spins.events_before = self.spins.looked;
-        self.spins.last_rounds = true;
-        self.slow_path = true;
-        while let Some(task) = self.spins.parked.pop_first() {
-            self.spins.rounds[task as usize].vain = 0;
-            self.spins.released.insert(task);
-            self.must_run.insert(task);
+        self.constraints.spins.looked = self.record.events.as_slice().len();
+        self.constraints.spins.events_before = self.constraints.spins.looked;
+        self.constraints.spins.last_rounds = true;
+        self.ready.take_slow_path();
+        while let Some(task) = self.constraints.spins.parked.pop_first() {
+            self.constraints.spins.rounds[task as usize].vain = 0;
+            self.constraints.spins.released.insert(task);
+            self.ready.run_first(task);
         }
-        self.must_run.pop_first().expect("a task was parked")
+        self.ready.pop_must_run().expect("a task was parked")
     }
 
     /// Counts a failed round of a released task. Returns `true` if it was the last round of the last task.
     fn last_round(&mut self, task: u32) -> bool {
-        self.spins.rounds[task as usize].vain += 1;
-        let tired = |task: u32| self.spins.rounds[task as usize].vain >= LAST_ROUNDS;
-        self.spins.last_rounds && self.spins.released.iter().all(tired)
+        self.constraints.spins.rounds[task as usize].vain += 1;
+        let tired = |task: u32| self.constraints.spins.rounds[task as usize].vain >= LAST_ROUNDS;
+        self.constraints.spins.last_rounds && self.constraints.spins.released.iter().all(tired)
     }
 
     /// Returns the events worth showing: all but the last rounds of tasks that wait without effect.
     pub(super) fn telling_events(&self) -> &[Event] {
-        let events = self.events.as_slice();
-        if self.spins.last_rounds {
-            &events[..self.spins.events_before]
+        let events = self.record.events.as_slice();
+        if self.constraints.spins.last_rounds {
+            &events[..self.constraints.spins.events_before]
         } else {
             events
         }
@@ -452,16 +465,16 @@ impl Runtime {
 
     /// Returns the variables that a task waits for in a loop when the execution ends with that.
     pub(super) fn awaited_in_words(&self, task: u32) -> Vec<AwaitedVar> {
-        if !self.spins.released.contains(task) {
+        if !self.constraints.spins.released.contains(task) {
             return Vec::new();
         }
-        let awaited = &self.spins.rounds[task as usize].awaited;
+        let awaited = &self.constraints.spins.rounds[task as usize].awaited;
         let in_words = |awaited: &Awaited| AwaitedVar {
             var: var_name(self, awaited.var),
             // An address differs between processes.
             value: awaited
                 .value
-                .filter(|_| self.vars[awaited.var].kind != VarKind::Pointer),
+                .filter(|_| self.objects.vars[awaited.var].kind != VarKind::Pointer),
             site: site_name(awaited.site),
         };
         awaited.iter().map(in_words).collect()

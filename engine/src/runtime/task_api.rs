@@ -19,26 +19,23 @@ impl Engine {
     /// As for `Room::fill`.
     pub unsafe fn fork<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
         self.point(Access::nowhere(SyncVarOp::TaskFork, site));
-        let rt = self.rt();
-        if rt.teardown {
+        if self.in_teardown() {
             // A destructor may create as many tasks as it may perform operations.
             self.abandon_current();
         }
-        if rt.created >= rt.limits.tasks {
+        let (created, limit) = self.with(|rt| (rt.tasks.created(), rt.limits.tasks));
+        if created >= limit {
             self.end_with(|| Stop::TaskLimit {
-                most: self.rt().limits.tasks,
+                most: limit,
                 site: site_name(site),
             });
         }
-        let task = match self.rt().new_task(name, site) {
+        let task = match self.with(|rt| rt.new_task(name, site)) {
             Ok(task) => task,
-            Err(error) => self.misuse(format!(
-                "no memory for the stack of task {}: {error}",
-                self.rt().created
-            )),
+            Err(error) => self.misuse(format!("no memory for the stack of task {created}: {error}")),
         };
         // SAFETY: as the caller says.
-        unsafe { self.rt().fibers[task as usize].room.fill(closure) };
+        self.with(|rt| unsafe { rt.tasks.room(task).fill(closure) });
         self.commit(
             Access::new(SyncVarOp::TaskFork, self.task_var(task), site),
             u64::from(task),
@@ -50,20 +47,21 @@ impl Engine {
     /// Returns the index of a task among those of its creator, after its creator's: `1` for the first task of all, `2`
     /// for the first that this one creates, `2.1` for the first that that one creates.
     pub fn lineage(self, task: u32) -> String {
-        let rt = self.rt();
-        let mut numbers = Vec::new();
-        let mut at = task;
-        while at != 0 {
-            let entry = &rt.tasks[at as usize];
-            let first = u32::from(entry.parent == 0);
-            numbers.push((entry.ordinal + first).to_string());
-            at = entry.parent;
-        }
-        if numbers.is_empty() {
-            numbers.push("1".to_owned());
-        }
-        numbers.reverse();
-        numbers.join(".")
+        self.with(|rt| {
+            let mut numbers = Vec::new();
+            let mut at = task;
+            while at != 0 {
+                let entry = &rt.tasks[at];
+                let first = u32::from(entry.parent == 0);
+                numbers.push((entry.ordinal + first).to_string());
+                at = entry.parent;
+            }
+            if numbers.is_empty() {
+                numbers.push("1".to_owned());
+            }
+            numbers.reverse();
+            numbers.join(".")
+        })
     }
 
     /// Takes and returns the result of a task that has ended.
@@ -72,7 +70,7 @@ impl Engine {
     /// The task was forked, in this execution, with a closure that returns `T`.
     pub unsafe fn take_result<T>(self, task: u32) -> Option<std::thread::Result<T>> {
         // SAFETY: as the caller says.
-        unsafe { self.rt().fibers[task as usize].room.take() }
+        self.with(|rt| unsafe { rt.tasks.room(task).take() })
     }
 
     /// Queries whether a task has ended. Returns the answer; and `true` if the answer is late, because the task's
@@ -82,36 +80,44 @@ impl Engine {
     /// time later, and a query can observe that. So each query about a task whose closure has returned is a choice,
     /// until one finds the task ended.
     pub fn look_for_end(self, task: u32) -> (bool, bool) {
-        let rt = self.rt();
-        let entry = &rt.tasks[task as usize];
-        if entry.over_at == usize::MAX {
+        let may_be_late = self.with(|rt| {
+            let entry = &rt.tasks[task];
+            if entry.over_at == usize::MAX {
+                return None;
+            }
+            let surely = entry.found_ended || rt.limits.every_operation || rt.end.teardown;
+            Some(!surely && rt.may_be_late(task))
+        });
+        let Some(may_be_late) = may_be_late else {
             return (false, false);
-        }
-        let surely = entry.found_ended || rt.limits.every_operation || rt.teardown;
-        let late = !surely && rt.may_be_late(task) && self.choose(ChoiceKind::Ended, 2) == 1;
-        let rt = self.rt();
-        let entry = &mut rt.tasks[task as usize];
-        entry.found_ended |= !late;
-        if late && entry.passed_since_over > 0 {
-            // Time passed before the end, so those time-outs were early.
-            rt.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
-            self.add_to_footprint(Key::TIMEOUTS, Class::Write);
-        }
+        };
+        let late = may_be_late && self.choose(ChoiceKind::Ended, 2) == 1;
+        self.with(|rt| {
+            let entry = &mut rt.tasks[task];
+            entry.found_ended |= !late;
+            if late && entry.passed_since_over > 0 {
+                // Time passed before the end, so those time-outs were early.
+                rt.world.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
+                rt.add_to_footprint(Key::TIMEOUTS, Class::Write);
+            }
+        });
         (!late, late)
     }
 
     /// Notes that there is no handle on the task any more: its result is dropped, now or at its end.
     pub fn detach(self, task: u32) {
-        let entry = self.task_entry(task);
-        entry.detached = true;
-        if entry.status == Status::Ended {
+        let has_ended = self.with_task(task, |entry| {
+            entry.detached = true;
+            entry.status == Status::Ended
+        });
+        if has_ended {
             self.drop_room(task);
         }
     }
 
     /// Drops the contents of a task's room.
     pub(super) fn drop_room(self, task: u32) {
-        if let Some((discard, place)) = self.rt().fibers[task as usize].room.empty() {
+        if let Some((discard, place)) = self.with(|rt| rt.tasks.room(task).empty()) {
             // SAFETY: `empty` gave the two together. Dropping runs the test's code, while the runtime is not borrowed.
             unsafe { discard(place) };
         }
@@ -119,12 +125,43 @@ impl Engine {
 
     /// Notes a panic of the current task.
     pub(crate) fn note_panic(self, message: String, place: Option<String>) {
-        let rt = self.rt();
-        let task = rt.current;
-        if rt.teardown {
+        // SAFETY: a panic in the middle of a use of the runtime has ended that use.
+        unsafe { self.interrupt(|rt| rt.note_panic(message, place)) };
+    }
+
+    /// Notes that the current task waits for tasks that borrow from it, or no longer does. If the execution is
+    /// abandoned, it must not unwind before they end.
+    pub fn stand_firm(self, pinned_by_scope: bool) {
+        self.with(|rt| rt.tasks.current_task().pinned_by_scope = pinned_by_scope);
+    }
+
+    /// Notes that another task joined this task and observed its panic, which is then no finding by itself.
+    pub fn panic_seen(self, task: u32) {
+        self.with(|rt| {
+            for note in rt.end.panics.iter_mut().filter(|note| note.task == task) {
+                note.joined = true;
+            }
+        });
+    }
+
+    /// Returns `true` if a task panicked and no other task has observed that by joining it; observed from now on.
+    pub fn panic_unseen(self, task: u32) -> bool {
+        let is_unseen = |note: &PanicNote| note.task == task && note.escaped && !note.joined;
+        let unseen = self.with(|rt| rt.end.panics.iter().any(is_unseen));
+        self.panic_seen(task);
+        unseen
+    }
+}
+
+impl Runtime {
+    /// Notes a panic of the current task.
+    fn note_panic(&mut self, message: String, place: Option<String>) {
+        let task = self.tasks.current();
+        if self.end.teardown {
             return;
         }
-        let before = rt.panics.iter().any(|note| note.task == task && !note.escaped);
+        let panics = &mut self.end.panics;
+        let before = panics.iter().any(|note| note.task == task && !note.escaped);
         let depth = if before {
             // Either the earlier panic was caught, or this one began in a destructor that it runs.
             let unwinding = panic_count::lay_down();
@@ -133,7 +170,7 @@ impl Engine {
         } else {
             1
         };
-        self.rt().panics.push(PanicNote {
+        panics.push(PanicNote {
             task,
             message,
             place,
@@ -144,57 +181,14 @@ impl Engine {
         });
     }
 
-    /// Lays down the running task's panics before it is suspended: the other tasks do not unwind.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn lay_down_panics(self) {
-        let laid = panic_count::lay_down();
-        let rt = self.rt();
-        rt.tasks[rt.running as usize].unwinding = laid;
-    }
-
-    /// Takes up the running task's panics after it was resumed: it continues to unwind.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn take_up_panics(self) {
-        let rt = self.rt();
-        panic_count::take_up(std::mem::take(&mut rt.tasks[rt.running as usize].unwinding));
-    }
-
-    /// Notes that the current task waits for tasks that borrow from it, or no longer does. If the execution is
-    /// abandoned, it must not unwind before they end.
-    pub fn stand_firm(self, pinned_by_scope: bool) {
-        self.task_entry(self.task()).pinned_by_scope = pinned_by_scope;
-    }
-
-    /// Notes that another task joined this task and observed its panic, which is then no finding by itself.
-    pub fn panic_seen(self, task: u32) {
-        for note in self.rt().panics.iter_mut().filter(|note| note.task == task) {
-            note.joined = true;
-        }
-    }
-
-    /// Returns `true` if a task panicked and no other task has observed that by joining it; observed from now on.
-    pub fn panic_unseen(self, task: u32) -> bool {
-        let unseen = self
-            .rt()
-            .panics
-            .iter()
-            .any(|note| note.task == task && note.escaped && !note.joined);
-        self.panic_seen(task);
-        unseen
-    }
-}
-
-impl Runtime {
     /// Returns `true` if the current task may query a task whose closure has returned and not find it ended. This
     /// depends only on the current task's own operations, and not on their times: caching treats executions that differ
     /// in that as the same.
     fn may_be_late(&mut self, task: u32) -> bool {
-        let (me, over) = (self.current, &self.tasks[task as usize]);
+        let (me, over) = (self.tasks.current(), &self.tasks[task]);
         let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
         let (mut was_late, mut given_way) = (false, 0);
-        for event in &self.events.as_slice()[over.over_at..] {
+        for event in &self.record.events.as_slice()[over.over_at..] {
             match event.op {
                 SyncVarOp::TaskEnd => {}
                 // The task drops thread-locals, which it does not do before queries can find it ended.
@@ -204,25 +198,27 @@ impl Runtime {
                 op => given_way += u32::from(was_late && gives_way(op)),
             }
         }
-        if over.passed_since_over > self.left.timeouts {
+        if over.passed_since_over > self.world.left.timeouts {
             return false;
         }
         // Under fairness a task that yields twice lets the other end.
         let is_fair = given_way < self.limits.fair_yields.saturating_mul(2);
-        self.unfair_left_out |= !is_fair;
+        if !is_fair {
+            self.ready.leave_out_unfair();
+        }
         is_fair
     }
 
     /// Marks the panics that tasks were unwinding from when the execution ended: nothing caught them, and they may be
     /// its cause.
     pub(super) fn mark_unwinding(&mut self) {
-        for (task, entry) in self.tasks[..self.created as usize].iter().enumerate() {
+        for (task, entry) in self.tasks.as_slice().iter().enumerate() {
             if entry.unwinding == 0 {
                 continue;
             }
             // One panic per depth: a later one of the same depth began after the earlier one was caught.
             let mut left = entry.unwinding;
-            let own = self.panics.iter_mut().rev();
+            let own = self.end.panics.iter_mut().rev();
             for note in own.filter(|note| note.task as usize == task && !note.escaped) {
                 if note.depth <= left {
                     note.unwinding = true;

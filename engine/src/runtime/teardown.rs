@@ -16,7 +16,7 @@ use super::crash::Crash;
 use super::fiber::Fiber;
 use super::switch::Back;
 use super::{Engine, PanicNote, Runtime, Stop, panic_count};
-use crate::record::{Access, Gates, Local, Status, Wake, gate};
+use crate::record::{Access, Gates, Local, Status, Task, Wake, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -49,23 +49,31 @@ impl Engine {
         if self.glances_on() {
             return;
         }
-        let rt = self.rt();
-        let task = &mut rt.tasks[rt.current as usize];
-        task.operations_cleared += 1;
-        if task.operations_cleared > OPERATIONS_MAX {
+        let (operations, pinned, unwinds, gate_var, gates) = self.with(|rt| {
+            let sweeping = rt.end.sweeping;
+            let task = rt.tasks.current_task();
+            task.operations_cleared += 1;
+            (
+                task.operations_cleared,
+                task.pinned_by_scope,
+                !task.finishing && !sweeping,
+                task.pending.gate_var,
+                task.pending.gates,
+            )
+        });
+        if operations > OPERATIONS_MAX {
             // It does not end: the teardown continues without it.
             loop {
                 self.switch_to_worker();
             }
         }
-        if task.pinned_by_scope {
-            let (gate_var, gates) = (task.pending.gate_var, task.pending.gates);
+        if pinned {
             while self.gates(gate_var) & gates == 0 {
                 self.switch_to_worker();
             }
             return;
         }
-        if !task.finishing && !rt.sweeping && !std::thread::panicking() {
+        if unwinds && !std::thread::panicking() {
             resume_unwind(Box::new(Abandoned));
         }
     }
@@ -83,7 +91,7 @@ impl Engine {
     pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
         self.glance_has_to_wait(gate_var, gates);
         while self.gates(gate_var) & gates == 0 {
-            if !self.task_entry(self.task()).pinned_by_scope {
+            if !self.with(|rt| rt.tasks.current_task().pinned_by_scope) {
                 self.abandon_current();
             }
             self.switch_to_worker();
@@ -94,25 +102,28 @@ impl Engine {
     /// Runs the current task from beginning to end, on its fiber.
     #[inline(always)]
     fn run_task(self) {
-        let rt = self.rt();
-        let task = rt.current;
-        let entry = &mut rt.tasks[task as usize];
-        entry.status = Status::Live;
-        let begin = entry.pending.access;
+        let (task, begin) = self.with(|rt| {
+            let entry = rt.tasks.current_task();
+            entry.status = Status::Live;
+            let begin = entry.pending.access;
+            (rt.tasks.current(), begin)
+        });
         self.commit(begin, 0, 0);
-        let (run, place) = self.rt().fibers[task as usize].room.start();
+        let (run, place) = self.with(|rt| rt.tasks.room(task).start());
         // SAFETY: `start` gave the two together.
         let returned = unsafe { run(place) };
-        let rt = self.rt();
-        rt.fibers[task as usize].room.finished();
-        let entry = &mut rt.tasks[task as usize];
-        entry.finishing = true;
-        let end = Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site);
+        let end = self.with(|rt| {
+            rt.tasks.room(task).finished();
+            let entry = &mut rt.tasks[task];
+            entry.finishing = true;
+            Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site)
+        });
         self.point(end);
-        let rt = self.rt();
-        let entry = &mut rt.tasks[task as usize];
-        entry.over_at = rt.events.as_slice().len();
-        let nothing_own = !entry.detached && entry.locals.is_empty();
+        let nothing_own = self.with(|rt| {
+            let entry = &mut rt.tasks[task];
+            entry.over_at = rt.record.events.as_slice().len();
+            !entry.detached && entry.locals.is_empty()
+        });
         let quiet = nothing_own || self.drop_own(task);
         self.end_task(task, returned && quiet);
     }
@@ -125,10 +136,14 @@ impl Engine {
         let mut quiet = true;
         loop {
             // The test's code runs in each round: it may detach the task, or initialise a thread-local.
-            let rt = self.rt();
-            if rt.tasks[task as usize].detached && !rt.fibers[task as usize].room.is_empty() {
+            let (has_result, has_locals) = self.with(|rt| {
+                let entry = &rt.tasks[task];
+                let (detached, has_locals) = (entry.detached, !entry.locals.is_empty());
+                (detached && !rt.tasks.room(task).is_empty(), has_locals)
+            });
+            if has_result {
                 quiet &= quietly(|| self.drop_room(task));
-            } else if !rt.tasks[task as usize].locals.is_empty() {
+            } else if has_locals {
                 quiet &= self.drop_locals(task);
             } else {
                 return quiet;
@@ -141,85 +156,50 @@ impl Engine {
     fn drop_locals(self, task: u32) -> bool {
         // Only the value is taken out: while its destructor runs, the key exists and has no value. A destructor may
         // initialise more keys. Values without a destructor stay to the end.
-        let next = |locals: &[Local]| {
-            locals
-                .iter()
-                .rposition(|local| local.has_destructor && local.value.is_some())
+        let next = |entry: &mut Task| {
+            let is_next = |local: &&mut Local| local.has_destructor && local.value.is_some();
+            let local = entry.locals.iter_mut().rfind(is_next)?;
+            local.value.take()
         };
         let mut quiet = true;
-        while let Some(at) = next(&self.task_entry(task).locals) {
-            let value = self.task_entry(task).locals[at].value.take();
+        while let Some(value) = self.with_task(task, next) {
             quiet &= quietly(|| drop(value));
         }
-        self.task_entry(task).locals.clear();
+        self.with_task(task, |entry| entry.locals.clear());
         quiet
     }
 
     #[inline(always)]
     fn end_task(self, task: u32, returned: bool) {
-        let entry = &self.rt().tasks[task as usize];
-        let var = entry.var;
-        let access = Access::new(SyncVarOp::TaskEnd, var, entry.pending.access.site);
+        let access = self.with_task(task, |entry| {
+            Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site)
+        });
         self.point(access);
-        let rt = self.rt();
-        let entry = &mut rt.tasks[task as usize];
-        entry.status = Status::Ended;
-        rt.live -= 1;
-        rt.enabled.remove(task);
+        self.with(|rt| {
+            rt.tasks.end(task);
+            rt.ready.disable(task);
+        });
         self.commit(access, 0, 0);
-        self.change_gates(var, gate::ENDED, 0);
-        let rt = self.rt();
-        if rt.teardown {
+        self.change_gates(access.var, gate::ENDED, 0);
+        if self.in_teardown() {
             return;
         }
-        if !returned && self.failed(task) {
-            return;
-        }
-        rt.dispatch();
-    }
-
-    /// Handles the end of a task by a panic. Returns `true` if the execution ends with it.
-    #[cold]
-    #[inline(never)]
-    fn failed(self, task: u32) -> bool {
-        self.panic_escaped(task);
-        if task == 0 {
-            self.rt().stop = Some(Stop::Panicked);
-        }
-        task == 0
-    }
-
-    /// Notes that the task's last panic was not caught inside it.
-    fn panic_escaped(self, task: u32) {
-        let rt = self.rt();
-        let own = |note: &&mut PanicNote| note.task == task && note.depth == 1;
-        match rt.panics.iter_mut().rev().find(own) {
-            Some(note) => note.escaped = true,
-            // No hook was called: it was `resume_unwind`.
-            None => rt.panics.push(PanicNote {
-                task,
-                message: "unwound without a message".into(),
-                place: None,
-                escaped: true,
-                joined: false,
-                depth: 1,
-                unwinding: false,
-            }),
-        }
+        self.with(|rt| {
+            if returned || !rt.failed(task) {
+                rt.dispatch();
+            }
+        });
     }
 
     /// Drops untaken results, and the values of statics.
     fn sweep(self) {
-        for task in 0..self.rt().created {
+        for task in self.with(|rt| rt.tasks.numbers()) {
             // A panic in a destructor cannot be reported any more.
             quietly(|| self.drop_room(task));
         }
-        loop {
-            let Some((address, drop)) = self.rt().statics.next_to_drop() else {
-                break;
-            };
+        while let Some((address, drop)) = self.with(|rt| rt.objects.statics.next_to_drop()) {
             quietly(drop);
-            self.rt().statics.dropped(address);
+            self.with(|rt| rt.objects.statics.dropped(address));
         }
         self.drop_locals(self.task());
     }
@@ -248,7 +228,7 @@ pub(super) extern "C" fn serve() -> ! {
             }
         });
         let engine = Engine::current().expect("a fiber runs inside an execution");
-        engine.rt().carried = Some(panic);
+        engine.with(|rt| rt.end.carried = Some(panic));
         engine.switch_to_worker();
     }
 }
@@ -257,76 +237,113 @@ pub(super) extern "C" fn serve() -> ! {
 #[inline(always)]
 fn serve_once() {
     let engine = Engine::current().expect("a fiber runs inside an execution");
-    let rt = engine.rt();
-    let task = rt.current;
-    if rt.sweeping {
+    let (task, sweeping) = engine.with(|rt| (rt.tasks.current(), rt.end.sweeping));
+    if sweeping {
         engine.sweep();
-    } else if rt.teardown {
+    } else if engine.in_teardown() {
         // It never began.
-        engine.rt().tasks[task as usize].finishing = true;
+        engine.with_task(task, |entry| entry.finishing = true);
         quietly(|| engine.drop_room(task));
         engine.drop_locals(task);
-        engine.rt().tasks[task as usize].status = Status::Ended;
-        engine.rt().live -= 1;
+        engine.with(|rt| rt.tasks.end(task));
         engine.change_gates(engine.task_var(task), gate::ENDED, 0);
     } else {
         engine.run_task();
-        let rt = engine.rt();
-        if rt.stop.is_none() && !rt.teardown {
+        if engine.with(|rt| rt.end.stop.is_none() && !rt.end.teardown) {
             return engine.switch_fiber();
         }
     }
     engine.switch_to_worker();
 }
 
-impl Runtime {
+impl Engine {
     /// Removes what the execution leaves behind. With `is_damaged`, its tasks' memory cannot be trusted any more: none
     /// of their code runs.
-    pub(super) fn clear_away(&mut self, is_damaged: bool) {
-        let engine = Engine(self);
-        let rt = engine.rt();
-        rt.teardown = true;
-        rt.forgot = rt.live > 0 && !is_damaged && rt.forget_tasks();
-        if rt.live > 0 && !rt.forgot && !is_damaged && cfg!(panic = "unwind") {
-            rt.unwound = true;
-            for _ in 0..ROUNDS {
-                for task in (0..engine.rt().created).rev() {
-                    if engine.rt().tasks[task as usize].status != Status::Ended {
-                        engine.resume(task);
-                    }
-                }
-                if engine.rt().live_tasks().next().is_none() {
-                    break;
+    pub(super) fn clear_away(self, is_damaged: bool) {
+        let unwinds = self.with(|rt| {
+            rt.end.teardown = true;
+            rt.end.forgot = rt.tasks.any_live() && !is_damaged && rt.forget_tasks();
+            let unwinds = rt.tasks.any_live() && !rt.end.forgot && !is_damaged && cfg!(panic = "unwind");
+            rt.end.unwound |= unwinds;
+            unwinds
+        });
+        if unwinds {
+            self.unwind_tasks();
+        }
+        let sweeps = self.with(|rt| {
+            if rt.tasks.any_live() {
+                let left: Vec<u32> = rt.tasks.unfinished().collect();
+                for task in left {
+                    rt.forget(task);
                 }
             }
-        }
-        let rt = engine.rt();
-        if rt.live > 0 {
-            let left: Vec<u32> = rt.live_tasks().collect();
-            for task in left {
-                engine.forget(task);
-            }
-        }
-        let rt = engine.rt();
-        if rt.forgot {
-            rt.forget_leftovers();
-        } else if !is_damaged && rt.has_leftovers() {
-            rt.sweeping = true;
-            engine.resume(0);
-            let rt = engine.rt();
-            rt.sweeping = false;
-            if rt.has_leftovers() {
-                engine.forget(0);
+            if rt.end.forgot {
                 rt.forget_leftovers();
             }
+            rt.end.sweeping = !rt.end.forgot && !is_damaged && rt.has_leftovers();
+            rt.end.sweeping
+        });
+        if sweeps {
+            self.resume(0);
         }
-        engine.rt().teardown = false;
+        self.with(|rt| {
+            if std::mem::take(&mut rt.end.sweeping) && rt.has_leftovers() {
+                rt.forget(0);
+                rt.forget_leftovers();
+            }
+            rt.end.teardown = false;
+        });
+    }
+
+    /// Unwinds the tasks that have not ended, as far as they can be.
+    fn unwind_tasks(self) {
+        for _ in 0..ROUNDS {
+            for task in self.with(|rt| rt.tasks.numbers()).rev() {
+                if self.with_task(task, |entry| entry.status != Status::Ended) {
+                    self.resume(task);
+                }
+            }
+            if self.with(|rt| rt.tasks.unfinished().next().is_none()) {
+                break;
+            }
+        }
+    }
+}
+
+impl Runtime {
+    /// Handles the end of a task by a panic. Returns `true` if the execution ends with it.
+    #[cold]
+    #[inline(never)]
+    fn failed(&mut self, task: u32) -> bool {
+        self.panic_escaped(task);
+        if task == 0 {
+            self.end.stop = Some(Stop::Panicked);
+        }
+        task == 0
+    }
+
+    /// Notes that the task's last panic was not caught inside it.
+    fn panic_escaped(&mut self, task: u32) {
+        let own = |note: &&mut PanicNote| note.task == task && note.depth == 1;
+        match self.end.panics.iter_mut().rev().find(own) {
+            Some(note) => note.escaped = true,
+            // No hook was called: it was `resume_unwind`.
+            None => self.end.panics.push(PanicNote {
+                task,
+                message: "unwound without a message".into(),
+                place: None,
+                escaped: true,
+                joined: false,
+                depth: 1,
+                unwinding: false,
+            }),
+        }
     }
 
     /// Forgets the tasks that have not ended, if the budget allows it. Their stacks are never used again.
     fn forget_tasks(&mut self) -> bool {
-        let live: Vec<u32> = self.live_tasks().collect();
-        let bytes = |&task: &u32| self.fibers[task as usize].in_use().max(FORGOTTEN_LEAST);
+        let live: Vec<u32> = self.tasks.unfinished().collect();
+        let bytes = |&task: &u32| self.tasks.fiber(task).in_use().max(FORGOTTEN_LEAST);
         let bytes: usize = live.iter().map(bytes).sum();
         let most = self.limits.forgotten_bytes;
         let within = |forgotten: usize| forgotten.checked_add(bytes).filter(|&sum| sum <= most);
@@ -338,82 +355,81 @@ impl Runtime {
             return false;
         };
         for (task, fresh) in live.into_iter().zip(fresh) {
-            let entry = &mut self.tasks[task as usize];
+            let entry = &mut self.tasks[task];
             entry.status = Status::Ended;
             entry.locals.drain(..).for_each(std::mem::forget);
-            std::mem::forget(std::mem::replace(&mut self.fibers[task as usize], fresh));
+            std::mem::forget(self.tasks.replace_fiber(task, fresh));
         }
         true
     }
 
     /// Forgets results and the values of statics, because forgotten tasks may be in the middle of changing them.
     fn forget_leftovers(&mut self) {
-        for fiber in &mut self.fibers[..self.created as usize] {
-            fiber.room.empty();
+        for room in self.tasks.rooms() {
+            room.empty();
         }
-        while let Some((address, _)) = self.statics.next_to_drop() {
-            self.statics.dropped(address);
+        while let Some((address, _)) = self.objects.statics.next_to_drop() {
+            self.objects.statics.dropped(address);
         }
-    }
-
-    fn live_tasks(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.created).filter(|&task| self.tasks[task as usize].status != Status::Ended)
     }
 
     /// Returns `true` if results or statics remain to be dropped.
-    fn has_leftovers(&self) -> bool {
-        self.statics.any()
-            || self.fibers[..self.created as usize]
-                .iter()
-                .any(|fiber| !fiber.room.is_empty())
+    fn has_leftovers(&mut self) -> bool {
+        self.objects.statics.any() || self.tasks.rooms().any(|room| !room.is_empty())
     }
 }
 
 impl Engine {
     /// Runs a task, and those that follow it, until control returns to the worker.
     pub(super) fn resume(self, task: u32) {
-        let rt = self.rt();
-        (rt.current, rt.running) = (task, task);
-        let fiber: *mut Fiber = &raw mut *rt.fibers[task as usize];
         // The exploration may run in a destructor of a thread that unwinds.
         let own = panic_count::lay_down();
-        // SAFETY: this is the worker, so no fiber runs; they are boxed and do not move.
-        let back = unsafe { Fiber::enter(&raw mut rt.worker_context, fiber) };
-        if let Back::Crashed(crash) = back {
-            let rt = self.rt();
-            rt.tasks[rt.running as usize].unwinding = u32::from(std::thread::panicking());
-            if let Some(emergency) = &rt.emergency {
-                emergency.crashed(self.0, crash);
-            }
-            let rt = self.rt();
-            // It will not finish its panics.
-            rt.tasks[rt.running as usize].unwinding = panic_count::lay_down();
-            if rt.teardown {
-                rt.crash_cleared = Some(crash);
-            } else {
-                rt.stop = Some(match rt.watched.pulse().take() {
-                    Some(hang) if crash == Crash::Hang => Stop::Hung(hang),
-                    _ => Stop::Crashed(crash),
-                });
-            }
-            rt.damaged = true;
-            // Its stack is gone: there is nothing to unwind.
-            self.forget(rt.running);
+        if let Back::Crashed(crash) = self.enter_fiber(task) {
+            self.take_crash(crash);
         }
         panic_count::take_up(own);
-        if let Some(panic) = self.rt().carried.take() {
+        if let Some(panic) = self.with(|rt| rt.end.carried.take()) {
             resume_unwind(panic);
         }
     }
 
+    /// Handles a crash of the task that ran last.
+    #[cold]
+    fn take_crash(self, crash: Crash) {
+        let emergency = self.with(|rt| {
+            rt.tasks.running_task().unwinding = u32::from(std::thread::panicking());
+            rt.end.emergency.clone()
+        });
+        if let Some(emergency) = emergency {
+            emergency.crashed(self.as_ptr(), crash);
+        }
+        // It will not finish its panics.
+        let unwinding = panic_count::lay_down();
+        self.with(|rt| {
+            rt.tasks.running_task().unwinding = unwinding;
+            if rt.end.teardown {
+                rt.end.crash_cleared = Some(crash);
+            } else {
+                rt.end.stop = Some(match rt.watched.pulse().take() {
+                    Some(hang) if crash == Crash::Hang => Stop::Hung(hang),
+                    _ => Stop::Crashed(crash),
+                });
+            }
+            rt.end.damaged = true;
+            // Its stack is gone: there is nothing to unwind.
+            rt.forget(rt.tasks.running());
+        });
+    }
+}
+
+impl Runtime {
     /// Gives up on a task: the contents of its stack are lost.
-    fn forget(self, task: u32) {
-        let rt = self.rt();
-        let entry = &mut rt.tasks[task as usize];
+    fn forget(&mut self, task: u32) {
+        let entry = &mut self.tasks[task];
         entry.status = Status::Ended;
         entry.locals.drain(..).for_each(std::mem::forget);
-        if rt.fibers[task as usize].abandon(serve).is_err() {
-            rt.damaged = true;
+        if self.tasks.fiber(task).abandon(serve).is_err() {
+            self.end.damaged = true;
         }
     }
 }

@@ -58,7 +58,7 @@ impl Thread {
         Thread(Kind::Inside {
             epoch: engine.epoch(),
             task,
-            name: engine.task_entry(task).name.clone(),
+            name: engine.with_task(task, |entry| entry.name.clone()),
         })
     }
 

@@ -104,34 +104,31 @@ impl<T: 'static> LocalKey<T> {
     fn inside(&'static self, engine: Engine, given: &mut Option<T>) -> Result<*const T, AccessError> {
         let key = std::ptr::from_ref(self).addr();
         let task = engine.task();
-        let find = || {
-            engine
-                .task_entry(task)
-                .locals
-                .iter_mut()
-                .find(|local| local.key == key)
-        };
-        if let Some(local) = find() {
-            return local.value.as_deref().map(value_of).ok_or(AccessError);
+        let known = engine.with_task(task, |entry| {
+            let local = entry.locals.iter().find(|local| local.key == key)?;
+            Some(local.value.as_deref().map(value_of))
+        });
+        if let Some(value) = known {
+            return value.ok_or(AccessError);
         }
-        // The initialiser is the test's code: the engine is not borrowed while it runs.
+        // The initialiser is the test's code: the engine is not in use while it runs.
         let value = Box::new(given.take().unwrap_or_else(self.init));
         let pointer = &raw const *value;
-        match find() {
-            // It has initialised this very key. The later value stays, as in std.
-            Some(local) => {
-                let earlier = local.value.replace(value);
-                drop(earlier);
+        let earlier = engine.with_task(task, |entry| {
+            match entry.locals.iter_mut().find(|local| local.key == key) {
+                // It has initialised this very key. The later value stays, as in std.
+                Some(local) => local.value.replace(value),
+                None => {
+                    entry.locals.push(Local {
+                        key,
+                        has_destructor: needs_drop::<T>(),
+                        value: Some(value),
+                    });
+                    None
+                }
             }
-            None => {
-                let local = Local {
-                    key,
-                    has_destructor: needs_drop::<T>(),
-                    value: Some(value),
-                };
-                engine.task_entry(task).locals.push(local);
-            }
-        }
+        });
+        drop(earlier);
         Ok(pointer)
     }
 

@@ -91,8 +91,8 @@ struct Piece {
 impl Runtime {
     /// Returns the piece of an access by address that begins at `address` and ends no later than `end`.
     fn piece(&self, record: &Record, address: usize, end: usize) -> Piece {
-        if let Some(block) = self.blocks.heap_at(address) {
-            let at = self.blocks.get(block);
+        if let Some(block) = self.objects.blocks.heap_at(address) {
+            let at = self.objects.blocks.get(block);
             // An atomic in it is a piece of its own.
             let (var, until) = match record.place_at(address) {
                 Some((start, place)) if place.is_atomic => (SyncVar(place.var), start + place.size),
@@ -117,11 +117,14 @@ impl Runtime {
             (Memory::Var(place.var), start, place.size, var)
         } else {
             let start = address & !(GRANULE - 1);
-            let nexts = [self.blocks.next_after(address), record.next_place_after(address)];
+            let nexts = [
+                self.objects.blocks.next_after(address),
+                record.next_place_after(address),
+            ];
             let next = nexts.into_iter().flatten().min().unwrap_or(usize::MAX);
-            match self.blocks.shared_at(address) {
+            match self.objects.blocks.shared_at(address) {
                 Some(block) => {
-                    let at = self.blocks.get(block);
+                    let at = self.objects.blocks.get(block);
                     let size = at.size.min(next.saturating_sub(at.start));
                     (Memory::Block(block), at.start, size, SyncVar::NONE)
                 }
@@ -142,13 +145,13 @@ impl Runtime {
     /// Returns the piece for a cell or an atomic, which is accessed as a whole. `own` is the variable of an atomic.
     #[inline(always)]
     fn whole_piece(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> Piece {
-        let (memory, offset) = match self.blocks.heap_at(access.address) {
+        let (memory, offset) = match self.objects.blocks.heap_at(access.address) {
             Some(block) => (
                 Memory::Block(block),
-                access.address - self.blocks.get(block).start,
+                access.address - self.objects.blocks.get(block).start,
             ),
             None => {
-                let record = self.listeners.record();
+                let record = self.monitors.listeners.record();
                 record.put(var, access.address, access.size, own != SyncVar::NONE);
                 (Memory::Var(var), 0)
             }
@@ -163,7 +166,7 @@ impl Runtime {
 
     /// Returns `true` if accesses to plain memory need any treatment.
     pub(in super::super) fn watches_memory(&self) -> bool {
-        self.listening.intersects(MEMORY) || self.data_points.is_some()
+        self.monitors.listening.intersects(MEMORY) || self.constraints.data_points.is_some()
     }
 
     /// Returns the variable of memory that is accessed as a visible operation.
@@ -171,10 +174,10 @@ impl Runtime {
         if let Memory::Var(var) = memory {
             return var;
         }
-        let known = |rt: &Runtime| Some(*rt.data_points.as_ref()?.vars.get(&memory)?);
+        let known = |rt: &Runtime| Some(*rt.constraints.data_points.as_ref()?.vars.get(&memory)?);
         known(self).unwrap_or_else(|| {
             let var = self.add_var(VarKind::Cell, 0);
-            if let Some(points) = &mut self.data_points {
+            if let Some(points) = &mut self.constraints.data_points {
                 points.vars.insert(memory, var);
             }
             var
@@ -197,22 +200,27 @@ impl Runtime {
         if !self.may_be_as_before() {
             return false;
         }
-        let (task, events) = (self.current, self.events.len());
-        let index = self.tasks[task as usize].events;
-        let record = self.listeners.record();
+        let (task, events) = (self.tasks.current(), self.record.events.len());
+        let index = self.tasks[task].events;
+        let record = self.monitors.listeners.record();
         record.put(var, access.address, access.size, own != SyncVar::NONE);
         let location = record.location(Memory::Var(var), task);
         let after = EventId {
             task: TaskId(task),
             index,
         };
-        self.listeners.log.push_again(access, after, events, location)
+        self.monitors
+            .listeners
+            .log
+            .push_again(access, after, events, location)
     }
 
     /// Blocks may have other addresses in each execution, and monitors that want events at once are notified anyway.
     #[inline(always)]
     fn may_be_as_before(&self) -> bool {
-        self.listeners.keeps_log && !self.listeners.tells_at_once && !self.blocks.any_heap()
+        self.monitors.listeners.keeps_log
+            && !self.monitors.listeners.tells_at_once
+            && !self.objects.blocks.any_heap()
     }
 
     #[inline(never)]
@@ -228,19 +236,19 @@ impl Runtime {
 
     /// Returns the last event of the current task.
     #[inline(always)]
-    fn last_of_current(&self) -> EventId {
+    pub(in super::super) fn last_of_current(&self) -> EventId {
         EventId {
-            task: TaskId(self.current),
-            index: self.tasks[self.current as usize].events,
+            task: TaskId(self.tasks.current()),
+            index: self.tasks[self.tasks.current()].events,
         }
     }
 
     /// Publishes an access to a piece of memory.
     #[inline(always)]
     fn tell_piece(&mut self, access: &DataAccess, piece: Piece, made: Made) {
-        let current = self.current;
+        let current = self.tasks.current();
         let after = self.last_of_current();
-        let record = self.listeners.record();
+        let record = self.monitors.listeners.record();
         let told = DataVarAccess {
             after,
             location: record.location(piece.memory, current),
@@ -262,111 +270,94 @@ impl Runtime {
 
     /// Keeps an access by address, for atomics that are not in use yet.
     fn keep_raw(&mut self, block: u32, piece: &Piece, told: DataVarAccess) {
-        let address = self.blocks.get(block).start + piece.offset;
+        let address = self.objects.blocks.get(block).start + piece.offset;
         let size = piece.size;
-        self.listeners.record().raw.push(Raw { address, size, told });
+        self.monitors
+            .listeners
+            .record()
+            .raw
+            .push(Raw { address, size, told });
     }
-}
 
-impl Engine {
     /// Returns `true` if a listener wants accesses to memory.
     #[inline]
-    fn hears_of_memory(self) -> bool {
-        self.rt().watches_memory && !self.in_teardown()
+    fn hears_of_memory(&self) -> bool {
+        self.monitors.watches_memory && !self.end.teardown
     }
 
     /// Returns `true` if a listener wants blocks.
-    pub fn hears_of_blocks(self) -> bool {
-        self.rt().listening.intersects(Interests::ALLOCATIONS) && !self.in_teardown()
-    }
-
-    /// Publishes an access to plain memory that is about to happen.
-    #[inline]
-    pub fn data_access(self, access: DataAccess) {
-        let rt = self.rt();
-        if rt.teardown {
-            return;
-        }
-        rt.plain_accesses += 1;
-        if rt.watches_memory {
-            self.tell_data_access(access);
-        }
-    }
-
-    #[inline(never)]
-    fn tell_data_access(self, access: DataAccess) {
-        if self.rt().pointers_out {
-            self.look_at_pointers_to(access.address, access.size);
-        }
-        if self
-            .rt()
-            .data_points
-            .as_mut()
-            .is_some_and(|points| points.is_point(access.site))
-        {
-            let pieces = self.pieces(&access);
-            self.take_step(&access, &pieces);
-        }
-        self.tell_pieces(&access);
-        if access.does == Does::GivePointer {
-            if self.rt().pointers.are_full() {
-                self.look_at_pointers();
-            }
-            let rt = self.rt();
-            rt.pointers.watch(access);
-            rt.pointers_out = true;
-        }
+    fn hears_of_blocks(&self) -> bool {
+        self.monitors.listening.intersects(Interests::ALLOCATIONS) && !self.end.teardown
     }
 
     /// Returns the pieces of memory that an access covers.
-    fn pieces(self, access: &DataAccess) -> Pieces {
-        let rt = self.rt();
+    fn pieces(&mut self, access: &DataAccess) -> Pieces {
         let mut pieces = Pieces::new();
         if let Some((var, own)) = access.owner.var() {
-            pieces.push(rt.whole_piece(access, var, own));
+            pieces.push(self.whole_piece(access, var, own));
             return pieces;
         }
         // The box is taken, not its content: otherwise an empty content would have to be made as a substitute.
-        let mut record = rt.listeners.record.take().unwrap_or_default();
-        rt.blocks.settle();
+        let mut record = self.monitors.listeners.record.take().unwrap_or_default();
+        self.objects.blocks.settle();
         record.settle_atomics();
         let (mut at, end) = (access.address, access.address.saturating_add(access.size));
         while at < end {
-            let piece = rt.piece(&record, at, end);
+            let piece = self.piece(&record, at, end);
             at += piece.size;
             pieces.push(piece);
         }
-        rt.listeners.record = Some(record);
+        self.monitors.listeners.record = Some(record);
         pieces
     }
 
     /// Publishes an access, piece by piece.
     #[inline]
-    pub(super) fn tell_pieces(self, access: &DataAccess) {
-        let rt = self.rt();
+    pub(super) fn tell_pieces(&mut self, access: &DataAccess) {
         match access.owner.var() {
-            Some((var, own)) => rt.tell_whole(access, var, own),
+            Some((var, own)) => self.tell_whole(access, var, own),
             None => self.tell_each_piece(access),
         }
     }
 
     #[inline(never)]
-    fn tell_each_piece(self, access: &DataAccess) {
+    fn tell_each_piece(&mut self, access: &DataAccess) {
         for piece in self.pieces(access) {
-            self.rt().tell_piece(access, piece, Made::OTHERWISE);
+            self.tell_piece(access, piece, Made::OTHERWISE);
         }
+    }
+
+    /// Publishes an access that is about to happen. If it gives out a pointer, that is watched from now on.
+    #[inline(always)]
+    fn tell_and_watch(&mut self, access: DataAccess) {
+        self.tell_pieces(&access);
+        if access.does == Does::GivePointer {
+            if self.monitors.pointers.are_full() {
+                self.look_at_pointers();
+            }
+            self.monitors.pointers.watch(access);
+            self.monitors.pointers_out = true;
+        }
+    }
+
+    fn tell_release(&mut self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
+        let after = self.last_of_current();
+        let (events, alike) = (self.record.events.as_slice(), self.record.events.alike());
+        let record = self.monitors.listeners.record();
+        record.catch_up(events, alike);
+        let release = release(after.task, after, record);
+        self.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
     }
 
     /// Publishes the earlier plain accesses to an atomic that comes into use once more, as accesses to it. Only
     /// accesses to the allocator's memory are, because other memory may have been something else then.
     #[cold]
-    pub(in super::super) fn atomic_in_use(self, var: u32, address: usize, size: usize) {
-        let rt = self.rt();
+    pub(in super::super) fn atomic_in_use(&mut self, var: u32, address: usize, size: usize) {
         if !self.hears_of_memory() {
             return;
         }
-        let current = rt.current;
-        let record = rt.listeners.record();
+        let current = self.tasks.current();
+        let record = self.monitors.listeners.record();
         record.atomics.push((address, size, var));
         if record.raw.is_empty() {
             return;
@@ -383,18 +374,93 @@ impl Engine {
                 var: SyncVar(var),
                 ..raw.told
             };
-            self.rt().tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+            self.tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
         }
     }
 
+    fn cell_dropped(&mut self, var: u32) {
+        if self.monitors.pointers_out
+            && let Some((address, size)) = self.monitors.listeners.record().extent(var)
+        {
+            self.look_at_pointers_to(address, size);
+        }
+        let current = self.tasks.current();
+        let record = self.monitors.listeners.record();
+        // A cell that was never accessed, or lies in a block, is no location.
+        if record.take_away(var) {
+            let location = record.location(Memory::Var(var), current);
+            self.tell_release(|_, after, record| {
+                let site = record.last_site(after);
+                Release {
+                    after,
+                    location,
+                    site,
+                }
+            });
+        }
+    }
+
+    fn block_allocated(&mut self, block: u32, var: SyncVar, site: Site) {
+        let after = self.last_of_current();
+        let at = self.objects.blocks.get(block);
+        let record = self.monitors.listeners.record();
+        let allocation = Allocation {
+            after,
+            location: record.location(Memory::Block(block), after.task.0),
+            kind: at.kind,
+            size: at.size as u64,
+            var,
+            site: record.site_id(site),
+        };
+        self.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
+    }
+}
+
+impl Engine {
+    /// Returns `true` if a listener wants blocks.
+    pub fn hears_of_blocks(self) -> bool {
+        self.with(|rt| rt.hears_of_blocks())
+    }
+
+    /// Publishes an access to plain memory that is about to happen.
+    #[inline]
+    pub fn data_access(self, access: DataAccess) {
+        let is_heard = self.with(|rt| {
+            let is_counted = !rt.end.teardown;
+            rt.monitors.plain_accesses += u64::from(is_counted);
+            is_counted && rt.monitors.watches_memory
+        });
+        if is_heard {
+            self.tell_data_access(access);
+        }
+    }
+
+    #[inline(never)]
+    fn tell_data_access(self, access: DataAccess) {
+        let is_point = self.with(|rt| {
+            if rt.monitors.pointers_out {
+                rt.look_at_pointers_to(access.address, access.size);
+            }
+            let points = rt.constraints.data_points.as_mut();
+            points.is_some_and(|points| points.is_point(access.site))
+        });
+        if is_point {
+            self.take_step(&access);
+        }
+        self.with(|rt| rt.tell_and_watch(access));
+    }
+
     /// Waits for permission to make this access, which is a schedule point, and records it.
-    fn take_step(self, access: &DataAccess, pieces: &[Piece]) {
-        let rt = self.rt();
-        let mut vars: Vec<u32> = pieces
-            .iter()
-            .map(|piece| rt.var_of_memory(piece.memory))
-            .collect();
-        vars.dedup();
+    fn take_step(self, access: &DataAccess) {
+        let vars = self.with(|rt| {
+            let pieces = rt.pieces(access);
+            let mut vars: Vec<u32> = pieces
+                .iter()
+                .map(|piece| rt.var_of_memory(piece.memory))
+                .collect();
+            vars.dedup();
+            vars
+        });
         let Some((&first, others)) = vars.split_first() else {
             return;
         };
@@ -414,84 +480,52 @@ impl Engine {
     /// Notes the position of a cell or an atomic when a pointer to a part of it is given out.
     #[inline]
     pub fn lies_at(self, owner: Owner, address: usize, size: usize) {
-        if self.hears_of_memory() {
-            let rt = self.rt();
-            let in_block = rt.blocks.heap_at(address).is_some();
+        self.with(|rt| {
+            if !rt.hears_of_memory() {
+                return;
+            }
+            let in_block = rt.objects.blocks.heap_at(address).is_some();
             match owner {
-                Owner::Cell(var) if !in_block => rt.listeners.record().put(var, address, size, false),
-                Owner::Atomic(var) if !in_block => rt.listeners.record().put(var, address, size, true),
+                Owner::Cell(var) if !in_block => {
+                    rt.monitors.listeners.record().put(var, address, size, false)
+                }
+                Owner::Atomic(var) if !in_block => {
+                    rt.monitors.listeners.record().put(var, address, size, true)
+                }
                 _ => {}
             }
-        }
+        });
     }
 
     /// Notes that a cell of this execution is dropped.
     #[cold]
     pub fn cell_dropped(self, var: u32) {
-        if !self.hears_of_memory() {
-            return;
-        }
-        let current = self.task();
-        let rt = self.rt();
-        if rt.pointers_out
-            && let Some((address, size)) = rt.listeners.record().extent(var)
-        {
-            self.look_at_pointers_to(address, size);
-        }
-        let record = self.rt().listeners.record();
-        // A cell that was never accessed, or lies in a block, is no location.
-        if record.take_away(var) {
-            let location = record.location(Memory::Var(var), current);
-            self.tell_release(|_, after, record| {
-                let site = record.last_site(after);
-                Release {
-                    after,
-                    location,
-                    site,
-                }
-            });
-        }
+        self.with(|rt| {
+            if rt.hears_of_memory() {
+                rt.cell_dropped(var);
+            }
+        });
     }
 
     /// Publishes that a block is in use; `var` is the variable of its counts, if it is shared.
     pub fn block_allocated(self, block: u32, var: SyncVar, site: Site) {
-        if !self.hears_of_blocks() {
-            return;
-        }
-        let after = self.last_event();
-        let rt = self.rt();
-        let at = rt.blocks.get(block);
-        let current = rt.current;
-        let record = rt.listeners.record();
-        let allocation = Allocation {
-            after,
-            location: record.location(Memory::Block(block), current),
-            kind: at.kind,
-            size: at.size as u64,
-            var,
-            site: record.site_id(site),
-        };
-        rt.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
+        self.with(|rt| {
+            if rt.hears_of_blocks() {
+                rt.block_allocated(block, var, site);
+            }
+        });
     }
 
     /// Publishes that a block was released.
     pub fn block_released(self, block: u32, site: Site) {
-        if self.hears_of_blocks() {
-            self.tell_release(|task, after, record| Release {
-                after,
-                location: record.location(Memory::Block(block), task.0),
-                site: record.site_id(site),
-            });
-        }
-    }
-
-    fn tell_release(self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
-        let after = self.last_event();
-        let rt = self.rt();
-        let (events, alike) = (rt.events.as_slice(), rt.events.alike());
-        let record = rt.listeners.record();
-        record.catch_up(events, alike);
-        let release = release(after.task, after, record);
-        rt.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
+        self.with(|rt| {
+            if rt.hears_of_blocks() {
+                rt.tell_release(|task, after, record| Release {
+                    after,
+                    location: record.location(Memory::Block(block), task.0),
+                    site: record.site_id(site),
+                });
+            }
+        });
     }
 }

@@ -2,6 +2,7 @@
 
 mod log;
 mod memory;
+mod monitors;
 mod pointers;
 mod record;
 mod repeated;
@@ -9,6 +10,7 @@ mod sites;
 mod view;
 
 pub use memory::{DataAccess, Does, Owner};
+pub(super) use monitors::Monitors;
 pub(super) use pointers::{Pointers, probe};
 pub(super) use record::Memory;
 
@@ -181,11 +183,11 @@ impl Runtime {
         callback: &str,
         mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
     ) {
-        let Some(mut audience) = self.listeners.monitors.take() else {
+        let Some(mut audience) = self.monitors.listeners.monitors.take() else {
             return;
         };
-        let mut record = self.listeners.record.take().unwrap_or_default();
-        record.catch_up(self.events.as_slice(), self.events.alike());
+        let mut record = self.monitors.listeners.record.take().unwrap_or_default();
+        record.catch_up(self.record.events.as_slice(), self.record.events.alike());
         let mut next = 0;
         loop {
             // One handler catches panics for all of them together: the monitor called last is the one that panicked.
@@ -208,22 +210,23 @@ impl Runtime {
             if called.is_ok() && audience.reports.is_empty() {
                 break;
             }
-            self.listeners
+            self.monitors
+                .listeners
                 .hear(&mut audience, next - 1, callback, called.err());
         }
-        self.listeners.record = Some(record);
-        self.listeners.monitors = Some(audience);
-        if self.listeners.anybody_gone {
-            self.listeners.anybody_gone = false;
-            self.listening = self.listeners.interests();
+        self.monitors.listeners.record = Some(record);
+        self.monitors.listeners.monitors = Some(audience);
+        if self.monitors.listeners.anybody_gone {
+            self.monitors.listeners.anybody_gone = false;
+            self.monitors.listening = self.monitors.listeners.interests();
         }
     }
 
     pub(super) fn tell_begin(&mut self) {
-        self.listeners.record().clear();
-        self.listeners.reported.clear();
-        self.listeners.log.begin();
-        let number = self.number;
+        self.monitors.listeners.record().clear();
+        self.monitors.listeners.reported.clear();
+        self.monitors.listeners.log.begin();
+        let number = self.decisions.alike.number;
         self.tell(Listener::is_there, "on_execution_begin", |monitor, _| {
             monitor.on_execution_begin(&Execution {
                 number,
@@ -236,15 +239,18 @@ impl Runtime {
     /// Publishes an operation on plain memory, at once or when the execution has ended.
     #[inline]
     fn tell_memory(&mut self, what: MemoryDeed, made: Made) {
-        if self.listeners.keeps_log {
-            let events = self.events.len();
-            self.listeners.log.push(MemoryEvent { events, what }, made);
-            if self.listeners.log.len() >= LOG_MAX {
+        if self.monitors.listeners.keeps_log {
+            let events = self.record.events.len();
+            self.monitors
+                .listeners
+                .log
+                .push(MemoryEvent { events, what }, made);
+            if self.monitors.listeners.log.len() >= LOG_MAX {
                 self.tell_log();
-                self.listeners.log.drop_all();
+                self.monitors.listeners.log.drop_all();
             }
         }
-        if self.listeners.tells_at_once {
+        if self.monitors.listeners.tells_at_once {
             self.tell_memory_at_once(&what);
         }
     }
@@ -273,11 +279,11 @@ impl Runtime {
     /// Publishes the operations on plain memory since the last time.
     #[inline(never)]
     fn tell_log(&mut self) {
-        let log = std::mem::take(&mut self.listeners.log);
+        let log = std::mem::take(&mut self.monitors.listeners.log);
         let memory = log.as_slice();
         if !memory.is_empty() {
-            let record = self.listeners.record.get_or_insert_default();
-            record.catch_up(self.events.as_slice(), self.events.alike());
+            let record = self.monitors.listeners.record.get_or_insert_default();
+            record.catch_up(self.record.events.as_slice(), self.record.events.alike());
             // An access is unchanged if all accesses before it are.
             let alike = record.same_accesses();
             let same = memory[..log.same()].partition_point(|event| event.events <= alike);
@@ -285,21 +291,21 @@ impl Runtime {
                 monitor.on_memory_again(memory, same, cx)
             });
         }
-        self.listeners.log = log;
+        self.monitors.listeners.log = log;
     }
 
     pub(super) fn tell_end(&mut self, complete: bool) {
-        if self.listeners.keeps_log {
+        if self.monitors.listeners.keeps_log {
             self.tell_log();
-            self.listeners.log.end();
+            self.monitors.listeners.log.end();
         }
-        let number = self.number;
-        let record = self.listeners.record();
-        record.catch_up(self.events.as_slice(), self.events.alike());
+        let number = self.decisions.alike.number;
+        let record = self.monitors.listeners.record();
+        record.catch_up(self.record.events.as_slice(), self.record.events.alike());
         record.end();
-        let mut accesses = std::mem::take(&mut self.listeners.ended);
+        let mut accesses = std::mem::take(&mut self.monitors.listeners.ended);
         accesses.clear();
-        accesses.extend_from_slice(self.listeners.record().accesses());
+        accesses.extend_from_slice(self.monitors.listeners.record().accesses());
         self.tell(Listener::is_there, "on_execution_end", |monitor, cx| {
             let execution = Execution {
                 number,
@@ -308,13 +314,13 @@ impl Runtime {
             };
             monitor.on_execution_end(&execution, cx);
         });
-        self.listeners.ended = accesses;
+        self.monitors.listeners.ended = accesses;
     }
 
     pub(super) fn tell_shutdown(&mut self) {
         // The last execution may have been one without listeners.
-        self.listeners.forget();
-        self.events.clear(0);
+        self.monitors.listeners.forget();
+        self.record.events.clear(0);
         self.tell(Listener::is_there, "on_shutdown", |monitor, cx| {
             monitor.on_shutdown(cx)
         });
@@ -322,11 +328,11 @@ impl Runtime {
 
     /// Notes the tasks that can take the next step, and those that have not ended and cannot.
     fn note_sets(&mut self) {
-        let [enabled, disabled] = self.listeners.record.get_or_insert_default().sets.next();
-        enabled.copy_from(&self.enabled);
+        let [enabled, disabled] = self.monitors.listeners.record.get_or_insert_default().sets.next();
+        enabled.copy_from(self.ready.enabled());
         disabled.clear();
-        for task in 0..self.created {
-            if self.tasks[task as usize].status != Status::Ended && !self.enabled.contains(task) {
+        for task in self.tasks.numbers() {
+            if self.tasks[task].status != Status::Ended && !self.ready.is_enabled(task) {
                 disabled.insert(task);
             }
         }
@@ -334,13 +340,13 @@ impl Runtime {
 
     #[inline(never)]
     pub(super) fn tell_schedule_point(&mut self) {
-        if self.listening.intersects(Interests::ENABLED_SETS) {
+        if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
             self.note_sets();
         }
-        if !self.listening.intersects(Interests::SCHEDULE_POINTS) {
+        if !self.monitors.listening.intersects(Interests::SCHEDULE_POINTS) {
             return;
         }
-        let access = self.tasks[self.current as usize].pending.access;
+        let access = self.tasks[self.tasks.current()].pending.access;
         let next = SchedulePoint {
             kind: if access.op == SyncVarOp::Choice {
                 PointKind::Choice
@@ -348,12 +354,12 @@ impl Runtime {
                 PointKind::Access
             },
             event: EventId {
-                task: TaskId(self.current),
-                index: self.tasks[self.current as usize].events + 1,
+                task: TaskId(self.tasks.current()),
+                index: self.tasks[self.tasks.current()].events + 1,
             },
             var: SyncVar(access.var),
             op: access.op,
-            site: self.listeners.record().site_id(access.site),
+            site: self.monitors.listeners.record().site_id(access.site),
         };
         let wanted = |listener: &Listener| listener.wants(Interests::SCHEDULE_POINTS);
         self.tell(wanted, "on_schedule_point", |monitor, cx| {
@@ -363,17 +369,17 @@ impl Runtime {
 
     #[inline(never)]
     pub(super) fn tell_last_access(&mut self) {
-        if self.listening.intersects(Interests::ENABLED_SETS) {
-            if !self.listeners.record().sets.is_noted() {
+        if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
+            if !self.monitors.listeners.record().sets.is_noted() {
                 self.note_sets();
             }
-            self.listeners.record().sets.step_taken();
+            self.monitors.listeners.record().sets.step_taken();
         }
-        if !self.listening.intersects(Interests::SYNC_ACCESSES) {
+        if !self.monitors.listening.intersects(Interests::SYNC_ACCESSES) {
             return;
         }
-        let record = self.listeners.record();
-        record.catch_up(self.events.as_slice(), self.events.alike());
+        let record = self.monitors.listeners.record();
+        record.catch_up(self.record.events.as_slice(), self.record.events.alike());
         let Some(&access) = record.accesses().last() else {
             return;
         };
@@ -405,24 +411,28 @@ fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
 impl Engine {
     /// Publishes a message of the test.
     pub fn user_event(self, text: &str) {
-        if self.rt().listening.intersects(Interests::USER_EVENTS) && !self.in_teardown() {
-            let after = self.last_event();
-            self.rt().tell(
-                |listener| listener.wants(Interests::USER_EVENTS),
-                "on_user_event",
-                |monitor, cx| {
-                    monitor.on_user_event(&UserEvent { after, text }, cx);
-                },
-            );
-        }
+        self.with(|rt| {
+            if rt.monitors.listening.intersects(Interests::USER_EVENTS) && !rt.end.teardown {
+                let after = rt.last_of_current();
+                rt.tell(
+                    |listener| listener.wants(Interests::USER_EVENTS),
+                    "on_user_event",
+                    |monitor, cx| {
+                        monitor.on_user_event(&UserEvent { after, text }, cx);
+                    },
+                );
+            }
+        });
     }
 
     /// Publishes an attribute that the test gives the current task's last event.
     pub fn attribute(self, name: &str, value: &str) {
-        if self.rt().listening.intersects(Interests::ATTRIBUTES) && !self.in_teardown() {
-            let event = self.last_event();
-            self.rt().tell_attribute(&EventAttribute { event, name, value });
-        }
+        self.with(|rt| {
+            if rt.monitors.listening.intersects(Interests::ATTRIBUTES) && !rt.end.teardown {
+                let event = rt.last_of_current();
+                rt.tell_attribute(&EventAttribute { event, name, value });
+            }
+        });
     }
 }
 
@@ -440,7 +450,7 @@ impl Runtime {
     pub(super) fn tell_status(&mut self, task: u32, status: &str) {
         let event = EventId {
             task: TaskId(task),
-            index: self.tasks[task as usize].events + 1,
+            index: self.tasks[task].events + 1,
         };
         self.tell_attribute(&EventAttribute {
             event,

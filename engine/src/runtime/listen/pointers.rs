@@ -9,7 +9,7 @@
 //! through the pointer after the task's next visible operation, or after the task has asked for [`OUT_MAX`] other
 //! pointers.
 
-use super::super::Engine;
+use super::super::Runtime;
 use super::memory::{DataAccess, Does};
 use std::mem::MaybeUninit;
 
@@ -91,14 +91,14 @@ impl Pointers {
     }
 }
 
-impl Engine {
+impl Runtime {
     /// Publishes, before the next event of the current task, its writes through pointers that it was given since the
     /// last one.
     #[cold]
     #[inline(never)]
-    pub(in super::super) fn look_at_pointers(self) {
-        self.rt().pointers_out = false;
-        while let Some((access, changed)) = self.rt().pointers.take_first() {
+    pub(in super::super) fn look_at_pointers(&mut self) {
+        self.monitors.pointers_out = false;
+        while let Some((access, changed)) = self.monitors.pointers.take_first() {
             if changed {
                 self.tell_written(access);
             }
@@ -106,15 +106,15 @@ impl Engine {
     }
 
     /// Does the same for pointers to these bytes, which are accessed otherwise or no longer exist.
-    pub(super) fn look_at_pointers_to(self, address: usize, size: usize) {
-        while let Some((access, changed)) = self.rt().pointers.take_at(address, size) {
+    pub(super) fn look_at_pointers_to(&mut self, address: usize, size: usize) {
+        while let Some((access, changed)) = self.monitors.pointers.take_at(address, size) {
             if changed {
                 self.tell_written(access);
             }
         }
     }
 
-    fn tell_written(self, access: DataAccess) {
+    fn tell_written(&mut self, access: DataAccess) {
         self.tell_pieces(&DataAccess {
             does: Does::WriteByPointer,
             ..access

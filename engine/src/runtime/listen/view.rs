@@ -39,7 +39,7 @@ impl Host for View<'_> {
         match memory {
             Memory::Var(var) => var_name(self.rt, var),
             Memory::Block(block) => self.rt.block_name(block),
-            Memory::Granule(_) => format!("memory {}.{ordinal}", lineage(&self.rt.tasks, user)),
+            Memory::Granule(_) => format!("memory {}.{ordinal}", lineage(self.rt.tasks.with_earlier(), user)),
         }
     }
 
@@ -52,12 +52,12 @@ impl Host for View<'_> {
     }
 
     fn enabled(&self) -> Vec<TaskId> {
-        self.rt.enabled.iter().map(TaskId).collect()
+        self.rt.ready.enabled().iter().map(TaskId).collect()
     }
 
     fn disabled(&self) -> Vec<TaskId> {
-        let present = (0..self.rt.created).filter(|&task| self.rt.is_present(task));
-        let stuck = present.filter(|&task| !self.rt.enabled.contains(task));
+        let present = self.rt.tasks.numbers().filter(|&task| self.rt.is_present(task));
+        let stuck = present.filter(|&task| !self.rt.ready.is_enabled(task));
         stuck.map(TaskId).collect()
     }
 
@@ -81,6 +81,6 @@ impl Host for View<'_> {
 impl Runtime {
     /// Returns `true` if a task has been created and has not ended.
     pub(super) fn is_present(&self, task: u32) -> bool {
-        self.tasks[task as usize].status != Status::Ended
+        self.tasks[task].status != Status::Ended
     }
 }

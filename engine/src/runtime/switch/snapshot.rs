@@ -84,32 +84,36 @@ pub(in crate::runtime) unsafe extern "C-unwind" fn yield_now_in_loop(
 
 /// Notes the state that begins at `from` and ends with the stack. Nothing may unwind out of this.
 extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
-    // SAFETY: the caller says that this is the runtime; no reference to it is held while a task runs.
-    let rt = unsafe { &mut *runtime };
-    let current = rt.current;
-    let task = &rt.tasks[current as usize];
-    if rt.teardown || task.yielded {
-        return;
-    }
-    let surroundings = LoopContext {
-        clock: rt.clock,
-        left: rt.left,
-        random_sources: task.random_sources,
-        visits: rt
-            .breakpoints
-            .as_ref()
-            .map_or(0, |breakpoints| breakpoints.visits(current)),
-    };
-    let to = rt.fibers[rt.running as usize].coroutine().top();
-    let words = (to - from.addr()) / size_of::<u64>();
-    // SAFETY: from the registers just saved up to its top this is the running stack, mapped and aligned, and nothing
-    // else writes to it. Dead slots and padding have some value: the machine has no uninitialised memory, and a
-    // volatile read is the machine's.
-    let state = (0..words).map(|word| unsafe { from.add(word).read_volatile() });
-    rt.spins.note_state(current, state, surroundings);
+    // SAFETY: as the caller says.
+    let engine = unsafe { Engine::of(runtime) };
+    engine.with(|rt| {
+        let current = rt.tasks.current();
+        let task = &rt.tasks[current];
+        if rt.end.teardown || task.yielded {
+            return;
+        }
+        let surroundings = LoopContext {
+            clock: rt.world.clock(),
+            left: rt.world.left,
+            random_sources: task.random_sources,
+            visits: rt
+                .constraints
+                .breakpoints
+                .as_ref()
+                .map_or(0, |breakpoints| breakpoints.visits(current)),
+        };
+        let to = rt.tasks.fiber(rt.tasks.running()).coroutine().top();
+        let words = (to - from.addr()) / size_of::<u64>();
+        // SAFETY: from the registers just saved up to its top this is the running stack, mapped and aligned, and nothing
+        // else writes to it. Dead slots and padding have some value: the machine has no uninitialised memory, and a
+        // volatile read is the machine's.
+        let state = (0..words).map(|word| unsafe { from.add(word).read_volatile() });
+        rt.constraints.spins.note_state(current, state, surroundings);
+    });
 }
 
 /// Yields.
 extern "C-unwind" fn go_on(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
-    Engine(runtime).yield_now(Access::nowhere(op, site));
+    // SAFETY: as the caller says.
+    unsafe { Engine::of(runtime) }.yield_now(Access::nowhere(op, site));
 }

@@ -4,8 +4,8 @@
 //! found by the unwinder, which takes no lock either since glibc 2.35; before, a thread that is just loading a library
 //! gives no answer.
 
-use super::super::Engine;
 use super::super::crash::{Crash, set, stack_pointer};
+use super::super::{Engine, Runtime};
 use super::{FRAMES_MAX, Pulse};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::mem::MaybeUninit;
@@ -91,22 +91,23 @@ unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void
     let context = unsafe { &mut *context.cast::<ucontext_t>() };
     // SAFETY: `errno` is this thread's own; the value that the test was about to read stays.
     let errno = unsafe { *libc::__errno_location() };
-    answer(engine, context);
+    // SAFETY: the code that the signal interrupted does not continue, unless the runtime is only read.
+    unsafe { engine.interrupt(|rt| answer(rt, context)) };
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
 }
 
 /// Carries out this thread's order.
-fn answer(engine: Engine, context: &mut ucontext_t) {
-    let pulse = engine.pulse();
+fn answer(rt: &mut Runtime, context: &mut ucontext_t) {
+    let pulse = rt.watched.pulse();
     let order = pulse.order.swap(0, Acquire);
     if order == 0 {
         return;
     }
     let before = pulse.progress.load(Relaxed);
-    let task = engine.task_on_stack(stack_pointer(context));
+    let task = rt.tasks.on_stack(stack_pointer(context));
     // Code in the worker's context, between tasks, is the engine's own: it counts as progress.
-    let progress = task.map_or(before.wrapping_add(1), |_| engine.progress());
+    let progress = task.map_or(before.wrapping_add(1), |_| rt.progress());
     pulse.progress.store(progress, Relaxed);
     let order_is = |which: Order| order == which as u32;
     if !order_is(Order::Tell) {
@@ -117,7 +118,7 @@ fn answer(engine: Engine, context: &mut ucontext_t) {
         {
             pulse.frames_len.store(0, Relaxed);
             // SAFETY: the signal interrupted this task on its own stack, and the registers are set.
-            set(context, unsafe { engine.divert(task, Crash::Hang) });
+            set(context, unsafe { rt.tasks.divert(task, Crash::Hang) });
         }
     }
     pulse.answers.fetch_add(1, Release);
@@ -195,11 +196,10 @@ pub(super) fn ticks_per_second() -> u64 {
         .max(1)
 }
 
-impl Engine {
+impl Runtime {
     /// Returns the progress of the execution: another number after each operation.
-    fn progress(self) -> u64 {
-        let rt = self.rt();
-        let cleared = u64::from(rt.teardown) << 63;
-        (rt.steps << 32).wrapping_add(rt.events.as_slice().len() as u64) | cleared
+    fn progress(&self) -> u64 {
+        let cleared = u64::from(self.end.teardown) << 63;
+        (self.record.steps << 32).wrapping_add(self.record.events.as_slice().len() as u64) | cleared
     }
 }

@@ -1,0 +1,88 @@
+//! The settings that add, close or skip schedule points, and the data that they need in an execution.
+
+use super::breakpoints::Breakpoints;
+use super::data_points::DataPoints;
+use super::ordered_atomics::OrderedAtomics;
+use super::scope::{Preemptible, Scoping};
+use super::spin::Spins;
+use crate::schedule::Premises;
+use intermezzo_breakpoint::Armings;
+
+/// The constraints on an execution, other than its prescribed choices.
+pub(super) struct Constraints {
+    /// `true` if decisions look for points to close in this execution.
+    pub(super) scoped: bool,
+    /// The parts of the program where the settings allow preemptions; `None` for everywhere.
+    pub(super) preemptible: Option<Box<Preemptible>>,
+    /// The armed breakpoints; `None` if there are none.
+    pub(super) breakpoints: Option<Box<Breakpoints>>,
+    /// The atomics without schedule points; `None` if all have them.
+    pub(super) ordered_atomics: Option<Box<OrderedAtomics>>,
+    /// The accesses to plain memory that are schedule points; `None` if there are none.
+    pub(super) data_points: Option<Box<DataPoints>>,
+    /// The loops that wait, and the tasks that are parked in one.
+    pub(super) spins: Spins,
+    pub(super) scoping: Scoping,
+}
+
+impl Constraints {
+    /// Returns no constraints but that on loops that wait.
+    pub(super) fn new(spins: Spins) -> Constraints {
+        Constraints {
+            scoped: false,
+            preemptible: None,
+            breakpoints: None,
+            ordered_atomics: None,
+            data_points: None,
+            spins,
+            scoping: Scoping::default(),
+        }
+    }
+
+    /// Resets the state for a new execution. Monitors that are notified of preemptions count as a scope, because the
+    /// slow path of decisions notifies them: `tells_preemptions` is `true` if there are any.
+    pub(super) fn begin(&mut self, tells_preemptions: bool) {
+        self.scoped = tells_preemptions;
+        self.scoping = Scoping::default();
+        if let Some(points) = &mut self.data_points {
+            points.begin();
+        }
+        if let Some(breakpoints) = &mut self.breakpoints {
+            breakpoints.begin();
+            // Only the slow path of decisions respects parked tasks.
+            self.scoped = true;
+        }
+        if let Some(preemptible) = &mut self.preemptible {
+            preemptible.begin();
+            self.scoped = true;
+        }
+        if let Some(ordered_atomics) = &mut self.ordered_atomics {
+            ordered_atomics.begin();
+            self.scoped = true;
+        }
+        self.spins.reset();
+    }
+
+    /// Arms these breakpoints and no others.
+    pub(super) fn arm(&mut self, armings: Armings) {
+        self.breakpoints = (!armings.0.is_empty()).then(|| Box::new(Breakpoints::new(armings)));
+    }
+
+    /// Returns the assumptions of the execution.
+    pub(super) fn premises(&self) -> Premises {
+        Premises {
+            known_loops: self
+                .spins
+                .known()
+                .map_or(Vec::new(), |known| known.known().to_vec()),
+            breakpoints: self
+                .breakpoints
+                .as_ref()
+                .map_or(Armings::default(), |breakpoints| breakpoints.armings().clone()),
+            data_points: self
+                .data_points
+                .as_ref()
+                .map_or(Vec::new(), |points| points.met()),
+        }
+    }
+}

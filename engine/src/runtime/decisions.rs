@@ -1,0 +1,178 @@
+//! The decisions of an execution, and the strategy that makes them.
+
+use super::alike::Alike;
+use super::journal::Journal;
+use crate::schedule::{Choice, ChoiceKind};
+use crate::strategy::{ChoicePoint, Plan, Strategy};
+
+/// The decisions of an execution, and the strategy that makes them.
+pub(super) struct Decisions {
+    /// The decisions of this execution; the strategy gave the first `prescribed` of them, and `decided` were made.
+    pub(super) plan: Plan,
+    prescribed: usize,
+    decided: usize,
+    /// The prescribed choices, if the execution departed from them.
+    departed: Option<Vec<Choice>>,
+    /// The evidence for the report if it departs.
+    pub(super) alike: Alike,
+    /// The points closed in this execution.
+    closed: Vec<Closed>,
+    /// The alternatives of a decision, if they are not simply the enabled tasks; kept for its memory.
+    pub(super) candidates: Vec<u32>,
+    pub(super) strategy: Box<dyn Strategy>,
+    /// `true` if the strategy is asked even if there is only one alternative.
+    pub(super) asks_always: bool,
+    /// `true` if the strategy wants points to be closed.
+    pub(super) heeds_scope: bool,
+    pub(super) journal: Journal,
+}
+
+/// A closed point: a decision that the strategy was not asked for.
+struct Closed {
+    /// The number of decisions before it.
+    decided: usize,
+    alternatives: u32,
+}
+
+impl Decisions {
+    pub(super) fn new(strategy: Box<dyn Strategy>) -> Decisions {
+        let needs = strategy.needs();
+        Decisions {
+            plan: Plan::default(),
+            prescribed: 0,
+            decided: 0,
+            departed: None,
+            alike: Alike::default(),
+            closed: Vec::new(),
+            candidates: Vec::new(),
+            strategy,
+            asks_always: needs.every_step,
+            heeds_scope: needs.scope,
+            journal: Journal::none(),
+        }
+    }
+
+    /// Begins an execution whose first choices are in `plan`.
+    pub(super) fn begin(&mut self) {
+        self.alike.begin();
+        self.closed.clear();
+        self.prescribed = self.plan.choices().len();
+        self.decided = 0;
+        self.departed = None;
+    }
+
+    /// Returns the number of decisions that this execution has made.
+    #[inline(always)]
+    pub(super) fn decided(&self) -> usize {
+        self.decided
+    }
+
+    /// Returns the prescribed choice that the execution has to make next, if there is one.
+    #[inline(always)]
+    pub(super) fn next_prescribed(&self) -> Option<Choice> {
+        self.plan.choices()[..self.prescribed].get(self.decided).copied()
+    }
+
+    /// Makes and returns the prescribed decision, if there is one and it is for such a choice.
+    #[inline(always)]
+    pub(super) fn take_prescribed(
+        &mut self,
+        kind: ChoiceKind,
+        preempts: bool,
+        alternatives: u32,
+    ) -> Option<u32> {
+        let choice = self.next_prescribed()?;
+        if choice.alternatives == alternatives && choice.kind == kind && choice.preempts == preempts {
+            self.decided += 1;
+            return Some(choice.taken);
+        }
+        None
+    }
+
+    /// Makes the decision about the task of a step that is as before; the step ended with `choices_end` decisions.
+    /// Returns `true` if it is a preemption.
+    #[inline(always)]
+    pub(super) fn repeat(&mut self, choices_end: usize) -> bool {
+        // The choice of a step's task is the first of the step's choices.
+        if choices_end > self.decided
+            && let Some(choice) = self.plan.choices().get(self.decided)
+            && choice.kind == ChoiceKind::Task
+        {
+            self.decided += 1;
+            return choice.preempts && choice.taken != 0;
+        }
+        false
+    }
+
+    /// Makes and returns the strategy's decision; `None` if another was prescribed, or the strategy expects none.
+    #[inline(always)]
+    pub(super) fn ask(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        if self.decided < self.prescribed {
+            return None;
+        }
+        let taken = self.strategy.choose(point)?;
+        assert!(
+            taken < point.alternatives,
+            "a strategy picks one of the alternatives"
+        );
+        let choice = Choice {
+            kind: point.kind,
+            preempts: point.preempts,
+            alternatives: point.alternatives,
+            taken,
+        };
+        self.journal.push(self.decided, choice);
+        self.plan.push(choice);
+        self.decided += 1;
+        Some(taken)
+    }
+
+    /// Notes that the execution differs from what was prescribed. The prescribed choices are kept for another attempt.
+    #[cold]
+    pub(super) fn depart(&mut self) {
+        self.departed = Some(self.plan.choices()[..self.prescribed].to_vec());
+        self.plan.truncate(self.decided);
+    }
+
+    /// Returns `true` if the execution departed from what was prescribed.
+    pub(super) fn has_departed(&self) -> bool {
+        self.departed.is_some()
+    }
+
+    /// Prescribes once more what the last execution departed from.
+    ///
+    /// # Panics
+    /// It did not depart.
+    pub(super) fn prescribe_again(&mut self) {
+        let prescribed = self.departed.take().expect("an execution that departed");
+        self.plan.truncate(0);
+        self.plan.replace(&prescribed);
+    }
+
+    /// Closes the present point, which has this many alternatives.
+    pub(super) fn close(&mut self, alternatives: u32) {
+        self.closed.push(Closed {
+            decided: self.decided,
+            alternatives,
+        });
+    }
+
+    /// Returns the decisions of the execution, including those at closed points.
+    pub(super) fn with_closed(&self) -> Vec<Choice> {
+        let decided = self.plan.choices();
+        let mut all = Vec::with_capacity(decided.len() + self.closed.len());
+        let mut closed = self.closed.iter().peekable();
+        for at in 0..=decided.len() {
+            while let Some(point) = closed.next_if(|point| point.decided == at) {
+                all.push(Choice {
+                    kind: ChoiceKind::Task,
+                    preempts: true,
+                    alternatives: point.alternatives,
+                    taken: 0,
+                });
+            }
+            all.extend(decided.get(at));
+        }
+        all
+    }
+}

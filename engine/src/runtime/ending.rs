@@ -1,0 +1,39 @@
+//! The end of an execution: its reason, the failures that led to it, and the removal of what it leaves.
+
+use super::crash::Crash;
+use super::{Emergency, PanicNote, Stop};
+use std::any::Any;
+use std::sync::Arc;
+
+/// The end of an execution.
+#[derive(Default)]
+pub(super) struct ExecutionEnd {
+    /// The reason, once there is one.
+    pub(super) stop: Option<Stop>,
+    pub(super) panics: Vec<PanicNote>,
+    /// `true` once the execution has ended and is being torn down: operations then happen at once, unrecorded.
+    pub(super) teardown: bool,
+    /// `true` while leftovers of an execution are dropped on a fiber of their own.
+    pub(super) sweeping: bool,
+    /// `true` if the last execution left tasks unfinished, and they were leaked, or unwound.
+    pub(super) forgot: bool,
+    pub(super) unwound: bool,
+    /// A crash during the teardown of the execution.
+    pub(super) crash_cleared: Option<Crash>,
+    /// Set by a crash: the results after it cannot be trusted.
+    pub(super) damaged: bool,
+    /// A panic of the engine, a strategy or a monitor on a fiber, to be passed to the caller of the exploration.
+    pub(super) carried: Option<Box<dyn Any + Send>>,
+    /// The receiver of the first report of a crash.
+    pub(super) emergency: Option<Arc<Emergency>>,
+}
+
+impl ExecutionEnd {
+    /// Resets the state for a new execution.
+    pub(super) fn begin(&mut self) {
+        self.panics.clear();
+        self.crash_cleared = None;
+        (self.forgot, self.unwound) = (false, false);
+        self.stop = None;
+    }
+}

@@ -1,0 +1,120 @@
+//! The record of an execution: its events, and their order.
+
+use crate::record::{Events, Gates, Site, Task, Vars};
+use crate::strategy::Plan;
+use crate::trace::{Analysis, Aside, Class, Key, SoundReduction, Touch, Trace};
+use intermezzo_sdk::SyncVarOp;
+
+/// The record of an execution.
+pub(super) struct ExecutionRecord {
+    pub(super) events: Events,
+    /// The happens-before order of this execution.
+    pub(super) trace: Trace,
+    /// The number of steps, and of those by another task than the step before.
+    pub(super) steps: u64,
+    pub(super) switches: u64,
+    /// The step from which the trace is new, and the step from which the strategy is asked even if there is one
+    /// alternative.
+    observe_from: u64,
+    ask_from: u64,
+    /// The accesses of the current step in addition to those to the variables of its events.
+    pub(super) extra_footprint: Vec<Aside>,
+    /// The gates that let the current step begin.
+    pub(super) waited: Option<(u32, Gates)>,
+    /// `true` if it was possible only because no other task could continue.
+    pub(super) forced_by_idle: bool,
+    /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
+    unsound: Option<(SoundReduction, SyncVarOp, Site)>,
+}
+
+impl ExecutionRecord {
+    pub(super) fn new(trace: Trace) -> ExecutionRecord {
+        ExecutionRecord {
+            events: Events::default(),
+            trace,
+            steps: 0,
+            switches: 0,
+            observe_from: 0,
+            ask_from: 0,
+            extra_footprint: Vec::new(),
+            waited: None,
+            forced_by_idle: false,
+            unsound: None,
+        }
+    }
+
+    /// Begins an execution of this plan. `tasks` has the entries of the last one. If the strategy `asks_always`, it does
+    /// so even where there is one alternative.
+    pub(super) fn begin(&mut self, plan: &mut Plan, asks_always: bool, vars: &Vars, tasks: &[Task]) {
+        if plan.take_forgotten() {
+            self.trace.clear();
+        } else {
+            self.trace.rewind(plan.kept(), vars, tasks);
+        }
+        let known = self.trace.steps();
+        self.events.clear(known.last().map_or(0, |step| step.events_end));
+        let nothing = self.trace.detail() == Analysis::Nothing;
+        self.observe_from = if nothing { u64::MAX } else { known.len() as u64 };
+        self.ask_from = if asks_always {
+            self.observe_from.saturating_sub(1)
+        } else {
+            u64::MAX
+        };
+        self.extra_footprint.clear();
+        (self.waited, self.forced_by_idle) = (None, false);
+        self.steps = 0;
+        self.switches = 0;
+    }
+
+    /// Returns `true` if the current step is to be added to the trace.
+    #[inline(always)]
+    pub(super) fn is_observed(&self) -> bool {
+        self.steps >= self.observe_from
+    }
+
+    /// Returns `true` if the next step is to be added to the trace.
+    pub(super) fn is_next_observed(&self) -> bool {
+        self.steps + 1 >= self.observe_from
+    }
+
+    /// Returns `true` if the strategy is asked about the next step even if there is one alternative.
+    #[inline(always)]
+    pub(super) fn must_ask(&self) -> bool {
+        self.steps >= self.ask_from
+    }
+
+    /// Adds an access of the current step, by this task, in addition to those to the variables of its events.
+    pub(super) fn add_to_footprint(&mut self, task: u32, key: Key, class: Class) {
+        if self.is_observed() {
+            self.extra_footprint.push(Aside {
+                touch: Touch { key, class },
+                task,
+                events_before: self.events.as_slice().len(),
+            });
+        }
+    }
+
+    /// Notes that an operation at this place allows no stronger reduction.
+    pub(super) fn suits_only(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
+        self.trace.only(sound);
+        self.note_unsuited(sound, op, site);
+    }
+
+    /// Remembers the operation and place that first allowed no stronger reduction.
+    pub(super) fn note_unsuited(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
+        if self.unsound.is_none_or(|(known, ..)| known < sound) {
+            self.unsound = Some((sound, op, site));
+        }
+    }
+
+    /// Returns the operation, with its place, in the last execution for which nothing stronger is sound.
+    pub(super) fn unsound(&self, sound: SoundReduction) -> Option<(SyncVarOp, Site)> {
+        let events = self.events.as_slice();
+        let of_kind = events.iter().find(|event| SoundReduction::of(event.op) == sound);
+        match (of_kind, self.unsound) {
+            (Some(event), _) => Some((event.op, event.site)),
+            (None, Some((own, op, site))) if own == sound => Some((op, site)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The handle on the runtime of an execution, and the switches between its tasks.
+//!
+//! The runtime stays at one address, reached by a raw pointer in a thread-local. [`Engine::with`] lends it to a closure,
+//! and nothing that the closure returns can borrow from it. So no `&mut Runtime` outlives the call, whatever happens
+//! next. A switch to another task is a method of [`Engine`], which the closure's argument does not give: first the
+//! runtime decides, inside, and then the handle follows the decision, outside.
+//!
+//! A closure could still capture the handle. Builds with debug assertions check that it does not use it: a second
+//! `with`, or a switch, inside the first panics.
+
+use super::dispatch::Next;
+use super::fiber::Fiber;
+use super::switch::Back;
+use super::{Runtime, panic_count};
+use crate::record::Task;
+use std::cell::Cell;
+
+thread_local! {
+    /// The runtime whose task runs on this thread; null outside any execution.
+    static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
+    /// `true` while `with` lends the runtime of this thread; kept only in builds with debug assertions.
+    static LENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The runtime of the execution that the caller is part of.
+#[derive(Clone, Copy)]
+pub struct Engine(*mut Runtime);
+
+/// A guard for as long as a runtime is current on this thread.
+pub(super) struct Current(());
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        CURRENT.set(std::ptr::null_mut());
+    }
+}
+
+/// A guard for as long as the runtime is lent; it does nothing in builds without debug assertions.
+struct Lent(());
+
+impl Lent {
+    #[inline(always)]
+    fn begin() -> Lent {
+        if cfg!(debug_assertions) {
+            assert!(!LENT.replace(true), "the runtime is in use already");
+        }
+        Lent(())
+    }
+}
+
+impl Drop for Lent {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if cfg!(debug_assertions) {
+            LENT.set(false);
+        }
+    }
+}
+
+/// Checks in builds with debug assertions that the runtime is not lent.
+#[inline(always)]
+fn assert_not_lent() {
+    debug_assert!(!LENT.get(), "a switch while the runtime is in use");
+}
+
+impl Engine {
+    /// Returns the engine, if the caller is inside an execution.
+    #[inline(always)]
+    pub fn current() -> Option<Engine> {
+        let runtime = CURRENT.get();
+        if runtime.is_null() {
+            None
+        } else {
+            Some(Engine(runtime))
+        }
+    }
+
+    /// Makes a runtime current on this thread, until the guard is dropped.
+    ///
+    /// # Safety
+    /// The runtime stays in place, and nothing else uses it, as long as the guard lives.
+    pub(super) unsafe fn make_current(runtime: *mut Runtime) -> (Engine, Current) {
+        CURRENT.set(runtime);
+        (Engine(runtime), Current(()))
+    }
+
+    /// Returns the handle on a runtime.
+    ///
+    /// # Safety
+    /// The pointer is from `as_ptr` of a handle, in the same execution.
+    #[inline(always)]
+    pub(super) unsafe fn of(runtime: *mut Runtime) -> Engine {
+        Engine(runtime)
+    }
+
+    /// Returns the pointer to the runtime.
+    #[inline(always)]
+    pub(super) fn as_ptr(self) -> *mut Runtime {
+        self.0
+    }
+
+    /// Calls the function with the runtime, and returns its result, which cannot borrow from the runtime. The function
+    /// must not use a handle on it. It runs no code of the test; a strategy or a monitor that it calls has no handle.
+    #[inline(always)]
+    pub(super) fn with<R>(self, f: impl FnOnce(&mut Runtime) -> R) -> R {
+        let _lent = Lent::begin();
+        // SAFETY: a runtime is current for as long as it lives, on the thread that runs all its tasks. The reference
+        // ends with the call. Until then no other is made: that takes a handle, which `f` must not use, and no other
+        // task runs, because only a handle switches.
+        f(unsafe { &mut *self.0 })
+    }
+
+    /// Calls the function with the runtime, which the code that was interrupted may be using.
+    ///
+    /// # Safety
+    /// That code does not continue, or the function changes nothing that it uses.
+    pub(super) unsafe fn interrupt<R>(self, f: impl FnOnce(&mut Runtime) -> R) -> R {
+        // SAFETY: as for `with`, except for what the caller says.
+        f(unsafe { &mut *self.0 })
+    }
+
+    /// Calls the function with the table entry of a task, for the front end's own columns. The function must not use
+    /// the engine.
+    #[inline(always)]
+    pub fn with_task<R>(self, task: u32, f: impl FnOnce(&mut Task) -> R) -> R {
+        self.with(|rt| f(&mut rt.tasks[task]))
+    }
+
+    /// Does as was decided. Returns when the caller's task may continue.
+    #[inline(always)]
+    pub(super) fn follow(self, next: Next) {
+        match next {
+            Next::Stay => {}
+            Next::Switch => {
+                self.switch_fiber();
+                if self.in_teardown() {
+                    self.abandon_current();
+                }
+            }
+            Next::Stop => self.leave(),
+        }
+    }
+
+    /// Gives control to the fiber of the task that is now current; returns when this task's fiber is resumed.
+    #[inline(always)]
+    pub(super) fn switch_fiber(self) {
+        assert_not_lent();
+        let unwinding = std::thread::panicking();
+        if unwinding {
+            self.lay_down_panics();
+        }
+        let (from, to) = self.with(|rt| rt.tasks.switch());
+        // SAFETY: `running` was the caller's. The other is suspended: it is not the caller's, and no other fiber runs.
+        // Fibers are boxed and do not move.
+        unsafe { Fiber::switch(from, to) };
+        if unwinding {
+            self.take_up_panics();
+        }
+    }
+
+    /// Gives control to the worker; returns, if ever, for this task's teardown.
+    #[inline(always)]
+    pub(super) fn switch_to_worker(self) {
+        assert_not_lent();
+        let unwinding = std::thread::panicking();
+        if unwinding {
+            self.lay_down_panics();
+        }
+        let (from, worker_context) = self.with(|rt| rt.tasks.leave());
+        // SAFETY: `running` is the caller's, and the worker waits in its own context while any task runs.
+        unsafe { Fiber::leave(from, worker_context) };
+        if unwinding {
+            self.take_up_panics();
+        }
+    }
+
+    /// Gives control to a task, and to those that follow it. Returns when it is back at the worker, which is the caller,
+    /// with the way in which it returned.
+    pub(super) fn enter_fiber(self, task: u32) -> Back {
+        assert_not_lent();
+        let (worker_context, fiber) = self.with(|rt| rt.tasks.enter(task));
+        // SAFETY: this is the worker, so no fiber runs; they are boxed and do not move.
+        let back = unsafe { Fiber::enter(worker_context, fiber) };
+        if let Back::Crashed(_) = back {
+            // What the task did to the runtime when it crashed, if anything, is lost with its stack.
+            LENT.set(false);
+        }
+        back
+    }
+
+    /// Leaves an execution that must stop; returns only to be unwound.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn leave(self) {
+        self.switch_to_worker();
+        // It would be resumed outside a teardown, which is impossible: a stopped execution resumes no task.
+        assert!(
+            self.in_teardown(),
+            "a stopped execution resumes tasks only to clear them away"
+        );
+        self.abandon_current();
+    }
+
+    /// Lays down the running task's panics before it is suspended: the other tasks do not unwind.
+    #[cold]
+    #[inline(never)]
+    fn lay_down_panics(self) {
+        let laid = panic_count::lay_down();
+        self.with(|rt| rt.tasks.running_task().unwinding = laid);
+    }
+
+    /// Takes up the running task's panics after it was resumed: it continues to unwind.
+    #[cold]
+    #[inline(never)]
+    fn take_up_panics(self) {
+        let laid = self.with(|rt| std::mem::take(&mut rt.tasks.running_task().unwinding));
+        panic_count::take_up(laid);
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use crate::environment::Environment;
+    use crate::runtime::panics::{Guard, caught};
+    use crate::runtime::{Executor, Limits, Listeners};
+    use crate::strategy::{ChoicePoint, Coverage, Plan, SoFar, Status, Strategy};
+    use crate::trace::Trace;
+
+    /// A search that takes every default.
+    struct Defaults;
+
+    impl Strategy for Defaults {
+        fn next(&mut self, _: &mut Plan, _: &Trace) -> bool {
+            true
+        }
+        fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+            Some(0)
+        }
+        fn coverage(&self, _: bool) -> Coverage {
+            Coverage::stopped()
+        }
+        fn status(&self, _: &SoFar<'_>) -> Status {
+            Status::named("defaults")
+        }
+    }
+
+    /// Runs a function as the only task of an execution.
+    fn inside(test: impl Fn(Engine)) {
+        let limits = Limits {
+            steps: 100,
+            tasks: 1,
+            stack_bytes: 256 << 10,
+            forgotten_bytes: 0,
+            fair_yields: 1,
+            awaits: false,
+            deadlocks_allowed: false,
+            every_operation: false,
+            hang: None,
+        };
+        let _guard = Guard::install();
+        let environment = Environment::calm();
+        let mut executor = Executor::new(
+            Box::new(Defaults),
+            environment,
+            limits,
+            None,
+            Listeners::default(),
+        );
+        assert!(executor.prepare());
+        let outcome = executor.execute(&|| test(Engine::current().unwrap()));
+        assert!(outcome.trouble.is_none());
+    }
+
+    #[test]
+    fn a_runtime_that_is_lent_is_not_lent_again() {
+        inside(|engine| {
+            let error = caught(|| engine.with(|_| assert_eq!(engine.task(), 0))).unwrap_err();
+            assert!(error.ends_with("the runtime is in use already"), "{error}");
+            // The panic has ended the use.
+            assert_eq!(engine.task(), 0);
+        });
+    }
+
+    #[test]
+    fn nothing_switches_while_the_runtime_is_lent() {
+        inside(|engine| {
+            for switch in [Engine::switch_fiber, Engine::switch_to_worker] {
+                let error = caught(|| engine.with(|_| switch(engine))).unwrap_err();
+                assert!(error.ends_with("a switch while the runtime is in use"), "{error}");
+            }
+        });
+    }
+}

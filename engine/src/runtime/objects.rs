@@ -1,0 +1,39 @@
+//! The objects of an execution: its variables, the values of statics, and blocks of memory.
+
+use super::blocks::Blocks;
+use super::object::{Epochs, Statics};
+use crate::record::Vars;
+
+/// The objects of an execution.
+pub(super) struct Objects {
+    /// The number of this execution, among all in the process: marks objects as belonging to it.
+    epoch: u64,
+    epochs: Epochs,
+    pub(super) vars: Vars,
+    pub(super) statics: Statics,
+    pub(super) blocks: Blocks,
+}
+
+impl Objects {
+    pub(super) fn new() -> Objects {
+        Objects {
+            epoch: 0,
+            epochs: Epochs::new(),
+            vars: Vars::default(),
+            statics: Statics::default(),
+            blocks: Blocks::default(),
+        }
+    }
+
+    /// Resets the state for a new execution.
+    pub(super) fn begin(&mut self) {
+        self.epoch = self.epochs.next();
+        self.vars.clear();
+    }
+
+    /// Returns the number of this execution, among all in the process.
+    #[inline(always)]
+    pub(super) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+}

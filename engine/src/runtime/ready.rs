@@ -1,0 +1,343 @@
+//! The tasks that can take the next step.
+//!
+//! A task whose next operation is possible is *enabled*. A task that waits is not, unless its deadline has passed. A
+//! task whose wait without a schedule point is over *must run*: it continues before anything is decided, and is not
+//! among the enabled tasks until it announces its next operation.
+
+use super::fair::Fairness;
+use super::tasks::Tasks;
+use crate::environment::Environment;
+use crate::record::TaskSet;
+
+/// The tasks that can take the next step, and those that wait.
+pub(super) struct Ready {
+    /// The tasks whose next operation is possible.
+    enabled: TaskSet,
+    /// The tasks to run up to their next visible operation before anything is decided.
+    must_run: TaskSet,
+    /// The waiting tasks that a time-out may wake, and those that may wake spuriously.
+    timed_waiters: TaskSet,
+    spurious_waiters: TaskSet,
+    /// The tasks of `timed_waiters` whose deadline has passed: they are enabled, whatever their gates.
+    expired: TaskSet,
+    /// The task that took the last visible step: continuing with it is the default.
+    last: u32,
+    /// `true` if it has yielded since.
+    yielded: bool,
+    /// `true` if a decision may need more than one word of tasks: after a yield, under fairness, with more than 64
+    /// tasks, or if points may be closed.
+    slow_path: bool,
+    /// `true` if fairness held back a task that could have continued.
+    unfair_left_out: bool,
+    fair: Fairness,
+}
+
+impl Ready {
+    /// Returns the initial state, in which every `fair_yields`-th yield of a task counts for fairness.
+    pub(super) fn new(fair_yields: u32) -> Ready {
+        Ready {
+            enabled: TaskSet::default(),
+            must_run: TaskSet::default(),
+            timed_waiters: TaskSet::default(),
+            spurious_waiters: TaskSet::default(),
+            expired: TaskSet::default(),
+            last: 0,
+            yielded: false,
+            slow_path: false,
+            unfair_left_out: false,
+            fair: Fairness::new(fair_yields),
+        }
+    }
+
+    /// Resets the state for a new execution. If points may be closed in it, it `is_scoped`.
+    pub(super) fn begin(&mut self, is_scoped: bool) {
+        self.enabled.clear();
+        self.must_run.clear();
+        self.timed_waiters.clear();
+        self.spurious_waiters.clear();
+        self.expired.clear();
+        self.last = 0;
+        self.yielded = false;
+        self.slow_path = is_scoped;
+        self.unfair_left_out = false;
+        self.fair.reset();
+    }
+
+    /// Returns the tasks whose next operation is possible.
+    #[inline(always)]
+    pub(super) fn enabled(&self) -> &TaskSet {
+        &self.enabled
+    }
+
+    /// Returns the enabled tasks that a passed deadline may wake.
+    #[inline(always)]
+    pub(super) fn expired(&self) -> &TaskSet {
+        &self.expired
+    }
+
+    /// Returns the waiting tasks that a time-out may wake.
+    pub(super) fn timed_waiters(&self) -> &TaskSet {
+        &self.timed_waiters
+    }
+
+    /// Returns the waiting tasks that may wake spuriously.
+    pub(super) fn spurious_waiters(&self) -> &TaskSet {
+        &self.spurious_waiters
+    }
+
+    /// Returns `true` if one of the first 64 tasks waits, and more than its gates may wake it.
+    #[inline(always)]
+    pub(super) fn any_sleeper(&self) -> bool {
+        self.timed_waiters.low() | self.spurious_waiters.low() != 0
+    }
+
+    /// Returns `true` if the task's next operation is possible.
+    #[inline(always)]
+    pub(super) fn is_enabled(&self, task: u32) -> bool {
+        self.enabled.contains(task)
+    }
+
+    /// Makes the task's next operation possible.
+    #[inline(always)]
+    pub(super) fn enable(&mut self, task: u32) {
+        self.enabled.insert(task);
+    }
+
+    /// Makes the task's next operation impossible: it waits, or has ended.
+    #[inline(always)]
+    pub(super) fn disable(&mut self, task: u32) {
+        self.enabled.remove(task);
+    }
+
+    /// Lets the waiting task time out from `deadline` on; `clock` is the present time.
+    #[inline(always)]
+    pub(super) fn wait_until(&mut self, task: u32, deadline: u64, clock: u64) {
+        self.timed_waiters.insert(task);
+        if deadline <= clock {
+            self.expire(task);
+        }
+    }
+
+    /// Lets the waiting task wake spuriously.
+    #[inline(always)]
+    pub(super) fn wait_with_spurious_wakeups(&mut self, task: u32) {
+        self.spurious_waiters.insert(task);
+    }
+
+    /// Notes that the deadline of a waiting task has passed.
+    #[inline(always)]
+    fn expire(&mut self, task: u32) {
+        self.expired.insert(task);
+        self.enabled.insert(task);
+    }
+
+    /// Notes that nothing needs to wake the task any more.
+    #[inline(always)]
+    pub(super) fn stop_waiting(&mut self, task: u32) {
+        self.timed_waiters.remove(task);
+        self.spurious_waiters.remove(task);
+        self.expired.remove(task);
+    }
+
+    /// Notes that the gate opened at which the task waits before a visible operation.
+    #[inline(always)]
+    pub(super) fn gate_opened(&mut self, task: u32) {
+        self.expired.remove(task);
+        self.enabled.insert(task);
+    }
+
+    /// Notes that the gate opened at which the task waits without a schedule point. The task continues at once, so it
+    /// no longer waits: nothing may time it out, or enable it twice.
+    #[inline(always)]
+    pub(super) fn gate_opened_to_run(&mut self, task: u32) {
+        self.must_run.insert(task);
+        self.enabled.remove(task);
+        self.stop_waiting(task);
+    }
+
+    /// Notes that the gate is closed at which the task waits, if it waits until `deadline`; `clock` is the present time.
+    #[inline(always)]
+    pub(super) fn gate_closed(&mut self, task: u32, deadline: u64, clock: u64) {
+        if self.timed_waiters.contains(task) && deadline <= clock {
+            self.expire(task);
+        } else {
+            self.expired.remove(task);
+            self.enabled.remove(task);
+        }
+    }
+
+    /// Returns the first deadline of a waiting task.
+    pub(super) fn first_deadline(&self, tasks: &Tasks) -> Option<u64> {
+        self.timed_waiters.iter().map(|task| tasks[task].deadline).min()
+    }
+
+    /// Lets the waiting tasks time out whose deadline has passed at this time.
+    pub(super) fn expire_until(&mut self, clock: u64, tasks: &Tasks) {
+        let mut next = self.timed_waiters.first_from(0);
+        while let Some(task) = next {
+            if tasks[task].deadline <= clock && !self.enabled.contains(task) {
+                self.expire(task);
+            }
+            next = self.timed_waiters.first_from(task + 1);
+        }
+    }
+
+    /// Lets the waiting tasks wait again whose deadline has not passed at this time.
+    pub(super) fn unexpire_after(&mut self, clock: u64, tasks: &Tasks) {
+        let mut next = self.expired.first_from(0);
+        while let Some(task) = next {
+            if tasks[task].deadline > clock {
+                self.expired.remove(task);
+                self.enabled.remove(task);
+            }
+            next = self.expired.first_from(task + 1);
+        }
+    }
+
+    /// Lets the task run before anything is decided.
+    #[inline(always)]
+    pub(super) fn run_first(&mut self, task: u32) {
+        self.must_run.insert(task);
+    }
+
+    /// Returns `true` if a task must run before anything is decided.
+    pub(super) fn any_must_run(&self) -> bool {
+        !self.must_run.is_empty()
+    }
+
+    /// Removes and returns the first task that must run before anything is decided.
+    pub(super) fn pop_must_run(&mut self) -> Option<u32> {
+        self.must_run.pop_first()
+    }
+
+    /// Does the same among the first 64 tasks.
+    #[inline(always)]
+    pub(super) fn pop_must_run_low(&mut self) -> Option<u32> {
+        self.must_run.pop_low()
+    }
+
+    /// Forgets the tasks that must run.
+    pub(super) fn clear_must_run(&mut self) {
+        self.must_run.clear();
+    }
+
+    /// Returns the task that took the last visible step.
+    #[inline(always)]
+    pub(super) fn last(&self) -> u32 {
+        self.last
+    }
+
+    /// Notes that the task takes the next visible step.
+    #[inline(always)]
+    pub(super) fn take_step(&mut self, task: u32) {
+        self.last = task;
+    }
+
+    /// Notes that the current task yields: if it took the last step, the default is to continue with another.
+    #[inline(always)]
+    pub(super) fn give_way(&mut self, current: u32) {
+        if self.last == current {
+            (self.yielded, self.slow_path) = (true, true);
+        }
+    }
+
+    /// Notes that the task's yield did not happen.
+    pub(super) fn undo_yield(&mut self, task: u32) {
+        if self.last == task {
+            self.yielded = false;
+        }
+    }
+
+    /// Returns `true` if the task that took the last step has yielded since.
+    pub(super) fn has_yielded(&self) -> bool {
+        self.yielded
+    }
+
+    /// Returns `true` if the next decision takes the slow path.
+    #[inline(always)]
+    pub(super) fn slow_path(&self) -> bool {
+        self.slow_path
+    }
+
+    /// Makes the next decision take the slow path.
+    #[inline(always)]
+    pub(super) fn take_slow_path(&mut self) {
+        self.slow_path = true;
+    }
+
+    /// Notes that a step was decided on the slow path. The next decision takes it too under fairness, or if
+    /// `is_needed`.
+    #[inline(always)]
+    pub(super) fn leave_slow_path(&mut self, is_needed: bool) {
+        self.yielded = false;
+        self.slow_path = self.fair.active() || is_needed;
+    }
+
+    /// Returns `true` if any task has yielded, so that fairness is active.
+    #[inline(always)]
+    pub(super) fn is_fair(&self) -> bool {
+        self.fair.active()
+    }
+
+    /// Ends a step for fairness; `yielded` is `true` if it was a yield that counts.
+    pub(super) fn end_fair_step(&mut self, yielded: bool) {
+        self.fair.step(self.last, &self.enabled, yielded);
+    }
+
+    /// Notes if fairness holds back a task that could continue.
+    pub(super) fn note_held_back(&mut self) {
+        if self.fair.active() && !self.unfair_left_out {
+            let may_go = |task| self.fair.may_go(task, &self.enabled);
+            self.unfair_left_out = !self.enabled.iter().all(may_go);
+        }
+    }
+
+    /// Returns `true` if fairness excluded a schedule.
+    pub(super) fn unfair_left_out(&self) -> bool {
+        self.unfair_left_out
+    }
+
+    /// Notes that fairness excludes a schedule.
+    pub(super) fn leave_out_unfair(&mut self) {
+        self.unfair_left_out = true;
+    }
+
+    /// Lists the tasks that fairness lets go, in cyclic order after the last one. In addition to the enabled tasks it
+    /// lists, within the bounds that are `left`, tasks that may be woken early or spuriously.
+    pub(super) fn list(&self, listed: &mut Vec<u32>, created: u32, left: &Environment) {
+        let last = self.last;
+        let timed_waiters = left.timeouts > 0 && !self.timed_waiters.is_empty();
+        let spurious_waiters = left.spurious_wakeups > 0 && !self.spurious_waiters.is_empty();
+        let may_go = |&task: &u32| {
+            if self.enabled.contains(task) {
+                !self.fair.active() || self.fair.may_go(task, &self.enabled)
+            } else {
+                timed_waiters && self.timed_waiters.contains(task)
+                    || spurious_waiters && self.spurious_waiters.contains(task)
+            }
+        };
+        // The cyclic order after `last`: those beyond it, then those up to it.
+        if timed_waiters || spurious_waiters {
+            listed.extend((last + 1..created).chain(0..last + 1).filter(may_go));
+        } else {
+            let up_to_last = self.enabled.iter().take_while(|&task| task <= last);
+            let beyond = self.enabled.iter_from(last + 1);
+            listed.extend(beyond.chain(up_to_last).filter(may_go));
+        }
+    }
+
+    /// Moves the default continuation, if it is in the list, from its end to its beginning. Returns `true` if it is.
+    pub(super) fn put_default_first(&self, listed: &mut [u32]) -> bool {
+        let goes_on = !self.yielded && self.is_enabled(self.last) && listed.last() == Some(&self.last);
+        if goes_on {
+            listed.rotate_right(1);
+        }
+        goes_on
+    }
+
+    /// Returns `true` if a task waits that a time-out would enable; and `true` if one would be by a spurious wake-up.
+    pub(super) fn could_wake(&self) -> (bool, bool) {
+        let waits = |tasks: &TaskSet| tasks.iter().any(|task| !self.enabled.contains(task));
+        (waits(&self.timed_waiters), waits(&self.spurious_waiters))
+    }
+}

@@ -1,0 +1,92 @@
+//! The environment of an execution: its bounds, and virtual time.
+
+use super::Capped;
+use super::clock::Looks;
+use super::ready::Ready;
+use super::tasks::Tasks;
+use crate::environment::Environment;
+use crate::record::Task;
+
+/// The environment of an execution, as far as it has acted.
+pub(super) struct World {
+    pub(super) environment: Environment,
+    /// The remaining bounds of the environment in this execution.
+    pub(super) left: Environment,
+    /// Virtual time in nanoseconds since the execution began.
+    clock: u64,
+    /// The time before, if time passes for the step that is being decided, because no task can continue.
+    time_passes: Option<u64>,
+    /// The reads of the clock.
+    pub(super) looks: Looks,
+    /// The actions that the environment's bounds prevented.
+    pub(super) capped: Capped,
+}
+
+impl World {
+    pub(super) fn new(environment: Environment) -> World {
+        World {
+            environment,
+            left: environment,
+            clock: 0,
+            time_passes: None,
+            looks: Looks::default(),
+            capped: Capped::default(),
+        }
+    }
+
+    /// Resets the state for a new execution.
+    pub(super) fn begin(&mut self) {
+        self.left = self.environment;
+        self.clock = 0;
+        self.looks.clear();
+        self.capped = Capped::default();
+    }
+
+    /// Returns virtual time in nanoseconds since the execution began.
+    #[inline(always)]
+    pub(super) fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    /// Advances virtual time to `time`, unless it is already later. Waits whose deadline is reached may time out.
+    pub(super) fn advance_time(&mut self, time: u64, ready: &mut Ready, tasks: &Tasks) {
+        self.clock = self.clock.max(time);
+        ready.expire_until(self.clock, tasks);
+    }
+
+    /// Advances time to the first deadline, because no task can do anything else. So tasks whose closures have returned
+    /// have ended, unless the environment lets time pass early.
+    pub(super) fn pass_time(&mut self, ready: &mut Ready, tasks: &mut Tasks) {
+        self.time_passes = Some(self.clock);
+        for task in over(tasks) {
+            task.passed_since_over += 1;
+        }
+        if let Some(first) = ready.first_deadline(tasks) {
+            self.advance_time(first, ready, tasks);
+        }
+    }
+
+    /// Notes that the time that has just passed has passed for good, if any has.
+    pub(super) fn let_time_pass(&mut self) {
+        self.time_passes = None;
+    }
+
+    /// Takes back the time that has just passed, if any has, because a task woke for another reason: it need not have
+    /// passed.
+    pub(super) fn take_time_back(&mut self, ready: &mut Ready, tasks: &mut Tasks) {
+        let Some(then) = self.time_passes.take() else {
+            return;
+        };
+        for task in over(tasks) {
+            task.passed_since_over -= 1;
+        }
+        self.clock = then;
+        ready.unexpire_after(then, tasks);
+    }
+}
+
+/// Returns the tasks whose closures have returned.
+fn over(tasks: &mut Tasks) -> impl Iterator<Item = &mut Task> {
+    let tasks = tasks.as_mut_slice().iter_mut();
+    tasks.filter(|task| task.over_at != usize::MAX)
+}

@@ -269,7 +269,7 @@ throw_away::tests::no_update_is_lost
 
     write(project, FILE, "seed = 1\npreemption = 2\n");
     let ran = run(&["config", "--lib", "no_update"]).ends_with(2);
-    let problem = "intermezzo.toml:2:1: there is no setting `preemption`; did you mean `preemptions`";
+    let problem = "intermezzo.toml:2:1: `preemption`: there is no such setting; did you mean `preemptions`";
     assert!((ran.stdout + &ran.stderr).contains(problem));
     fs::remove_file(project.join(FILE)).unwrap();
 }

@@ -60,9 +60,9 @@ fn the_default_is_near_the_best_of_every_row() {
         "portfolio(surw,pos,places)",
         "pct-all(3)",
         "ranked",
-        "coverage",
+        "maple",
         "dfs(4)",
-        "delays(6)",
+        "dfs(delays=6)",
     ];
     let mut ratios = Vec::new();
     for bug in intermezzo_corpus::bugs::bugs() {
@@ -134,8 +134,8 @@ fn what_does_not_go_together_is_shown() {
     let text = run(SMALL).ends_with(0).stdout;
     for says in [
         "deadlock01_bad  dfs        dpor       none         1/1 ",
-        "deadlock01_bad  random     dpor       none         refused (2)\n",
-        "  (2) setting `reduction`: executions drawn at random have no reduction",
+        "deadlock01_bad  random     dpor       none         refused (1)\n",
+        "  (1) setting `reduction`: executions drawn at random have no reduction",
         "\n  lazy01_fixed: take dfs: it covers every schedule in 6 executions; next ",
     ] {
         assert!(text.contains(says), "{says:?} is not in:\n{text}");

@@ -14,11 +14,10 @@ impl Engine {
         if self.in_teardown() {
             return;
         }
-        let is_ready = self.with(|rt| {
-            let has_room = rt.record.events.has_room(rt.tasks.current(), &access);
-            has_room && !rt.monitors.pointers_out
-        });
-        if !is_ready {
+        if !self.with(|rt| rt.record.events.has_room(rt.tasks.current(), &access)) {
+            return self.commit_anyway(access, read, written);
+        }
+        if self.with(|rt| rt.monitors.pointers_out) {
             return self.commit_anyway(access, read, written);
         }
         self.record(access, read, written);

@@ -67,7 +67,9 @@ impl Runtime {
         self.mark_unwinding();
         let stop = self.end.stop.take().expect("the loop ends with a reason");
         let stop = self.check_prescribed(stop);
-        self.verify_quiet();
+        if self.constraints.ordered_atomics.is_some() {
+            self.verify_quiet();
+        }
         let stop = self.end_trace(stop);
         let complete = matches!(stop, Stop::Complete);
         if self.monitors.listeners.any() {
@@ -194,6 +196,7 @@ impl Runtime {
     }
 
     /// Ends the trace with the execution.
+    #[inline(always)]
     fn end_trace(&mut self, stop: Stop) -> Stop {
         if self.record.trace.detail() == Analysis::Nothing || self.decisions.has_departed() {
             return stop;
@@ -223,6 +226,7 @@ impl Runtime {
 
     /// Treats an execution that ended before all its prescribed choices were made as departed from them. If it showed
     /// something, that is what counts.
+    #[inline(always)]
     fn check_prescribed(&mut self, stop: Stop) -> Stop {
         if self.decisions.has_departed() {
             return stop;

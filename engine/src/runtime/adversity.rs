@@ -64,6 +64,7 @@ impl Engine {
     }
 
     /// Notes that `notify_one` could have woken another waiter if the environment allowed it.
+    #[inline]
     pub fn note_first_notified(self) {
         self.with(|rt| rt.world.capped.notify_any = true);
     }

@@ -188,6 +188,7 @@ impl Engine {
     }
 
     /// Returns the block of the allocator that begins there, if it belongs to this execution.
+    #[inline]
     pub fn heap_block(self, pointer: *mut u8) -> Option<u32> {
         self.with(|rt| rt.objects.blocks.heap_from(pointer.addr()))
     }

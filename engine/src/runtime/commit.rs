@@ -17,20 +17,31 @@ impl Engine {
         if !self.with(|rt| rt.record.events.has_room(rt.tasks.current(), &access)) {
             return self.commit_anyway(access, read, written);
         }
+        if self.with(|rt| rt.monitors.pointers_out) {
+            return self.commit_anyway(access, read, written);
+        }
         self.record(access, read, written);
     }
 
-    /// Does the same if there is no room, or if another event was expected. It is a function of its own and called
-    /// last, so that nothing is kept across a call. Otherwise the event's number would be kept in the test's own
-    /// function, and the rounds of its loop would look different.
+    /// Does the same if there is no room, if another event was expected, or if the task was given pointers. It is a
+    /// function of its own and called last, so that nothing is kept across a call. Otherwise the event's number would be
+    /// kept in the test's own function, and the rounds of its loop would look different.
     #[cold]
     #[inline(never)]
     fn commit_anyway(self, access: Access, read: u64, written: u64) {
-        self.with(|rt| rt.record.events.make_room());
+        self.with(|rt| {
+            if !rt.record.events.has_room(rt.tasks.current(), &access) {
+                rt.record.events.make_room();
+            }
+            if rt.monitors.pointers_out {
+                rt.look_at_pointers();
+            }
+        });
         self.record(access, read, written);
     }
 
     /// Notes that the operation about to be recorded leaves one share of a value whose destructor runs code.
+    #[inline]
     pub fn leaves_last_share(self, var: u32) {
         self.with(|rt| {
             if rt.record.is_observed() {
@@ -39,13 +50,10 @@ impl Engine {
         });
     }
 
-    /// Adds the event. There must be room for it.
+    /// Adds the event. There must be room for it, and no pointer to look at.
     #[inline(always)]
     fn record(self, access: Access, read: u64, written: u64) {
         let is_heard = self.with(|rt| {
-            if rt.monitors.pointers_out {
-                rt.look_at_pointers();
-            }
             let task = rt.tasks.current();
             let entry = &mut rt.tasks[task];
             entry.events += 1;

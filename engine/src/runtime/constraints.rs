@@ -41,6 +41,7 @@ impl Constraints {
 
     /// Resets the state for a new execution. Monitors that are notified of preemptions count as a scope, because the
     /// slow path of decisions notifies them: `tells_preemptions` is `true` if there are any.
+    #[inline(always)]
     pub(super) fn begin(&mut self, tells_preemptions: bool) {
         self.scoped = tells_preemptions;
         self.scoping = Scoping::default();

@@ -55,18 +55,21 @@ struct Examined {
     /// The next operations of the tasks that are left, after a deadlock.
     wanted: Vec<Operation>,
     /// The description of the execution; `None` if there is nothing to report.
-    scene: Option<FailureContext>,
+    scene: Option<Box<FailureContext>>,
     /// `true` if places that race became schedule points.
     learned_points: bool,
 }
 
 impl Runtime {
     /// Ends the record of the execution, notifies the monitors, and describes what there is to report.
+    #[inline(always)]
     fn examine(&mut self) -> Examined {
         self.mark_unwinding();
         let stop = self.end.stop.take().expect("the loop ends with a reason");
         let stop = self.check_prescribed(stop);
-        self.verify_quiet();
+        if self.constraints.ordered_atomics.is_some() {
+            self.verify_quiet();
+        }
         let stop = self.end_trace(stop);
         let complete = matches!(stop, Stop::Complete);
         if self.monitors.listeners.any() {
@@ -87,7 +90,7 @@ impl Runtime {
         let quiet = matches!(stop, Stop::Complete)
             && !self.end.panics.iter().any(PanicNote::unhandled)
             && self.monitors.listeners.reported.is_empty();
-        let scene = if quiet { None } else { Some(self.scene()) };
+        let scene = if quiet { None } else { Some(Box::new(self.scene())) };
         Examined {
             stop,
             wanted,
@@ -97,6 +100,7 @@ impl Runtime {
     }
 
     /// Returns the outcome of the execution, whose tasks have been cleared away.
+    #[inline(always)]
     fn outcome(&mut self, examined: Examined) -> ExecutionOutcome {
         if self.objects.blocks.any() {
             self.free_blocks(self.end.damaged || self.end.forgot);
@@ -106,7 +110,7 @@ impl Runtime {
             None
         } else {
             // The teardown of an execution that ended well crashed: its events are still there.
-            let mut scene = examined.scene.unwrap_or_else(|| self.scene());
+            let mut scene = examined.scene.map_or_else(|| self.scene(), |scene| *scene);
             scene.toucher.clone_from(&toucher);
             Some(Box::new(Abnormal {
                 stop: examined.stop,
@@ -192,6 +196,7 @@ impl Runtime {
     }
 
     /// Ends the trace with the execution.
+    #[inline(always)]
     fn end_trace(&mut self, stop: Stop) -> Stop {
         if self.record.trace.detail() == Analysis::Nothing || self.decisions.has_departed() {
             return stop;
@@ -221,6 +226,7 @@ impl Runtime {
 
     /// Treats an execution that ended before all its prescribed choices were made as departed from them. If it showed
     /// something, that is what counts.
+    #[inline(always)]
     fn check_prescribed(&mut self, stop: Stop) -> Stop {
         if self.decisions.has_departed() {
             return stop;

@@ -270,12 +270,14 @@ impl Engine {
     }
 
     /// Opens or closes some gates of a variable and leaves its others as they are.
+    #[inline]
     pub fn change_gates(self, var: u32, open: Gates, close: Gates) {
         let gates = self.gates(var);
         self.set_gates(var, gates & !close | open);
     }
 
     /// Returns the open gates of a variable.
+    #[inline]
     pub fn gates(self, var: u32) -> Gates {
         self.with(|rt| rt.objects.vars[var].gates)
     }
@@ -316,11 +318,13 @@ impl Engine {
     }
 
     /// Returns the bounds and switches of the environment.
+    #[inline]
     pub fn environment(self) -> Environment {
         self.with(|rt| rt.world.environment)
     }
 
     /// Returns a task's own variable.
+    #[inline]
     pub fn task_var(self, task: u32) -> u32 {
         self.with(|rt| rt.tasks[task].var)
     }
@@ -357,6 +361,7 @@ impl Engine {
     }
 
     /// Notes that the current step changes a variable in addition to that of its event.
+    #[inline]
     pub fn also_writes(self, var: u32) {
         self.add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }

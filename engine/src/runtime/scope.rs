@@ -205,6 +205,7 @@ impl Engine {
     }
 
     /// Restores a task's setting from before a region.
+    #[inline]
     pub fn leave_region(self, task: u32, before: Option<bool>) {
         self.with_task(task, |entry| entry.preemptible = before);
     }

@@ -131,6 +131,7 @@ impl Engine {
 
     /// Notes that the current task waits for tasks that borrow from it, or no longer does. If the execution is
     /// abandoned, it must not unwind before they end.
+    #[inline]
     pub fn stand_firm(self, pinned_by_scope: bool) {
         self.with(|rt| rt.tasks.current_task().pinned_by_scope = pinned_by_scope);
     }

@@ -418,6 +418,7 @@ impl Runtime {
 
 impl Engine {
     /// Returns `true` if a listener wants blocks.
+    #[inline]
     pub fn hears_of_blocks(self) -> bool {
         self.with(|rt| rt.hears_of_blocks())
     }

@@ -379,10 +379,10 @@ fn findings_are_shown(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Valu
 
 fn changes_and_mistakes_are_told(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
     // Whether it can be set depends on the tests' own settings.
-    let ran = run(&["test", "--preemptions", "2", "--strategy", "pos", "--lib"]).ends_with(2);
+    let ran = run(&["test", "--seed", "0/7", "--lib"]).ends_with(2);
     for told in [
         "2 explored tests cannot be run",
-        "an_update_is_lost: setting `preemptions`",
+        "an_update_is_lost: setting `seed`",
     ] {
         assert!(ran.stderr.contains(told), "{told:?} is not in:\n{}", ran.stderr);
     }

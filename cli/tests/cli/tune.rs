@@ -148,7 +148,7 @@ fn what_does_not_go_together_is_shown() {
         (&"dfs".into(), &1.into())
     );
     let refused = cells.iter().filter(|cell| cell["refused"].is_string());
-    assert_eq!(refused.count(), 2 * 3);
+    assert_eq!(refused.count(), 2 * 2);
     assert_eq!(comparison["advice"][1]["search"], "dfs");
 
     let csv = run(&[SMALL, &["--csv"]].concat()).ends_with(0).stdout;

@@ -15,7 +15,8 @@ use std::rc::Rc;
 /// # Safety
 /// `runtime` is the pointer of an `Engine`.
 pub(in crate::runtime) unsafe fn yield_now_in_loop(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
-    Engine(runtime).yield_now(Access::nowhere(op, site));
+    // SAFETY: as the caller says.
+    unsafe { Engine::of(runtime) }.yield_now(Access::nowhere(op, site));
 }
 
 /// The context in which the worker waits while tasks run. Corosensei keeps it itself.

@@ -7,11 +7,11 @@ pub use intermezzo_explorer::{
     Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
     Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, ExploreError, Explorer,
     Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, HangState, IRootCoverage, IRootOptions,
-    IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, NamedPlace, PlainAccesses, Plugin, PluginError,
-    PluginProblem, Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction,
-    Schedule, ScheduleError, Scope, SettingError, Settings, Sites, SpinLoops, Strategy, StrategyKind,
-    SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, Unfinished,
-    VariableSets, Verbosity, Verdict, WaitingTask, Wanted, unfinished,
+    IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MonitorRequest, NamedPlace, PlainAccesses,
+    Plugin, PluginError, PluginProblem, Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays,
+    Report, Reproduction, Schedule, ScheduleError, Scope, SettingError, Settings, Sites, SpinLoops, Strategy,
+    StrategyKind, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried,
+    Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
 };
 pub use intermezzo_explorer::{
     alloc, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report, schedule, search,

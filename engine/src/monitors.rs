@@ -14,7 +14,7 @@ pub const DEFAULT: &str = "default";
 
 /// An entry of a list of monitors: a monitor to attach, or a change to those attached by default.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Wanted {
+pub struct MonitorRequest {
     /// The name of a monitor that ships with intermezzo, or of a plugin; or a plugin's path. With `-` before it, the
     /// monitor with that name is removed. `none` removes all.
     pub name: String,
@@ -22,7 +22,7 @@ pub struct Wanted {
     pub arguments: String,
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for MonitorRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         if !self.arguments.is_empty() {
@@ -32,10 +32,10 @@ impl fmt::Display for Wanted {
     }
 }
 
-impl Wanted {
+impl MonitorRequest {
     /// Returns the entry that removes every monitor before it in its list, and those on by default.
-    fn none() -> Wanted {
-        Wanted {
+    fn none() -> MonitorRequest {
+        MonitorRequest {
             name: NONE.into(),
             arguments: String::new(),
         }
@@ -50,16 +50,19 @@ impl Wanted {
     ///
     /// # Errors
     /// It removes a monitor that is not on.
-    pub fn resolve(list: &[Wanted], default: Vec<Wanted>) -> Result<Vec<Wanted>, String> {
+    pub fn resolve(
+        list: &[MonitorRequest],
+        default: Vec<MonitorRequest>,
+    ) -> Result<Vec<MonitorRequest>, String> {
         let mut on = default;
-        let mut given: Vec<Wanted> = Vec::new();
+        let mut given: Vec<MonitorRequest> = Vec::new();
         let mut changed: Vec<&str> = Vec::new();
         for entry in list {
             if entry.name == NONE {
                 on.clear();
                 given.clear();
             } else if let Some(name) = entry.taken_away() {
-                let named = |wanted: &Wanted| wanted.name == name;
+                let named = |wanted: &MonitorRequest| wanted.name == name;
                 if !on.iter().any(named) && !given.iter().any(named) {
                     let names: Vec<&str> = on.iter().chain(&given).map(|on| &*on.name).collect();
                     let hint = did_you_mean(name, names.iter().copied());
@@ -88,8 +91,8 @@ impl Wanted {
     }
 
     /// Returns this list, and the monitors of the other list that it does not name: removals of the other stay.
-    pub fn and_others(list: &[Wanted], others: &[Wanted]) -> Vec<Wanted> {
-        let is_new = |other: &&Wanted| {
+    pub fn and_others(list: &[MonitorRequest], others: &[MonitorRequest]) -> Vec<MonitorRequest> {
+        let is_new = |other: &&MonitorRequest| {
             let is_added = other.name != NONE && other.taken_away().is_none();
             is_added && !list.iter().any(|wanted| wanted.name == other.name)
         };
@@ -101,8 +104,8 @@ impl Wanted {
     ///
     /// # Errors
     /// A name is missing.
-    pub fn parse(list: &str) -> Result<Vec<Wanted>, String> {
-        let mut all: Vec<Wanted> = Vec::new();
+    pub fn parse(list: &str) -> Result<Vec<MonitorRequest>, String> {
+        let mut all: Vec<MonitorRequest> = Vec::new();
         for one in list.split(';').map(str::trim).filter(|one| !one.is_empty()) {
             let (name, arguments) = split(one);
             if name.is_empty() {
@@ -113,7 +116,7 @@ impl Wanted {
                 continue;
             }
             if one == NONE {
-                all = vec![Wanted::none()];
+                all = vec![MonitorRequest::none()];
                 continue;
             }
             if one.starts_with('-') && (one.trim_start_matches('-').trim().is_empty() || one.contains(':')) {
@@ -121,7 +124,7 @@ impl Wanted {
                     "`{one}`: `-` and the name of a monitor take it away, and nothing else goes with them"
                 ));
             }
-            all.push(Wanted {
+            all.push(MonitorRequest {
                 name: name.into(),
                 arguments: arguments.into(),
             });
@@ -130,7 +133,7 @@ impl Wanted {
     }
 
     /// Returns the text of a list.
-    pub fn list(all: &[Wanted]) -> String {
+    pub fn list(all: &[MonitorRequest]) -> String {
         let names: Vec<String> = all.iter().map(ToString::to_string).collect();
         names.join(";")
     }
@@ -155,8 +158,8 @@ mod tests {
     #[test]
     fn a_list_with_others() {
         let both = |list, others| {
-            let read = |list| Wanted::parse(list).unwrap();
-            Wanted::list(&Wanted::and_others(&read(list), &read(others)))
+            let read = |list| MonitorRequest::parse(list).unwrap();
+            MonitorRequest::list(&MonitorRequest::and_others(&read(list), &read(others)))
         };
         for (list, others, all) in [
             ("none", "leak", "none;leak"),
@@ -170,7 +173,7 @@ mod tests {
     #[test]
     fn lists_are_read_and_shown() {
         let shown = |list| {
-            let all = Wanted::parse(list)?;
+            let all = MonitorRequest::parse(list)?;
             Ok::<_, String>(all.iter().map(ToString::to_string).collect::<Vec<_>>())
         };
         for (list, all) in [
@@ -189,9 +192,9 @@ mod tests {
     #[test]
     fn lists_edit_the_defaults() {
         let resolved = |list| {
-            let defaults = Wanted::parse("race;leak:c=false;misuse").unwrap();
-            let all = Wanted::resolve(&Wanted::parse(list).unwrap(), defaults)?;
-            Ok::<_, String>(Wanted::list(&all))
+            let defaults = MonitorRequest::parse("race;leak:c=false;misuse").unwrap();
+            let all = MonitorRequest::resolve(&MonitorRequest::parse(list).unwrap(), defaults)?;
+            Ok::<_, String>(MonitorRequest::list(&all))
         };
         for (list, on) in [
             ("", "race;leak:c=false;misuse"),
@@ -211,7 +214,7 @@ mod tests {
             "`-leaks` takes away a monitor that is not on: did you mean `leak`? on are: race, leak, misuse"
         );
         assert!(resolved("none;-leak").unwrap_err().ends_with("on are: none"));
-        assert!(Wanted::parse("-leak:x=1").is_err());
-        assert!(Wanted::parse("-").is_err());
+        assert!(MonitorRequest::parse("-leak:x=1").is_err());
+        assert!(MonitorRequest::parse("-").is_err());
     }
 }

@@ -13,7 +13,7 @@ use crate::settings::{
 };
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
-use intermezzo_engine::runtime::{Glance, Glancing};
+use intermezzo_engine::runtime::{Inspection, Inspector};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{EventId, Monitor};
 use intermezzo_search::{self as search, Interesting};
@@ -161,7 +161,7 @@ pub struct Explorer {
     monitors: Vec<Listening>,
     known: plugin::Known,
     progress: Option<OnProgress>,
-    glancing: Option<Glancing>,
+    inspector: Option<Inspector>,
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
     record: bool,
@@ -192,7 +192,7 @@ impl Explorer {
             monitors: Vec::new(),
             known: plugin::Known::brought(),
             progress: None,
-            glancing: None,
+            inspector: None,
             reports: None,
             checkpoints: None,
             record: false,
@@ -395,13 +395,13 @@ impl Explorer {
     ///
     /// `look` is no part of the execution: its operations on look-alikes happen at once, unrecorded, without schedule points
     /// and choices. It must only read, because a change that it makes lasts. An operation that would wait, such as locking
-    /// a held lock, ends the look, and [`Glance::Locked`] is passed on.
-    pub fn glance(
+    /// a held lock, ends the look, and [`Inspection::Locked`] is passed on.
+    pub fn inspect(
         mut self,
         look: impl FnMut() -> String + Send + 'static,
-        tell: impl FnMut(EventId, Glance) + Send + 'static,
+        tell: impl FnMut(EventId, Inspection) + Send + 'static,
     ) -> Explorer {
-        self.glancing = Some(Glancing {
+        self.inspector = Some(Inspector {
             look: Box::new(look),
             tell: Box::new(tell),
         });
@@ -519,7 +519,7 @@ impl Explorer {
             replay,
             monitors,
             progress,
-            glancing,
+            inspector,
             ..
         } = self;
         Exploration {
@@ -531,7 +531,7 @@ impl Explorer {
             replay,
             monitors,
             progress,
-            glancing,
+            inspector,
         }
     }
 }

@@ -51,7 +51,7 @@ pub use intermezzo_engine::foreign;
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
 pub use explore::{Explorer, Strategy};
 pub use intermezzo_engine::environment::Environment;
-pub use intermezzo_engine::runtime::Glance;
+pub use intermezzo_engine::runtime::Inspection;
 pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
 pub use intermezzo_engine::scope::Scope;
@@ -68,6 +68,6 @@ pub use report::{
     Verbosity, Verdict, WaitingTask,
 };
 pub use settings::{
-    Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, RankedOptions, Reduction,
-    SettingError, Settings, SpinLoops, StrategyKind, VariableSets, Wanted,
+    Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest, RankedOptions,
+    Reduction, SettingError, Settings, SpinLoops, StrategyKind, VariableSets,
 };

@@ -27,7 +27,7 @@ pub use refusal::tell_refusal;
 pub use spin_loops::SpinLoops;
 pub use verbosity::Verbosity;
 
-pub use intermezzo_engine::monitors::Wanted;
+pub use intermezzo_engine::monitors::MonitorRequest;
 pub use intermezzo_engine::strategy::{Arrays, Epsilon};
 pub use intermezzo_search::kinds::{
     BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind, VariableSets,
@@ -72,7 +72,7 @@ pub struct Settings {
     /// The file that keeps the search, from which it is continued; `None` for none.
     pub checkpoint: Option<PathBuf>,
     /// Changes to the monitors that are on by default. Those attached to the explorer by hand come before.
-    pub monitors: Vec<Wanted>,
+    pub monitors: Vec<MonitorRequest>,
     /// The level of detail of a failure.
     pub detail: Verbosity,
     /// The possible actions of the environment.

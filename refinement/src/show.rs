@@ -59,7 +59,7 @@ pub(crate) fn tell<T: Sync + 'static>(
         .minimise(0)
         .retries(0)
         .replay(schedule.clone())
-        .glance(look, Record::glanced)
+        .inspect(look, Record::inspected)
         .monitors("none")
         .monitor(Keeper(Arc::clone(&kept)))
         .explore(|| run(body));
@@ -82,7 +82,7 @@ impl Monitor for Keeper {
     fn on_execution_end(&mut self, _: &Execution<'_>, _: &mut Context<'_>) {
         let story = Record::with(|record| record.story.as_deref().cloned());
         let mut kept = held(&self.0);
-        if let Some(story) = story.filter(|_| kept.glances.is_empty()) {
+        if let Some(story) = story.filter(|_| kept.inspections.is_empty()) {
             *kept = story;
         }
     }

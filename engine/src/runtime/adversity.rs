@@ -47,7 +47,7 @@ impl Engine {
                 // Whether it may happen depends on how often it has happened.
                 let access = rt.tasks.current_task().pending.access;
                 rt.record
-                    .suits_only(SoundReduction::Caching, access.op, access.site);
+                    .sound_only(SoundReduction::Caching, access.op, access.site);
             }
             (allowed, left)
         });

@@ -95,13 +95,13 @@ impl ExecutionRecord {
     }
 
     /// Notes that an operation at this place allows no stronger reduction.
-    pub(super) fn suits_only(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
+    pub(super) fn sound_only(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
         self.trace.only(sound);
-        self.note_unsuited(sound, op, site);
+        self.note_unsound(sound, op, site);
     }
 
     /// Remembers the operation and place that first allowed no stronger reduction.
-    pub(super) fn note_unsuited(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
+    pub(super) fn note_unsound(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
         if self.unsound.is_none_or(|(known, ..)| known < sound) {
             self.unsound = Some((sound, op, site));
         }

@@ -38,9 +38,9 @@ mod executor;
 mod failure_context;
 mod fair;
 mod fiber;
-mod glance;
 mod handle;
 mod image;
+mod inspection;
 pub mod interrupt;
 pub mod journal;
 mod known_loops;
@@ -68,9 +68,9 @@ pub use controller::take_charge;
 pub use crash::Crash;
 pub use emergency::Emergency;
 pub use executor::{Executor, Limits};
-pub use glance::Glance;
-pub use glance::Glancing;
 pub use handle::Engine;
+pub use inspection::Inspection;
+pub use inspection::Inspector;
 pub use listen::{DataAccess, Does, Listeners, Owner, Reported};
 pub use livelock::{Endless, EndlessLoop, Verdict};
 pub use naming::{site_name, var_identity};
@@ -230,7 +230,7 @@ impl Engine {
             at.watchers.insert(current);
             if environment_wake {
                 // Whether it may depends on how often that has happened.
-                rt.record.suits_only(SoundReduction::Caching, op, site);
+                rt.record.sound_only(SoundReduction::Caching, op, site);
                 rt.add_to_footprint(Key::SPURIOUS, Class::Read);
                 rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
             }
@@ -399,7 +399,7 @@ impl Engine {
     #[cold]
     pub(super) fn end_with(self, stop: impl FnOnce() -> Stop) -> ! {
         if self.in_teardown() {
-            self.end_glance();
+            self.end_inspection();
         } else {
             let stop = stop();
             self.with(|rt| rt.end.stop = Some(stop));

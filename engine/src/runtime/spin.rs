@@ -394,7 +394,7 @@ impl Runtime {
         }
         self.constraints.spins.parks += 1;
         self.record
-            .note_unsuited(SoundReduction::SourceSets, access.op, access.site);
+            .note_unsound(SoundReduction::SourceSets, access.op, access.site);
         self.constraints.spins.parked.insert(task);
         self.tasks[task].pending = Pending {
             access,

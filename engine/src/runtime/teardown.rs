@@ -46,7 +46,7 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(super) fn abandon_current(self) {
-        if self.glances_on() {
+        if self.inspects() {
             return;
         }
         let (operations, pinned, unwinds, gate_var, gates) = self.with(|rt| {
@@ -89,7 +89,7 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub(super) fn pass_in_teardown(self, gate_var: u32, gates: Gates) -> Wake {
-        self.glance_has_to_wait(gate_var, gates);
+        self.inspection_has_to_wait(gate_var, gates);
         while self.gates(gate_var) & gates == 0 {
             if !self.with(|rt| rt.tasks.current_task().pinned_by_scope) {
                 self.abandon_current();

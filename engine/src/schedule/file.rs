@@ -49,7 +49,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary, VERSION, version_number};
 use crate::environment::Environment;
-use crate::monitors::Wanted;
+use crate::monitors::MonitorRequest;
 
 const FORMAT_NAME: &str = "intermezzo-schedule";
 
@@ -222,7 +222,7 @@ impl Covered {
         let data_points = hashes(&schedule.data_points);
         let breakpoints = schedule.breakpoints.to_string();
         let TestBinary { package, target } = &schedule.binary;
-        let monitors = Wanted::list(&schedule.monitors);
+        let monitors = MonitorRequest::list(&schedule.monitors);
         let before = [
             Some(member("program", &compact(&schedule.program))),
             (!package.is_empty()).then(|| member("package", &compact(package))),
@@ -296,7 +296,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
             package: contents.package,
             target: contents.target,
         },
-        monitors: Wanted::parse(&contents.monitors).map_err(ScheduleError::Monitors)?,
+        monitors: MonitorRequest::parse(&contents.monitors).map_err(ScheduleError::Monitors)?,
         warm_up: contents.warm_up,
         environment: contents.environment,
         steps: contents.steps,

@@ -25,7 +25,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::environment::Environment;
-use crate::monitors::Wanted;
+use crate::monitors::MonitorRequest;
 use intermezzo_breakpoint::Armings;
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,7 @@ pub struct Schedule {
     /// The package and the target of the test.
     pub binary: TestBinary,
     /// The monitors that the settings named, with their arguments, in the order in which they were attached.
-    pub monitors: Vec<Wanted>,
+    pub monitors: Vec<MonitorRequest>,
     /// The number of executions before the search, for what the test sets up once and keeps.
     pub warm_up: u32,
     /// The environment's possible actions in the execution.

@@ -174,7 +174,7 @@ impl Arbitrary for Any {
             };
             schedule.warm_up = u32::arbitrary(g);
             let monitors = g.choose(&["", "data-race", "data-race;leak:rc=false", "./a.so:b=c,d:e"]);
-            schedule.monitors = Wanted::parse(monitors.expect("there is one")).expect("it can be");
+            schedule.monitors = MonitorRequest::parse(monitors.expect("there is one")).expect("it can be");
         }
         Any(schedule)
     }
@@ -287,7 +287,7 @@ fn what_version_1_cannot_say_is_said_by_version_2() {
         package: "queue".into(),
         target: "test suite".into(),
     };
-    schedule.monitors = Wanted::parse("data-race;leak:rc=false").unwrap();
+    schedule.monitors = MonitorRequest::parse("data-race;leak:rc=false").unwrap();
     schedule.warm_up = 1;
     let token =
         "imz2.AgARbm9fdXBkYXRlX2lzX2xvc3QFcXVldWUKdGVzdCBzdWl0ZRdkYXRhLXJhY2U7bGVhazpyYz1mYWxzZQEkagqQn7dATg";

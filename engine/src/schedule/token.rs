@@ -38,7 +38,7 @@ use data_encoding::BASE64URL_NOPAD;
 use super::bits::{BitReader, BitWriter};
 use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary, VERSION, version_number};
 use crate::environment::Environment;
-use crate::monitors::Wanted;
+use crate::monitors::MonitorRequest;
 use intermezzo_breakpoint::Armings;
 
 /// The environment whose fields are left out of a token.
@@ -158,7 +158,7 @@ pub(super) fn encode(schedule: &Schedule) -> String {
     if version > 1 {
         writer.text(&schedule.binary.package);
         writer.text(&schedule.binary.target);
-        writer.text(&Wanted::list(&schedule.monitors));
+        writer.text(&MonitorRequest::list(&schedule.monitors));
         writer.varint(schedule.warm_up.into());
     }
     write_choices(&schedule.choices, &mut writer);
@@ -258,7 +258,7 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
     if version > 1 {
         binary.package = reader.text()?;
         binary.target = reader.text()?;
-        monitors = Wanted::parse(&reader.text()?).map_err(ScheduleError::Monitors)?;
+        monitors = MonitorRequest::parse(&reader.text()?).map_err(ScheduleError::Monitors)?;
         warm_up = within(None, "`warm_up`", reader.varint()?, 0, u32::MAX.into())? as u32;
     }
     let choices = read_choices(&mut reader)?;

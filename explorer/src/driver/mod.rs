@@ -22,7 +22,7 @@ use crate::report::Report;
 use crate::settings::{Reduction, SettingError, Settings, SpinLoops, StrategyKind, search};
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use intermezzo_engine::runtime::{
-    Abnormal, Emergency, Executor, Glancing, Limits, Listeners, Reported, crash, interrupt, journal, panics,
+    Abnormal, Emergency, Executor, Inspector, Limits, Listeners, Reported, crash, interrupt, journal, panics,
     take_charge,
 };
 use intermezzo_engine::schedule::{Premises, Schedule, TestBinary};
@@ -50,7 +50,7 @@ pub(crate) struct Exploration {
     pub(crate) replay: Option<Schedule>,
     pub(crate) monitors: Vec<Listening>,
     pub(crate) progress: Option<OnProgress>,
-    pub(crate) glancing: Option<Glancing>,
+    pub(crate) inspector: Option<Inspector>,
 }
 
 fn refused(name: &str, problem: &str) -> ExploreError {
@@ -153,7 +153,7 @@ impl Exploration {
             program,
             binary,
             progress,
-            glancing,
+            inspector,
             ..
         } = self;
         let learns_races = settings.preempt_at_races
@@ -176,7 +176,7 @@ impl Exploration {
             &premises,
             learns_races,
             hands,
-            (sets, glancing),
+            (sets, inspector),
             (test, emergency),
         );
 
@@ -430,7 +430,7 @@ fn work(
     premises: &Premises,
     learns_races: bool,
     hands: Vec<Box<dyn Strategy>>,
-    (sets, glancing): (Vec<Vec<Box<dyn Monitor>>>, Option<Glancing>),
+    (sets, inspector): (Vec<Vec<Box<dyn Monitor>>>, Option<Inspector>),
     (test, emergency): (&(dyn Fn() + Sync), &Arc<Emergency>),
 ) -> (Executor, Vec<Done>, Vec<Reported>) {
     let settings = common.settings;
@@ -450,16 +450,16 @@ fn work(
         true => !premises.known_loops.is_empty(),
         false => settings.spin_loops == SpinLoops::Assume,
     };
-    let glancing = Mutex::new(glancing);
+    let inspector = Mutex::new(inspector);
     let shift = |number: usize, strategy: Box<dyn Strategy>, monitors: Vec<Box<dyn Monitor>>| {
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let heeds_scope = strategy.needs().scope;
         let mut listeners = Listeners::new(monitors);
-        let mut glancing = glancing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(first) = glancing.take_if(|_| number == 0) {
-            listeners.glance(first);
+        let mut inspector = inspector.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(first) = inspector.take_if(|_| number == 0) {
+            listeners.inspect(first);
         }
-        drop(glancing);
+        drop(inspector);
         let asked = soundness_asked(settings, common.kind);
         // The executor is made for the search that was asked for, even if a weaker one has taken over: this keeps the
         // fingerprints of executions as they were before.

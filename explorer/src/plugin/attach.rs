@@ -2,7 +2,7 @@
 
 use super::{Plugin, PluginError};
 use crate::listening::Listening;
-use crate::settings::Wanted;
+use crate::settings::MonitorRequest;
 use intermezzo_sdk::Monitor;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -44,7 +44,7 @@ pub(crate) struct Known {
     /// Their names.
     pub(crate) names: Vec<&'static str>,
     /// Those that are on by default.
-    on: Vec<Wanted>,
+    on: Vec<MonitorRequest>,
 }
 
 impl Known {
@@ -54,7 +54,7 @@ impl Known {
             Some(brought) => Known {
                 by_name: Some(brought.by_name),
                 names: (brought.names)(),
-                on: Wanted::parse(brought.on).expect("what is brought is a list of monitors"),
+                on: MonitorRequest::parse(brought.on).expect("what is brought is a list of monitors"),
             },
             None => Known {
                 by_name: None,
@@ -74,14 +74,14 @@ type Make = Box<dyn Fn() -> Result<Box<dyn Monitor>, String> + Send + Sync>;
 /// # Errors
 /// A monitor cannot be found or made, or is listed twice.
 pub(crate) fn attach(
-    list: &[Wanted],
+    list: &[MonitorRequest],
     known: &Known,
     by_hand: &[Listening],
     jobs: usize,
 ) -> Result<Vec<Listening>, String> {
     let mut names: Vec<(String, String)> = Vec::new();
     let mut all = Vec::new();
-    let resolved = Wanted::resolve(list, known.on.clone())?;
+    let resolved = MonitorRequest::resolve(list, known.on.clone())?;
     if resolved.is_empty() {
         // No factory is called just to ask for its name.
         return Ok(all);
@@ -114,8 +114,8 @@ pub(crate) fn attach(
 }
 
 /// Returns the monitor, and a function that makes more of it.
-fn first(wanted: &Wanted, known: &Known) -> Result<(Box<dyn Monitor>, Make), String> {
-    let Wanted { name, arguments } = wanted.clone();
+fn first(wanted: &MonitorRequest, known: &Known) -> Result<(Box<dyn Monitor>, Make), String> {
+    let MonitorRequest { name, arguments } = wanted.clone();
     if let Some(by_name) = known.by_name
         && let Some(made) = by_name(&name, &arguments)
     {

@@ -6,7 +6,7 @@ use super::{Recorded, Recording};
 use crate::driver::Exploration;
 use crate::listening::{Listening, Make};
 use crate::report::{Finding, FoundBy, Report};
-use crate::settings::{Settings, SpinLoops, Wanted};
+use crate::settings::{MonitorRequest, Settings, SpinLoops};
 use intermezzo_engine::schedule::{Choice, Schedule};
 use intermezzo_engine::sites::Sites;
 use intermezzo_engine::strategy::Strategy;
@@ -37,7 +37,7 @@ pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
     settings.fair_yields = schedule.fair_yields;
     settings.warm_up = settings.warm_up.max(schedule.warm_up);
     if !schedule.monitors.is_empty() {
-        settings.monitors = Wanted::and_others(&schedule.monitors, &settings.monitors);
+        settings.monitors = MonitorRequest::and_others(&schedule.monitors, &settings.monitors);
     }
     settings.spin_loops = match (schedule.awaits, schedule.known_loops.is_empty()) {
         (false, _) => SpinLoops::Run,
@@ -215,7 +215,7 @@ impl Apart {
             replay: Some(finding.schedule.clone()),
             monitors,
             progress: None,
-            glancing: None,
+            inspector: None,
         };
         let report = exploration
             .run_apart(test)

@@ -8,7 +8,7 @@ use super::journal::JournalAt;
 use super::scope;
 use super::strategy;
 use super::value::{duration, file, given, name_of, number, one_of, optional, path, time, truth};
-use super::{Reduction, Settings, SpinLoops, Verbosity, Wanted};
+use super::{MonitorRequest, Reduction, Settings, SpinLoops, Verbosity};
 use intermezzo_breakpoint::ArmError;
 use intermezzo_engine::monitors;
 use intermezzo_engine::suggest::did_you_mean;
@@ -219,8 +219,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         "monitors",
         ("NAME[:ARGS]", MONITORS),
         "Adds a monitor to those on by default, by the name in `monitor list` or the path of a plugin; can be given several times",
-        |s, v| Wanted::parse(v).map(|monitors| s.monitors = monitors),
-        |s| match Wanted::list(&s.monitors) {
+        |s, v| MonitorRequest::parse(v).map(|monitors| s.monitors = monitors),
+        |s| match MonitorRequest::list(&s.monitors) {
             list if list.is_empty() => monitors::DEFAULT.into(),
             list => list,
         },

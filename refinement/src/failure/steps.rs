@@ -5,7 +5,7 @@
 
 use crate::run::record::{Mark, Story, Texts};
 use crate::scenario::{Place, Scenario};
-use intermezzo_explorer::{FindingEvent, Glance};
+use intermezzo_explorer::{FindingEvent, Inspection};
 use intermezzo_sdk::SyncVarOp;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -67,10 +67,10 @@ impl Steps {
         let performers = scenario.performers();
         let mut columns: Vec<String> = Vec::new();
         let mut steps: Vec<ToldStep> = Vec::new();
-        let states: BTreeMap<String, &Glance> = story
-            .glances
+        let states: BTreeMap<String, &Inspection> = story
+            .inspections
             .iter()
-            .map(|(event, glance)| (event.to_string(), glance))
+            .map(|(event, inspect)| (event.to_string(), inspect))
             .collect();
         for event in events {
             let known = columns.iter().position(|column| *column == event.task);
@@ -78,11 +78,11 @@ impl Steps {
                 columns.push(event.task.clone());
                 columns.len() - 1
             });
-            let state = states.get(&event.id).and_then(|glance| match glance {
-                Glance::Seen(state) if state.is_empty() => None,
-                Glance::Seen(state) => Some(state.clone()),
-                Glance::Locked => Some("(locked)".into()),
-                Glance::Failed => None,
+            let state = states.get(&event.id).and_then(|inspect| match inspect {
+                Inspection::Seen(state) if state.is_empty() => None,
+                Inspection::Seen(state) => Some(state.clone()),
+                Inspection::Locked => Some("(locked)".into()),
+                Inspection::Failed => None,
             });
             steps.push(ToldStep {
                 column,

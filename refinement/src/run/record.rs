@@ -1,7 +1,7 @@
 //! The record of one execution's operations, in the order in which they happened.
 
 use crate::scenario::Place;
-use intermezzo_explorer::Glance;
+use intermezzo_explorer::Inspection;
 use intermezzo_sdk::EventId;
 use std::any::Any;
 use std::cell::RefCell;
@@ -65,7 +65,7 @@ pub(crate) struct Story {
     /// The history, each mark with the last event before it.
     pub(crate) marks: Vec<(Mark, Option<EventId>)>,
     /// The object's state after each event.
-    pub(crate) glances: Vec<(EventId, Glance)>,
+    pub(crate) inspections: Vec<(EventId, Inspection)>,
 }
 
 /// The record of the current execution on this thread.
@@ -114,20 +114,20 @@ impl Record {
     pub(crate) fn mark(&mut self, mark: Mark) {
         self.marks.push(mark);
         if let Some(story) = &mut self.story {
-            let last = story.glances.last().map(|(event, _)| *event);
+            let last = story.inspections.last().map(|(event, _)| *event);
             story.marks.push((mark, last));
         }
     }
 
     /// Notes the object's state after an event: from then on, the story of executions is kept.
-    pub(crate) fn glanced(event: EventId, glance: Glance) {
+    pub(crate) fn inspected(event: EventId, inspect: Inspection) {
         RECORD.with_borrow_mut(|record| {
             let story = record.story.get_or_insert_default();
             // Every execution begins with this event.
             if (event.task.0, event.index) == (0, 1) {
-                story.glances.clear();
+                story.inspections.clear();
             }
-            story.glances.push((event, glance));
+            story.inspections.push((event, inspect));
         });
     }
 

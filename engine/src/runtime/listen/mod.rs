@@ -14,7 +14,7 @@ pub(super) use monitors::Monitors;
 pub(super) use pointers::{Pointers, probe};
 pub(super) use record::Memory;
 
-use super::glance::{Glancing, UnderWay};
+use super::inspection::{Inspector, UnderWay};
 use super::panics::caught;
 use super::{Engine, Runtime};
 use crate::described::{FindingDeed, NamedPlace};
@@ -100,9 +100,9 @@ pub struct Listeners {
     anybody_gone: bool,
     /// The findings of the current execution.
     pub reported: Vec<Reported>,
-    /// The functions for glances, if those are requested; and the glance in progress.
-    pub(super) glancing: Option<Box<Glancing>>,
-    pub(super) glance: Option<UnderWay>,
+    /// The functions for inspections, if those are requested; and the inspection in progress.
+    pub(super) inspector: Option<Box<Inspector>>,
+    pub(super) inspect: Option<UnderWay>,
 }
 
 impl Listeners {
@@ -132,7 +132,9 @@ impl Listeners {
     /// Returns the interests of all monitors.
     pub fn interests(&self) -> Interests {
         let there = self.monitors.iter().flat_map(|audience| &audience.list);
-        there.fold(self.glance_interests(), |all, listener| all | listener.interests)
+        there.fold(self.inspection_interests(), |all, listener| {
+            all | listener.interests
+        })
     }
 
     fn record(&mut self) -> &mut Record {
@@ -167,9 +169,9 @@ impl Listeners {
         }
     }
 
-    /// Returns `true` if there is any monitor, or if glances are requested.
+    /// Returns `true` if there is any monitor, or if inspections are requested.
     pub fn any(&self) -> bool {
-        self.monitors.is_some() || self.glancing.is_some()
+        self.monitors.is_some() || self.inspector.is_some()
     }
 }
 

@@ -15,7 +15,7 @@
 //! yields is lowered below those of its kind, because no other would ever run. Values are chosen at random. There are
 //! no delays, because there is nothing outside of the execution to wait for.
 
-use super::script::{Script, Wanted};
+use super::script::{MonitorRequest, Script};
 use crate::classic::maple::{Access, IRoot, Place};
 use intermezzo_engine::record::Event;
 use intermezzo_engine::schedule::ChoiceKind;
@@ -188,7 +188,7 @@ impl Active {
     }
 
     /// Returns the access that is wanted next.
-    fn wanted(&self) -> Option<&Wanted> {
+    fn wanted(&self) -> Option<&MonitorRequest> {
         self.script.wanted.get(self.done.len())
     }
 
@@ -198,7 +198,7 @@ impl Active {
             return false;
         };
         let earlier = self.script.wanted.iter().zip(&self.done);
-        let consistent = |(other, done): (&Wanted, &Access)| {
+        let consistent = |(other, done): (&MonitorRequest, &Access)| {
             (other.who == wanted.who) == (done.task == access.task)
                 && (other.what == wanted.what) == (done.var == access.var)
         };

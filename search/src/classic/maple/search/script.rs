@@ -4,7 +4,7 @@ use crate::classic::maple::IRoot;
 
 /// A wanted access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct MonitorRequest {
     /// Its place, by number.
     pub(super) place: u32,
     /// The one of the two tasks that makes it.
@@ -16,7 +16,7 @@ pub(super) struct Wanted {
 /// The accesses of an iRoot, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script {
-    pub(super) wanted: Vec<Wanted>,
+    pub(super) wanted: Vec<MonitorRequest>,
     /// The dependencies: pairs of accesses of which the second must directly follow the first.
     pub(super) dependencies: &'static [(usize, usize)],
     /// Pairs of accesses of one task between which it must not access either variable.
@@ -29,14 +29,14 @@ impl Script {
     pub(super) fn of(iroot: &IRoot, other: bool) -> Script {
         let place = iroot.places();
         let wanted = |parts: &[(usize, usize, usize)]| {
-            let each = parts.iter().map(|&(at, who, what)| Wanted {
+            let each = parts.iter().map(|&(at, who, what)| MonitorRequest {
                 place: place[at],
                 who,
                 what,
             });
             each.collect()
         };
-        let (wanted, dependencies, clean): (Vec<Wanted>, &[_], &[_]) = match iroot.idiom {
+        let (wanted, dependencies, clean): (Vec<MonitorRequest>, &[_], &[_]) = match iroot.idiom {
             1 => (wanted(&[(0, 0, 0), (1, 1, 0)]), &[(0, 1)], &[]),
             2 => (
                 wanted(&[(0, 0, 0), (1, 1, 0), (2, 0, 0)]),

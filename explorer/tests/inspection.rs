@@ -2,7 +2,7 @@
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Mutex, RwLock, mpsc};
-use intermezzo_explorer::{Explorer, Glance, Schedule, thread};
+use intermezzo_explorer::{Explorer, Inspection, Schedule, thread};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex as StdMutex};
@@ -45,16 +45,16 @@ fn test() {
 }
 
 /// Returns the results of probing the failing execution, and the report in words.
-fn glanced(look: Option<fn() -> String>, schedule: &Schedule) -> (Vec<(String, Glance)>, String) {
+fn inspected(look: Option<fn() -> String>, schedule: &Schedule) -> (Vec<(String, Inspection)>, String) {
     let told = Arc::new(StdMutex::new(Vec::new()));
-    let mut explorer = Explorer::new().program("glance").replay(schedule.clone());
+    let mut explorer = Explorer::new().program("inspection").replay(schedule.clone());
     if let Some(look) = look {
         let told = Arc::clone(&told);
-        let tell = move |event: intermezzo_sdk::EventId, glance| {
+        let tell = move |event: intermezzo_sdk::EventId, inspect| {
             let id = format!("{}.{}", event.task.0, event.index);
-            told.lock().unwrap().push((id, glance));
+            told.lock().unwrap().push((id, inspect));
         };
-        explorer = explorer.glance(look, tell);
+        explorer = explorer.inspect(look, tell);
     }
     let report = explorer.explore(test);
     let told = told.lock().unwrap().clone();
@@ -62,14 +62,14 @@ fn glanced(look: Option<fn() -> String>, schedule: &Schedule) -> (Vec<(String, G
 }
 
 fn failing() -> Schedule {
-    let report = Explorer::new().program("glance").explore(test);
+    let report = Explorer::new().program("inspection").explore(test);
     report.findings()[0].schedule.clone()
 }
 
 #[test]
-fn glances_change_nothing() {
+fn inspections_change_nothing() {
     let schedule = failing();
-    let (none, plain) = glanced(None, &schedule);
+    let (none, plain) = inspected(None, &schedule);
     assert!(none.is_empty());
     let looks: [fn() -> String; 4] = [
         || format!("{:?}", shared().n),
@@ -87,7 +87,7 @@ fn glances_change_nothing() {
         },
     ];
     for look in looks {
-        let (told, finding) = glanced(Some(look), &schedule);
+        let (told, finding) = inspected(Some(look), &schedule);
         assert_eq!(finding, plain);
         assert!(told.len() > 10);
     }
@@ -96,33 +96,33 @@ fn glances_change_nothing() {
 #[test]
 fn what_is_there_is_seen() {
     let schedule = failing();
-    let (told, _) = glanced(Some(|| shared().n.load(SeqCst).to_string()), &schedule);
-    let mut seen: Vec<Glance> = told.into_iter().map(|(_, glance)| glance).collect();
+    let (told, _) = inspected(Some(|| shared().n.load(SeqCst).to_string()), &schedule);
+    let mut seen: Vec<Inspection> = told.into_iter().map(|(_, inspect)| inspect).collect();
     seen.dedup();
     // The first event belongs to a task that has made nothing yet.
-    assert_eq!(seen[0], Glance::Failed);
-    let seen: Vec<Glance> = seen
+    assert_eq!(seen[0], Inspection::Failed);
+    let seen: Vec<Inspection> = seen
         .into_iter()
-        .filter(|glance| *glance != Glance::Failed)
+        .filter(|inspect| *inspect != Inspection::Failed)
         .collect();
-    assert_eq!(seen, [Glance::Seen("0".into()), Glance::Seen("1".into())]);
+    assert_eq!(seen, [Inspection::Seen("0".into()), Inspection::Seen("1".into())]);
 }
 
 #[test]
 fn what_is_locked_is_not_seen() {
     let schedule = failing();
     let look = || format!("{:?}", shared().list.lock().unwrap());
-    let (told, _) = glanced(Some(look), &schedule);
+    let (told, _) = inspected(Some(look), &schedule);
     let locked = told
         .iter()
-        .filter(|(_, glance)| *glance == Glance::Locked)
+        .filter(|(_, inspect)| *inspect == Inspection::Locked)
         .count();
     assert!(locked >= 2, "{told:#?}");
     let last = told
         .iter()
         .rev()
-        .find(|(_, glance)| matches!(glance, Glance::Seen(_)));
-    let Some((_, Glance::Seen(last))) = last else {
+        .find(|(_, inspect)| matches!(inspect, Inspection::Seen(_)));
+    let Some((_, Inspection::Seen(last))) = last else {
         panic!("{told:#?}")
     };
     assert!(last == "[1, 2]" || last == "[2, 1]", "{last}");
@@ -130,7 +130,7 @@ fn what_is_locked_is_not_seen() {
 
 /// A message from an empty channel would have to be waited for, and so is not seen.
 #[test]
-fn a_glance_does_not_wait() {
+fn an_inspection_does_not_wait() {
     let body = || {
         let (sender, receiver) = mpsc::channel::<u8>();
         WORDS.set(Some(receiver));
@@ -143,12 +143,12 @@ fn a_glance_does_not_wait() {
     let told = Arc::new(StdMutex::new(Vec::new()));
     let hearing = Arc::clone(&told);
     let report = Explorer::new()
-        .glance(
+        .inspect(
             || WORDS.with_borrow(|words| format!("{:?}", words.as_ref().map(mpsc::Receiver::recv))),
-            move |_, glance| hearing.lock().unwrap().push(glance),
+            move |_, inspect| hearing.lock().unwrap().push(inspect),
         )
         .explore(body);
     assert!(report.verdict().is_pass(), "{report}");
     let told = told.lock().unwrap();
-    assert!(told.contains(&Glance::Seen("None".into())), "{told:?}");
+    assert!(told.contains(&Inspection::Seen("None".into())), "{told:?}");
 }

@@ -5,7 +5,7 @@ use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Settings, Strategy, thread};
 use intermezzo_sdk::{
-    Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, Report as Told, SiteId,
+    Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, MonitorFinding as Told, SiteId,
 };
 
 /// An increment that is not one step: `load` and `store` at their own places.

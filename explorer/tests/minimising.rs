@@ -283,7 +283,9 @@ impl Monitor for NoOverlap {
         if let ([(_, first), (_, second), ..], false) = (&self.open[..], self.said) {
             self.said = true;
             let kind = FindingKind::Plugin("overlap".into());
-            cx.report(intermezzo_sdk::Report::new(kind, "two tasks are at it").events([*first, *second]));
+            cx.report(
+                intermezzo_sdk::MonitorFinding::new(kind, "two tasks are at it").events([*first, *second]),
+            );
         }
     }
 }

@@ -16,7 +16,7 @@
 use crate::arguments;
 use crate::order::{TraceOrder, touches};
 use intermezzo_sdk::{
-    Class, Context, EventId, Execution, FindingKind, Interests, Monitor, Report, SiteId, SyncVar,
+    Class, Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, SiteId, SyncVar,
     SyncVarAccess, SyncVarOp,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -118,7 +118,7 @@ impl Monitor for Contention {
             let var = cx.var_name(var);
             let message = format!("{one_op} at {one} and {other_op} at {other} contend for {var}");
             if self.reported.insert([one, other]) {
-                let report = Report::new(FindingKind::Plugin(NAME.into()), message).warning();
+                let report = MonitorFinding::new(FindingKind::Plugin(NAME.into()), message).warning();
                 cx.report(report.sites([one_site, other_site]));
             }
         }

@@ -17,7 +17,7 @@
 use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, EventAttribute, EventId, Execution, FindingKind, Interests,
-    MemoryOrder, Monitor, Release, Report, SchedulePoint, SiteId, SyncVar, SyncVarAccess, UserEvent,
+    MemoryOrder, Monitor, MonitorFinding, Release, SchedulePoint, SiteId, SyncVar, SyncVarAccess, UserEvent,
 };
 use std::io::{self, Write};
 
@@ -261,7 +261,7 @@ impl<W: Write> EventLog<W> {
             && !self.told
         {
             let message = format!("the log of events is not complete: {error}");
-            cx.report(Report::new(FindingKind::Plugin(NAME.into()), message).warning());
+            cx.report(MonitorFinding::new(FindingKind::Plugin(NAME.into()), message).warning());
             self.told = true;
         }
     }

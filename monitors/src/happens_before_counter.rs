@@ -18,7 +18,7 @@
 
 use crate::arguments;
 use intermezzo_sdk::{
-    Context, Execution, FindingKind, Interests, Monitor, Report, SyncVarOp, TaskId, VectorClock,
+    Context, Execution, FindingKind, Interests, Monitor, MonitorFinding, SyncVarOp, TaskId, VectorClock,
 };
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -153,6 +153,6 @@ impl Monitor for HappensBeforeCounter {
             self.counts.executions(),
             self.counts.classes()
         );
-        cx.report(Report::new(FindingKind::Plugin(NAME.into()), message).warning());
+        cx.report(MonitorFinding::new(FindingKind::Plugin(NAME.into()), message).warning());
     }
 }

@@ -27,8 +27,8 @@ use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::order::TraceOrder;
 use intermezzo_sdk::{
     Allocation, BlockKind, Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Location,
-    MemoryDeed, MemoryEvent, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,
-    VectorClock,
+    MemoryDeed, MemoryEvent, Monitor, MonitorFinding, Release, SiteId, SyncVar, SyncVarAccess, SyncVarOp,
+    TaskId, VectorClock,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -332,7 +332,8 @@ impl Leaks {
                 both[0],
                 both[1]
             );
-            let report = Report::new(FindingKind::Leak, message).events([release.after, earlier.after]);
+            let report =
+                MonitorFinding::new(FindingKind::Leak, message).events([release.after, earlier.after]);
             self.tell(report.suggest("let one owner give it back, once"), cx);
         }
     }
@@ -351,7 +352,7 @@ impl Leaks {
     }
 
     /// Reports this once in an execution.
-    fn tell(&mut self, report: Report, cx: &mut Context<'_>) {
+    fn tell(&mut self, report: MonitorFinding, cx: &mut Context<'_>) {
         if self.told.insert(report.message.clone()) {
             cx.report(report);
         }
@@ -390,7 +391,7 @@ impl Leaks {
                 "synchronise the last use with giving it back",
             )
         };
-        let report = Report::new(FindingKind::Leak, format!("use after free: {message}"));
+        let report = MonitorFinding::new(FindingKind::Leak, format!("use after free: {message}"));
         self.tell(report.events([after, release.after]).suggest(suggestion), cx);
     }
 
@@ -412,12 +413,12 @@ impl Leaks {
                 cx.site_name(allocation.site),
             );
             let report = match allocation.kind {
-                BlockKind::Shared => Report::new(
+                BlockKind::Shared => MonitorFinding::new(
                     FindingKind::Leak,
                     format!("{message}; a share of it is left, held by a cycle or forgotten"),
                 )
                 .suggest("let one side of the cycle hold a `Weak`, and forget no share"),
-                _ => Report::new(FindingKind::Leak, message)
+                _ => MonitorFinding::new(FindingKind::Leak, message)
                     .suggest("give it back on every way out, or let something own it that does"),
             };
             self.tell(report.events([allocation.after]), cx);
@@ -444,7 +445,9 @@ impl Leaks {
                 cx.task_name(fork.task),
                 cx.site_name(site)
             );
-            let report = Report::new(FindingKind::Leak, message).warning().events([fork]);
+            let report = MonitorFinding::new(FindingKind::Leak, message)
+                .warning()
+                .events([fork]);
             self.tell(report.suggest("join it, or use a scope"), cx);
         }
     }
@@ -460,7 +463,9 @@ impl Leaks {
             if !left.is_empty() {
                 let message = format!("messages sent to {} are never received", cx.var_name(channel));
                 let sent = left.values().map(|(event, _)| *event);
-                let report = Report::new(FindingKind::Leak, message).warning().events(sent);
+                let report = MonitorFinding::new(FindingKind::Leak, message)
+                    .warning()
+                    .events(sent);
                 self.tell(
                     report.suggest("receive until the senders are gone, before the receiver is dropped"),
                     cx,

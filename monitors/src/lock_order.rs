@@ -28,8 +28,8 @@ use crate::arguments::{self, Argument};
 use crate::held::{Change, Held, HeldLocks};
 use crate::order::TraceOrder;
 use intermezzo_sdk::{
-    Context, EventId, Execution, FindingKind, Interests, Monitor, Report, Severity, SyncVar, SyncVarAccess,
-    SyncVarOp, TaskId, VectorClock,
+    Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, Severity, SyncVar,
+    SyncVarAccess, SyncVarOp, TaskId, VectorClock,
 };
 use std::collections::{BTreeSet, HashSet};
 
@@ -241,9 +241,9 @@ impl Monitor for LockOrder {
         for ring in rings {
             let text = describe(&ring, cx);
             if told.insert(text.clone()) {
-                let report = Report {
+                let report = MonitorFinding {
                     severity: self.severity,
-                    ..Report::new(FindingKind::LockOrder, format!("possible deadlock: {text}"))
+                    ..MonitorFinding::new(FindingKind::LockOrder, format!("possible deadlock: {text}"))
                 };
                 let wanted = ring.iter().map(|wish| wish.wanted.event);
                 let held = ring.iter().flat_map(|wish| &wish.held).map(|held| held.event);

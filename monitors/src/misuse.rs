@@ -31,8 +31,8 @@
 use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::held::{Change, Held, HeldLocks};
 use intermezzo_sdk::{
-    Context, EventId, Execution, FindingKind, Interests, Monitor, Report, SiteId, SyncVar, SyncVarAccess,
-    SyncVarOp, TaskId,
+    Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, SiteId, SyncVar,
+    SyncVarAccess, SyncVarOp, TaskId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -130,7 +130,7 @@ impl Misuses {
     }
 
     /// Reports this once in an execution.
-    fn tell(&mut self, report: Report, cx: &mut Context<'_>) {
+    fn tell(&mut self, report: MonitorFinding, cx: &mut Context<'_>) {
         if self.told.insert(report.message.clone()) {
             cx.report(report);
         }
@@ -149,7 +149,7 @@ impl Misuses {
                 cx.var_name(mutex),
                 cx.site_name(access.site),
             );
-            let report = Report::new(FindingKind::Misuse, message).events([access.event, event]);
+            let report = MonitorFinding::new(FindingKind::Misuse, message).events([access.event, event]);
             self.tell(
                 report.suggest("give each mutex a condition variable of its own"),
                 cx,
@@ -203,7 +203,9 @@ impl Misuses {
             cx.var_name(condvar),
             cx.site_name(site),
         );
-        let report = Report::new(FindingKind::Misuse, message).warning().events(events);
+        let report = MonitorFinding::new(FindingKind::Misuse, message)
+            .warning()
+            .events(events);
         self.tell(report.suggest("wait in a loop, or with `wait_while`"), cx);
     }
 
@@ -218,7 +220,7 @@ impl Misuses {
                 cx.site_name(access.site),
                 access.op,
             );
-            let report = Report::new(FindingKind::Misuse, message).warning();
+            let report = MonitorFinding::new(FindingKind::Misuse, message).warning();
             self.tell(
                 report
                     .events([access.event, held.event])
@@ -261,7 +263,8 @@ impl Misuses {
                 cx.task_name(task),
                 cx.site_name(access.site),
             );
-            let report = Report::new(FindingKind::Misuse, message).events([first.0, second.0, access.event]);
+            let report =
+                MonitorFinding::new(FindingKind::Misuse, message).events([first.0, second.0, access.event]);
             self.tell(
                 report.suggest("read once, and pass on what the guard gives; or drop the first guard before"),
                 cx,
@@ -281,7 +284,7 @@ impl Misuses {
             cx.var_name(lock),
             cx.site_name(access.site),
         );
-        let report = Report::new(FindingKind::Misuse, message).events([access.event]);
+        let report = MonitorFinding::new(FindingKind::Misuse, message).events([access.event]);
         self.tell(report.suggest("let the task that took the lock give it back"), cx);
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::arguments;
 use intermezzo_sdk::{
-    Context, EventAttribute, Execution, FindingKind, Interests, Monitor, Report, SchedulePoint,
+    Context, EventAttribute, Execution, FindingKind, Interests, Monitor, MonitorFinding, SchedulePoint,
     SyncVarAccess, TaskId,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,6 +170,6 @@ impl Monitor for Statistics {
 
     fn on_shutdown(&mut self, cx: &mut Context<'_>) {
         let message = self.summary.get().to_string();
-        cx.report(Report::new(FindingKind::Plugin(NAME.into()), message).warning());
+        cx.report(MonitorFinding::new(FindingKind::Plugin(NAME.into()), message).warning());
     }
 }

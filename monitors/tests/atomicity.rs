@@ -3,7 +3,7 @@
 use intermezzo_monitors::Atomicity;
 use intermezzo_sdk::testing::Script;
 use intermezzo_sdk::{
-    FindingKind, MemoryOrder, Monitor, Report, Severity, SyncVar, SyncVarOp, TaskId, UserEvent,
+    FindingKind, MemoryOrder, Monitor, MonitorFinding, Severity, SyncVar, SyncVarOp, TaskId, UserEvent,
 };
 
 const ORDER: MemoryOrder = MemoryOrder::SeqCst;
@@ -24,7 +24,7 @@ fn end(script: &mut Script, task: TaskId) {
     script.say(task, UserEvent::BLOCK_ENDS);
 }
 
-fn reports(script: &Script) -> Vec<Report> {
+fn reports(script: &Script) -> Vec<MonitorFinding> {
     script.play(&mut Atomicity::new())
 }
 

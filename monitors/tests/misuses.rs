@@ -2,11 +2,11 @@
 
 use intermezzo_monitors::Misuses;
 use intermezzo_sdk::testing::Script;
-use intermezzo_sdk::{FindingKind, MemoryOrder, Report, Severity, SyncVar, SyncVarOp, TaskId};
+use intermezzo_sdk::{FindingKind, MemoryOrder, MonitorFinding, Severity, SyncVar, SyncVarOp, TaskId};
 
 const MAIN: TaskId = Script::MAIN;
 
-fn reports(script: &Script) -> Vec<Report> {
+fn reports(script: &Script) -> Vec<MonitorFinding> {
     let reports = script.play(&mut Misuses::new());
     assert!(reports.iter().all(|report| report.kind == FindingKind::Misuse));
     reports
@@ -145,7 +145,7 @@ struct Case {
 }
 
 impl Case {
-    fn warnings(self) -> Vec<Report> {
+    fn warnings(self) -> Vec<MonitorFinding> {
         let mut script = Script::new();
         let [mutex, condvar, flag] = ["mutex", "condvar", "flag"].map(|name| script.var(name));
         let child = script.fork(MAIN);

@@ -229,7 +229,7 @@ impl Monitor for HistoryMonitor {
                     }
                     Verdict::Undetermined(undetermined) => {
                         let words = in_words(&undetermined, &self.judge.calls);
-                        return cx.report(sdk::Report::new(FindingKind::NondeterministicSpec, words));
+                        return cx.report(sdk::MonitorFinding::new(FindingKind::NondeterministicSpec, words));
                     }
                 };
                 self.judged.insert(marks.clone(), allowed);
@@ -240,7 +240,7 @@ impl Monitor for HistoryMonitor {
             let words = self.judge.words(&marks);
             let mut refused = held(&self.judge.refused);
             refused.entry(words.clone()).or_insert_with(|| marks.clone());
-            cx.report(sdk::Report::new(FindingKind::Refinement, words));
+            cx.report(sdk::MonitorFinding::new(FindingKind::Refinement, words));
         }
         Record::with(|record| record.marks = marks);
     }

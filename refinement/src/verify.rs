@@ -516,7 +516,7 @@ impl Monitor for ObservationMonitor {
             observations.add(&marks);
         } else if let Err(undetermined) = observations.add_serial(&marks) {
             let words = in_words(&undetermined, &self.calls);
-            cx.report(sdk::Report::new(FindingKind::NondeterministicSpec, words));
+            cx.report(sdk::MonitorFinding::new(FindingKind::NondeterministicSpec, words));
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The questions a monitor may ask the engine, and its reports.
 
-use crate::{EventId, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
+use crate::{EventId, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
 
 /// The engine's side of a [`Context`]. Monitors do not implement this; engines and test doubles do.
 pub trait Host {
     /// See [`Context::report`].
-    fn report(&mut self, report: Report);
+    fn report(&mut self, report: MonitorFinding);
     /// See [`Context::task_name`].
     fn task_name(&self, task: TaskId) -> String;
     /// See [`Context::var_name`].
@@ -42,7 +42,7 @@ impl<'a> Context<'a> {
     }
 
     /// Reports a finding. An error ends the execution's search for more unless the exploration keeps going.
-    pub fn report(&mut self, report: Report) {
+    pub fn report(&mut self, report: MonitorFinding) {
         self.host.report(report);
     }
 

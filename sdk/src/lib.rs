@@ -48,7 +48,7 @@
 //!         if access.op == SyncVarOp::AtomicStore && access.order == MemoryOrder::Relaxed {
 //!             let variable = cx.var_name(access.var);
 //!             let kind = FindingKind::Plugin("relaxed-store".into());
-//!             let report = Report::new(kind, format!("a relaxed store to {variable}"));
+//!             let report = MonitorFinding::new(kind, format!("a relaxed store to {variable}"));
 //!             cx.report(report.events([access.event]).suggest("store with Release"));
 //!         }
 //!     }
@@ -90,4 +90,4 @@ pub use id::{EventId, Location, SiteId, SyncVar, TaskId};
 pub use monitor::{Interests, Monitor};
 pub use op::{MemoryOrder, SyncVarOp};
 pub use order::HappensBefore;
-pub use report::{Deed, Report, Severity};
+pub use report::{Deed, MonitorFinding, Severity};

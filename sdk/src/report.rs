@@ -15,7 +15,7 @@ pub enum Severity {
 
 /// A finding, as its monitor reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct MonitorFinding {
     /// The kind of finding.
     pub kind: FindingKind,
     /// The severity.
@@ -45,10 +45,10 @@ pub struct Deed {
     pub what: String,
 }
 
-impl Report {
+impl MonitorFinding {
     /// Creates an error of that kind.
-    pub fn new(kind: FindingKind, message: impl Into<String>) -> Report {
-        Report {
+    pub fn new(kind: FindingKind, message: impl Into<String>) -> MonitorFinding {
+        MonitorFinding {
             kind,
             severity: Severity::Error,
             message: message.into(),
@@ -60,31 +60,31 @@ impl Report {
     }
 
     /// Adds the events concerned, most telling first.
-    pub fn events(mut self, events: impl IntoIterator<Item = EventId>) -> Report {
+    pub fn events(mut self, events: impl IntoIterator<Item = EventId>) -> MonitorFinding {
         self.events.extend(events);
         self
     }
 
     /// Adds the source places concerned.
-    pub fn sites(mut self, sites: impl IntoIterator<Item = SiteId>) -> Report {
+    pub fn sites(mut self, sites: impl IntoIterator<Item = SiteId>) -> MonitorFinding {
         self.sites.extend(sites);
         self
     }
 
     /// Adds the deeds concerned.
-    pub fn deeds(mut self, deeds: impl IntoIterator<Item = Deed>) -> Report {
+    pub fn deeds(mut self, deeds: impl IntoIterator<Item = Deed>) -> MonitorFinding {
         self.deeds.extend(deeds);
         self
     }
 
     /// Makes it a warning instead of an error.
-    pub fn warning(mut self) -> Report {
+    pub fn warning(mut self) -> MonitorFinding {
         self.severity = Severity::Warning;
         self
     }
 
     /// Sets the suggested fix.
-    pub fn suggest(mut self, suggestion: impl Into<String>) -> Report {
+    pub fn suggest(mut self, suggestion: impl Into<String>) -> MonitorFinding {
         self.suggestion = Some(suggestion.into());
         self
     }

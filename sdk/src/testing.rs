@@ -2,8 +2,8 @@
 
 use crate::{
     Allocation, BlockKind, Context, DataVarAccess, EventAttribute, EventId, Execution, HappensBefore, Host,
-    Interests, Location, MemoryOrder, Monitor, PointKind, Release, Report, SchedulePoint, SiteId, SyncVar,
-    SyncVarAccess, SyncVarOp, TaskId, UserEvent, VectorClock,
+    Interests, Location, MemoryOrder, Monitor, MonitorFinding, PointKind, Release, SchedulePoint, SiteId,
+    SyncVar, SyncVarAccess, SyncVarOp, TaskId, UserEvent, VectorClock,
 };
 
 /// One thing that happens in a [`Script`].
@@ -320,7 +320,7 @@ impl Script {
     }
 
     /// Plays the script to a monitor as the only execution. Returns the monitor's reports, in order.
-    pub fn play(&self, monitor: &mut dyn Monitor) -> Vec<Report> {
+    pub fn play(&self, monitor: &mut dyn Monitor) -> Vec<MonitorFinding> {
         Script::play_all([self], monitor)
     }
 
@@ -328,7 +328,7 @@ impl Script {
     pub fn play_all<'a>(
         scripts: impl IntoIterator<Item = &'a Script>,
         monitor: &mut dyn Monitor,
-    ) -> Vec<Report> {
+    ) -> Vec<MonitorFinding> {
         let mut reports = Vec::new();
         let nothing = Script::new();
         for (script, number) in scripts.into_iter().zip(1..) {
@@ -342,7 +342,7 @@ impl Script {
 /// A script as it is played: the engine's part.
 struct Stage<'a> {
     script: &'a Script,
-    reports: &'a mut Vec<Report>,
+    reports: &'a mut Vec<MonitorFinding>,
     accesses: Vec<SyncVarAccess>,
     /// The tasks that exist now, and those that existed before each access.
     now: Vec<TaskId>,
@@ -351,7 +351,7 @@ struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    fn new(script: &'a Script, reports: &'a mut Vec<Report>) -> Stage<'a> {
+    fn new(script: &'a Script, reports: &'a mut Vec<MonitorFinding>) -> Stage<'a> {
         Stage {
             script,
             reports,
@@ -451,7 +451,7 @@ impl<'a> Stage<'a> {
 }
 
 impl Host for Stage<'_> {
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: MonitorFinding) {
         self.reports.push(report);
     }
     fn task_name(&self, task: TaskId) -> String {

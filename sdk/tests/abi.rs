@@ -100,7 +100,7 @@ impl Monitor for Recorder {
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
         let last = execution.accesses.last().unwrap().event;
         self.note("on_execution_end", execution, last, cx);
-        let report = Report::new(FindingKind::LockOrder, self.log.clone());
+        let report = MonitorFinding::new(FindingKind::LockOrder, self.log.clone());
         cx.report(
             report
                 .warning()
@@ -113,7 +113,7 @@ impl Monitor for Recorder {
                 }])
                 .suggest("été"),
         );
-        cx.report(Report::new(FindingKind::Plugin("own".into()), ""));
+        cx.report(MonitorFinding::new(FindingKind::Plugin("own".into()), ""));
     }
 }
 
@@ -427,7 +427,7 @@ fn a_malformed_report_is_told_as_such() {
     assert!(told(None).message.contains("null pointer"));
     assert_eq!(
         told(Some(sound)),
-        Report::new(FindingKind::Plugin("own".into()), "something").warning()
+        MonitorFinding::new(FindingKind::Plugin("own".into()), "something").warning()
     );
     // After the callback no engine can be asked, and nothing is touched.
     // SAFETY: the monitor is still there, and with it what the call points to.

@@ -7,8 +7,8 @@ use crate::run::execute;
 use crate::{SEED, blocks};
 use intermezzo::monitors::{DataRaces, Leaks};
 use intermezzo::sdk::{
-    Context, EventId, Execution, Host, Interests, Location, MemoryDeed, MemoryEvent, Monitor, Report, SiteId,
-    SyncVar, SyncVarAccess, TaskId, VectorClock,
+    Context, EventId, Execution, Host, Interests, Location, MemoryDeed, MemoryEvent, Monitor, MonitorFinding,
+    SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock,
 };
 use intermezzo::{Explorer, Settings};
 use rand::SeedableRng;
@@ -52,7 +52,7 @@ pub(crate) struct Seen {
 struct Then<'a, 'b>(Overheard<'a, 'b>, usize);
 
 impl Host for Then<'_, '_> {
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: MonitorFinding) {
         self.0.report(report);
     }
     fn task_name(&self, task: TaskId) -> String {
@@ -97,7 +97,7 @@ struct Three<M> {
     anew: M,
     one_by_one: M,
     /// The reports of the monitor that continues, and of the others.
-    reports: [Vec<Report>; 3],
+    reports: [Vec<MonitorFinding>; 3],
     /// The execution before, and the memory events of the current one.
     before: (Vec<MemoryEvent>, Vec<SyncVarAccess>),
     told: Vec<MemoryEvent>,

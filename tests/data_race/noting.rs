@@ -2,8 +2,8 @@
 //! much faster, and runs all executions by itself.
 
 use intermezzo::sdk::{
-    Allocation, Context, DataVarAccess, EventId, Execution, Host, Interests, Location, Monitor, Release,
-    Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock,
+    Allocation, Context, DataVarAccess, EventId, Execution, Host, Interests, Location, Monitor,
+    MonitorFinding, Release, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ pub(crate) struct Noting<M> {
     inner: M,
     notes: Notes,
     /// The reports of the current execution.
-    reports: Vec<Report>,
+    reports: Vec<MonitorFinding>,
 }
 
 impl<M: Monitor> Noting<M> {
@@ -67,10 +67,13 @@ impl<M: Monitor> Monitor for Noting<M> {
 }
 
 /// The engine without reports.
-pub(crate) struct Overheard<'a, 'b>(pub(crate) &'a mut Context<'b>, pub(crate) &'a mut Vec<Report>);
+pub(crate) struct Overheard<'a, 'b>(
+    pub(crate) &'a mut Context<'b>,
+    pub(crate) &'a mut Vec<MonitorFinding>,
+);
 
 impl Host for Overheard<'_, '_> {
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: MonitorFinding) {
         self.1.push(report);
     }
     fn task_name(&self, task: TaskId) -> String {

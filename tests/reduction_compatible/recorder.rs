@@ -3,7 +3,8 @@
 use crate::trace::{self, Trace};
 use intermezzo::sdk::{
     Allocation, Context, DataVarAccess, EventAttribute, EventId, Execution, Host, Interests, Location,
-    Monitor, Release, Report, SchedulePoint, SiteId, SyncVar, SyncVarAccess, TaskId, UserEvent, VectorClock,
+    Monitor, MonitorFinding, Release, SchedulePoint, SiteId, SyncVar, SyncVarAccess, TaskId, UserEvent,
+    VectorClock,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -108,11 +109,11 @@ fn without_names(message: &str) -> String {
 /// The engine as seen by a monitor under test, whose reports are collected here.
 struct Listener<'a, 'b> {
     cx: &'a mut Context<'b>,
-    reports: Vec<Report>,
+    reports: Vec<MonitorFinding>,
 }
 
 impl Host for Listener<'_, '_> {
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: MonitorFinding) {
         self.reports.push(report);
     }
     fn task_name(&self, task: TaskId) -> String {

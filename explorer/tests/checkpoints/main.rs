@@ -377,7 +377,7 @@ impl intermezzo_sdk::Monitor for Warns {
         let second = execution.accesses[execution.accesses.len() / 2].event.task;
         let message = format!("{} is in the middle", cx.task_name(second));
         cx.report(
-            intermezzo_sdk::Report::new(kind, message)
+            intermezzo_sdk::MonitorFinding::new(kind, message)
                 .warning()
                 .suggest("nothing"),
         );

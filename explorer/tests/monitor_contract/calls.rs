@@ -4,8 +4,8 @@ use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering};
 use intermezzo_explorer::{Environment, Explorer, event, thread};
 use intermezzo_sdk::{
-    Context, EventId, Execution, FindingKind, Interests, Monitor, Report, SchedulePoint, SyncVarAccess,
-    SyncVarOp, TaskId, UserEvent,
+    Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, SchedulePoint,
+    SyncVarAccess, SyncVarOp, TaskId, UserEvent,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex as StdMutex};
@@ -42,7 +42,7 @@ impl Monitor for YieldUnderLock {
                     cx.site_name(access.site)
                 );
                 let kind = FindingKind::Plugin("yield-under-lock".into());
-                cx.report(Report::new(kind, message).events([access.event, *taken]));
+                cx.report(MonitorFinding::new(kind, message).events([access.event, *taken]));
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::cell::{Cell, UnsafeCell};
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::{Environment, Explorer, Reduction, Schedule, Sites, ptr, thread};
-use intermezzo_sdk::{Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, Report};
+use intermezzo_sdk::{Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, MonitorFinding};
 
 /// A number that tasks share without synchronisation.
 struct Careless(Cell<u32>);
@@ -168,7 +168,7 @@ impl Monitor for Suspicious {
         let races =
             |other: &&DataVarAccess| other.after.task != task && other.conflicts(access) && task.0 > 0;
         if let Some(other) = self.0.iter().find(races) {
-            let report = Report::new(FindingKind::DataRace, "two tasks access a cell");
+            let report = MonitorFinding::new(FindingKind::DataRace, "two tasks access a cell");
             cx.report(report.sites([other.site, access.site]));
         }
         self.0.push(*access);

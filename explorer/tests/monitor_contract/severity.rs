@@ -2,7 +2,9 @@
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, Reduction, thread};
-use intermezzo_sdk::{Context, FindingKind, Interests, Monitor, Report, Severity, SyncVarAccess, SyncVarOp};
+use intermezzo_sdk::{
+    Context, FindingKind, Interests, Monitor, MonitorFinding, Severity, SyncVarAccess, SyncVarOp,
+};
 
 /// A monitor that warns of each store, and reports an error for each that stores more than a limit.
 struct Stores {
@@ -24,7 +26,7 @@ impl Monitor for Stores {
             return;
         }
         let kind = FindingKind::Plugin("store".into());
-        let report = Report::new(kind, "a store").events([access.event]);
+        let report = MonitorFinding::new(kind, "a store").events([access.event]);
         if access.written > self.most {
             cx.report(report.suggest("store less"));
         } else {

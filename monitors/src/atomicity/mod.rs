@@ -41,7 +41,7 @@ use crate::held::HeldLocks;
 use crate::order::{Key, touches};
 use graph::{Graph, NodeId, Operation, Target};
 use intermezzo_sdk::{
-    Class, Context, DataVarAccess, Execution, FindingKind, Interests, Location, Monitor, Report,
+    Class, Context, DataVarAccess, Execution, FindingKind, Interests, Location, Monitor, MonitorFinding,
     SyncVarAccess, SyncVarOp, TaskId, UserEvent,
 };
 use std::collections::{BTreeSet, HashMap};
@@ -318,7 +318,7 @@ impl Monitor for Atomicity {
             let text = cycle.describe(cx);
             if told.insert(text.clone()) {
                 cx.report(
-                    Report::new(FindingKind::Atomicity, format!("not atomic: {text}"))
+                    MonitorFinding::new(FindingKind::Atomicity, format!("not atomic: {text}"))
                         .events(cycle.events())
                         .suggest("make the block one operation, or hold one lock all through it"),
                 );

@@ -3,7 +3,7 @@
 
 use super::graph::NodeId;
 use intermezzo_sdk::{
-    Context, DataVarAccess, EventId, FindingKind, Location, Report, SiteId, SyncVar, SyncVarAccess,
+    Context, DataVarAccess, EventId, FindingKind, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess,
     SyncVarOp, TaskId,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -60,7 +60,7 @@ pub(super) struct Triples {
     accesses: HashMap<Variable, Vec<Access>>,
     /// File and line of source places.
     places: HashMap<SiteId, (String, u32)>,
-    found: BTreeMap<String, Report>,
+    found: BTreeMap<String, MonitorFinding>,
 }
 
 impl Default for Triples {
@@ -83,7 +83,7 @@ impl Triples {
     }
 
     /// Returns the findings of the execution that ends, each once.
-    pub(super) fn reports(&mut self) -> impl Iterator<Item = Report> + use<> {
+    pub(super) fn reports(&mut self) -> impl Iterator<Item = MonitorFinding> + use<> {
         std::mem::take(&mut self.found).into_values()
     }
 
@@ -187,7 +187,7 @@ impl Triples {
             cx.task_name(between.task),
             cx.site_name(between.site),
         );
-        let report = Report::new(FindingKind::Atomicity, message.clone())
+        let report = MonitorFinding::new(FindingKind::Atomicity, message.clone())
             .warning()
             .events([first.event, next.event, between.event])
             .suggest("make it one read-modify-write, or hold a lock over both accesses");

@@ -56,8 +56,8 @@ mod tests;
 use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, Deed as ToldDeed, EventId, Execution, FindingKind, Interests,
-    Location, MemoryDeed, MemoryEvent, MemoryOrder, Monitor, Release, Report, SiteId, SyncVar, SyncVarAccess,
-    SyncVarOp, VectorClock,
+    Location, MemoryDeed, MemoryEvent, MemoryOrder, Monitor, MonitorFinding, Release, SiteId, SyncVar,
+    SyncVarAccess, SyncVarOp, VectorClock,
 };
 use shadow::{At, Before, Deed, End, Epoch, History, Shadow};
 use std::collections::{BTreeMap, HashSet};
@@ -477,7 +477,7 @@ impl DataRaces {
                 site: end.site,
                 what: format!("{} {subject}", end.deed.name()),
             });
-            let report = Report::new(FindingKind::DataRace, message);
+            let report = MonitorFinding::new(FindingKind::DataRace, message);
             let sites = [race.earlier.end.site, race.later.site];
             cx.report(
                 report

@@ -66,7 +66,7 @@ mod tests;
 
 use crate::arguments::{self, Argument, SWITCH, switch};
 use intermezzo_sdk::{
-    Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Monitor, Report, SiteId,
+    Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, SiteId,
     SyncVarAccess, TaskId,
 };
 use memory::Memory;
@@ -152,7 +152,7 @@ impl StaleLoads {
                     .unwrap_or_default()
             ),
         };
-        let report = Report::new(FindingKind::StaleLoad, message)
+        let report = MonitorFinding::new(FindingKind::StaleLoad, message)
             .events([load.event, store.event])
             .suggest(suggestion);
         cx.report(if self.errors { report } else { report.warning() });

@@ -3,7 +3,8 @@
 use super::StaleLoads;
 use intermezzo_sdk::testing::{Event, Script};
 use intermezzo_sdk::{
-    DataVarAccess, FindingKind, Location, MemoryOrder, Report, Severity, SiteId, SyncVar, SyncVarOp, TaskId,
+    DataVarAccess, FindingKind, Location, MemoryOrder, MonitorFinding, Severity, SiteId, SyncVar, SyncVarOp,
+    TaskId,
 };
 
 const TASKS: [&str; 3] = ["p", "q", "r"];
@@ -84,7 +85,7 @@ fn perform(script: &mut Script, task: TaskId, name: &str, var: SyncVar, cell: Lo
 }
 
 impl Written {
-    fn reports(&self) -> Vec<Report> {
+    fn reports(&self) -> Vec<MonitorFinding> {
         self.script.play(&mut StaleLoads::new())
     }
 
@@ -99,7 +100,7 @@ impl Written {
                 .expect(number);
             line.as_str()
         };
-        let pair = |report: Report| {
+        let pair = |report: MonitorFinding| {
             let sites: Vec<&str> = report
                 .message
                 .split_whitespace()

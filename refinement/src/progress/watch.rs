@@ -183,7 +183,7 @@ impl Monitor for Progressing {
             watch.fail(task, None, events, &why);
         }
         if let Some(failed) = &watch.failed {
-            cx.report(sdk::Report::new(FindingKind::Refinement, &*failed.words));
+            cx.report(sdk::MonitorFinding::new(FindingKind::Refinement, &*failed.words));
         }
     }
 }

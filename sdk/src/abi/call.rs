@@ -2,7 +2,7 @@
 
 use super::data::{Finding, FindingDeed, SyncAccess, Text, severity};
 use super::table::{Call, FAILED, HostTable, NONE, OK, VERSION};
-use crate::{Context, Deed, EventId, FindingKind, Location, Report, SiteId, SyncVar, TaskId};
+use crate::{Context, Deed, EventId, FindingKind, Location, MonitorFinding, SiteId, SyncVar, TaskId};
 use std::any::Any;
 use std::cell::Cell;
 use std::ffi::c_char;
@@ -129,7 +129,7 @@ unsafe extern "C" fn report(call: *mut Call, finding: *const Finding) -> u32 {
             Err(problem) => {
                 let kind = FindingKind::Plugin(line.name.clone());
                 let message = format!("the monitor `{}` reported something, but {problem}", line.name);
-                cx.report(Report::new(kind, message).suggest("mend the plugin"));
+                cx.report(MonitorFinding::new(kind, message).suggest("mend the plugin"));
                 FAILED
             }
         })
@@ -140,7 +140,7 @@ unsafe extern "C" fn report(call: *mut Call, finding: *const Finding) -> u32 {
 ///
 /// # Safety
 /// It is null, or its texts and events are there.
-unsafe fn read_finding(finding: *const Finding) -> Result<Report, String> {
+unsafe fn read_finding(finding: *const Finding) -> Result<MonitorFinding, String> {
     if finding.is_null() {
         return Err("the finding is a null pointer".into());
     }
@@ -163,7 +163,7 @@ unsafe fn read_finding(finding: *const Finding) -> Result<Report, String> {
     let kind = FindingKind::from_name(kind).ok_or_else(|| {
         format!("`{kind}` is no kind of finding: give one of the kinds in reports, or `plugin/{kind}` for your own")
     })?;
-    let mut report = Report::new(kind, message);
+    let mut report = MonitorFinding::new(kind, message);
     report.severity =
         severity(finding.severity).ok_or_else(|| format!("{} is no severity", finding.severity))?;
     report.suggestion = text(finding.suggestion, "suggestion")?.map(str::to_owned);

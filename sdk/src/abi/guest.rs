@@ -2,7 +2,7 @@
 
 use super::data::{Finding, FindingDeed, SyncAccess, Text};
 use super::table::{Call, HostTable, NONE};
-use crate::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
+use crate::{EventId, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
 use std::cell::{Cell, OnceCell};
 use std::ffi::c_char;
 
@@ -96,7 +96,7 @@ impl Drop for Guest<'_> {
 }
 
 impl Host for Guest<'_> {
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: MonitorFinding) {
         let kind = report.kind.as_str();
         let deeds = report.deeds.iter().map(|deed| FindingDeed {
             size: size_of::<FindingDeed>() as u32,

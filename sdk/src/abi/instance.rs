@@ -4,7 +4,9 @@ use super::data::{Allocated, Attribute, DataAccess, ExecutionInfo, Point, Releas
 use super::guest::Guest;
 use super::panics;
 use super::table::{Call, HostTable, MonitorTable, VERSION};
-use crate::{Context, EventAttribute, Execution, FindingKind, Host, Monitor, Report, SyncVar, UserEvent};
+use crate::{
+    Context, EventAttribute, Execution, FindingKind, Host, Monitor, MonitorFinding, SyncVar, UserEvent,
+};
 use std::cell::Cell;
 use std::ffi::c_void;
 
@@ -22,7 +24,7 @@ pub(super) struct Instance<M> {
 enum Condition {
     Sound,
     /// It panicked, so its state is unknown. The report is sent as soon as the engine can receive it.
-    Panicked(Report),
+    Panicked(MonitorFinding),
     /// It panicked, and that was reported.
     Silent,
 }
@@ -84,7 +86,7 @@ impl<M: Monitor> Instance<M> {
             if let Err(panic) = called {
                 let kind = FindingKind::Plugin(self.name.clone());
                 let message = format!("the monitor `{}` panicked in `{callback}`: {panic}", self.name);
-                let report = Report::new(kind, message)
+                let report = MonitorFinding::new(kind, message)
                     .suggest("mend the monitor; it is not called any more in this exploration");
                 self.condition = Condition::Panicked(report);
             }

@@ -33,7 +33,7 @@ pub struct Reported {
     /// The name of the monitor.
     pub monitor: String,
     /// Its report.
-    pub report: sdk::Report,
+    pub report: sdk::MonitorFinding,
     /// The places that it names, as text; known at the end of the execution.
     pub places: Vec<NamedPlace>,
     /// The operations that it concerns and that are no events, as text; also known at the end of the execution.
@@ -79,7 +79,7 @@ impl Listener {
 /// The monitors, and their reports during a call.
 struct Audience {
     list: Vec<Listener>,
-    reports: Vec<sdk::Report>,
+    reports: Vec<sdk::MonitorFinding>,
 }
 
 /// The monitors, and the data to notify them in their own terms.
@@ -404,7 +404,7 @@ fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
     );
     Reported {
         monitor: "engine".into(),
-        report: sdk::Report::new(FindingKind::Misuse, message),
+        report: sdk::MonitorFinding::new(FindingKind::Misuse, message),
         places: Vec::new(),
         deeds: Vec::new(),
     }

@@ -4,18 +4,20 @@ use super::super::Runtime;
 use super::super::naming::{lineage, site_name, task_name, var_name};
 use super::record::{Memory, Named, Record};
 use crate::record::Status;
-use intermezzo_sdk::{EventId, Host, Location, Report, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
+use intermezzo_sdk::{
+    EventId, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock,
+};
 
 /// The engine, for the length of one call.
 pub(super) struct View<'a> {
     pub(super) rt: &'a Runtime,
     pub(super) record: &'a mut Record,
     /// The reports of the monitor.
-    pub(super) reports: &'a mut Vec<Report>,
+    pub(super) reports: &'a mut Vec<MonitorFinding>,
 }
 
 impl Host for View<'_> {
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: MonitorFinding) {
         self.reports.push(report);
     }
 

@@ -7,7 +7,7 @@ mod words;
 
 use super::DataRaces;
 use intermezzo_sdk::testing::Script;
-use intermezzo_sdk::{FindingKind, Location, MemoryOrder, Report, SyncVar, SyncVarOp, TaskId};
+use intermezzo_sdk::{FindingKind, Location, MemoryOrder, MonitorFinding, SyncVar, SyncVarOp, TaskId};
 
 use MemoryOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 const MAIN: TaskId = Script::MAIN;
@@ -41,7 +41,7 @@ impl Scene {
     }
 }
 
-fn reports(script: &Script) -> Vec<Report> {
+fn reports(script: &Script) -> Vec<MonitorFinding> {
     let reports = script.play(&mut DataRaces::new());
     assert!(
         reports

@@ -6,6 +6,7 @@
 //! - [`record`], [`trace`]: the events of an execution, and their happens-before order.
 //! - [`schedule`]: the decisions of an execution, as a value that can be saved and read again.
 //! - [`strategy`]: the interface of a search, which makes the decisions.
+//! - [`store`]: files that are written as a whole, with a version and a checksum.
 #![allow(
     rustdoc::private_intra_doc_links,
     reason = "it is read by those who work on the crates: `cargo doc --document-private-items`"
@@ -21,6 +22,7 @@ pub mod schedule;
 pub mod scope;
 pub mod sites;
 pub mod source;
+pub mod store;
 pub mod strategy;
 pub mod suggest;
 pub mod trace;

@@ -45,7 +45,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     let path = cargo.directory().join("schedule.json");
     fs::write(&path, schedule.to_json(None))
         .map_err(|error| Problem::file("write", &path, &error, "set TMPDIR to a directory with room"))?;
-    let ran = cargo.settings(&args.limits.given()).replay(path).run()?;
+    let ran = cargo.settings(args.limits.given()).replay(path).run()?;
     ran.refused_none()?;
     show(&schedule.program, of_scenario, &ran, &args)
 }

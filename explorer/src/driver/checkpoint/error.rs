@@ -1,6 +1,7 @@
 //! The reasons for which a checkpoint is refused, with what to do about each.
 
 use intermezzo_engine::foreign::{printable, quoted};
+use intermezzo_engine::store::Problem;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -69,6 +70,24 @@ pub enum CheckpointProblem {
     },
     /// Another search writes to it.
     InUse,
+}
+
+impl CheckpointProblem {
+    /// Returns the problem with the file as one with the checkpoint.
+    pub(super) fn of_file(problem: Problem) -> CheckpointProblem {
+        match problem {
+            Problem::Io { doing, reason } => CheckpointProblem::Io { doing, reason },
+            Problem::Partial { reason } => CheckpointProblem::Io {
+                doing: "write beside",
+                reason,
+            },
+            Problem::Foreign => CheckpointProblem::NotACheckpoint,
+            Problem::OtherVersion { found, needed } => CheckpointProblem::OtherVersion { found, needed },
+            Problem::OtherLength { found, needed } => CheckpointProblem::OtherLength { found, needed },
+            Problem::ChecksumMismatch | Problem::NotText => CheckpointProblem::ChecksumMismatch,
+            Problem::InUse => CheckpointProblem::InUse,
+        }
+    }
 }
 
 impl fmt::Display for CheckpointError {

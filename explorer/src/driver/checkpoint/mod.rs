@@ -1,15 +1,20 @@
 //! A checkpoint: a file from which a stopped search continues.
+//!
+//! The contents are lines of JSON. The partial file stays locked while the search runs, so that two searches do not
+//! share one checkpoint.
 
 mod contents;
 mod error;
-mod file;
 
 pub(super) use contents::{Contents, Ending, Identity};
 pub use error::{CheckpointError, CheckpointProblem};
 
+use intermezzo_engine::store::{Format, Problem, Writer};
 use intermezzo_engine::strategy::SearchState;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+const FORMAT: Format = Format::new("intermezzo-checkpoint", 5);
 
 /// The pause between two checkpoints, as a multiple of the time that writing one took. Writing takes at most a
 /// twentieth of the time.
@@ -19,7 +24,7 @@ const PAUSES: u32 = 20;
 pub(super) struct Checkpoint {
     path: PathBuf,
     every: Duration,
-    writer: file::Writer,
+    writer: Writer,
 }
 
 /// A search as saved in the checkpoint.
@@ -42,10 +47,12 @@ impl Checkpoint {
             path: path.to_owned(),
             problem,
         };
+        let of_file = |problem: Problem| in_file(CheckpointProblem::of_file(problem));
         // The file is read again under the lock, since another search that held the lock may have written it meanwhile.
-        file::read(path).map_err(in_file)?;
-        let writer = file::Writer::new(path).map_err(in_file)?;
-        let restored = match file::read(path).map_err(in_file)? {
+        FORMAT.read(path).map_err(of_file)?;
+        let mut writer = FORMAT.writer(path).map_err(of_file)?;
+        writer.hold().map_err(of_file)?;
+        let restored = match FORMAT.read(path).map_err(of_file)? {
             None => None,
             Some(text) => Some(contents::parse(&text, identity).map_err(in_file)?),
         };
@@ -73,8 +80,14 @@ impl Checkpoint {
     ) -> (Duration, Option<CheckpointError>) {
         let began = Instant::now();
         let written = self.writer.write(&contents::text(contents, state));
+        if written.is_ok() {
+            // Locked again at once, so that the lock is released only for a moment. If this fails, the next write
+            // reports it.
+            let _ = self.writer.hold();
+        }
         let pause = self.every.max(began.elapsed() * PAUSES);
-        (pause, written.err().map(|problem| self.refused(problem)))
+        let problem = written.err().map(CheckpointProblem::of_file);
+        (pause, problem.map(|problem| self.refused(problem)))
     }
 
     /// Returns the time until the first write.

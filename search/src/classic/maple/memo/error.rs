@@ -1,6 +1,7 @@
 //! The reasons for which a memo is refused: what was found, and what to do about it.
 
 use intermezzo_engine::foreign::printable;
+use intermezzo_engine::store::Problem;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -40,6 +41,29 @@ pub enum MemoProblem {
     },
     /// Other processes read or write it all the time.
     InUse,
+}
+
+impl MemoProblem {
+    /// Returns the problem with the file as one with the memo.
+    pub(super) fn of_file(problem: Problem) -> MemoProblem {
+        let damaged = |reason: &str| MemoProblem::Damaged {
+            reason: reason.to_owned(),
+        };
+        match problem {
+            Problem::Io { doing, reason } => MemoProblem::Io { doing, reason },
+            Problem::Partial { reason } => MemoProblem::Io {
+                doing: "write",
+                reason,
+            },
+            Problem::Foreign => MemoProblem::NotAMemo,
+            Problem::OtherVersion { found, needed } => MemoProblem::OtherVersion { found, needed },
+            Problem::OtherLength { .. } | Problem::ChecksumMismatch => {
+                damaged("its checksum or length is another")
+            }
+            Problem::NotText => damaged("it is no text"),
+            Problem::InUse => MemoProblem::InUse,
+        }
+    }
 }
 
 impl fmt::Display for MemoError {

@@ -7,7 +7,6 @@
 
 mod contents;
 mod error;
-mod file;
 mod stamp;
 
 pub use error::{MemoError, MemoProblem};
@@ -15,10 +14,16 @@ pub use error::{MemoError, MemoProblem};
 use super::access::{Places, file as file_of};
 use super::iroot::IRoot;
 use contents::Test;
-use file::Locked;
+use intermezzo_engine::store::Format;
 use stamp::Stamps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const FORMAT: Format = Format::new("intermezzo-memo", 1);
+
+/// The time to wait for other processes that hold the lock: far longer than reading and writing takes.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The contents of a memo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,8 +68,10 @@ impl MemoFile {
             path: path.to_owned(),
             stamps: Stamps::default(),
         };
-        let read = Locked::new(path).and_then(|locked| locked.read());
-        let memo = read.and_then(|text| contents::parse(text.as_deref(), places));
+        let read = FORMAT.lock(path, PATIENCE).and_then(|locked| locked.read());
+        let memo = read
+            .map_err(MemoProblem::of_file)
+            .and_then(|text| contents::parse(text.as_deref(), places));
         let mut memo = memo.map_err(|problem| file.refused(problem))?;
         let outdated: Vec<String> = memo
             .files
@@ -90,10 +97,12 @@ impl MemoFile {
     pub(super) fn add(&mut self, places: &mut Places, news: &News<'_>) -> Result<(), MemoError> {
         let MemoFile { path, stamps } = self;
         let added = (|| {
-            let locked = Locked::new(path)?;
-            let mut memo = contents::parse(locked.read()?.as_deref(), places)?;
+            let of_file = MemoProblem::of_file;
+            let locked = FORMAT.lock(path, PATIENCE).map_err(of_file)?;
+            let text = locked.read().map_err(of_file)?;
+            let mut memo = contents::parse(text.as_deref(), places)?;
             memo.take(news, places, stamps);
-            locked.write(&contents::text(&memo, places))
+            locked.write(&contents::text(&memo, places)).map_err(of_file)
         })();
         added.map_err(|problem| self.refused(problem))
     }

@@ -74,7 +74,7 @@ fn arg(setting: &'static Setting) -> Arg {
             Err(error) => Err(error.problem),
         });
     let arg = match setting.placeholder {
-        "BOOL" => arg
+        "BOOL" | "BOOL|LIST" => arg
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
@@ -116,6 +116,7 @@ fn former((name, instead): &'static (&'static str, &'static str)) -> Arg {
     Arg::new(*name)
         .long(flag(name)[2..].to_owned())
         .hide(true)
+        .value_name("VALUE")
         .num_args(0..=1)
         .default_missing_value("")
         .value_parser(move |_: &str| Err::<String, _>(format!("there is no such flag any more: {instead}")))

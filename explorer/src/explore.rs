@@ -332,9 +332,9 @@ impl Explorer {
         self
     }
 
-    /// Sets the seed of the search's own randomness. Default: 0.
+    /// Sets the seed of the search's own randomness; a search that draws executions begins with its first. Default: 0.
     pub fn seed(mut self, seed: u64) -> Explorer {
-        self.settings.seed = seed;
+        (self.settings.seed, self.settings.first_execution) = (seed, None);
         self
     }
 

@@ -470,6 +470,11 @@ impl Settings {
             });
         }
         let seed = std::env::var(TEST_SEED_VARIABLE).ok();
+        let seed = seed.map(|seed| value::number::<u64>(&seed)).transpose();
+        let seed = seed.map_err(|problem| SettingError {
+            name: TEST_SEED_VARIABLE.into(),
+            problem,
+        })?;
         let seed = seed.map(|seed| {
             (
                 "environment",
@@ -569,7 +574,7 @@ mod tests {
                 "no such setting any more: give `strategy` `dfs(delays=K)`",
             ),
             ("iroots", "windows=3", "no parameter of `iroots`"),
-            ("seed", "7/0", "no number in range"),
+            ("seed", "7/0", "give a number, or `SEED/FIRST`"),
             ("keep_going", "maybe", "neither"),
             ("jobs", "0", "0 workers: give 1 to"),
             ("checkpoint", " ", "no file is given"),

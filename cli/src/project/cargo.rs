@@ -95,10 +95,11 @@ impl CargoTest {
     /// Sets these settings for the tests.
     pub(crate) fn settings(mut self, given: &[(&str, String)]) -> CargoTest {
         for (name, value) in given {
-            let value = if *name == "monitors" {
-                with_full_paths(value)
-            } else {
-                value.clone()
+            let value = match (*name, std::env::var(variable(name))) {
+                ("monitors", _) => with_full_paths(value),
+                // A flag changes some members only, and the user's own variable may set others.
+                ("environment", Ok(variable)) => format!("{variable},{value}"),
+                _ => value.clone(),
             };
             self.variables.push((variable(name), value.into()));
         }
@@ -197,7 +198,7 @@ fn status(command: &mut Command) -> Result<ExitStatus, Problem> {
 }
 
 /// Returns the environment variable that sets this in tests.
-fn variable(name: &str) -> String {
+pub(super) fn variable(name: &str) -> String {
     format!("INTERMEZZO_{}", name.to_uppercase())
 }
 

@@ -1,6 +1,6 @@
 //! `config`: the settings of each explored test of the project, and their origins.
 
-use super::cargo::CargoTest;
+use super::cargo::{CargoTest, variable};
 use crate::args::ConfigArgs;
 use crate::exit::Exit;
 use crate::output;
@@ -190,7 +190,12 @@ impl Test {
     fn tell_flags(&mut self, given: &[(&str, String)]) {
         let layers = std::mem::take(&mut self.layers);
         for mut layer in layers {
-            let of_flag = layer.from == "variable" && given.iter().any(|(name, _)| *name == layer.setting);
+            let of_flag = layer.from == "variable"
+                && given.iter().any(|(name, _)| *name == layer.setting)
+                && layer
+                    .name
+                    .as_ref()
+                    .is_some_and(|name| *name == variable(&layer.setting));
             if of_flag {
                 if let Some(value) = layer.name.as_ref().and_then(|name| env::var(name).ok()) {
                     self.layers.push(Layer {

@@ -7,7 +7,7 @@ use super::store::Store;
 use crate::problem::Problem;
 use crate::project::{CargoTest, NOTHING_EXPLORED};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use intermezzo::Settings;
+use intermezzo::{Settings, SpinLoops};
 use intermezzo_corpus::parse_full_name;
 use serde::{Deserialize, Serialize};
 use std::io::{self, IsTerminal};
@@ -42,7 +42,11 @@ fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executio
         steps: own.steps,
         tasks: own.tasks,
         fair_yields: own.fair_yields,
-        spin_loops: own.spin_loops,
+        // Assumed loops may not go with a search of the matrix.
+        spin_loops: match own.spin_loops {
+            SpinLoops::Assume => SpinLoops::Park,
+            other => other,
+        },
         // Findings are only counted.
         minimise: 0,
         ..Settings::default()

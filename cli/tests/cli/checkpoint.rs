@@ -156,11 +156,11 @@ fn not_every_search_can_be_kept_or_split() {
     for (search, kept, split) in [
         (
             "--strategy=dfs(delays=2)",
-            "the search `delays`",
-            "the search `delays`",
+            "the search `dfs(delays=2)`",
+            "the search `dfs(delays=2)`",
         ),
         ("--strategy=best-first", "`best-first(", "`best-first("),
-        ("--strategy=dfs(depth=9)", "`dfs, depth 9`", "`dfs, depth 9`"),
+        ("--strategy=dfs(depth=9)", "`dfs(depth=9)`", "`dfs(depth=9)`"),
         (
             "--reduction=ordered-atomics",
             "which atomics",

@@ -29,10 +29,10 @@ a::b
 fn all_are_shown_with_their_defaults() {
     let expected = "\
 a::b
-  preempt_in  \"\"  default
-  seed        4   INTERMEZZO_SEED
-              3   p/intermezzo.toml:2, overridden
-              0   default, overridden
+  preempt  \"\"  default
+  seed     4   INTERMEZZO_SEED
+           3   p/intermezzo.toml:2, overridden
+           0   default, overridden
 ";
     assert_eq!(run(&["--all"], &[]).stdout, expected);
     let layers = |arguments: &[&str]| {

@@ -10,7 +10,7 @@ pub(crate) const WRITTEN: &str = "written";
 
 /// A test's settings.
 pub(crate) const SETTINGS: &str = "{\"format\":\"intermezzo-settings/2\",\"program\":\"a::b\",\"config\":null,\"layers\":[\n\
-    {\"setting\":\"preempt_in\",\"value\":\"\",\"from\":\"default\"},\n\
+    {\"setting\":\"preempt\",\"value\":\"\",\"from\":\"default\"},\n\
     {\"setting\":\"seed\",\"value\":\"0\",\"from\":\"default\"},\n\
     {\"setting\":\"seed\",\"value\":\"3\",\"from\":\"config\",\"path\":\"p/intermezzo.toml\",\"line\":2},\n\
     {\"setting\":\"seed\",\"value\":\"4\",\"from\":\"variable\",\"name\":\"INTERMEZZO_SEED\"}]}\n";

@@ -218,7 +218,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "monitors",
         ("NAME[:ARGS]", MONITORS),
-        "Adds a monitor to those on by default, by the name in `monitor list` or the path of a plugin; can be given several times",
+        "Adds a monitor to those on by default, by the name in `monitor list` or the path of a plugin",
         |s, v| MonitorRequest::parse(v).map(|monitors| s.monitors = monitors),
         |s| match MonitorRequest::list(&s.monitors) {
             list if list.is_empty() => monitors::DEFAULT.into(),
@@ -248,8 +248,17 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "spin_loops",
         ("NAME", "`park`, `assume` or `run`"),
-        "Treatment of a loop that only waits: its task is disabled once such a round was seen (`park`), or from its first round on (`assume`); or every round is run (`run`)",
-        |s, v| one_of(&SpinLoops::ALL, "treatment of loops that wait", v).map(|loops| s.spin_loops = loops),
+        "Treatment of loops that only wait: a task is disabled after a failed round; or a loop that was once seen to wait is assumed to wait from its first round on; or every round is run",
+        |s, v| match v {
+            // For commands that take the assumption away, and nothing else.
+            "-assume" => {
+                if s.spin_loops == SpinLoops::Assume {
+                    s.spin_loops = SpinLoops::Park;
+                }
+                Ok(())
+            }
+            _ => one_of(&SpinLoops::ALL, "treatment of loops that wait", v).map(|loops| s.spin_loops = loops),
+        },
         |s| name_of(&SpinLoops::ALL, s.spin_loops),
     )
     .of(Group::Execution)
@@ -266,9 +275,16 @@ pub(super) const SETTINGS: &[Setting] = &[
     .in_checkpoints(),
     Setting::new(
         "data_points",
-        ("LIST", "source files with lines (`ring.rs:12`), `races` for the accesses of data races, or `none`"),
+        ("LIST", "source files with lines (`ring.rs:12`), `races` for the accesses of data races, or `none`; `-races` keeps only the places"),
         "Accesses to plain memory that are schedule points: at these places, and of data races that are found (with `keep_going`)",
-        |s, v| scope::parse_data_points(v).map(|(sites, races)| (s.schedule_points_at, s.preempt_at_races) = (sites, races)),
+        |s, v| match v {
+            "-races" => {
+                s.preempt_at_races = false;
+                Ok(())
+            }
+            _ => scope::parse_data_points(v)
+                .map(|(sites, races)| (s.schedule_points_at, s.preempt_at_races) = (sites, races)),
+        },
         |s| scope::show_data_points(&s.schedule_points_at, s.preempt_at_races),
     )
     .advanced()
@@ -290,7 +306,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     .in_checkpoints(),
     Setting::new(
         "iroots",
-        ("BOOL", "`true`, `false`, or `window=20,memo=FILE`"),
+        ("BOOL|LIST", "`true`, `false`, or `window=20,memo=FILE`"),
         "Measures which iRoots are exposed (patterns of dependencies between places of two tasks), whatever the search",
         |s, v| strategy::iroots(v).map(|iroots| s.iroots = iroots),
         |s| strategy::show_iroots(s.iroots.as_ref()),
@@ -482,7 +498,10 @@ pub(super) const FORMER: &[(&str, &str)] = &[
         "schedule_points_at",
         "give `data_points` the same list, with `races` added",
     ),
-    ("preempt_at_races", "give `data_points` `none` instead of `false`"),
+    (
+        "preempt_at_races",
+        "give `data_points` `none` instead of `false`, or the places without `races`",
+    ),
     (
         "quiet_atomics",
         "give `reduction` `ordered-atomics` instead of `true`",

@@ -30,8 +30,8 @@ pub(super) fn apply(text: &str, environment: &mut Environment) -> Result<(), Str
             .split_once('=')
             .map(|(name, value)| (name.trim(), value.trim()))
         {
-            None if entry == "adversarial" => changed = Environment::default(),
-            None if entry == "calm" => changed = Environment::calm(),
+            None if entry == "adversarial" => changed = with_seed(Environment::default(), changed.seed),
+            None if entry == "calm" => changed = with_seed(Environment::calm(), changed.seed),
             Some(("spurious_wakeups", value)) => changed.spurious_wakeups = number(value)?,
             Some(("timeouts", value)) => changed.timeouts = number(value)?,
             Some(("weak_failures", value)) => changed.weak_failures = number(value)?,
@@ -53,13 +53,21 @@ pub(super) fn apply(text: &str, environment: &mut Environment) -> Result<(), Str
     Ok(())
 }
 
+/// Returns the environment with another seed: whether it is calm says nothing about a test's own random numbers.
+fn with_seed(environment: Environment, seed: u64) -> Environment {
+    Environment { seed, ..environment }
+}
+
 /// Returns an environment as text.
 pub(super) fn show(environment: &Environment) -> String {
-    if *environment == Environment::default() {
-        return "adversarial".into();
-    }
-    if *environment == Environment::calm() {
-        return "calm".into();
+    let seed = environment.seed;
+    for (name, named) in [
+        ("adversarial", Environment::default()),
+        ("calm", Environment::calm()),
+    ] {
+        if *environment == with_seed(named, seed) {
+            return format!("{name},seed={seed}").trim_end_matches(",seed=0").into();
+        }
     }
     let Environment {
         spurious_wakeups,
@@ -93,7 +101,7 @@ mod tests {
         let mut again = Environment::default();
         apply(&show(&environment), &mut again).unwrap();
         assert_eq!(again, environment);
-        apply("adversarial,seed=7", &mut environment).unwrap();
+        apply("seed=7,adversarial", &mut environment).unwrap();
         assert_eq!(
             environment,
             Environment {

@@ -4,7 +4,7 @@
 //! test, environment variables.
 
 use super::config::{Config, ConfigError, FILE, Given};
-use super::{SettingError, Settings, StrategyKind};
+use super::{SettingError, Settings, StrategyKind, environment};
 use crate::files::write_beside;
 use serde::Serialize;
 use std::fmt;
@@ -57,7 +57,7 @@ impl fmt::Display for Origin {
 pub struct Layer {
     /// The name of the setting.
     pub setting: String,
-    /// Its value, as it was given.
+    /// Its value, as it was given. Of the environment, all members that result.
     pub value: String,
     /// The origin.
     #[serde(flatten)]
@@ -190,9 +190,14 @@ impl Layers {
 
     fn put(&mut self, name: &str, value: &str, origin: Origin) -> Result<(), SettingError> {
         self.settings.set(name, value)?;
+        let value = match name {
+            // A layer may change some members only.
+            "environment" => environment::show(&self.settings.environment),
+            _ => value.to_owned(),
+        };
         self.layers.push(Layer {
             setting: name.to_owned(),
-            value: value.to_owned(),
+            value,
             origin,
         });
         Ok(())

@@ -21,6 +21,14 @@ pub(super) fn parse(text: &str) -> Result<(Scope, Scope), String> {
     }
     let (not_in, only_in): (Vec<&str>, Vec<&str>) = entries(text).partition(|entry| entry.starts_with('!'));
     let not_in: Vec<&str> = not_in.iter().map(|entry| entry[1..].trim()).collect();
+    if let Some(word) = only_in.iter().find(|entry| [EVERYWHERE, "none"].contains(*entry)) {
+        return Err(format!(
+            "`{word}` is no place: give `{EVERYWHERE}` alone, or only places after a `!`, as in `!slots.rs`"
+        ));
+    }
+    if not_in.contains(&"") {
+        return Err("`!` stands before a place: give `!slots.rs`".into());
+    }
     Ok((
         Scope::parse(&only_in.join(","))?,
         Scope::parse(&not_in.join(","))?,
@@ -32,10 +40,11 @@ pub(super) fn show(only_in: &Scope, not_in: &Scope) -> String {
     let only_in = (0..only_in.len()).map(|at| only_in.entry(at).to_string());
     let not_in = (0..not_in.len()).map(|at| format!("!{}", not_in.entry(at)));
     let all: Vec<String> = only_in.chain(not_in).collect();
-    if all.is_empty() {
-        EVERYWHERE.into()
-    } else {
-        all.join(", ")
+    match all.as_slice() {
+        [] => EVERYWHERE.into(),
+        // A module of that name.
+        [one] if one == EVERYWHERE => format!("crate::{EVERYWHERE}"),
+        all => all.join(", "),
     }
 }
 
@@ -70,6 +79,7 @@ mod tests {
             ("everywhere", "everywhere"),
             ("a::b, ! slots.rs,atomic 0.2", "a::b, atomic 0.2, !slots.rs"),
             ("!ring.rs", "!ring.rs"),
+            ("crate::everywhere", "crate::everywhere"),
         ] {
             let (only_in, not_in) = parse(text).unwrap();
             assert_eq!(show(&only_in, &not_in), shown);
@@ -85,6 +95,9 @@ mod tests {
             let (sites, races) = parse_data_points(text).unwrap();
             assert_eq!(show_data_points(&sites, races), shown);
             assert_eq!(parse_data_points(shown).unwrap(), (sites, races));
+        }
+        for wrong in ["!", "none", "everywhere,!ring.rs"] {
+            assert!(parse(wrong).unwrap_err().contains("!slots.rs"), "{wrong}");
         }
         assert!(parse("!a b").unwrap_err().contains("no module path"));
         assert!(

@@ -73,6 +73,12 @@ fn none(text: &str) -> String {
             return "there is no strategy `delays` any more: give `dfs(delays=2)`, or `dfs(delays=none)`"
                 .into();
         }
+        _ if StrategyKind::ALL
+            .iter()
+            .any(|(known, _)| *known == name.to_lowercase()) =>
+        {
+            return format!("`{text}` is no strategy: give `{}`", text.to_lowercase());
+        }
         "coverage" => return "there is no strategy `coverage` any more: give `maple`".into(),
         _ => {}
     }
@@ -81,13 +87,41 @@ fn none(text: &str) -> String {
     format!("`{text}` is no strategy: {instead}")
 }
 
-/// Returns the names and values of a list such as `delays=2, depth=8`; an entry without `=` has no name.
-fn named(list: &str) -> impl Iterator<Item = (Option<&str>, &str)> {
-    let entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-    entries.map(|entry| match entry.split_once('=') {
-        Some((name, value)) => (Some(name.trim()), value.trim()),
-        None => (None, entry),
-    })
+/// Returns the names and values of a list such as `delays=2, depth=8`; an entry without `=` has no name. A memo takes the
+/// rest of the list, because a path may have commas in it.
+///
+/// # Errors
+/// A name is there twice.
+fn named(list: &str) -> Result<Vec<(Option<&str>, &str)>, String> {
+    let mut entries: Vec<(Option<&str>, &str)> = Vec::new();
+    let mut rest = list.trim();
+    while !rest.is_empty() {
+        let whole = rest;
+        let (entry, after) = rest.split_once(',').unwrap_or((rest, ""));
+        rest = after.trim();
+        let entry = match entry
+            .split_once('=')
+            .map(|(name, value)| (name.trim(), value.trim()))
+        {
+            None => (None, entry.trim()),
+            Some(("memo", _)) => {
+                rest = "";
+                (
+                    Some("memo"),
+                    whole.split_once('=').expect("it was found").1.trim(),
+                )
+            }
+            Some((name, value)) => (Some(name), value),
+        };
+        if entry.0.is_some() && entries.iter().any(|(name, _)| *name == entry.0) {
+            return Err(format!(
+                "`{}` is given twice: give it once",
+                entry.0.expect("it has a name")
+            ));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
 }
 
 fn no_parameter(strategy: &str, name: Option<&str>, value: &str, usage: &str) -> String {
@@ -97,7 +131,7 @@ fn no_parameter(strategy: &str, name: Option<&str>, value: &str, usage: &str) ->
 
 fn depth_first(list: &str) -> Result<DepthFirstBounds, String> {
     let mut bounds = DepthFirstBounds::NONE;
-    for (name, value) in named(list) {
+    for (name, value) in named(list)? {
         match name {
             Some("delays") if value == "none" => bounds.delays = Some(u32::MAX),
             Some("delays") => bounds.delays = Some(value::number(value)?),
@@ -116,7 +150,7 @@ fn depth_first(list: &str) -> Result<DepthFirstBounds, String> {
 fn best_first(list: &str) -> Result<BestFirstOptions, String> {
     let mut options = BestFirstOptions::DEFAULT;
     let mut priorities = Vec::new();
-    for (name, value) in named(list) {
+    for (name, value) in named(list)? {
         match name {
             None => priorities.push(value),
             Some("prefixes") => options.prefixes = value::number(value)?,
@@ -134,7 +168,7 @@ fn best_first(list: &str) -> Result<BestFirstOptions, String> {
 
 fn ranked(list: &str) -> Result<RankedOptions, String> {
     let mut options = RankedOptions::DEFAULT;
-    for (name, value) in named(list) {
+    for (name, value) in named(list)? {
         match name {
             Some("variables") => options.variables = Some(value::number(value)?),
             Some("threads") => options.threads = Some(threads(value)?),
@@ -146,6 +180,9 @@ fn ranked(list: &str) -> Result<RankedOptions, String> {
                 return Err(no_parameter("ranked", name, value, usage));
             }
         }
+    }
+    if options.epsilon != Epsilon::DEFAULT && options.threads.is_none() {
+        return Err("no order is missed without `threads`: give `ranked(threads=N,epsilon=P)`".into());
     }
     Ok(options)
 }
@@ -164,18 +201,17 @@ fn threads(text: &str) -> Result<u32, String> {
 
 fn iroot_options(list: &str, of: &str) -> Result<IRootOptions, String> {
     let mut options = IRootOptions::DEFAULT;
-    for (name, value) in named(list) {
+    for (name, value) in named(list)? {
         match name {
             Some("window") => options.window = value::number(value)?,
-            Some("attempts") => options.attempts = value::number(value)?,
+            Some("attempts") if of == "maple" => options.attempts = value::number(value)?,
             Some("memo") => options.memo = value::path(value)?,
             _ => {
-                return Err(no_parameter(
-                    of,
-                    name,
-                    value,
-                    "`window=N`, `attempts=N` or `memo=FILE`",
-                ));
+                let usage = match of {
+                    "maple" => "`window=N`, `attempts=N`, or `memo=FILE` as the last",
+                    _ => "`window=N`, or `memo=FILE` as the last",
+                };
+                return Err(no_parameter(of, name, value, usage));
             }
         }
     }
@@ -205,8 +241,16 @@ pub(super) fn seed(text: &str) -> Result<(u64, Option<u64>), String> {
     match text.split_once('/') {
         None => Ok((value::number(text)?, None)),
         Some((seed, first)) => {
-            let first = value::number::<NonZero<u64>>(first.trim())?;
-            Ok((value::number(seed.trim())?, Some(first.get())))
+            let parts = (
+                value::number(seed.trim()),
+                value::number::<NonZero<u64>>(first.trim()),
+            );
+            match parts {
+                (Ok(seed), Ok(first)) => Ok((seed, Some(first.get()))),
+                _ => Err(format!(
+                    "`{text}` is no seed: give a number, or `SEED/FIRST` as in `7/123`"
+                )),
+            }
         }
     }
 }
@@ -280,6 +324,10 @@ mod tests {
                 "ranked(variables=1,threads=2,epsilon=0.25,sets=dynamic,arrays=whole)",
             ),
             ("maple(memo=a/b.json)", "maple(memo=a/b.json)"),
+            (
+                "maple(window=7,memo=a,b/(c).json)",
+                "maple(window=7,memo=a,b/(c).json)",
+            ),
             ("maple(window=7,attempts=2)", "maple(window=7)"),
             ("random", "random"),
             ("pct", "pct(3)"),
@@ -315,6 +363,9 @@ mod tests {
             ("coverage", "give `maple`"),
             ("dfs(2)", "is no parameter of `dfs`: give `delays=N`"),
             ("dfs(delay=2)", "`delay=2` is no parameter"),
+            ("dfs(delays=1,delays=2)", "`delays` is given twice"),
+            ("best-first(rare,,deepest)", "`` is no priority"),
+            ("ranked(epsilon=0.1)", "no order is missed without `threads`"),
             ("dfs(step=0)", "no number in range"),
             ("best-first(rarest)", "`rarest` is no priority"),
             ("ranked(threads=1)", "1 tasks have one order"),

@@ -43,7 +43,7 @@ fn agrees(program: Program) -> TestResult {
     assert_eq!(counted(&seen), once_each(&all, |_| true), "no bound: {program:?}");
     assert_eq!(
         (report.coverage(), report.strategy()),
-        (&Coverage::Exhaustive, "delays")
+        (&Coverage::Exhaustive, "dfs(delays=none)")
     );
     TestResult::passed()
 }

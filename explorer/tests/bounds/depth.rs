@@ -91,5 +91,5 @@ fn coverage_tells_the_depth() {
         assert_eq!(report.coverage().to_string(), says, "{settings}");
     }
     let (_, report) = explored_program("strategy=dfs(step=2,depth=4)", &program);
-    assert_eq!(report.strategy(), "dfs, depth 2 by 2 up to 4");
+    assert_eq!(report.strategy(), "dfs(depth=4,step=2)");
 }

@@ -1,4 +1,4 @@
-//! The setting `quiet_atomics`, against plain depth-first search: the same outcomes and traces from fewer executions.
+//! The setting `ordered-atomics`, against plain depth-first search: the same outcomes and traces from fewer executions.
 
 use super::PROGRAMS;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};

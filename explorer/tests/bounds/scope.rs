@@ -1,4 +1,4 @@
-//! The settings `preempt_in` and `preempt_not_in`.
+//! The setting `preempt`.
 
 use super::{PROGRAMS, explored, on_second, once_each};
 use crate::common::counted;

@@ -231,7 +231,7 @@ impl Strategy for BestFirst {
     fn status(&self, _: &SoFar<'_>) -> Status {
         let dropped = (self.dropped > 0).then(|| {
             format!(
-                "{} of {} unexplored prefixes were dropped, for there was room for {}: the setting `prefixes` gives more",
+                "{} of {} unexplored prefixes were dropped, for there was room for {}: `best-first(prefixes=N)` keeps more",
                 self.dropped, self.found, self.prefixes_max
             )
         });

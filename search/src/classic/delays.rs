@@ -139,6 +139,9 @@ impl Strategy for IterativeDelayBounding {
     }
 
     fn status(&self, _: &SoFar<'_>) -> Status {
-        Status::named("delays")
+        Status::named(match self.bound_max {
+            None => "dfs(delays=none)".to_owned(),
+            Some(most) => format!("dfs(delays={most})"),
+        })
     }
 }

@@ -151,12 +151,18 @@ impl Strategy for DepthBounded {
     fn status(&self, so_far: &SoFar<'_>) -> Status {
         let inner = self.inner.status(so_far);
         let name = &inner.name;
-        let name = match (self.step, self.depth_max) {
-            (None, Some(depth)) => format!("{name}, depth {depth}"),
-            (Some(step), Some(depth)) => format!("{name}, depth {step} by {step} up to {depth}"),
-            (Some(step), None) => format!("{name}, depth {step} by {step}"),
+        // Parameters of one search: `dfs(delays=2,depth=8)`.
+        let (name, before) = match name.strip_suffix(')') {
+            None => (name.as_str(), "("),
+            Some(open) => (open, ","),
+        };
+        let depth = match (self.step, self.depth_max) {
+            (None, Some(depth)) => format!("depth={depth}"),
+            (Some(step), Some(depth)) => format!("depth={depth},step={step}"),
+            (Some(step), None) => format!("step={step}"),
             (None, None) => unreachable!("a search that is not deepened has its depth"),
         };
+        let name = format!("{name}{before}{depth})");
         Status {
             name,
             redundant: self.redundant + inner.redundant,

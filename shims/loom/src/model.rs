@@ -83,13 +83,8 @@ impl Builder {
     /// # Panics
     /// Like [`model`].
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
-        // The full reduction cannot be bounded.
-        let reduction = match self.preemption_bound {
-            Some(_) => Reduction::Dpor,
-            None => Reduction::Dpor,
-        };
         let settings = Settings {
-            reduction,
+            reduction: Reduction::Dpor,
             preemptions: self
                 .preemption_bound
                 .map(|most| most.try_into().unwrap_or(u32::MAX)),

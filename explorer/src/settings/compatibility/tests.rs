@@ -147,11 +147,11 @@ fn combinations() {
         ("checkpoint=a reduction=dpor preemptions=1", None),
         (
             "strategy=dfs(delays=1) jobs=2",
-            Some(("jobs", "`delays` is not split")),
+            Some(("jobs", "`dfs(delays=1)` is not split")),
         ),
         (
             "strategy=dfs(delays=none) checkpoint=a",
-            Some(("checkpoint", "`delays` is not kept")),
+            Some(("checkpoint", "`dfs(delays=none)` is not kept")),
         ),
         (
             "strategy=best-first jobs=2",
@@ -163,11 +163,11 @@ fn combinations() {
         ),
         (
             "strategy=dfs(depth=7) jobs=2",
-            Some(("jobs", "`dfs, depth 7` is not split")),
+            Some(("jobs", "`dfs(depth=7)` is not split")),
         ),
         (
             "strategy=dfs(step=7) checkpoint=a",
-            Some(("checkpoint", "`dfs, depth 7 by 7` is not kept")),
+            Some(("checkpoint", "`dfs(step=7)` is not kept")),
         ),
         (
             "jobs=2 reduction=ordered-atomics",

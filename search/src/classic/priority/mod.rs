@@ -106,7 +106,7 @@ impl Priorities {
         }
     }
 
-    /// Returns the text of the setting `priority`: `preemptions,2*rare+deepest`.
+    /// Returns the text of the parameters of `best-first`: `preemptions,2*rare+deepest`.
     pub fn name(&self) -> String {
         let factor = |(weight, priority): &(i64, Box<dyn Priority>)| match weight {
             1 => priority.name(),

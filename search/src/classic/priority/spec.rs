@@ -3,7 +3,7 @@
 use super::{BuiltIn, Priorities, PriorityKind};
 use std::fmt;
 
-/// The built-in priority functions that the setting `priority` names: sums, the deciding one first.
+/// The built-in priority functions that the parameters of `best-first` names: sums, the deciding one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrioritySpec(Vec<Vec<(i64, PriorityKind)>>);
 

@@ -113,11 +113,10 @@ fn named(list: &str) -> Result<Vec<(Option<&str>, &str)>, String> {
             }
             Some((name, value)) => (Some(name), value),
         };
-        if entry.0.is_some() && entries.iter().any(|(name, _)| *name == entry.0) {
-            return Err(format!(
-                "`{}` is given twice: give it once",
-                entry.0.expect("it has a name")
-            ));
+        if let Some(name) = entry.0
+            && entries.iter().any(|(known, _)| *known == Some(name))
+        {
+            return Err(format!("`{name}` is given twice: give it once"));
         }
         entries.push(entry);
     }

@@ -58,7 +58,7 @@ fn name(_: i32) -> Option<&'static str> {
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use caught::Guard;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) use caught::{set, stack_pointer};
+pub(super) use caught::{instruction_pointer, set, stack_pointer};
 
 /// A guard that catches no signals on this platform.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -258,6 +258,11 @@ mod caught {
     }
 
     #[cfg(target_arch = "x86_64")]
+    pub(in super::super) fn instruction_pointer(context: &ucontext_t) -> usize {
+        context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize
+    }
+
+    #[cfg(target_arch = "x86_64")]
     pub(in super::super) fn set(context: &mut ucontext_t, registers: Registers) {
         let to = &mut context.uc_mcontext.gregs;
         to[libc::REG_RIP as usize] = registers.instruction as i64;
@@ -270,6 +275,11 @@ mod caught {
     #[cfg(target_arch = "aarch64")]
     pub(in super::super) fn stack_pointer(context: &ucontext_t) -> usize {
         context.uc_mcontext.sp as usize
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    pub(in super::super) fn instruction_pointer(context: &ucontext_t) -> usize {
+        context.uc_mcontext.pc as usize
     }
 
     #[cfg(target_arch = "aarch64")]

@@ -4,14 +4,14 @@
 //! found by the unwinder, which takes no lock either since glibc 2.35; before, a thread that is just loading a library
 //! gives no answer.
 
-use super::super::crash::{Crash, set, stack_pointer};
+use super::super::crash::{Crash, instruction_pointer, set, stack_pointer};
 use super::super::{Engine, Runtime};
 use super::{FRAMES_MAX, Pulse};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use std::mem::MaybeUninit;
 use std::sync::Once;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// A signal that is ignored unless a handler is installed, and hardly ever used.
@@ -111,7 +111,7 @@ fn answer(rt: &mut Runtime, context: &mut ucontext_t) {
     pulse.progress.store(progress, Relaxed);
     let order_is = |which: Order| order == which as u32;
     if !order_is(Order::Tell) {
-        let inside = sample(pulse);
+        let inside = sample(pulse, instruction_pointer(context));
         if let Some(task) = task
             && progress == before
             && (order_is(Order::EndAnyway) || order_is(Order::End) && !inside)
@@ -124,10 +124,16 @@ fn answer(rt: &mut Runtime, context: &mut ucontext_t) {
     pulse.answers.fetch_add(1, Release);
 }
 
-/// Notes the code addresses on the stack that the signal interrupted. Returns `true` if some belong to the allocator.
-fn sample(pulse: &Pulse) -> bool {
+/// Notes the code addresses on the stack that the signal interrupted at this address. Returns `true` if some belong to
+/// the allocator.
+fn sample(pulse: &Pulse, interrupted: usize) -> bool {
     let allocator = ALLOCATOR[0].load(Relaxed)..ALLOCATOR[1].load(Relaxed);
-    let (mut len, mut inside) = (0, false);
+    let mut inside = allocator.contains(&interrupted);
+    pulse.frames[0].store(interrupted, Relaxed);
+    let mut len = 1;
+    // The handler's own frames come first. The code to which it returns may be in the allocator's library, so they do
+    // not count.
+    let mut handlers = true;
     // SAFETY: nothing else walks a stack of this thread meanwhile, and addresses are resolved elsewhere.
     unsafe {
         backtrace::trace_unsynchronized(|frame| {
@@ -136,9 +142,12 @@ fn sample(pulse: &Pulse) -> bool {
                 // The root of the stack.
                 return false;
             }
-            // The handler's own frames are in all samples, and so is the frame that the kernel made for it.
-            inside |= len > 0 && allocator.contains(&address);
-            pulse.frames[len].store(address, Ordering::Relaxed);
+            if handlers {
+                handlers = address != interrupted;
+                return true;
+            }
+            inside |= allocator.contains(&address);
+            pulse.frames[len].store(address, Relaxed);
             len += 1;
             len < FRAMES_MAX
         });

@@ -331,7 +331,7 @@ Examples:
   cargo intermezzo breakpoints tests --runs 50 -- -p my-queue --lib
 
 FAILS and HIT are shares of the executions: those in which the test failed, and those in which the two tasks met.
-IN VAIN counts the times that a task was held until no other task could continue. An order that fails far more often
+UNMET counts the times that a task was held until no other task could continue. An order that fails far more often
 than the others, and is hit where it fails, is the cause; docs/BREAKPOINTS.md shows how to write it into the code.
 
 Exit codes: 0 nothing failed, 1 something did, 3 nothing was explored.

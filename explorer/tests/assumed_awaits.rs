@@ -47,7 +47,7 @@ fn failed_rounds_make_no_traces() {
         let report = explorer().reduction(reduction).explore(|| locked(false));
         assert_eq!(report.traces(), Some(2), "{reduction:?}: {report}");
         assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
-        assert!(says(&report, "the search started anew once, after"), "{report}");
+        assert!(says(&report, "the search restarted once, after"), "{report}");
         if matches!(reduction, Reduction::SourceDpor | Reduction::Dpor) {
             let told = report.executions() - report.blocked();
             assert_eq!((told, report.redundant()), (2, 0), "{report}");
@@ -71,7 +71,7 @@ fn schedules_carry_the_loops() {
         let found = &report.findings()[0];
         assert!(
             !found.schedule.known_loops.is_empty(),
-            "found after the search started anew"
+            "found after the search restarted"
         );
         for schedule in [
             Schedule::from_token(&found.schedule.token()).unwrap(),
@@ -420,7 +420,7 @@ fn loops_of_a_warm_up_are_not_believed() {
         let warm = explorer().warm_up(2).explore(|| waiting(true));
         let counted = |report: &Report| (report.executions(), report.traces(), report.coverage().clone());
         assert_eq!(counted(&warm), counted(&sure), "{name}: {warm}");
-        assert!(says(&warm, "the search started anew once"), "{name}: {warm}");
+        assert!(says(&warm, "the search restarted once"), "{name}: {warm}");
         // A loop that waits only in the first execution.
         let calls = StdAtomicU64::new(0);
         let report = explorer()

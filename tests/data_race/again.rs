@@ -94,7 +94,7 @@ impl Host for Then<'_, '_> {
 struct Three<M> {
     make: fn() -> M,
     going_on: M,
-    anew: M,
+    afresh: M,
     one_by_one: M,
     /// The reports of the monitor that continues, and of the others.
     reports: [Vec<MonitorFinding>; 3],
@@ -109,7 +109,7 @@ impl<M: Monitor> Three<M> {
         Three {
             make,
             going_on: make(),
-            anew: make(),
+            afresh: make(),
             one_by_one: make(),
             reports: Default::default(),
             before: Default::default(),
@@ -146,9 +146,9 @@ impl<M: Monitor> Monitor for Three<M> {
         true
     }
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {
-        (self.anew, self.one_by_one) = ((self.make)(), (self.make)());
+        (self.afresh, self.one_by_one) = ((self.make)(), (self.make)());
         self.told.clear();
-        for monitor in [&mut self.going_on, &mut self.anew, &mut self.one_by_one] {
+        for monitor in [&mut self.going_on, &mut self.afresh, &mut self.one_by_one] {
             monitor.on_execution_begin(execution);
         }
     }
@@ -165,27 +165,27 @@ impl<M: Monitor> Monitor for Three<M> {
             self.seen.lock().unwrap().went_on += u64::from(same > 0);
         }
         self.told.extend_from_slice(memory);
-        let [going_on, anew, _] = &mut self.reports;
+        let [going_on, afresh, _] = &mut self.reports;
         let goes_on = &mut Overheard(cx, going_on);
         self.going_on
             .on_memory_again(memory, same, &mut Context::new(goes_on));
-        self.anew
-            .on_memory(memory, &mut Context::new(&mut Overheard(cx, anew)));
+        self.afresh
+            .on_memory(memory, &mut Context::new(&mut Overheard(cx, afresh)));
         self.tell_one_by_one(memory, cx);
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
-        let all = [&mut self.going_on, &mut self.anew, &mut self.one_by_one];
+        let all = [&mut self.going_on, &mut self.afresh, &mut self.one_by_one];
         for (monitor, reports) in all.into_iter().zip(&mut self.reports) {
             monitor.on_execution_end(execution, &mut Context::new(&mut Overheard(cx, reports)));
         }
         self.before = (std::mem::take(&mut self.told), execution.accesses.to_vec());
-        let [going_on, anew, one_by_one] = std::mem::take(&mut self.reports);
+        let [going_on, afresh, one_by_one] = std::mem::take(&mut self.reports);
         let mut seen = self.seen.lock().unwrap();
         seen.executions += 1;
-        seen.reporting += u64::from(!anew.is_empty());
-        if going_on != one_by_one || anew != one_by_one {
+        seen.reporting += u64::from(!afresh.is_empty());
+        if going_on != one_by_one || afresh != one_by_one {
             seen.wrong.push(format!(
-                "it reported {going_on:#?} going on, and {anew:#?} anew, and should have {one_by_one:#?}"
+                "it reported {going_on:#?} going on, and {afresh:#?} afresh, and should have {one_by_one:#?}"
             ));
         }
         going_on.into_iter().for_each(|report| cx.report(report));

@@ -15,7 +15,7 @@ pub(super) fn of(program: &Program) -> String {
         "{name}: {} for each line, at random; of an order, the left place goes first\n",
         output::count(unarmed.executions, "execution")
     );
-    let title = ["FAILS", "HIT", "IN VAIN", "HOW", "ORDER"]
+    let title = ["FAILS", "HIT", "UNMET", "HOW", "ORDER"]
         .map(str::to_owned)
         .to_vec();
     let mut rows = vec![title, row(unarmed, "(nothing armed)")];
@@ -82,9 +82,9 @@ mod tests {
         };
         let expected = "\
 p: 200 executions for each line, at random; of an order, the left place goes first
-FAILS  HIT    IN VAIN  HOW       ORDER
-2 %    -      0        deadlock  (nothing armed)
-100 %  100 %  0        deadlock  a.rs:1:2 before b.rs:3:4
+FAILS  HIT    UNMET  HOW       ORDER
+2 %    -      0      deadlock  (nothing armed)
+100 %  100 %  0      deadlock  a.rs:1:2 before b.rs:3:4
 2 pairs more not tried: raise --pairs
 ";
         assert_eq!(of(&program), expected);

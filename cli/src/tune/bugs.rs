@@ -66,7 +66,8 @@ pub(crate) fn page(matrix: &Matrix, cells: &[Cell], items: &[Item]) -> String {
         "# How soon strategies find bugs\n\n\
          Mean executions to the bug, over those of {seeds} seeds with which it was found within {executions} executions, and how many \
          these were if not all. Strategies that draw nothing are run once. `-`: not found. Empty: nothing is known. The programs, \
-         and the sources of what is published, are in `corpus/oracle/`. Executions that a strategy learns from are counted.\n\n\
+         and the sources of what is published, are in `corpus/oracle/`. Executions that a strategy learns from are counted. \
+         `dfs(4)` is `dfs` with at most 4 preemptions.\n\n\
          This page is what `cargo run --release -p cargo-intermezzo -- tune --bugs` prints.\n\n"
     );
     text.push_str("## As published, and here\n\n");

@@ -67,7 +67,7 @@ fn the_table_names_what_it_counts() {
         lines[0].starts_with("lostupd: 20 executions for each line"),
         "{text}"
     );
-    assert!(lines[1].starts_with("FAILS  HIT    IN VAIN  HOW"), "{text}");
+    assert!(lines[1].starts_with("FAILS  HIT    UNMET  HOW"), "{text}");
     assert!(lines[2].ends_with("(nothing armed)"), "{text}");
     assert_eq!(
         lines.last(),

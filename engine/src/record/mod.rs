@@ -12,7 +12,7 @@ pub(crate) use event::Events;
 pub use task::Status;
 pub use task::{Access, Local, Pending, Site, Task, WaitLimits, Wake, gate};
 pub use task_set::TaskSet;
-pub(crate) use var::NOBODY;
+pub(crate) use var::NO_TASK;
 pub(crate) use var::VAR_BITS;
 pub(crate) use var::VARS_MAX;
 pub use var::Vars;

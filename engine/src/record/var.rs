@@ -18,7 +18,7 @@ pub(crate) const VAR_BITS: u32 = 22;
 pub(crate) const VARS_MAX: usize = 1 << VAR_BITS;
 
 /// No task: the variable has no owner.
-pub(crate) const NOBODY: u32 = u32::MAX;
+pub(crate) const NO_TASK: u32 = u32::MAX;
 
 /// The kind of object that a variable is, for its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,7 +125,7 @@ impl Vars {
                 first_user,
                 ordinal,
                 first_site: None,
-                owner: NOBODY,
+                owner: NO_TASK,
                 owned_at: None,
             });
         } else {
@@ -136,7 +136,7 @@ impl Vars {
             var.first_user = first_user;
             var.ordinal = ordinal;
             var.first_site = None;
-            var.owner = NOBODY;
+            var.owner = NO_TASK;
         }
         at as u32
     }

@@ -16,7 +16,7 @@ use super::ready::Ready;
 use super::tasks::Tasks;
 use super::{Engine, Runtime};
 use crate::described::BreakpointFigures;
-use crate::record::{Access, NOBODY, Site, Status, WaitLimits, gate};
+use crate::record::{Access, NO_TASK, Site, Status, WaitLimits, gate};
 use intermezzo_breakpoint::{
     Armings, Arrived, Meeting, Objects, Passed, Refinements, Role, Table, Ticket, Visit, Where,
 };
@@ -374,7 +374,7 @@ impl Runtime {
             if (var as usize) < self.objects.vars.count() {
                 self.objects.vars[var].owner
             } else {
-                NOBODY
+                NO_TASK
             }
         };
         let mut circle = Vec::new();

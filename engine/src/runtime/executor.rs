@@ -187,7 +187,7 @@ impl Executor {
         {
             ordered_atomics.restart(rt.decisions.alike.number);
             // Nothing of the last execution stays, because there are now decisions where it had none.
-            rt.record.trace = rt.record.trace.anew(rt.record.trace.detail());
+            rt.record.trace = rt.record.trace.cleared(rt.record.trace.detail());
             rt.decisions.plan = Plan::default();
             rt.decisions.strategy = remake();
         }
@@ -293,7 +293,7 @@ impl Executor {
         let rt = &mut *self.runtime;
         let needs = strategy.needs();
         rt.decisions.asks_always = needs.every_step;
-        rt.record.trace = rt.record.trace.anew(needs.analysis);
+        rt.record.trace = rt.record.trace.cleared(needs.analysis);
         rt.decisions.plan.truncate(0);
         std::mem::replace(&mut rt.decisions.strategy, strategy)
     }
@@ -347,7 +347,7 @@ impl Executor {
         let rt = &mut *self.runtime;
         let needs = strategy.needs();
         rt.decisions.asks_always = needs.every_step;
-        rt.record.trace = rt.record.trace.anew(rt.record.trace.detail());
+        rt.record.trace = rt.record.trace.cleared(rt.record.trace.detail());
         rt.decisions.plan = Plan::default();
         rt.decisions.heeds_scope = needs.scope;
         rt.decisions.strategy = strategy;

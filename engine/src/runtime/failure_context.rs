@@ -3,7 +3,7 @@
 use super::naming::{site_name, task_name, var_name};
 use super::{EventLine, FailureContext, Runtime, Waiting};
 use crate::described::{FindingDeed, NamedPlace};
-use crate::record::{Event, NOBODY, Status, VarKind};
+use crate::record::{Event, NO_TASK, Status, VarKind};
 use crate::strategy::Operation;
 use intermezzo_sdk::{Deed, EventId, SyncVar, SyncVarOp, TaskId};
 
@@ -69,7 +69,7 @@ impl Runtime {
                 let var = (access.var as usize) < self.objects.vars.count();
                 let owner = var
                     .then(|| &self.objects.vars[access.var])
-                    .filter(|var| var.owner != NOBODY);
+                    .filter(|var| var.owner != NO_TASK);
                 Waiting {
                     task: named(task),
                     op: access.op,

@@ -86,7 +86,7 @@ pub use watchdog::{Doing, Hang};
 pub use crate::record::{Access, Gates, Local, Site, VarKind, WaitLimits, Wake, gate};
 
 use crate::environment::Environment;
-use crate::record::{NOBODY, Pending};
+use crate::record::{NO_TASK, Pending};
 use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
 use crate::trace::{Class, Key, SoundReduction};
@@ -296,7 +296,7 @@ impl Engine {
     /// Notes that a lock has no holder.
     #[inline(always)]
     pub fn disown(self, var: u32) {
-        self.with(|rt| rt.objects.vars[var].owner = NOBODY);
+        self.with(|rt| rt.objects.vars[var].owner = NO_TASK);
     }
 
     /// Returns the task whose code runs.

@@ -1,11 +1,11 @@
 //! Names of tasks, variables and places, for people. They depend only on the execution.
 
 use super::Runtime;
-use crate::record::{NOBODY, Site, Task, VarKind, Vars};
+use crate::record::{NO_TASK, Site, Task, VarKind, Vars};
 
 /// Returns `main`, or the name that the creator gave the task, or `task 2`; a task of a task is `task 2.1`.
 pub(super) fn task_name(rt: &Runtime, task: u32) -> String {
-    if task == NOBODY || task >= rt.tasks.created() {
+    if task == NO_TASK || task >= rt.tasks.created() {
         return "nobody".into();
     }
     known_task_name(rt.tasks.with_earlier(), task)

@@ -81,7 +81,7 @@ impl OrderedAtomics {
         };
         let executions = self.given_up;
         note.push_str(&format!(
-            "; the search started anew {times}, for the last time after execution {executions}"
+            "; the search restarted {times}, for the last time after execution {executions}"
         ));
         note
     }

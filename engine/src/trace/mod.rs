@@ -175,7 +175,7 @@ impl Trace {
     }
 
     /// Returns an empty trace with this amount of analysis, in which rounds can be elided if they can here.
-    pub fn anew(&self, detail: Analysis) -> Trace {
+    pub fn cleared(&self, detail: Analysis) -> Trace {
         Trace {
             elided: self.elided.is_some().then(Box::default),
             ..Trace::new(detail)

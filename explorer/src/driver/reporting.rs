@@ -10,7 +10,7 @@ use super::{OnProgress, Progress};
 use crate::classify;
 use crate::minimise::{Deadline, Minimiser};
 use crate::report::{Finding, Limit, PlainAccesses, Report, count, narrowed};
-use crate::settings::Settings;
+use crate::settings::{Reduction, Settings};
 use intermezzo_engine::runtime::{Executor, Reported};
 use intermezzo_engine::schedule::Premises;
 use intermezzo_engine::strategy::Coverage;
@@ -135,7 +135,11 @@ impl Outcome<'_> {
         report.breakpoints = tally.breakpoints.clone();
         let status = worker.status(tally.executions);
         report.blocked = status.blocked;
-        report.reduction = status.reduction;
+        report.reduction = match (kind, settings.reduction) {
+            // Its search runs every schedule of the points that are left.
+            (Kind::OfSettings, Reduction::OrderedAtomics) => "ordered-atomics",
+            _ => status.reduction,
+        };
         report.estimate = match (ended, done[0].share) {
             (Some(_), Some(share)) => Some(Estimate::new(share, report.executions, elapsed)),
             _ => None,
@@ -346,9 +350,9 @@ fn assumed_note(loops: usize, given_up: GivenUp) -> String {
     let GivenUp { times, executions } = given_up;
     let restarts = match times {
         0 => String::new(),
-        1 => format!("; the search started anew once, after {executions} executions that are not counted"),
+        1 => format!("; the search restarted once, after {executions} executions that are not counted"),
         times => format!(
-            "; the search started anew {times} times, after {executions} executions that are not counted"
+            "; the search restarted {times} times, after {executions} executions that are not counted"
         ),
     };
     format!(
@@ -364,9 +368,9 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
         places => format!("{places} places in the source are schedule points"),
     };
     let restarts = match given_up.times {
-        0 => "the search ended before it started anew".to_owned(),
+        0 => "the search ended before it restarted".to_owned(),
         _ => format!(
-            "the search started anew, after {} that {} not counted",
+            "the search restarted, after {} that {} not counted",
             count(given_up.executions, "execution"),
             if given_up.executions == 1 { "is" } else { "are" },
         ),

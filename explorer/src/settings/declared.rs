@@ -137,7 +137,10 @@ pub(super) const SETTINGS: &[Setting] = &[
         "reduction",
         ("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`"),
         "Method of leaving out executions that show nothing new",
-        |s, v| one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
+        |s, v| match v {
+            "bpor" => Err("there is no reduction `bpor` any more: give `dpor` with a bound on `preemptions`".into()),
+            _ => one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
+        },
         |s| name_of(&Reduction::ALL, s.reduction),
     )
     .in_checkpoints(),

@@ -208,7 +208,7 @@ fn an_atomic_that_orders_another_has_schedule_points_alone() {
     assert_eq!(
         report.notes(),
         [
-            "ordered-atomics: schedule points only at atomic 2.1; the search started anew once, for the last time after \
+            "ordered-atomics: schedule points only at atomic 2.1; the search restarted once, for the last time after \
              execution 1"
         ]
     );

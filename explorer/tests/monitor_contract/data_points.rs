@@ -205,7 +205,7 @@ fn what_comes_of_a_race_is_seen() {
         let report = explore(true);
         let note = report.notes().iter().find(|note| note.starts_with("races: "));
         let note = note.unwrap_or_else(|| panic!("{report}"));
-        assert!(note.contains("the search started anew, after"), "{note}");
+        assert!(note.contains("the search restarted, after"), "{note}");
         assert!(
             report.findings().iter().all(|finding| finding.replays.is_none()),
             "{report}"

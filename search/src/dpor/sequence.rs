@@ -389,8 +389,8 @@ impl Sequence {
         };
         // The second step of the race does not wait for steps that it came after only in between. Steps that its task
         // knew of still come before it, and so do conflicting ones.
-        let anew = self.reversed == Some(number);
-        let known = if anew {
+        let reversed = self.reversed == Some(number);
+        let known = if reversed {
             trace.known_before(number)
         } else {
             trace.known_by(number)
@@ -400,7 +400,7 @@ impl Sequence {
                 || known
                     .get(earlier.task as usize)
                     .is_some_and(|&entries| entries >= earlier.index)
-                || anew && trace.could_conflict(earlier.step as usize, number)
+                || reversed && trace.could_conflict(earlier.step as usize, number)
         };
         !before.iter().any(precedes)
     }

@@ -1,8 +1,8 @@
 //! The table of all settings in the guide, made from their declarations.
 
 use super::read::root;
-use intermezzo::Settings;
 use intermezzo::settings::Setting;
+use intermezzo::{Settings, StrategyKind};
 use std::fs;
 
 const PAGE: &str = "docs/guide/src/settings.md";
@@ -13,7 +13,11 @@ fn row(setting: &Setting) -> String {
     let Setting {
         name, help, accepts, ..
     } = setting;
-    let defaults = Settings::default();
+    // A test's: an explorer in code is depth-first.
+    let defaults = Settings {
+        strategy: StrategyKind::Auto,
+        ..Settings::default()
+    };
     let default = defaults.values().find(|(known, _)| known == name);
     let (_, default) = default.expect("every setting has a value");
     // A pipe would end the cell.

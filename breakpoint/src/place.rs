@@ -265,7 +265,7 @@ impl<'a, Kind, When: Fn() -> bool, J: Joint> Place<'a, Kind, When, J> {
             while_held: self.while_held,
             refined: self.refined,
             guarded,
-            site,
+            site: Some(site),
         };
         match controller {
             Some(controller) => (controller.visit(visit), true),

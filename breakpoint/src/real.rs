@@ -206,8 +206,8 @@ impl Shared {
     /// Logs the outcome of the visit.
     fn tell(&self, what: &str, visit: &Visit<'_>) {
         let statistics = self.table.statistics().find(|known| known.name == visit.name);
-        if let Some(statistics) = statistics {
-            log::event(what, visit.site, statistics);
+        if let (Some(statistics), Some(site)) = (statistics, visit.site) {
+            log::event(what, site, statistics);
         }
     }
 }

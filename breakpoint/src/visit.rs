@@ -52,6 +52,6 @@ pub struct Visit<'a> {
     pub refined: Refinements,
     /// `true` if the end of its step will be reported, if it goes first.
     pub guarded: bool,
-    /// Its source place.
-    pub site: &'static Location<'static>,
+    /// Its place in the source, if the code names the breakpoint there.
+    pub site: Option<&'static Location<'static>>,
 }

@@ -20,6 +20,7 @@ pub mod record;
 pub mod runtime;
 pub mod schedule;
 pub mod scope;
+pub mod site;
 pub mod sites;
 pub mod source;
 pub mod store;

@@ -2,7 +2,6 @@
 
 use intermezzo_breakpoint::Spot;
 use std::fmt;
-use std::panic::Location;
 
 /// Places in the source: a part of the value of the setting `data_points`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,11 +43,11 @@ impl Sites {
     }
 
     /// Returns `true` if this is one of the places.
-    pub fn hold(&self, site: &Location<'_>) -> bool {
-        let path: Vec<&str> = components(site.file()).collect();
+    pub fn hold(&self, site: crate::site::Place) -> bool {
+        let path: Vec<&str> = components(site.file).collect();
         let holds = |place: &Place| {
-            place.line == site.line()
-                && place.column.is_none_or(|column| column == site.column())
+            place.line == site.line
+                && place.column.is_none_or(|column| column == site.column)
                 && path.ends_with(&place.file.iter().map(String::as_str).collect::<Vec<_>>())
         };
         self.0.iter().any(holds)
@@ -99,8 +98,8 @@ mod tests {
 
     #[test]
     fn places_are_file_and_line() {
-        let here = Location::caller();
-        let (line, column) = (here.line(), here.column());
+        let here = crate::site::Site::caller().place();
+        let (line, column) = (here.line, here.column);
         for (text, holds) in [
             (format!("sites.rs:{line}"), true),
             (format!("./src/sites.rs:{line}:{column}"), true),

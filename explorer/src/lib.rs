@@ -29,6 +29,7 @@ pub mod schedule {
 
 /// Strategies, which decide the schedule that is run next.
 pub mod search {
+    pub use intermezzo_engine::site::{Place, Site};
     pub use intermezzo_search::{
         BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, Idle, Interesting,
         IterativeDelayBounding, IterativePreemptionBounding, Needs, Operation, Parallel, Plan, Prefix,

@@ -11,7 +11,6 @@ pub use std::alloc::{GlobalAlloc, Layout, LayoutError, System, handle_alloc_erro
 use intermezzo_engine::runtime::{Engine, Site};
 use intermezzo_sdk::{BlockKind, SyncVar};
 use std::fmt;
-use std::panic::Location;
 
 /// Allocates memory of that layout: `std::alloc::alloc`. Returns null if there is none.
 ///
@@ -21,7 +20,7 @@ use std::panic::Location;
 #[track_caller]
 pub unsafe fn alloc(layout: Layout) -> *mut u8 {
     // SAFETY: as the caller says.
-    allocated(unsafe { std::alloc::alloc(layout) }, layout, Location::caller())
+    allocated(unsafe { std::alloc::alloc(layout) }, layout, Site::caller())
 }
 
 /// Allocates zeroed memory of that layout: `std::alloc::alloc_zeroed`. Returns null if there is none.
@@ -33,7 +32,7 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
 pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
     // SAFETY: as the caller says.
     let pointer = unsafe { std::alloc::alloc_zeroed(layout) };
-    allocated(pointer, layout, Location::caller())
+    allocated(pointer, layout, Site::caller())
 }
 
 /// Frees memory: `std::alloc::dealloc`.
@@ -43,7 +42,7 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
 /// reports.
 #[track_caller]
 pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
-    let site = Location::caller();
+    let site = Site::caller();
     match kept(ptr) {
         Some((engine, block)) => engine.block_released(block, site),
         // SAFETY: as the caller says; no execution has the memory.
@@ -60,7 +59,7 @@ pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
 #[must_use]
 #[track_caller]
 pub unsafe fn realloc(ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-    let site = Location::caller();
+    let site = Site::caller();
     let Some((engine, block)) = kept(ptr) else {
         // SAFETY: as the caller says; no execution has the memory.
         return unsafe { std::alloc::realloc(ptr, layout, new_size) };
@@ -114,7 +113,7 @@ impl<T> Track<T> {
     /// Creates a tracked value.
     #[track_caller]
     pub fn new(value: T) -> Track<T> {
-        let site = Location::caller();
+        let site = Site::caller();
         let engine = Engine::current().filter(|engine| engine.hears_of_blocks());
         let block = engine.map(|engine| {
             let block = engine.note_block(BlockKind::Value, 0, size_of::<T>());

@@ -20,7 +20,6 @@ use intermezzo_engine::runtime::{
 };
 use std::cmp::Ordering;
 use std::fmt;
-use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The identity of a cell, whose end is published.
@@ -161,7 +160,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     pub fn get(&self) -> *mut T {
-        self.0.access(Does::GivePointer, Location::caller())
+        self.0.access(Does::GivePointer, Site::caller())
     }
 
     /// Calls the closure with a pointer to the value for reading, which is valid as long as the closure runs. Not in
@@ -169,7 +168,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        read(self.0.access(Does::Read, Location::caller()))
+        read(self.0.access(Does::Read, Site::caller()))
     }
 
     /// Calls the closure with a pointer to the value for writing, which is valid as long as the closure runs. Not in
@@ -177,13 +176,13 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline]
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        write(self.0.access(Does::Write, Location::caller()))
+        write(self.0.access(Does::Write, Site::caller()))
     }
 
     /// Returns the value of a cell that is not shared. Counts as a write.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.0.data_mut(Location::caller())
+        self.0.data_mut(Site::caller())
     }
 }
 
@@ -232,14 +231,14 @@ impl<T> Cell<T> {
     #[track_caller]
     pub fn replace(&self, value: T) -> T {
         // SAFETY: a cell never lends its value, and is not `Sync`.
-        unsafe { self.0.access(Does::Write, Location::caller()).replace(value) }
+        unsafe { self.0.access(Does::Write, Site::caller()).replace(value) }
     }
 
     /// Exchanges the values of two cells.
     #[inline]
     #[track_caller]
     pub fn swap(&self, other: &Cell<T>) {
-        let site = Location::caller();
+        let site = Site::caller();
         if std::ptr::eq(self, other) {
             return;
         }
@@ -268,7 +267,7 @@ impl<T: Copy> Cell<T> {
     #[track_caller]
     pub fn get(&self) -> T {
         // SAFETY: as for `replace`.
-        unsafe { self.0.access(Does::Read, Location::caller()).read() }
+        unsafe { self.0.access(Does::Read, Site::caller()).read() }
     }
 
     /// Replaces the value by the result of `f` for it.
@@ -284,13 +283,13 @@ impl<T: ?Sized> Cell<T> {
     #[inline]
     #[track_caller]
     pub fn as_ptr(&self) -> *mut T {
-        self.0.place(Location::caller())
+        self.0.place(Site::caller())
     }
 
     /// Returns the value of a cell that is not shared. Counts as a write.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.0.data_mut(Location::caller())
+        self.0.data_mut(Site::caller())
     }
 }
 

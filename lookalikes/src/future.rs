@@ -11,7 +11,7 @@ use crate::thread;
 use intermezzo_engine::runtime::{Gates, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -57,7 +57,7 @@ impl Wake for Call {
 /// waker's call an `unpark`.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    block_on_at(future, Location::caller())
+    block_on_at(future, Site::caller())
 }
 
 fn block_on_at<F: Future>(future: F, site: Site) -> F::Output {
@@ -105,7 +105,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let site = Location::caller();
+    let site = Site::caller();
     let progress = Arc::new(Gated::new(Progress::default()));
     let shared = progress.clone();
     let thread = thread::spawn(move || {
@@ -143,11 +143,9 @@ impl<T> JoinHandle<T> {
     pub fn is_finished(&self) -> bool {
         let looked = self
             .progress
-            .perform(SyncVarOp::TaskCheck, Location::caller(), When::Now, |progress| {
-                Did {
-                    read: u64::from(progress.complete),
-                    ..Did::just(SyncVarOp::TaskCheck, progress.complete)
-                }
+            .perform(SyncVarOp::TaskCheck, Site::caller(), When::Now, |progress| Did {
+                read: u64::from(progress.complete),
+                ..Did::just(SyncVarOp::TaskCheck, progress.complete)
             });
         looked.expect("a look waits for nothing")
     }
@@ -170,7 +168,7 @@ impl<T> Future for JoinHandle<T> {
         let mut waker = Some(context.waker().clone());
         let complete = self
             .progress
-            .perform(SyncVarOp::Park, Location::caller(), When::Now, |progress| {
+            .perform(SyncVarOp::Park, Site::caller(), When::Now, |progress| {
                 if progress.complete {
                     return Did::just(SyncVarOp::Park, true);
                 }

@@ -27,10 +27,9 @@ pub use block::atomically;
 pub use operation::Operations;
 pub use preemption::{preemptions_off, preemptions_on};
 
-use intermezzo_engine::runtime::{Access, Engine};
+use intermezzo_engine::runtime::{Access, Engine, Site};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
-use std::panic::Location;
 
 /// Chooses a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
 ///
@@ -38,19 +37,13 @@ use std::panic::Location;
 /// Outside an exploration, if `n` is 0. Inside one that is a finding.
 #[track_caller]
 pub fn choose(n: usize) -> usize {
-    let site = Location::caller();
+    let site = Site::caller();
     let Some(engine) = Engine::current() else {
         assert!(n > 0, "choose(0): there is nothing to choose from");
         return 0;
     };
     let Ok(alternatives @ 1..) = u32::try_from(n) else {
-        engine.misuse(format!(
-            "choose({n}) at {}:{}:{}: give 1 to {}",
-            site.file(),
-            site.line(),
-            site.column(),
-            u32::MAX
-        ));
+        engine.misuse(format!("choose({n}) at {site}: give 1 to {}", u32::MAX));
     };
     let access = Access::nowhere(SyncVarOp::Choice, site);
     engine.point(access);

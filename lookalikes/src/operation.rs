@@ -1,8 +1,7 @@
 //! Operations of an object under test: their beginnings and ends, for checkers of histories.
 
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, VarKind};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
-use std::panic::Location;
 
 /// Marks for the operations of one object under test.
 ///
@@ -33,7 +32,7 @@ impl Operations {
     #[track_caller]
     pub fn call(&self, number: u64) {
         if let Some(engine) = Engine::current() {
-            let site = Location::caller();
+            let site = Site::caller();
             let (var, _) = self.0.inside(engine, site);
             let access = Access::new(SyncVarOp::OperationCall, var, site);
             engine.enter(access);
@@ -45,7 +44,7 @@ impl Operations {
     #[track_caller]
     pub fn returned(&self, number: u64) {
         if let Some(engine) = Engine::current() {
-            let site = Location::caller();
+            let site = Site::caller();
             let (var, _) = self.0.inside(engine, site);
             let access = Access::new(SyncVarOp::OperationReturn, var, site);
             engine.point(access);

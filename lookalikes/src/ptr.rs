@@ -7,7 +7,6 @@
 pub use std::ptr::*;
 
 use intermezzo_engine::runtime::{DataAccess, Does, Engine, Owner, Site};
-use std::panic::Location;
 
 /// Reports an access to this many bytes from that address on.
 #[inline]
@@ -27,14 +26,14 @@ fn track(address: usize, size: usize, does: Does, site: Site) {
 #[inline]
 #[track_caller]
 pub fn track_read<T>(src: *const T, bytes: usize) {
-    track(src.addr(), bytes, Does::Read, Location::caller());
+    track(src.addr(), bytes, Does::Read, Site::caller());
 }
 
 /// Tells the monitors that this many bytes are about to be written. Not in std.
 #[inline]
 #[track_caller]
 pub fn track_write<T>(dst: *mut T, bytes: usize) {
-    track(dst.addr(), bytes, Does::Write, Location::caller());
+    track(dst.addr(), bytes, Does::Write, Site::caller());
 }
 
 /// `std::ptr::read`

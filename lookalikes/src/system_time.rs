@@ -1,8 +1,7 @@
 //! `std::time::SystemTime`, on the virtual clock inside an exploration.
 
-use intermezzo_engine::runtime::Engine;
+use intermezzo_engine::runtime::{Engine, Site};
 use std::ops::{Add, AddAssign, Sub, SubAssign};
-use std::panic::Location;
 use std::time::{Duration, SystemTimeError};
 
 /// The beginning of 1970: `std::time::UNIX_EPOCH`.
@@ -35,9 +34,7 @@ impl SystemTime {
     pub fn now() -> SystemTime {
         SystemTime(match Engine::current() {
             Some(engine) => {
-                std::time::UNIX_EPOCH
-                    + BEGINNING
-                    + Duration::from_nanos(engine.look_at_clock(Location::caller()))
+                std::time::UNIX_EPOCH + BEGINNING + Duration::from_nanos(engine.look_at_clock(Site::caller()))
             }
             None => std::time::SystemTime::now(),
         })

@@ -5,14 +5,13 @@ pub use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker, ready}
 
 use intermezzo_engine::runtime::{Access, Engine, Site};
 use intermezzo_sdk::SyncVarOp;
-use std::panic::Location;
 use std::pin::Pin;
 
 /// Returns a future that yields to others: futures of the same task, and other tasks.
 #[track_caller]
 pub fn yield_now() -> YieldNow {
     YieldNow {
-        site: Location::caller(),
+        site: Site::caller(),
         yielded: false,
     }
 }

@@ -4,9 +4,8 @@
 //! little at each read of the clock, by more and more while the task does nothing else: so a loop that waits for time
 //! to pass ends.
 
-use intermezzo_engine::runtime::Engine;
+use intermezzo_engine::runtime::{Engine, Site};
 use std::ops::{Add, AddAssign, Sub, SubAssign};
-use std::panic::Location;
 use std::sync::OnceLock;
 
 pub use super::system_time::{SystemTime, UNIX_EPOCH};
@@ -30,7 +29,7 @@ impl Instant {
     pub fn now() -> Instant {
         static ANCHOR: OnceLock<std::time::Instant> = OnceLock::new();
         let since = match Engine::current() {
-            Some(engine) => Duration::from_nanos(engine.look_at_clock(Location::caller())),
+            Some(engine) => Duration::from_nanos(engine.look_at_clock(Site::caller())),
             None => ANCHOR.get_or_init(std::time::Instant::now).elapsed(),
         };
         Instant(BEGINNING + since)

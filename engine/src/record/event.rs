@@ -1,8 +1,8 @@
 //! The record of an execution: one entry per visible operation, flat.
 
-use super::{Access, Site};
+use super::Access;
+use crate::site::Site;
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
-use std::panic::Location;
 
 /// One event of an execution, as recorded.
 #[derive(Clone, Copy)]
@@ -31,8 +31,7 @@ impl Event {
     /// Returns `true` if this event is the same operation, at the same place and by the same task, as this access.
     #[inline(always)]
     fn is_like(&self, task: u32, access: &Access) -> bool {
-        (self.task, self.op, self.var) == (task, access.op, access.var)
-            && std::ptr::eq(self.site, access.site)
+        (self.task, self.op, self.var) == (task, access.op, access.var) && self.site.is_same_word(access.site)
     }
 }
 
@@ -123,7 +122,7 @@ impl Events {
 
     fn grow(&mut self) {
         let blank = Event {
-            site: Location::caller(),
+            site: Site::caller(),
             read: 0,
             written: 0,
             task: 0,

@@ -1,13 +1,10 @@
 //! The engine's side of a task: its next operation, its creator, and its own state.
 
 use super::var::Gates;
+use crate::site::Site;
 use intermezzo_sdk::{MemoryOrder, SyncVar, SyncVarOp};
 use std::any::Any;
-use std::panic::Location;
 use std::sync::Arc;
-
-/// A place in the source.
-pub type Site = &'static Location<'static>;
 
 /// A visible operation: its kind, its variable, and its place in the source.
 #[derive(Clone, Copy)]

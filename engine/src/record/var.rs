@@ -5,8 +5,8 @@
 //! channel has its receiving gate closed. The engine keeps the set of enabled tasks in step, and needs to know nothing
 //! else about locks, channels or barriers.
 
-use super::task::Site;
 use super::task_set::TaskSet;
+use crate::site::Site;
 
 /// The gates of a variable, as bits. The owner defines the meaning of each.
 pub type Gates = u8;

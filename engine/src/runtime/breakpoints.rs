@@ -16,9 +16,10 @@ use super::ready::Ready;
 use super::tasks::Tasks;
 use super::{Engine, Runtime};
 use crate::described::BreakpointFigures;
-use crate::record::{Access, NO_TASK, Site, Status, WaitLimits, gate};
+use crate::record::{Access, NO_TASK, Status, WaitLimits, gate};
+use crate::site::{Place, Site};
 use intermezzo_breakpoint::{
-    Armings, Arrived, Meeting, Objects, Passed, Refinements, Role, Table, Ticket, Visit, Where,
+    Armings, Arrived, Meeting, Objects, Passed, Refinements, Role, Spot, Table, Ticket, Visit, Where,
 };
 use intermezzo_sdk::SyncVarOp;
 use std::collections::HashMap;
@@ -183,15 +184,19 @@ impl Breakpoints {
     /// Returns the sides of armed breakpoints at a place.
     fn sides_at(&mut self, site: Site) -> Vec<Side> {
         let Breakpoints { sides, armings, .. } = self;
+        let is_at = |spot: &Spot| {
+            let Place { file, line, column } = site.place();
+            spot.is_at(file, line, column)
+        };
         let sides_of = |(arming, armed): (usize, &intermezzo_breakpoint::Arming)| {
             let role = match &armed.place {
-                Where::Before { first, second } => match (first.is_at(site), second.is_at(site)) {
+                Where::Before { first, second } => match (is_at(first), is_at(second)) {
                     (true, true) => Some(Role::Either),
                     (true, false) => Some(Role::First),
                     (false, true) => Some(Role::Second),
                     (false, false) => None,
                 },
-                Where::Deadlock(spots) => spots.iter().any(|spot| spot.is_at(site)).then_some(Role::Either),
+                Where::Deadlock(spots) => spots.iter().any(is_at).then_some(Role::Either),
                 Where::Named(_) => None,
             };
             role.map(|role| Side { arming, role })
@@ -348,7 +353,7 @@ impl Runtime {
                 while_held: None,
                 refined: Refinements::default(),
                 guarded: false,
-                site: access.site,
+                site: None,
             };
             let arrived = if locks {
                 let Breakpoints { table, parked, .. } = &mut *breakpoints;
@@ -485,9 +490,9 @@ impl Engine {
     /// Visits a place of a breakpoint with the current task; returns when the task may continue.
     pub(crate) fn visit_breakpoint(self, mut visit: Visit<'_>) -> Passed {
         let current = self.task();
-        if self.in_teardown() {
+        let Some(site) = visit.site.filter(|_| !self.in_teardown()) else {
             return Passed::default();
-        }
+        };
         // The runtime is released while predicates of the test run; places that they reach have no effect.
         let Some(mut breakpoints) = self.with(|rt| rt.constraints.breakpoints.take()) else {
             return Passed::default();
@@ -510,7 +515,7 @@ impl Engine {
             Goes::On(passed) => passed,
             Goes::Later => {
                 let var = self.task_var(current);
-                let access = Access::nowhere(SyncVarOp::Yield, visit.site);
+                let access = Access::nowhere(SyncVarOp::Yield, site.into());
                 self.wait(access, var, gate::PASSED, WaitLimits::default());
                 self.with(|rt| {
                     let breakpoints = rt.constraints.breakpoints.as_mut();

@@ -11,7 +11,8 @@
 //! The distance does not depend on other tasks. So their steps commute with a read, unless they touch the clock.
 
 use super::{Engine, Runtime};
-use crate::record::{Access, Event, Site, VarKind};
+use crate::record::{Access, Event, VarKind};
+use crate::site::Site;
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::time::Duration;

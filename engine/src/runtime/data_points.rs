@@ -11,7 +11,7 @@
 
 use super::Runtime;
 use super::listen::Memory;
-use crate::record::Site;
+use crate::site::Site;
 use crate::sites::Sites;
 use intermezzo_sdk::{FindingKind, SiteId};
 use std::collections::{BTreeSet, HashMap};
@@ -73,8 +73,8 @@ impl DataPoints {
     /// Returns `true` if an access at this place is a schedule point.
     #[inline]
     pub(super) fn is_point(&mut self, site: Site) -> bool {
-        let address = std::ptr::from_ref(site).addr();
-        let at = address / align_of_val(site) % OTHERS;
+        let address = site.word();
+        let at = address / Site::APART % OTHERS;
         if self.others[at] == address {
             return false;
         }
@@ -90,7 +90,7 @@ impl DataPoints {
         let DataPoints { given, places, .. } = self;
         let (is_point, hash) = *self.known.entry(site).or_insert_with(|| {
             let hash = hash(site);
-            (places.contains(&hash) || given.hold(site), hash)
+            (places.contains(&hash) || given.hold(site.place()), hash)
         });
         if is_point {
             self.met.insert(hash);

@@ -3,11 +3,11 @@
 use super::breakpoints::Breakpoints;
 use super::teardown::serve;
 use super::{Abnormal, Engine, ExecutionOutcome, FailureContext, PanicNote, Runtime, Stop};
-use crate::record::{Site, VarKind};
+use crate::record::VarKind;
+use crate::site::Site;
 use crate::strategy::{CompletedExecution, Operation};
 use crate::trace::{Analysis, Ending, SoundReduction};
 use intermezzo_sdk::Interests;
-use std::panic::Location;
 use std::sync::Arc;
 
 impl Engine {
@@ -17,7 +17,7 @@ impl Engine {
             if rt.monitors.listeners.any() {
                 rt.tell_begin();
             }
-            rt.new_task(None, Location::caller())
+            rt.new_task(None, Site::caller())
         });
         let body = move || test();
         match main {

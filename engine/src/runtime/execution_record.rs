@@ -1,6 +1,7 @@
 //! The record of an execution: its events, and their order.
 
-use crate::record::{Events, Gates, Site, Task, Vars};
+use crate::record::{Events, Gates, Task, Vars};
+use crate::site::Site;
 use crate::strategy::Plan;
 use crate::trace::{Analysis, Aside, Class, Key, SoundReduction, Touch, Trace};
 use intermezzo_sdk::SyncVarOp;

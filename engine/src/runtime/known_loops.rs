@@ -13,7 +13,8 @@
 //! but with a count that no variable holds. And if a shorter known round ends like a longer unknown one, the first
 //! reads of the longer one are not waited for.
 
-use crate::record::{Event, Site};
+use crate::record::Event;
+use crate::site::{Place, Site};
 use intermezzo_sdk::SyncVarOp;
 
 /// The largest number of operations in a round.
@@ -94,11 +95,12 @@ impl KnownLoops {
 
 /// Returns the hash of a round that has one more operation before it (FNV-1a).
 fn extended(hash: u64, op: SyncVarOp, site: Site) -> u64 {
+    let Place { file, line, column } = site.place();
     let mut hash = hash ^ 0xcbf2_9ce4_8422_2325;
     let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    site.file().bytes().for_each(&mut add);
-    site.line().to_le_bytes().into_iter().for_each(&mut add);
-    site.column().to_le_bytes().into_iter().for_each(&mut add);
+    file.bytes().for_each(&mut add);
+    line.to_le_bytes().into_iter().for_each(&mut add);
+    column.to_le_bytes().into_iter().for_each(&mut add);
     add(op as u8);
     hash
 }

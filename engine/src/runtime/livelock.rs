@@ -57,7 +57,7 @@ fn alike(a: &Event, b: &Event) -> bool {
         _ => (event.read, event.written),
     };
     let what = |event: &Event| (event.op, event.var, values(event));
-    what(a) == what(b) && std::ptr::eq(a.site, b.site)
+    what(a) == what(b) && a.site.is_same_word(b.site)
 }
 
 /// Returns one round of a task with these last events, if it loops.

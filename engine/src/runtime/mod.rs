@@ -83,7 +83,8 @@ pub use stop::{PanicNote, Stop};
 pub use task_api::LATE;
 pub use watchdog::{Doing, Hang};
 
-pub use crate::record::{Access, Gates, Local, Site, VarKind, WaitLimits, Wake, gate};
+pub use crate::record::{Access, Gates, Local, VarKind, WaitLimits, Wake, gate};
+pub use crate::site::Site;
 
 use crate::environment::Environment;
 use crate::record::{NO_TASK, Pending};

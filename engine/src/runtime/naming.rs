@@ -1,7 +1,8 @@
 //! Names of tasks, variables and places, for people. They depend only on the execution.
 
 use super::Runtime;
-use crate::record::{NO_TASK, Site, Task, VarKind, Vars};
+use crate::record::{NO_TASK, Task, VarKind, Vars};
+use crate::site::Site;
 
 /// Returns `main`, or the name that the creator gave the task, or `task 2`; a task of a task is `task 2.1`.
 pub(super) fn task_name(rt: &Runtime, task: u32) -> String {
@@ -72,5 +73,5 @@ pub fn var_identity(vars: &Vars, tasks: &[Task], var: u32) -> String {
 
 /// Returns `file:line:column`.
 pub fn site_name(site: Site) -> String {
-    format!("{}:{}:{}", site.file(), site.line(), site.column())
+    site.to_string()
 }

@@ -14,7 +14,8 @@
 
 use super::image::is_initial_static;
 use super::{Engine, Runtime};
-use crate::record::{Gates, Site, VAR_BITS, VARS_MAX, VarKind};
+use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
+use crate::site::Site;
 use std::cell::UnsafeCell;
 use std::collections::{BTreeMap, HashMap};
 use std::mem::{MaybeUninit, size_of};
@@ -218,9 +219,9 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         }
         if id != UNUSED {
             engine.misuse(format!(
-                "the {} used at {}:{}:{} was already used before this execution began: in an earlier execution, or \
+                "the {} used at {site} was already used before this execution began: in an earlier execution, or \
                  outside the exploration. Create it inside the test, or make it a `static`, which is fresh in each execution",
-                B::KIND.name(), site.file(), site.line(), site.column(),
+                B::KIND.name(),
             ));
         }
         if engine.with(|rt| rt.objects.vars.count()) >= VARS_MAX {

@@ -12,8 +12,8 @@
 
 use super::naming::var_name;
 use super::{Engine, Runtime};
-use crate::record::Site;
 use crate::scope::Scope;
+use crate::site::Site;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -110,9 +110,12 @@ impl Preemptible {
             not_in,
             ..
         } = self;
-        *sites.entry(site).or_insert_with(|| Place {
-            only_in: only_in.has(only_in.scope.entry_of_file(site.file())),
-            not_in: not_in.has(not_in.scope.entry_of_file(site.file())),
+        *sites.entry(site).or_insert_with(|| {
+            let file = site.place().file;
+            Place {
+                only_in: only_in.has(only_in.scope.entry_of_file(file)),
+                not_in: not_in.has(not_in.scope.entry_of_file(file)),
+            }
         })
     }
 

@@ -31,7 +31,8 @@ use super::naming::{site_name, var_name};
 use super::outcome::AwaitedVar;
 use super::{Engine, LATE, Runtime, Stop};
 use crate::environment::Environment;
-use crate::record::{Access, Event, Pending, Site, TaskSet, VarKind};
+use crate::record::{Access, Event, Pending, TaskSet, VarKind};
+use crate::site::Site;
 use crate::trace::SoundReduction;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 

@@ -3,8 +3,9 @@
 use super::naming::site_name;
 use super::stop::{PanicNote, Stop};
 use super::{Engine, Runtime, panic_count};
-use crate::record::{Access, Site, Status};
+use crate::record::{Access, Status};
 use crate::schedule::ChoiceKind;
+use crate::site::Site;
 use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;

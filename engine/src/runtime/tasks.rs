@@ -2,7 +2,8 @@
 
 use super::fiber::{Fiber, Room};
 use super::switch::{Entry, WorkerContext};
-use crate::record::{Access, Site, Status, Task};
+use crate::record::{Access, Status, Task};
+use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The next operation of a task, as searches see it.
 
+use crate::site::Site;
 use intermezzo_sdk::{SyncVar, SyncVarOp, TaskId};
-use std::panic::Location;
 
 /// The next operation of a task at a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,5 +13,5 @@ pub struct Operation {
     /// The variable, numbered by first use in the execution, or `SyncVar::NONE`.
     pub var: SyncVar,
     /// Its place in the source.
-    pub site: &'static Location<'static>,
+    pub site: Site,
 }

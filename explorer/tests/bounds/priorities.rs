@@ -49,7 +49,8 @@ fn a_priority_of_ones_own_decides() {
     assert!(
         learnt
             .iter()
-            .any(|operation| operation.task.0 == 3 && operation.site.file().ends_with("interleavings.rs"))
+            .any(|operation| operation.task.0 == 3
+                && operation.site.place().file.ends_with("interleavings.rs"))
     );
     assert!(learnt.len() > 90, "{}", learnt.len());
 }

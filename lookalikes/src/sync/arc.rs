@@ -12,12 +12,12 @@
 mod convert;
 mod share;
 
+use intermezzo_engine::site::Site;
 use intermezzo_sdk::SyncVarOp;
 use share::{STRONG, Share, Unborn, WEAK};
 use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
-use std::panic::Location;
 use std::pin::Pin;
 
 /// A handle on a value that lives as long as any of its handles: `std::sync::Arc`.
@@ -43,7 +43,7 @@ impl<T> Arc<T> {
     /// Returns a handle on a value that may keep a weak handle on itself.
     #[track_caller]
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(data_fn: F) -> Arc<T> {
-        let site = Location::caller();
+        let site = Site::caller();
         let (unborn, weak) = Unborn::new(std::mem::needs_drop::<T>(), site);
         let inner = std::sync::Arc::new_cyclic(|inner| {
             let weak = Weak {
@@ -79,7 +79,7 @@ impl<T> Arc<T> {
     /// It is not. The error holds the handle.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
-        let turn = this.share.turn(SyncVarOp::CountDown, Location::caller());
+        let turn = this.share.turn(SyncVarOp::CountDown, Site::caller());
         let Arc { share, inner } = this;
         match std::sync::Arc::try_unwrap(inner) {
             Ok(value) => {
@@ -96,7 +96,7 @@ impl<T> Arc<T> {
     /// Gives the handle up; returns the value if it was the last handle that kept it alive.
     #[track_caller]
     pub fn into_inner(this: Self) -> Option<T> {
-        let turn = this.share.turn(SyncVarOp::CountDown, Location::caller());
+        let turn = this.share.turn(SyncVarOp::CountDown, Site::caller());
         let Arc { share, inner } = this;
         share.retire(turn);
         std::sync::Arc::into_inner(inner)
@@ -162,7 +162,7 @@ impl<T: ?Sized> Arc<T> {
     /// Other std handles on the same value count as usual; their operations are not visible.
     #[track_caller]
     pub fn from_std(inner: std::sync::Arc<T>) -> Arc<T> {
-        let share = Share::with_counts(1, 0, std::mem::needs_drop::<T>(), Location::caller());
+        let share = Share::with_counts(1, 0, std::mem::needs_drop::<T>(), Site::caller());
         let arc = Arc { share, inner };
         arc.note_place();
         arc
@@ -195,9 +195,7 @@ impl<T: ?Sized> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
-        let turn = this
-            .share
-            .turn_of_borrower(SyncVarOp::CountRead, Location::caller());
+        let turn = this.share.turn_of_borrower(SyncVarOp::CountRead, Site::caller());
         let count = std::sync::Arc::strong_count(&this.inner);
         turn.looked(count);
         count
@@ -207,9 +205,7 @@ impl<T: ?Sized> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
-        let turn = this
-            .share
-            .turn_of_borrower(SyncVarOp::CountRead, Location::caller());
+        let turn = this.share.turn_of_borrower(SyncVarOp::CountRead, Site::caller());
         let count = std::sync::Arc::weak_count(&this.inner);
         turn.looked(count);
         count
@@ -219,7 +215,7 @@ impl<T: ?Sized> Arc<T> {
     #[must_use = "this returns a new `Weak` pointer, without modifying the original `Arc`"]
     #[track_caller]
     pub fn downgrade(this: &Self) -> Weak<T> {
-        let site = Location::caller();
+        let site = Site::caller();
         let turn = this.share.turn_of_borrower(SyncVarOp::CountUp, site);
         Weak {
             share: this.share.one_more(turn, site),
@@ -230,7 +226,7 @@ impl<T: ?Sized> Arc<T> {
     /// Returns the value, if this is the only handle of any kind.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        let turn = this.share.turn(SyncVarOp::CountRead, Location::caller());
+        let turn = this.share.turn(SyncVarOp::CountRead, Site::caller());
         let strong = std::sync::Arc::strong_count(&this.inner);
         let value = std::sync::Arc::get_mut(&mut this.inner);
         match value {
@@ -247,7 +243,7 @@ impl<T: ?Sized> Arc<T> {
     where
         T: MakeMut,
     {
-        let site = Location::caller();
+        let site = Site::caller();
         let turn = this.share.turn(SyncVarOp::CountRead, site);
         let strong = std::sync::Arc::strong_count(&this.inner);
         let moves = strong == 1 && std::sync::Arc::weak_count(&this.inner) > 0;
@@ -302,7 +298,7 @@ impl<T: ?Sized> Arc<T> {
     /// one is restored at most once.
     #[track_caller]
     pub unsafe fn from_raw(ptr: *const T) -> Arc<T> {
-        let site = Location::caller();
+        let site = Site::caller();
         // SAFETY: as the caller says.
         let inner = unsafe { std::sync::Arc::from_raw(ptr) };
         let share = Share::kept(ptr.addr(), site).unwrap_or_else(|| {
@@ -376,7 +372,7 @@ impl MakeMut for str {
 impl<T: ?Sized> Clone for Arc<T> {
     #[track_caller]
     fn clone(&self) -> Arc<T> {
-        let site = Location::caller();
+        let site = Site::caller();
         let turn = self.share.turn_of_borrower(SyncVarOp::CountUp, site);
         Arc {
             share: self.share.one_more(turn, site),
@@ -398,7 +394,7 @@ impl<T> Weak<T> {
     #[track_caller]
     pub const fn new() -> Weak<T> {
         Weak {
-            share: Share::nowhere(Location::caller()),
+            share: Share::nowhere(Site::caller()),
             inner: std::sync::Weak::new(),
         }
     }
@@ -409,7 +405,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use = "this returns a new `Arc`, without modifying the original weak pointer"]
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
-        let site = Location::caller();
+        let site = Site::caller();
         let turn = self.share.turn_of_borrower(SyncVarOp::CountUp, site);
         match self.inner.upgrade() {
             Some(inner) => {
@@ -430,9 +426,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn strong_count(&self) -> usize {
-        let turn = self
-            .share
-            .turn_of_borrower(SyncVarOp::CountRead, Location::caller());
+        let turn = self.share.turn_of_borrower(SyncVarOp::CountRead, Site::caller());
         let count = self.inner.strong_count();
         turn.looked(count);
         count
@@ -442,9 +436,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn weak_count(&self) -> usize {
-        let turn = self
-            .share
-            .turn_of_borrower(SyncVarOp::CountRead, Location::caller());
+        let turn = self.share.turn_of_borrower(SyncVarOp::CountRead, Site::caller());
         let count = self.inner.weak_count();
         turn.looked(count);
         count
@@ -477,7 +469,7 @@ impl<T: ?Sized> Weak<T> {
     /// The pointer came from `into_raw`, and each handle that was turned into one is restored at most once.
     #[track_caller]
     pub unsafe fn from_raw(ptr: *const T) -> Weak<T> {
-        let site = Location::caller();
+        let site = Site::caller();
         // SAFETY: as the caller says.
         let inner = unsafe { std::sync::Weak::from_raw(ptr) };
         Weak {
@@ -490,7 +482,7 @@ impl<T: ?Sized> Weak<T> {
 impl<T: ?Sized> Clone for Weak<T> {
     #[track_caller]
     fn clone(&self) -> Weak<T> {
-        let site = Location::caller();
+        let site = Site::caller();
         let turn = self.share.turn_of_borrower(SyncVarOp::CountUp, site);
         Weak {
             share: self.share.one_more(turn, site),

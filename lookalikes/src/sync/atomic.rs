@@ -10,9 +10,8 @@ pub use ops::Atomic;
 pub use primitive::Primitive;
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
-use intermezzo_engine::runtime::{Access, Engine};
+use intermezzo_engine::runtime::{Access, Engine, Site};
 use intermezzo_sdk::{MemoryOrder, SyncVar, SyncVarOp};
-use std::panic::Location;
 
 /// `std::sync::atomic::AtomicBool`
 pub type AtomicBool = Atomic<bool>;
@@ -55,7 +54,7 @@ pub fn fence(order: Ordering) {
                 op: SyncVarOp::Fence,
                 order: memory_order(order),
                 var: SyncVar::NONE.0,
-                site: Location::caller(),
+                site: Site::caller(),
             };
             engine.point(access);
             // Under sequential consistency a fence commutes with everything: an event, but no schedule point.

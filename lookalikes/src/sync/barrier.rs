@@ -3,10 +3,10 @@
 //! Arriving is a visible operation. Passing is not: it commutes with all other operations, so waiting tasks pass as
 //! soon as the leader has arrived.
 
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, VarKind, WaitLimits, gate};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 struct BarrierBody {
     raw: std::sync::Barrier,
@@ -71,7 +71,7 @@ impl Barrier {
     /// Waits until all threads have arrived. The barrier can be used again at once.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
-        let site = Location::caller();
+        let site = Site::caller();
         let Some(engine) = Engine::current() else {
             // SAFETY: std's barrier is shared.
             let raw = unsafe { &(*self.object.outside()).raw };

@@ -11,7 +11,7 @@ use intermezzo_engine::runtime::{
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::{LockResult, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ impl Condvar {
     /// The mutex is poisoned when it is taken again.
     #[track_caller]
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        let (guard, _) = self.wait_for(guard, None, Location::caller());
+        let (guard, _) = self.wait_for(guard, None, Site::caller());
         guard
     }
 
@@ -99,8 +99,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         ms: u32,
     ) -> LockResult<(MutexGuard<'a, T>, bool)> {
-        let (guard, timed_out) =
-            self.wait_for(guard, Some(Duration::from_millis(ms.into())), Location::caller());
+        let (guard, timed_out) = self.wait_for(guard, Some(Duration::from_millis(ms.into())), Site::caller());
         paired(guard, !timed_out)
     }
 
@@ -114,7 +113,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         limit: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        let (guard, timed_out) = self.wait_for(guard, Some(limit), Location::caller());
+        let (guard, timed_out) = self.wait_for(guard, Some(limit), Site::caller());
         paired(guard, WaitTimeoutResult(timed_out))
     }
 
@@ -197,10 +196,10 @@ impl Condvar {
         unsafe { (*body).waiters.push(me) };
         engine.change_gates(own, 0, gate::NOTIFIED);
         let Released::Inside { var: locked } = guard.release() else {
+            let place = site.place();
             engine.misuse(format!(
                 "{}:{}: a guard taken outside the exploration is used inside",
-                site.file(),
-                site.line()
+                place.file, place.line
             ));
         };
         free(engine, locked);
@@ -237,13 +236,13 @@ impl Condvar {
     /// Wakes one waiter, if there is any.
     #[track_caller]
     pub fn notify_one(&self) {
-        self.notify(SyncVarOp::NotifyOne, Location::caller());
+        self.notify(SyncVarOp::NotifyOne, Site::caller());
     }
 
     /// Wakes all waiters.
     #[track_caller]
     pub fn notify_all(&self) {
-        self.notify(SyncVarOp::NotifyAll, Location::caller());
+        self.notify(SyncVarOp::NotifyAll, Site::caller());
     }
 
     fn notify(&self, op: SyncVarOp, site: Site) {

@@ -1,10 +1,11 @@
 //! `std::sync::LazyLock`. Closure and value are inside the object, so that a static one is fresh in every execution.
 
 use super::once::Initialisation;
+use intermezzo_engine::site::Site;
 use std::fmt;
 use std::mem::replace;
 use std::ops::{Deref, DerefMut};
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// The content of a lazy value.
 enum Lazy<T, F> {
@@ -43,7 +44,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// The closure panics, or did before.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
-        let value = this.initialisation.call(Location::caller(), true, |_, lazy| {
+        let value = this.initialisation.call(Site::caller(), true, |_, lazy| {
             // SAFETY: only the initialising call accesses the closure and the place; no reference is held while the
             // closure runs.
             let Lazy::Closure(f) = (unsafe { replace(&mut *lazy, Lazy::Spent) }) else {
@@ -80,7 +81,7 @@ impl<T, F> LazyLock<T, F> {
     /// Returns the value, if it was made.
     #[track_caller]
     pub fn get(this: &LazyLock<T, F>) -> Option<&T> {
-        let value = this.initialisation.look(Location::caller())?;
+        let value = this.initialisation.look(Site::caller())?;
         Some(this.ready(value))
     }
 

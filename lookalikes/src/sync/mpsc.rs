@@ -5,16 +5,17 @@ mod channel;
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
 use channel::{Receiving, Sending};
+use intermezzo_engine::site::Site;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Duration;
 
 /// Returns an unbounded channel: sending never waits.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    let (sending, receiving) = channel::ends(None, Location::caller());
+    let (sending, receiving) = channel::ends(None, Site::caller());
     (
         Sender { sending },
         Receiver {
@@ -28,7 +29,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// message is received.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-    let (sending, receiving) = channel::ends(Some(bound), Location::caller());
+    let (sending, receiving) = channel::ends(Some(bound), Site::caller());
     (
         SyncSender { sending },
         Receiver {
@@ -69,7 +70,7 @@ impl<T> Sender<T> {
     /// The receiver is gone. The error holds the message.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
-        self.sending.send(t, Location::caller())
+        self.sending.send(t, Site::caller())
     }
 }
 
@@ -80,7 +81,7 @@ impl<T> SyncSender<T> {
     /// The receiver is gone. The error holds the message.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
-        self.sending.send(t, Location::caller())
+        self.sending.send(t, Site::caller())
     }
 
     /// Sends a message if there is room; with a bound of 0, if the receiver waits.
@@ -89,7 +90,7 @@ impl<T> SyncSender<T> {
     /// There is no room, or the receiver is gone. The error holds the message.
     #[track_caller]
     pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
-        self.sending.try_send(t, Location::caller())
+        self.sending.try_send(t, Site::caller())
     }
 }
 
@@ -100,7 +101,7 @@ impl<T> Receiver<T> {
     /// There is none, and all senders are gone.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
-        self.receiving.recv(Location::caller())
+        self.receiving.recv(Site::caller())
     }
 
     /// Returns the next message, if it is there.
@@ -109,7 +110,7 @@ impl<T> Receiver<T> {
     /// There is none; the error says whether all senders are gone.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        self.receiving.try_recv(Location::caller())
+        self.receiving.try_recv(Site::caller())
     }
 
     /// Returns the next message, waiting for it at most this long.
@@ -120,7 +121,7 @@ impl<T> Receiver<T> {
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         // A time that no clock can represent is no limit.
         let limit = u64::try_from(timeout.as_nanos()).is_ok().then_some(timeout);
-        self.receiving.recv_within(limit, Location::caller())
+        self.receiving.recv_within(limit, Site::caller())
     }
 
     /// Returns an iterator over future messages, until all senders are gone.

@@ -6,7 +6,7 @@ use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -102,7 +102,7 @@ impl<T: ?Sized> Mutex<T> {
     /// The mutex is poisoned: a task panicked while it held it. The error holds the guard.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let site = Location::caller();
+        let site = Site::caller();
         match Engine::current() {
             Some(engine) => self.lock_inside(engine, site, SyncVarOp::LockAcquire),
             None => {
@@ -153,7 +153,7 @@ impl<T: ?Sized> Mutex<T> {
     /// It is not free (or, if the environment allows that, the attempt just fails), or it is poisoned.
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
-        let site = Location::caller();
+        let site = Site::caller();
         let Some(engine) = Engine::current() else {
             let body = self.object.outside();
             // SAFETY: the lock of std is shared.
@@ -199,13 +199,13 @@ impl<T: ?Sized> Mutex<T> {
     /// Returns `true` if a task panicked while it held the lock.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        poison::look(&self.object, Location::caller())
+        poison::look(&self.object, Site::caller())
     }
 
     /// Clears the mark that a task panicked while it held the lock.
     #[track_caller]
     pub fn clear_poison(&self) {
-        poison::clear(&self.object, Location::caller());
+        poison::clear(&self.object, Site::caller());
     }
 
     /// Returns the data of a mutex that is not shared.

@@ -7,7 +7,7 @@
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// Open while no task initialises: a call may proceed.
 const IDLE: Gates = 1;
@@ -110,7 +110,7 @@ impl<V> Initialisation<V> {
         let body = unsafe { &mut *self.object.get_mut() };
         (body.raw, body.phase) = (std::sync::Once::new(), phase);
         if let Some(engine) = Engine::current() {
-            let (var, _) = self.object.inside(engine, Location::caller());
+            let (var, _) = self.object.inside(engine, Site::caller());
             engine.set_gates(var, phase.gates());
         }
     }
@@ -333,7 +333,7 @@ impl Once {
     /// `f` panics, or the closure of an earlier call did.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
-        self.initialisation.call(Location::caller(), false, |_, _| f());
+        self.initialisation.call(Site::caller(), false, |_, _| f());
     }
 
     /// Runs `f` if no call has ended without a panic; waits if another task runs one.
@@ -343,13 +343,13 @@ impl Once {
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
         self.initialisation
-            .call(Location::caller(), true, |state, _| f(state));
+            .call(Site::caller(), true, |state, _| f(state));
     }
 
     /// Returns `true` if a call has ended without a panic.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
-        self.initialisation.look(Location::caller()).is_some()
+        self.initialisation.look(Site::caller()).is_some()
     }
 
     /// Waits until a call of another task has ended.
@@ -358,13 +358,13 @@ impl Once {
     /// That call panicked.
     #[track_caller]
     pub fn wait(&self) {
-        self.initialisation.wait(Location::caller(), false);
+        self.initialisation.wait(Site::caller(), false);
     }
 
     /// Waits until a call of another task has ended without a panic.
     #[track_caller]
     pub fn wait_force(&self) {
-        self.initialisation.wait(Location::caller(), true);
+        self.initialisation.wait(Site::caller(), true);
     }
 }
 

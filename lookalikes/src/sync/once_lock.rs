@@ -1,8 +1,9 @@
 //! `std::sync::OnceLock`. Its value is inside the object, so that a static one is empty in every execution.
 
 use super::once::Initialisation;
+use intermezzo_engine::site::Site;
 use std::fmt;
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A cell that is written once: `std::sync::OnceLock`.
 pub struct OnceLock<T> {
@@ -27,7 +28,7 @@ impl<T> OnceLock<T> {
     /// Returns the value, if it is there.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        let value = self.initialisation.look(Location::caller())?;
+        let value = self.initialisation.look(Site::caller())?;
         Some(self.ready(value))
     }
 
@@ -39,7 +40,7 @@ impl<T> OnceLock<T> {
     /// Returns the value; waits until another task has put it there.
     #[track_caller]
     pub fn wait(&self) -> &T {
-        let value = self.initialisation.wait(Location::caller(), true);
+        let value = self.initialisation.wait(Site::caller(), true);
         self.ready(value)
     }
 
@@ -50,7 +51,7 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        self.initialisation.call(Location::caller(), true, |_, place| {
+        self.initialisation.call(Site::caller(), true, |_, place| {
             // SAFETY: only the initialising call accesses the place.
             unsafe { *place = value.take() };
         });
@@ -67,7 +68,7 @@ impl<T> OnceLock<T> {
     /// `f` panics; the cell stays empty then.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
-        let value = self.initialisation.call(Location::caller(), true, |_, place| {
+        let value = self.initialisation.call(Site::caller(), true, |_, place| {
             let value = Some(f());
             // SAFETY: only the initialising call accesses the place.
             unsafe { *place = value };

@@ -12,7 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
-use std::panic::{Location, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, LockResult, Mutex, PoisonError, TryLockError, TryLockResult};
@@ -225,7 +225,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The lock is poisoned: a task panicked while it wrote. The error holds the guard.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        let hold = self.acquire(READ, Location::caller());
+        let hold = self.acquire(READ, Site::caller());
         result(
             hold.poisoned().load(Relaxed),
             RwLockReadGuard {
@@ -241,7 +241,7 @@ impl<T: ?Sized> RwLock<T> {
     /// The lock is poisoned: a task panicked while it wrote. The error holds the guard.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        let hold = self.acquire(WRITE, Location::caller());
+        let hold = self.acquire(WRITE, Site::caller());
         result(
             hold.poisoned().load(Relaxed),
             RwLockWriteGuard {
@@ -258,7 +258,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let hold = self
-            .try_acquire(READ, Location::caller())
+            .try_acquire(READ, Site::caller())
             .ok_or(TryLockError::WouldBlock)?;
         Ok(result(
             hold.poisoned().load(Relaxed),
@@ -276,7 +276,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let hold = self
-            .try_acquire(WRITE, Location::caller())
+            .try_acquire(WRITE, Site::caller())
             .ok_or(TryLockError::WouldBlock)?;
         Ok(result(
             hold.poisoned().load(Relaxed),
@@ -345,13 +345,13 @@ impl<T: ?Sized> RwLock<T> {
     /// Returns `true` if a task panicked while it wrote.
     #[track_caller]
     pub fn is_poisoned(&self) -> bool {
-        poison::look(&self.object, Location::caller())
+        poison::look(&self.object, Site::caller())
     }
 
     /// Clears the mark that a task panicked while it wrote.
     #[track_caller]
     pub fn clear_poison(&self) {
-        poison::clear(&self.object, Location::caller());
+        poison::clear(&self.object, Site::caller());
     }
 
     /// Returns the data of a lock that is not shared.

@@ -1,9 +1,8 @@
 //! Threads by handle: `Thread`, `ThreadId`, `current`.
 
-use intermezzo_engine::runtime::{Access, Engine, gate};
+use intermezzo_engine::runtime::{Access, Engine, Site, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
-use std::panic::Location;
 use std::sync::Arc;
 
 /// A handle on a thread: `std::thread::Thread`.
@@ -73,7 +72,7 @@ impl Thread {
                     return;
                 };
                 let var = engine.task_var(*task);
-                let access = Access::new(SyncVarOp::Unpark, var, Location::caller());
+                let access = Access::new(SyncVarOp::Unpark, var, Site::caller());
                 engine.enter(access);
                 engine.change_gates(var, gate::TOKEN, 0);
                 engine.commit(access, 0, 0);

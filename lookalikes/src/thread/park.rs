@@ -2,14 +2,13 @@
 
 use intermezzo_engine::runtime::{Access, Engine, Site, WaitLimits, Wake, gate};
 use intermezzo_sdk::SyncVarOp;
-use std::panic::Location;
 use std::time::Duration;
 
 /// Waits for the thread's park token and takes it. May return without it, within the environment's bound.
 #[track_caller]
 pub fn park() {
     match Engine::current() {
-        Some(engine) => park_inside(engine, None, Location::caller()),
+        Some(engine) => park_inside(engine, None, Site::caller()),
         None => std::thread::park(),
     }
 }
@@ -18,7 +17,7 @@ pub fn park() {
 #[track_caller]
 pub fn park_timeout(limit: Duration) {
     match Engine::current() {
-        Some(engine) => park_inside(engine, Some(limit), Location::caller()),
+        Some(engine) => park_inside(engine, Some(limit), Site::caller()),
         None => std::thread::park_timeout(limit),
     }
 }
@@ -53,7 +52,7 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
 #[inline(always)]
 pub fn yield_now() {
     match Engine::current() {
-        Some(engine) => engine.yield_now_in_loop(SyncVarOp::Yield, Location::caller()),
+        Some(engine) => engine.yield_now_in_loop(SyncVarOp::Yield, Site::caller()),
         None => std::thread::yield_now(),
     }
 }
@@ -64,10 +63,10 @@ pub fn yield_now() {
 pub fn sleep(time: Duration) {
     match Engine::current() {
         // Whatever time it is, no time passes.
-        Some(engine) if time.is_zero() => engine.yield_now_in_loop(SyncVarOp::Sleep, Location::caller()),
+        Some(engine) if time.is_zero() => engine.yield_now_in_loop(SyncVarOp::Sleep, Site::caller()),
         Some(engine) => {
-            let until = engine.deadline(time, Location::caller());
-            engine.yield_now_in_loop(SyncVarOp::Sleep, Location::caller());
+            let until = engine.deadline(time, Site::caller());
+            engine.yield_now_in_loop(SyncVarOp::Sleep, Site::caller());
             engine.advance_clock(until);
         }
         None => std::thread::sleep(time),

@@ -5,7 +5,7 @@ use super::spawn::{Builder, JoinHandle, Joinable, record_join, wait_quietly};
 use intermezzo_engine::runtime::{Engine, Site};
 use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location, RefUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::{fmt, io};
 
@@ -81,7 +81,7 @@ pub fn scope<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    let site = Location::caller();
+    let site = Site::caller();
     let engine = Engine::current();
     let kind = match engine {
         Some(_) => Kind::Inside(RefCell::default()),
@@ -187,7 +187,7 @@ impl Builder {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        let site = Location::caller();
+        let site = Site::caller();
         let name = self.shared_name();
         match (&scope.kind, Engine::current()) {
             (Kind::Inside(tasks), Some(engine)) => {
@@ -283,7 +283,7 @@ impl<T> ScopedJoinHandle<'_, T> {
                 }
                 outcome
             }
-            Inner::Inside(joinable) => joinable.join(Location::caller()),
+            Inner::Inside(joinable) => joinable.join(Site::caller()),
         }
     }
 
@@ -292,7 +292,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     pub fn is_finished(&self) -> bool {
         match &self.inner {
             Inner::Outside { handle, .. } => handle.is_finished(),
-            Inner::Inside(joinable) => joinable.is_finished(Location::caller()),
+            Inner::Inside(joinable) => joinable.is_finished(Site::caller()),
         }
     }
 }

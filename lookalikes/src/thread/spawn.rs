@@ -5,7 +5,6 @@ use intermezzo_engine::runtime::{Access, Engine, LATE, Site, WaitLimits, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::ffi::CString;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use std::{fmt, io};
 
@@ -21,7 +20,7 @@ where
 {
     match Engine::current() {
         // SAFETY: nothing is borrowed.
-        Some(engine) => JoinHandle::inside(engine, unsafe { engine.fork(None, Location::caller(), f) }),
+        Some(engine) => JoinHandle::inside(engine, unsafe { engine.fork(None, Site::caller(), f) }),
         None => Builder::new().spawn(f).expect("failed to spawn thread"),
     }
 }
@@ -108,7 +107,7 @@ impl Builder {
         F: FnOnce() -> T + Send,
         T: Send,
     {
-        let site = Location::caller();
+        let site = Site::caller();
         let Some(engine) = Engine::current() else {
             // SAFETY: as the caller says.
             let handle = unsafe { self.outside().spawn_unchecked(f)? };
@@ -287,7 +286,7 @@ impl<T> JoinHandle<T> {
     pub fn join(self) -> std::thread::Result<T> {
         match self.inner {
             Inner::Outside(handle) => handle.join(),
-            Inner::Inside(joinable) => joinable.join(Location::caller()),
+            Inner::Inside(joinable) => joinable.join(Site::caller()),
         }
     }
 
@@ -296,7 +295,7 @@ impl<T> JoinHandle<T> {
     pub fn is_finished(&self) -> bool {
         match &self.inner {
             Inner::Outside(handle) => handle.is_finished(),
-            Inner::Inside(joinable) => joinable.is_finished(Location::caller()),
+            Inner::Inside(joinable) => joinable.is_finished(Site::caller()),
         }
     }
 }

@@ -15,8 +15,8 @@
 //! than by chance.
 
 use super::{Generator, Policy, Profile, uniform};
-use intermezzo_engine::record::Site;
 use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
 use std::collections::HashMap;

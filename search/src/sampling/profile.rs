@@ -6,7 +6,7 @@
 //! execution that was learned from. Everything that one line allocates or accesses many times is one variable.
 
 use super::sections::{Sections, sections};
-use intermezzo_engine::record::Site;
+use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::{CompletedExecution, operations};
 use intermezzo_engine::trace::hash64;
 use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
@@ -78,11 +78,6 @@ pub(crate) fn lineage(parent: u64, ordinal: u32) -> u64 {
     hash64(parent, u64::from(ordinal))
 }
 
-/// Returns a place as text.
-pub(crate) fn place(site: Site) -> String {
-    format!("{}:{}:{}", site.file(), site.line(), site.column())
-}
-
 impl Profile {
     /// Returns the results of one execution.
     pub(crate) fn of(past: &CompletedExecution<'_>) -> Profile {
@@ -112,7 +107,7 @@ impl Profile {
             if !is_access(event.op, event.var) {
                 continue;
             }
-            let name = names.entry(event.site).or_insert_with(|| place(event.site));
+            let name = names.entry(event.site).or_insert_with(|| event.site.to_string());
             let own = profile.lineages.get_mut(&lineages[event.task as usize]);
             *own.expect("all tasks are there")
                 .accesses
@@ -269,15 +264,12 @@ impl Places {
     /// Returns the number of the variable among those of the profile, which must always be the same one; `None` for a
     /// place that was never reached.
     pub(crate) fn variable(&mut self, site: Site, known: &Profile) -> Option<u32> {
-        *self
-            .of
-            .entry(std::ptr::from_ref(site) as usize)
-            .or_insert_with(|| {
-                let name = place(site);
-                let mut variables = known.variables().iter();
-                let at = variables.position(|variable| variable.places.contains(&name));
-                at.map(|at| at as u32)
-            })
+        *self.of.entry(site.word()).or_insert_with(|| {
+            let name = site.to_string();
+            let mut variables = known.variables().iter();
+            let at = variables.position(|variable| variable.places.contains(&name));
+            at.map(|at| at as u32)
+        })
     }
 }
 

@@ -5,8 +5,8 @@
 //! lock around data that cannot be observed, such as the data of a mutex, represents them. So do locks that are held
 //! together, because of the order in which they are taken.
 
-use super::profile::place;
-use intermezzo_engine::record::{Event, Site};
+use intermezzo_engine::record::Event;
+use intermezzo_engine::site::Site;
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -34,7 +34,7 @@ pub(super) fn sections(events: &[Event]) -> Sections {
         let of_task = open.iter_mut().filter(|section| section.task == event.task);
         if is_memory(event.op) {
             for section in of_task {
-                section.accessed.insert(address(event.site), event.site);
+                section.accessed.insert(event.site.word(), event.site);
             }
             continue;
         }
@@ -43,7 +43,7 @@ pub(super) fn sections(events: &[Event]) -> Sections {
             (SyncVarOp::CondvarWait, _) => event.written as u32,
             (_, Lock::Releases) => event.var,
             (SyncVarOp::LockTryFailed, _) => {
-                let shown = sections.entry(place(event.site)).or_default();
+                let shown = sections.entry(event.site.to_string()).or_default();
                 shown.insert(BTreeSet::new());
                 continue;
             }
@@ -70,19 +70,15 @@ pub(super) fn sections(events: &[Event]) -> Sections {
         if let Some(ended) = ended.map(|at| open.remove(at)) {
             let accessed = match ended.nested {
                 true => BTreeSet::new(),
-                false => ended.accessed.values().map(|&site| place(site)).collect(),
+                false => ended.accessed.values().map(|site| site.to_string()).collect(),
             };
             sections
-                .entry(place(ended.taken_at))
+                .entry(ended.taken_at.to_string())
                 .or_default()
                 .insert(accessed);
         }
     }
     sections
-}
-
-fn address(site: Site) -> usize {
-    std::ptr::from_ref(site) as usize
 }
 
 fn is_memory(op: SyncVarOp) -> bool {

@@ -16,10 +16,10 @@
 //! drawn only once it can continue), where counts depend on the schedule, and among orders of uninteresting operations.
 
 use super::pending::Pending;
-use super::profile::{FIRST_LINEAGE, Places, is_access, lineage, place};
+use super::profile::{FIRST_LINEAGE, Places, is_access, lineage};
 use super::{Drawn, Generator, Policy, Profile, uniform};
-use intermezzo_engine::record::Site;
 use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::{ChoicePoint, operations};
 use intermezzo_sdk::{SyncVarOp, TaskId};
 use rand::RngExt;
@@ -90,8 +90,8 @@ impl Focus {
             && match (self.variable, &self.text) {
                 (Some(variable), _) => self.places.variable(site, known) == Some(variable),
                 (None, Some(text)) => {
-                    let held = self.held.entry(std::ptr::from_ref(site) as usize);
-                    *held.or_insert_with(|| place(site).contains(text))
+                    let held = self.held.entry(site.word());
+                    *held.or_insert_with(|| site.to_string().contains(text))
                 }
                 (None, None) => true,
             }

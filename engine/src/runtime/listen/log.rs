@@ -35,7 +35,7 @@ impl Made {
     #[inline(always)]
     pub(super) fn of(access: &DataAccess) -> Made {
         Made {
-            site: std::ptr::from_ref(access.site).addr(),
+            site: access.site.word(),
             owner: access.owner,
             size: access.size,
             does: access.does,
@@ -44,7 +44,7 @@ impl Made {
 
     #[inline(always)]
     fn is_of(&self, access: &DataAccess) -> bool {
-        self.site == std::ptr::from_ref(access.site).addr()
+        self.site == access.site.word()
             && self.owner == access.owner
             && self.does == access.does
             && self.size == access.size

@@ -9,7 +9,8 @@ use super::super::{Engine, Runtime};
 use super::MEMORY;
 use super::log::Made;
 use super::record::{Memory, Raw, Record};
-use crate::record::{Access, Site, VarKind};
+use crate::record::{Access, VarKind};
+use crate::site::Site;
 use crate::trace::{Class, Key};
 use intermezzo_sdk::{
     Allocation, DataVarAccess, EventId, Interests, MemoryDeed, MemoryOrder, Release, SyncVar, SyncVarOp,

@@ -2,7 +2,8 @@
 
 use super::repeated::Repeated;
 use super::sites::SiteNumbers;
-use crate::record::{Event, Site, TaskSet};
+use crate::record::{Event, TaskSet};
+use crate::site::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::{
     DataVarAccess, EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,

@@ -1,6 +1,6 @@
 //! Numbers of places in the source, for monitors.
 
-use crate::record::Site;
+use crate::site::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::SiteId;
 
@@ -31,8 +31,8 @@ impl SiteNumbers {
     /// Returns the number of a place.
     #[inline]
     pub(super) fn number(&mut self, site: Site) -> SiteId {
-        let address = std::ptr::from_ref(site).addr();
-        let at = address / align_of_val(site) % RECENT;
+        let address = site.word();
+        let at = address / Site::APART % RECENT;
         if self.recent.0[at].0 != address {
             self.recent.0[at] = (address, self.look_up(site, address));
         }
@@ -77,8 +77,8 @@ mod tests {
         let mut numbers = SiteNumbers::default();
         for _ in 0..2 {
             for place in places {
-                let number = numbers.number(place);
-                assert_eq!(numbers.get(number), Some(place));
+                let number = numbers.number(place.into());
+                assert_eq!(numbers.get(number), Some(place.into()));
                 assert_eq!(number, SiteId(u32::from(*place != here)));
             }
         }

@@ -3,7 +3,8 @@
 use super::super::crash::Crash;
 use super::super::{Engine, Runtime};
 use super::{Back, Entry, Registers};
-use crate::record::{Access, Site};
+use crate::record::Access;
+use crate::site::Site;
 use corosensei::stack::DefaultStack;
 use corosensei::{CoroutineResult, Yielder};
 use intermezzo_sdk::SyncVarOp;

@@ -4,9 +4,10 @@
 //! It is the state of the caller of `yield_now_in_loop`: it is collected before any of the engine's own frames are on
 //! the stack.
 
-use crate::record::{Access, Site};
+use crate::record::Access;
 use crate::runtime::spin::LoopContext;
 use crate::runtime::{Engine, Runtime};
+use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 
 /// Notes the caller's local state, and yields for it.

@@ -8,7 +8,7 @@ use intermezzo_engine::runtime::{
 };
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
-use std::panic::{Location, RefUnwindSafe};
+use std::panic::RefUnwindSafe;
 use std::sync::atomic::Ordering;
 
 struct Value<T>(T);
@@ -53,7 +53,7 @@ impl<T> Atomic<T> {
         if let Some(engine) = Engine::current()
             && let Some(var) = self.object.known(engine)
         {
-            self.plain_access(engine, var, Does::Read, Location::caller());
+            self.plain_access(engine, var, Does::Read, Site::caller());
         }
         self.object.into_inner().0
     }
@@ -77,7 +77,7 @@ impl<T: Primitive> Atomic<T> {
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         if let Some(engine) = Engine::current() {
-            let site = Location::caller();
+            let site = Site::caller();
             // If this use makes it a variable, other tasks may use it later, and must then know of this access.
             let var = match self.object.known(engine) {
                 None if self.object.is_unused() && !engine.in_teardown() => {
@@ -136,7 +136,7 @@ impl<T: Primitive> Atomic<T> {
     pub fn as_ptr(&self) -> *mut T {
         let value = match Engine::current() {
             Some(engine) => {
-                let (var, value) = self.object.inside(engine, Location::caller());
+                let (var, value) = self.object.inside(engine, Site::caller());
                 engine.lies_at(Owner::Atomic(var), value.addr(), size_of::<T>());
                 value
             }
@@ -177,7 +177,7 @@ impl<T: Primitive> Atomic<T> {
             return unsafe { T::std_load(self.place(), order) };
         };
         check_load(order);
-        let (access, value) = self.enter(engine, SyncVarOp::AtomicLoad, order, Location::caller());
+        let (access, value) = self.enter(engine, SyncVarOp::AtomicLoad, order, Site::caller());
         // SAFETY: this task alone runs.
         let read = unsafe { *value };
         engine.commit(access, read.bits(), 0);
@@ -196,7 +196,7 @@ impl<T: Primitive> Atomic<T> {
             return unsafe { T::std_store(self.place(), new, order) };
         };
         check_store(order);
-        let (access, value) = self.enter(engine, SyncVarOp::AtomicStore, order, Location::caller());
+        let (access, value) = self.enter(engine, SyncVarOp::AtomicStore, order, Site::caller());
         // SAFETY: this task alone runs.
         unsafe { *value = new };
         engine.commit(access, 0, new.bits());
@@ -209,7 +209,7 @@ impl<T: Primitive> Atomic<T> {
         let Some(engine) = Engine::current() else {
             return self.modify_outside(order, f);
         };
-        let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, order, Location::caller());
+        let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, order, Site::caller());
         // SAFETY: this task alone runs.
         let before = unsafe { *value };
         let after = f(before);
@@ -285,7 +285,7 @@ impl<T: Primitive> Atomic<T> {
     #[inline]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
-        self.exchange(current, new, (success, failure), false, Location::caller())
+        self.exchange(current, new, (success, failure), false, Site::caller())
     }
 
     /// Like `compare_exchange`, but may fail although the value is `current`.
@@ -304,7 +304,7 @@ impl<T: Primitive> Atomic<T> {
         success: Ordering,
         failure: Ordering,
     ) -> Result<T, T> {
-        self.exchange(current, new, (success, failure), true, Location::caller())
+        self.exchange(current, new, (success, failure), true, Site::caller())
     }
 
     /// Stores `new` if the value is `current`, and returns the value before in any case.
@@ -314,13 +314,7 @@ impl<T: Primitive> Atomic<T> {
     )]
     #[track_caller]
     pub fn compare_and_swap(&self, current: T, new: T, order: Ordering) -> T {
-        match self.exchange(
-            current,
-            new,
-            (order, failure_of(order)),
-            false,
-            Location::caller(),
-        ) {
+        match self.exchange(current, new, (order, failure_of(order)), false, Site::caller()) {
             Ok(before) | Err(before) => before,
         }
     }

@@ -9,7 +9,6 @@ use crate::gated::{Did, Gated, State, When};
 use intermezzo_engine::runtime::{Gates, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::VecDeque;
-use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
@@ -249,7 +248,7 @@ impl<T> Clone for Sending<T> {
         self.channel.senders.fetch_add(1, SeqCst);
         Sending {
             channel: self.channel.clone(),
-            site: Location::caller(),
+            site: Site::caller(),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::access;
 use super::session::Session;
+use intermezzo_engine::site::Site;
 use intermezzo_sdk::SyncVarOp;
 use std::collections::HashMap;
-use std::panic::Location;
 
 /// A lookup that remembers places by address: one place may have several addresses.
 pub(crate) struct Place {
@@ -22,14 +22,14 @@ impl Place {
     }
 
     /// Returns the number of the place of an operation; `None` if it is no access.
-    pub(super) fn of(&mut self, op: SyncVarOp, site: &'static Location<'static>) -> Option<u32> {
+    pub(super) fn of(&mut self, op: SyncVarOp, site: Site) -> Option<u32> {
         let word = access::word(op)?;
-        let key = (std::ptr::from_ref(site).addr(), word);
+        let key = (site.word(), word);
         let session = &self.session;
-        let number = *self.known.entry(key).or_insert_with(|| {
-            let (file, line, column) = (site.file(), site.line(), site.column());
-            session.get().place(format!("{file}:{line}:{column} {word}"))
-        });
+        let number = *self
+            .known
+            .entry(key)
+            .or_insert_with(|| session.get().place(format!("{site} {word}")));
         Some(number)
     }
 }

@@ -1,9 +1,9 @@
 //! The priority functions that settings know by name.
 
 use super::{Operation, Prefix, Priority};
+use intermezzo_engine::site::Site;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use std::collections::HashMap;
-use std::panic::Location;
 
 /// A priority function by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl PriorityKind {
 /// The groups by which operations are counted. They are only looked up, never listed, so their order does not show.
 #[derive(PartialEq, Eq, Hash)]
 enum Group {
-    Place(SyncVarOp, &'static Location<'static>),
+    Place(SyncVarOp, Site),
     Variable(SyncVar),
     Kind(SyncVarOp),
 }

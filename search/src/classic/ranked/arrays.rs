@@ -14,7 +14,8 @@
 //! Differs: arrays that the same code accesses, as those of two queues of one type, are one. Elements that each have a
 //! place of their own (`slots[0]` in one line, `slots[1]` in the next) are separate.
 
-use intermezzo_engine::record::{Site, VarKind};
+use intermezzo_engine::record::VarKind;
+use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::ChoicePoint;
 use intermezzo_engine::trace::is_access;
 use intermezzo_sdk::SyncVar;

@@ -1,0 +1,198 @@
+//! Places in the code.
+//!
+//! An operation carries its place as one word. A text that names the place asks for the file, the line and the column,
+//! and only then are they looked up.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::sync::OnceLock;
+
+/// A place in the code: a place in the source that the compiler noted, or the address of an instruction.
+///
+/// Two sites are equal if they are the same place of the source, or the same address. The compiler may note one place
+/// several times, so [`Site::is_same_word`] is faster and may be `false` for equal sites.
+///
+/// ```
+/// use intermezzo_engine::site::Site;
+///
+/// let here = Site::caller();
+/// assert_eq!(here.place().line, line!() - 1);
+/// ```
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Site(*const Location<'static>);
+
+// SAFETY: it is an address, or a reference to something that never changes.
+unsafe impl Send for Site {}
+// SAFETY: as above.
+unsafe impl Sync for Site {}
+
+/// The bit that tells an address from a reference.
+const IS_ADDRESS: usize = 1;
+
+/// A place in the source, as texts show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The path of the source file, as the compiler was given it.
+    pub file: &'static str,
+    /// The line, from 1; 0 if it is not known.
+    pub line: u32,
+    /// The column, from 1; 0 if it is not known.
+    pub column: u32,
+}
+
+/// A function that finds the place in the source of an instruction.
+type Lookup = fn(usize) -> Option<Place>;
+
+static LOOKUP: OnceLock<Lookup> = OnceLock::new();
+
+/// Sets the function by which this process finds the places of instructions. A front end whose sites are addresses
+/// calls this once, before its first execution; later calls have no effect.
+pub fn look_up_addresses_by(lookup: Lookup) {
+    _ = LOOKUP.set(lookup);
+}
+
+impl Site {
+    /// Two places that the compiler noted are at least this far apart as words.
+    pub(crate) const APART: usize = align_of::<Location<'static>>();
+
+    /// Returns the place of the caller, or of the caller's caller if that is `#[track_caller]`, and so on.
+    #[inline(always)]
+    #[track_caller]
+    pub const fn caller() -> Site {
+        Site(Location::caller())
+    }
+
+    /// Returns the place of the instruction at this address, which must be less than half of all addresses.
+    pub const fn instruction(address: usize) -> Site {
+        Site(std::ptr::without_provenance(address << 1 | IS_ADDRESS))
+    }
+
+    /// Returns `true` if both are the same word: then they are equal. If not, they may still be.
+    #[inline(always)]
+    pub fn is_same_word(self, other: Site) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+
+    /// Returns the word, for a table of sites.
+    #[inline(always)]
+    pub fn word(self) -> usize {
+        self.0.addr()
+    }
+
+    /// Returns the place that the compiler noted, unless it is an instruction.
+    fn noted(self) -> Option<&'static Location<'static>> {
+        const { assert!(align_of::<Location<'static>>() > IS_ADDRESS) };
+        // SAFETY: it was made from a reference, whose address is even.
+        (self.0.addr() & IS_ADDRESS == 0).then(|| unsafe { &*self.0 })
+    }
+
+    /// Returns the place in the source. For an instruction whose place is not found, the file is `?`.
+    pub fn place(self) -> Place {
+        match self.noted() {
+            Some(at) => Place {
+                file: at.file(),
+                line: at.line(),
+                column: at.column(),
+            },
+            None => LOOKUP
+                .get()
+                .and_then(|lookup| lookup(self.0.addr() >> 1))
+                .unwrap_or(Place {
+                    file: "?",
+                    line: 0,
+                    column: 0,
+                }),
+        }
+    }
+}
+
+impl PartialEq for Site {
+    fn eq(&self, other: &Site) -> bool {
+        self.is_same_word(*other)
+            || match (self.noted(), other.noted()) {
+                (Some(one), Some(other)) => one == other,
+                _ => false,
+            }
+    }
+}
+
+impl Eq for Site {}
+
+impl Hash for Site {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self.noted() {
+            Some(at) => at.hash(state),
+            None => self.0.addr().hash(state),
+        }
+    }
+}
+
+impl From<&'static Location<'static>> for Site {
+    #[inline(always)]
+    fn from(location: &'static Location<'static>) -> Site {
+        Site(location)
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place().fmt(f)
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place().fmt(f)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn a_site_is_one_word() {
+        assert_eq!(size_of::<Site>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn places_of_the_source_are_equal_by_what_they_say() {
+        let [one, same] = [0, 1].map(|_| Site::caller());
+        let copy = Site::from(&*Box::leak(Box::new(*one.noted().unwrap())));
+        assert!(one.is_same_word(same) && !one.is_same_word(copy));
+        assert_eq!((one, one.to_string()), (copy, copy.to_string()));
+        let other = Site::caller();
+        assert_ne!(one, other);
+        assert_eq!(HashSet::from([one, same, copy, other]).len(), 2);
+        let place = other.place();
+        assert_eq!((place.line, place.column), (line!() - 4, 21));
+        assert!(place.file.ends_with("site.rs"), "{place}");
+    }
+
+    #[test]
+    fn instructions_are_looked_up() {
+        let lookup = |address: usize| {
+            (address < 10).then_some(Place {
+                file: "a.rs",
+                line: address as u32,
+                column: 1,
+            })
+        };
+        look_up_addresses_by(lookup);
+        let [one, same, other] = [7, 7, 12].map(Site::instruction);
+        assert_eq!((one, one.to_string().as_str()), (same, "a.rs:7:1"));
+        assert_ne!(one, other);
+        assert_eq!(other.to_string(), "?:0:0");
+        assert_ne!(one, Site::caller());
+        assert_eq!(HashSet::from([one, same, other]).len(), 2);
+    }
+}

@@ -5,6 +5,7 @@
 //! - [`runtime`]: the tasks, the decision about the next one, and the permission for each step.
 //! - [`record`], [`trace`]: the events of an execution, and their happens-before order.
 //! - [`schedule`]: the decisions of an execution, as a value that can be saved and read again.
+//! - [`memory_model`]: the interface of a memory model, which says what a load may read.
 //! - [`strategy`]: the interface of a search, which makes the decisions.
 //! - [`store`]: files that are written as a whole, with a version and a checksum.
 #![allow(
@@ -15,6 +16,7 @@
 pub mod described;
 pub mod environment;
 pub mod foreign;
+pub mod memory_model;
 pub mod monitors;
 pub mod record;
 pub mod runtime;

@@ -162,6 +162,7 @@ impl Runtime {
     /// Begins an execution whose first choices are in `plan`.
     pub(super) fn begin(&mut self) {
         self.objects.begin();
+        self.memory.begin();
         self.decisions.begin();
         self.monitors.watches_memory = self.watches_memory();
         if self.constraints.data_points.is_some() {

@@ -7,6 +7,7 @@ use super::ending::ExecutionEnd;
 use super::execution_record::ExecutionRecord;
 use super::journal::Journal;
 use super::listen::{Listeners, Monitors, Reported};
+use super::memory::Memory;
 use super::naming::site_name;
 use super::objects::Objects;
 use super::ready::Ready;
@@ -17,6 +18,7 @@ use super::watchdog::Watched;
 use super::world::World;
 use super::{Emergency, Engine, ExecutionOutcome, Runtime};
 use crate::environment::Environment;
+use crate::memory_model::MemoryModel;
 use crate::record::Task;
 use crate::schedule::{ChoiceKind, Premises};
 use crate::scope::Scope;
@@ -85,6 +87,7 @@ impl Executor {
             runtime: Box::new(Runtime {
                 tasks: Tasks::default(),
                 objects: Objects::new(),
+                memory: Memory::default(),
                 ready: Ready::new(limits.fair_yields),
                 decisions: Decisions::new(strategy),
                 record: ExecutionRecord::new(trace),
@@ -96,6 +99,24 @@ impl Executor {
                 watched: Watched::new(limits.hang),
             }),
         }
+    }
+
+    /// Lets a memory model say what operations on atomics read, in all further executions. Each read that has
+    /// alternatives is a choice of the search, and only searches without a reduction are sound then.
+    ///
+    /// # Panics
+    /// `awaits` is on: a loop that has read an old store may read another one in its next round, so loops that wait
+    /// must run. Or there are monitors: they take the order of the events for the order of what is read and written.
+    pub fn read_by(&mut self, model: Box<dyn MemoryModel>) {
+        assert!(
+            !self.runtime.limits.awaits,
+            "loops that wait must run under a memory model"
+        );
+        assert!(
+            !self.runtime.monitors.listeners.any(),
+            "monitors do not know of memory models"
+        );
+        self.runtime.memory.read_by(model);
     }
 
     /// Makes crashes be reported to `emergency` before anything else is done about them.

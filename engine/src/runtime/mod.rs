@@ -46,6 +46,7 @@ pub mod journal;
 mod known_loops;
 mod listen;
 mod livelock;
+mod memory;
 mod naming;
 mod object;
 mod objects;
@@ -97,6 +98,7 @@ use ending::ExecutionEnd;
 use execution_record::ExecutionRecord;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
 use listen::Monitors;
+use memory::Memory;
 use objects::Objects;
 use ready::Ready;
 use tasks::Tasks;
@@ -107,6 +109,7 @@ use world::World;
 pub(crate) struct Runtime {
     tasks: Tasks,
     objects: Objects,
+    memory: Memory,
     /// The tasks that can take the next step.
     ready: Ready,
     decisions: Decisions,

@@ -191,6 +191,25 @@ fn with_exposed<B: ?Sized>(mut pointer: *mut B) -> *mut B {
 }
 
 impl Engine {
+    /// Registers an object that the current task uses first, as a variable of this execution with these gates open. The
+    /// front end keeps the number until the execution ends.
+    pub fn new_var(self, kind: VarKind, gates: Gates, site: Site) -> u32 {
+        if self.in_teardown() {
+            // Its name is never needed, and nothing waits any more.
+            return self.with(|rt| rt.objects.vars.add(kind, Gates::MAX, 0, 0));
+        }
+        if self.with(|rt| rt.objects.vars.count()) >= VARS_MAX {
+            self.misuse(format!(
+                "more than {VARS_MAX} synchronisation variables in one execution"
+            ));
+        }
+        self.with(|rt| {
+            let var = rt.add_var(kind, gates);
+            rt.objects.vars[var].first_site = Some(site);
+            var
+        })
+    }
+
     /// Returns the variable that a word of identity stands for in this execution.
     pub fn var_of(self, word: &AtomicU64) -> Option<u32> {
         let id = word.load(Relaxed);
@@ -215,7 +234,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
             return self.first_use_of_static(engine, site);
         }
         if engine.in_teardown() {
-            return (engine.with(|rt| rt.nameless(B::KIND)), self.body.get());
+            return (engine.new_var(B::KIND, Gates::MAX, site), self.body.get());
         }
         if id != UNUSED {
             engine.misuse(format!(
@@ -224,22 +243,15 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
                 B::KIND.name(),
             ));
         }
-        if engine.with(|rt| rt.objects.vars.count()) >= VARS_MAX {
-            engine.misuse(format!(
-                "more than {VARS_MAX} synchronisation variables in one execution"
-            ));
-        }
         let body = self.body.get();
         // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
         let gates = unsafe { (*body).gates() };
         let (address, size) = (body.cast::<u8>().addr(), self.body_bytes().len());
-        let var = engine.with(|rt| {
-            let var = rt.add_var(B::KIND, gates);
-            rt.objects.vars[var].first_site = Some(site);
+        let var = engine.new_var(B::KIND, gates, site);
+        engine.with(|rt| {
             if rt.monitors.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
                 rt.atomic_in_use(var, address, size);
             }
-            var
         });
         self.id
             .word()
@@ -262,12 +274,10 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         // SAFETY: the replica was just made from the bytes of a constant of this type.
         let gates = unsafe { (*body).gates() };
         let dropper = Dropper::new(body);
-        let var = engine.with(|rt| {
-            let var = rt.add_var(B::KIND, gates);
-            rt.objects.vars[var].first_site = Some(site);
+        let var = engine.new_var(B::KIND, gates, site);
+        engine.with(|rt| {
             let epoch = rt.objects.epoch();
             rt.objects.statics.begin(address, epoch, var, dropper);
-            var
         });
         (var, body)
     }
@@ -282,11 +292,6 @@ impl Runtime {
         task.first_uses += 1;
         let ordinal = task.first_uses;
         self.objects.vars.add(kind, gates, user, ordinal)
-    }
-
-    /// Returns a variable for an object that is used during teardown: its name is never needed.
-    fn nameless(&mut self, kind: VarKind) -> u32 {
-        self.objects.vars.add(kind, Gates::MAX, 0, 0)
     }
 }
 

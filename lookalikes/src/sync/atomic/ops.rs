@@ -3,6 +3,7 @@
 
 use super::memory_order;
 use super::primitive::{Bitwise, Integer, Primitive};
+use intermezzo_engine::memory_model::MemoryOp;
 use intermezzo_engine::runtime::{
     Access, Body, DataAccess, Does, Engine, Gates, Object, Owner, Site, VarKind,
 };
@@ -130,6 +131,27 @@ fn failure_of(order: Ordering) -> Ordering {
     }
 }
 
+/// Returns the value that the announced operation reads: the newest, unless a memory model says otherwise.
+#[inline(always)]
+fn read<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T) -> T {
+    // SAFETY: this task alone runs.
+    let newest = unsafe { *value };
+    match engine.has_memory_model() {
+        true => T::of_bits(engine.reads(kind, newest.bits())),
+        false => newest,
+    }
+}
+
+/// Performs the store of the announced operation, unless a memory model says that another store is newer.
+#[inline(always)]
+fn write<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T, new: T) {
+    // SAFETY: this task alone runs.
+    if !engine.has_memory_model() || engine.stores(kind, unsafe { *value }.bits(), new.bits()) {
+        // SAFETY: as above.
+        unsafe { *value = new };
+    }
+}
+
 impl<T: Primitive> Atomic<T> {
     /// Returns a pointer to the value.
     #[track_caller]
@@ -178,8 +200,7 @@ impl<T: Primitive> Atomic<T> {
         };
         check_load(order);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicLoad, order, Site::caller());
-        // SAFETY: this task alone runs.
-        let read = unsafe { *value };
+        let read = read(engine, MemoryOp::Load, value);
         engine.commit(access, read.bits(), 0);
         read
     }
@@ -197,8 +218,7 @@ impl<T: Primitive> Atomic<T> {
         };
         check_store(order);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicStore, order, Site::caller());
-        // SAFETY: this task alone runs.
-        unsafe { *value = new };
+        write(engine, MemoryOp::Store, value, new);
         engine.commit(access, 0, new.bits());
     }
 
@@ -210,11 +230,9 @@ impl<T: Primitive> Atomic<T> {
             return self.modify_outside(order, f);
         };
         let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, order, Site::caller());
-        // SAFETY: this task alone runs.
-        let before = unsafe { *value };
+        let before = read(engine, MemoryOp::Modify, value);
         let after = f(before);
-        // SAFETY: as above.
-        unsafe { *value = after };
+        write(engine, MemoryOp::Modify, value, after);
         engine.commit(access, before.bits(), after.bits());
         before
     }
@@ -258,8 +276,11 @@ impl<T: Primitive> Atomic<T> {
         };
         check_failure(failure);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, success, site);
-        // SAFETY: this task alone runs.
-        let before = unsafe { *value };
+        let kind = MemoryOp::Exchange {
+            expected: current.bits(),
+            failure: memory_order(failure),
+        };
+        let before = read(engine, kind, value);
         if before != current || weak && engine.weak_exchange_fails() {
             let failed = Access {
                 op: SyncVarOp::AtomicRmwFailed,
@@ -269,8 +290,7 @@ impl<T: Primitive> Atomic<T> {
             engine.commit(failed, before.bits(), 0);
             return Err(before);
         }
-        // SAFETY: as above.
-        unsafe { *value = new };
+        write(engine, kind, value, new);
         engine.commit(access, before.bits(), new.bits());
         Ok(before)
     }

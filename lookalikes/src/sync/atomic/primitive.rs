@@ -16,6 +16,10 @@ pub trait Primitive: Copy + PartialEq + sealed::Sealed {
     #[doc(hidden)]
     fn bits(self) -> u64;
 
+    /// Returns the value with these bits, which are those of a value of this type.
+    #[doc(hidden)]
+    fn of_bits(bits: u64) -> Self;
+
     /// Loads through std's own atomic.
     ///
     /// # Safety
@@ -75,7 +79,7 @@ pub trait Bitwise: Primitive {
 // The standard library has one atomic type per primitive and no trait over them: a macro is the only way
 // to name them all.
 macro_rules! primitive {
-    ($($value:ty => $atomic:ty, [$($generic:tt)*], $pointer:literal, |$bits:ident| $to_bits:expr;)*) => {$(
+    ($($value:ty => $atomic:ty, [$($generic:tt)*], $pointer:literal, |$bits:ident| $to_bits:expr, |$from:ident| $of_bits:expr;)*) => {$(
         impl<$($generic)*> sealed::Sealed for $value {}
 
         impl<$($generic)*> Primitive for $value {
@@ -84,6 +88,10 @@ macro_rules! primitive {
             fn bits(self) -> u64 {
                 let $bits = self;
                 $to_bits
+            }
+            fn of_bits(bits: u64) -> Self {
+                let $from = bits;
+                $of_bits
             }
             #[inline]
             unsafe fn std_load(place: *mut Self, order: Ordering) -> Self {
@@ -122,18 +130,18 @@ macro_rules! primitive {
 }
 
 primitive! {
-    bool => std::sync::atomic::AtomicBool, [], false, |v| u64::from(v);
-    i8 => std::sync::atomic::AtomicI8, [], false, |v| v as u64;
-    i16 => std::sync::atomic::AtomicI16, [], false, |v| v as u64;
-    i32 => std::sync::atomic::AtomicI32, [], false, |v| v as u64;
-    i64 => std::sync::atomic::AtomicI64, [], false, |v| v as u64;
-    isize => std::sync::atomic::AtomicIsize, [], false, |v| v as u64;
-    u8 => std::sync::atomic::AtomicU8, [], false, |v| u64::from(v);
-    u16 => std::sync::atomic::AtomicU16, [], false, |v| u64::from(v);
-    u32 => std::sync::atomic::AtomicU32, [], false, |v| u64::from(v);
-    u64 => std::sync::atomic::AtomicU64, [], false, |v| v;
-    usize => std::sync::atomic::AtomicUsize, [], false, |v| v as u64;
-    *mut T => std::sync::atomic::AtomicPtr<T>, [T], true, |v| v.addr() as u64;
+    bool => std::sync::atomic::AtomicBool, [], false, |v| u64::from(v), |bits| bits != 0;
+    i8 => std::sync::atomic::AtomicI8, [], false, |v| v as u64, |bits| bits as Self;
+    i16 => std::sync::atomic::AtomicI16, [], false, |v| v as u64, |bits| bits as Self;
+    i32 => std::sync::atomic::AtomicI32, [], false, |v| v as u64, |bits| bits as Self;
+    i64 => std::sync::atomic::AtomicI64, [], false, |v| v as u64, |bits| bits as Self;
+    isize => std::sync::atomic::AtomicIsize, [], false, |v| v as u64, |bits| bits as Self;
+    u8 => std::sync::atomic::AtomicU8, [], false, |v| u64::from(v), |bits| bits as Self;
+    u16 => std::sync::atomic::AtomicU16, [], false, |v| u64::from(v), |bits| bits as Self;
+    u32 => std::sync::atomic::AtomicU32, [], false, |v| u64::from(v), |bits| bits as Self;
+    u64 => std::sync::atomic::AtomicU64, [], false, |v| v, |bits| bits;
+    usize => std::sync::atomic::AtomicUsize, [], false, |v| v as u64, |bits| bits as Self;
+    *mut T => std::sync::atomic::AtomicPtr<T>, [T], true, |v| v.expose_provenance() as u64, |bits| std::ptr::with_exposed_provenance_mut(bits as usize);
 }
 
 macro_rules! integer {

@@ -42,6 +42,10 @@ pub use explored::*;
 pub use plain::*;
 
 #[doc(hidden)]
+#[cfg(feature = "explore")]
+#[doc(hidden)]
+pub use test::run_unmodified;
+#[doc(hidden)]
 pub use test::{Outcome, Source, check_outcome, run_test};
 
 /// Explores a test function: `#[intermezzo::test]`, or with settings,

@@ -66,7 +66,7 @@ fn tell(message: &str) {
 }
 
 #[cfg(feature = "explore")]
-pub use explored::run_test;
+pub use explored::{run_test, run_unmodified};
 #[cfg(not(feature = "explore"))]
 pub use plain::run_test;
 
@@ -104,35 +104,89 @@ mod explored {
     /// # Panics
     /// If the test does not pass, or a setting is invalid. A test with `#[should_panic]` panics if it passes.
     pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
-        let binary = source.of(program);
+        match judge(program, settings, source, ReplayedBy::Test, test) {
+            Judged::Passed { text, panic } => {
+                say(&text);
+                source.pass(&panic);
+            }
+            Judged::NotRun(message) => {
+                tell(&message);
+                source.pass(&message);
+            }
+            Judged::Failed(text) => fail(source, &text),
+        }
+    }
+
+    /// Explores a test that was not written for intermezzo, and returns the text about it: an error unless it passes.
+    /// It runs as [`run_test`] does, without settings of its own.
+    ///
+    /// # Errors
+    /// If the test does not pass, or a setting is invalid.
+    pub fn run_unmodified(
+        program: &str,
+        source: Source,
+        test: &(dyn Fn() + Send + Sync),
+    ) -> Result<String, String> {
+        // Plain memory of code that was not written for intermezzo is not seen.
+        let settings = [("monitors", "-data-race")];
+        match judge(program, &settings, source, ReplayedBy::CommandLine, test) {
+            Judged::Passed { text, .. } => Ok(text),
+            Judged::NotRun(message) => Ok(message),
+            Judged::Failed(text) => Err(text),
+        }
+    }
+
+    /// The result of a test.
+    enum Judged {
+        /// It passed, with this report. If it has to panic, with this message.
+        Passed { text: String, panic: String },
+        /// It was not explored, for this reason.
+        NotRun(String),
+        /// It failed, with this report or for this reason.
+        Failed(String),
+    }
+
+    fn judge(
+        program: &str,
+        settings: &[(&str, &str)],
+        source: Source,
+        replayed_by: ReplayedBy,
+        test: impl Fn() + Send + Sync,
+    ) -> Judged {
+        let binary = match replayed_by {
+            // A replay has to lay the look-alikes over std, too.
+            ReplayedBy::CommandLine => source.of(program).unmodified(),
+            _ => source.of(program),
+        };
         if let Some(other) = other_test(program, &binary) {
-            let message = format!("{program} was not run: {other}");
-            tell(&message);
-            return source.pass(&message);
+            return Judged::NotRun(format!("{program} was not run: {other}"));
         }
         let (report, detail) = match explore(program, settings, binary, source, test) {
             Ok(Some(explored)) => explored,
-            Ok(None) => return source.pass("the test was only asked for its settings"),
+            Ok(None) => {
+                return Judged::Passed {
+                    text: String::new(),
+                    panic: "the test was only asked for its settings".to_owned(),
+                };
+            }
             Err(reason) => {
                 crate::settings::tell_refusal(program, &reason);
-                return fail(source, &reason);
+                return Judged::Failed(reason);
             }
         };
-        let text = report.text(&style(source, detail));
+        let text = report.text(&style(source, detail).replayed_by(replayed_by));
         if report.verdict().is_pass() {
-            say(&text);
             let panic = report.findings().iter().find(|found| found.is_error());
-            source.pass(panic.map_or("", |panic| &panic.message));
+            let panic = panic.map_or_else(String::new, |panic| panic.message.clone());
+            Judged::Passed { text, panic }
         } else {
-            fail(source, &text);
+            Judged::Failed(text)
         }
     }
 
     /// Returns the style of the test's reports.
     fn style(source: Source, detail: Verbosity) -> TextStyle {
-        let style = TextStyle::of_process()
-            .detail(detail)
-            .replayed_by(ReplayedBy::Test);
+        let style = TextStyle::of_process().detail(detail);
         match source.package {
             Some(package) => style.sources(Search::of_package(package.as_ref(), source.file)),
             None => style,
@@ -148,8 +202,9 @@ mod explored {
         settings: &[(&str, &str)],
         binary: TestBinary,
         source: Source,
-        test: fn(),
+        test: impl Fn() + Send + Sync,
     ) -> Result<Option<(Report, Verbosity)>, String> {
+        let is_unmodified = binary.is_unmodified();
         let layers = Layers::of_test(program, settings).map_err(|error| error.to_string())?;
         if layers.are_all_that_is_wanted(program) {
             return Ok(None);
@@ -161,6 +216,9 @@ mod explored {
             .map_err(|error| error.to_string())?;
         if let Some(expected) = source.should_panic {
             explorer = explorer.should_panic(expected);
+        }
+        if is_unmodified {
+            explorer = explorer.unmodified();
         }
         let report = explorer.try_explore(test).map_err(|error| error.to_string())?;
         Ok(Some((report, layers.settings().detail)))

@@ -20,6 +20,7 @@ mod project;
 mod replay;
 mod search_flags;
 mod tune;
+mod unmodified;
 mod view;
 
 use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand};
@@ -29,6 +30,9 @@ use problem::Problem;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(compiled) = unmodified::wrapper::run() {
+        return compiled;
+    }
     guard::guarded(|| {
         let args = args::without_subcommand_word(std::env::args_os());
         let cli = Cli::parse_from(args::ours_first(args));

@@ -7,7 +7,7 @@ use crate::files::checkpoint_in;
 use crate::listening::Listening;
 use crate::plugin::{self, ByName};
 use crate::recording;
-use crate::report::Report;
+use crate::report::{Limit, Report};
 use crate::settings::{
     BestFirstOptions, IRootOptions, RankedOptions, Reduction, SettingError, Settings, StrategyKind,
 };
@@ -166,6 +166,7 @@ pub struct Explorer {
     checkpoints: Option<PathBuf>,
     record: bool,
     should_panic: Option<String>,
+    unmodified: bool,
 }
 
 impl Default for Explorer {
@@ -197,6 +198,7 @@ impl Explorer {
             checkpoints: None,
             record: false,
             should_panic: None,
+            unmodified: false,
         }
     }
 
@@ -470,6 +472,7 @@ impl Explorer {
             })
         })?);
         let (reports, should_panic) = (self.reports.clone(), self.should_panic.clone());
+        let unmodified = self.unmodified;
         let body = call::<F> as *const () as usize;
         let apart = self.record.then(|| recording::Apart {
             settings: self.settings.clone(),
@@ -487,6 +490,13 @@ impl Explorer {
         let mut report = self.exploration(&program, body).run_apart(&test)?;
         if let Some(apart) = apart {
             recording::record(&mut report, &apart, live.as_ref(), &test);
+        }
+        if unmodified {
+            // It includes this one.
+            report
+                .limits
+                .retain(|limit| !matches!(limit, Limit::PlainMemory { .. }));
+            report.limits.push(Limit::Unmodified);
         }
         if let Some(expected) = should_panic {
             report.settle_expected_panic(&expected);

@@ -217,7 +217,7 @@ pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 
 /// Variables of that prefix that are not named after settings.
-const OTHER_VARIABLES: [&str; 10] = [
+const OTHER_VARIABLES: [&str; 13] = [
     TEST_SEED_VARIABLE,
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
@@ -227,6 +227,9 @@ const OTHER_VARIABLES: [&str; 10] = [
     "INTERMEZZO_CHECKPOINTS",
     "INTERMEZZO_RECORD",
     "INTERMEZZO_IN_RELEASE",
+    "INTERMEZZO_CACHE",
+    "INTERMEZZO_OVERLAYS",
+    "INTERMEZZO_NEXT_WRAPPER",
     PLUGIN_PATH_VARIABLE,
 ];
 

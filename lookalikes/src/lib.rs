@@ -23,6 +23,10 @@ pub mod task;
 pub mod thread;
 pub mod time;
 
+/// The standard library, for macros: in a crate that is tested unmodified, `std` has the look-alikes laid over it.
+#[doc(hidden)]
+pub use std as real_std;
+
 pub use block::atomically;
 pub use operation::Operations;
 pub use preemption::{preemptions_off, preemptions_on};

@@ -5,6 +5,7 @@ use super::reports::{self, ProjectReport};
 use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
+use crate::unmodified::Unmodified;
 use intermezzo::Settings;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -21,6 +22,8 @@ pub(crate) const NOTHING_EXPLORED: &str = "nothing was explored: no test has the
 pub(crate) struct CargoTest {
     arguments: Vec<OsString>,
     variables: Vec<(String, OsString)>,
+    /// Variables for cargo, without which the project is another.
+    build: Vec<(&'static str, OsString)>,
     directory: TempDir,
     shown: Shown,
 }
@@ -57,6 +60,19 @@ impl Ran {
 }
 
 impl CargoTest {
+    /// Lays the overlays under the project, whose tests are then all explored.
+    ///
+    /// # Errors
+    /// The overlays cannot be built, or not be used with these arguments.
+    pub(crate) fn unmodified(mut self, unmodified: bool) -> Result<CargoTest, Problem> {
+        if unmodified {
+            let prepared = Unmodified::prepare()?;
+            self.arguments = prepared.arguments(self.arguments)?;
+            self.build = prepared.variables()?;
+        }
+        Ok(self)
+    }
+
     /// Creates a run with these arguments of `cargo test`. If `stdout_is_taken`, cargo's output goes to stderr.
     pub(crate) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
         let help = "set TMPDIR to a directory that can be written";
@@ -71,6 +87,7 @@ impl CargoTest {
         Ok(CargoTest {
             arguments,
             variables: Vec::new(),
+            build: Vec::new(),
             directory,
             shown: if stdout_is_taken {
                 Shown::OnStderr
@@ -148,6 +165,7 @@ impl CargoTest {
             .env_remove(variable("replay"));
         command
             .env(variable("reports"), &reports)
+            .envs(self.build.iter().cloned())
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         match self.shown {
             Shown::All => &mut command,
@@ -188,7 +206,10 @@ impl CargoTest {
         command
             .args(["test", "--no-run", "--quiet"])
             .args(of_cargo.filter(|argument| *argument != "--no-run"));
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .envs(self.build.iter().cloned())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         Ok(status(&mut command)?.success())
     }
 }

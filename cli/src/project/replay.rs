@@ -37,7 +37,9 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     };
 
     view::check_may_write(args.view.as_ref())?;
-    let mut cargo = CargoTest::new(arguments, args.json)?.record(view::records(args.view.as_ref()));
+    let mut cargo = CargoTest::new(arguments, args.json)?
+        .unmodified(schedule.binary.is_unmodified())?
+        .record(view::records(args.view.as_ref()));
     if !args.json && search_flags::detail(&args.limits)? == Verbosity::Quiet {
         cargo = cargo.silent();
     }

@@ -92,7 +92,8 @@ pub(super) fn of_binary(
         {
             format!(
                 "the schedule's test is in {:?} of package {:?}, which has no such target here",
-                binary.target, binary.package
+                binary.cargo_target(),
+                binary.package
             )
         } else {
             format!(
@@ -105,6 +106,14 @@ pub(super) fn of_binary(
         )));
     }
     Ok(chosen.into_iter().map(OsString::from).collect())
+}
+
+/// `true` if the argument chooses targets.
+pub(crate) fn chooses_targets(argument: &OsString) -> bool {
+    let packages = &CHOOSING[..5];
+    let argument = argument.to_string_lossy();
+    let name = argument.split('=').next().unwrap_or_default();
+    CHOOSING.contains(&name) && !packages.contains(&name)
 }
 
 fn chooses(argument: &OsString) -> bool {
@@ -127,7 +136,10 @@ fn manifest_path(arguments: &[OsString]) -> Vec<OsString> {
 fn choose_binary(metadata: &Metadata, binary: &TestBinary) -> Vec<String> {
     let packages = metadata.packages.iter();
     for package in packages.filter(|package| package.name == binary.package) {
-        let mut targets = package.targets.iter().filter(|target| target.is(&binary.target));
+        let mut targets = package
+            .targets
+            .iter()
+            .filter(|target| target.is(binary.cargo_target()));
         if let Some(flags) = targets.find_map(flags) {
             return [vec!["-p".to_owned(), package.id.clone()], flags].concat();
         }

@@ -41,7 +41,9 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     if quiet {
         arguments.insert(0, "--quiet".into());
     }
-    let mut cargo = CargoTest::new(arguments, args.json)?.settings(search.given());
+    let mut cargo = CargoTest::new(arguments, args.json)?
+        .unmodified(args.unmodified)?
+        .settings(search.given());
     if quiet {
         cargo = cargo.silent();
     }

@@ -61,12 +61,34 @@ pub struct TestBinary {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub package: String,
     /// The target: `lib`, `bin NAME` of a binary or an example, or `test NAME` of an integration test or a bench, by
-    /// the name of its crate. Empty if it is not known.
+    /// the name of its crate. `unmodified` comes before it if the test was not written for intermezzo. Empty if it is not
+    /// known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub target: String,
 }
 
 impl TestBinary {
+    /// The beginning of the target of a test that was not written for intermezzo.
+    const UNMODIFIED: &str = "unmodified ";
+
+    /// Returns the same binary, for a test that was not written for intermezzo.
+    pub fn unmodified(mut self) -> TestBinary {
+        self.target.insert_str(0, TestBinary::UNMODIFIED);
+        self
+    }
+
+    /// Returns `true` if its tests were not written for intermezzo.
+    pub fn is_unmodified(&self) -> bool {
+        self.target.starts_with(TestBinary::UNMODIFIED)
+    }
+
+    /// Returns the target as cargo has it.
+    pub fn cargo_target(&self) -> &str {
+        self.target
+            .strip_prefix(TestBinary::UNMODIFIED)
+            .unwrap_or(&self.target)
+    }
+
     /// Returns `true` if neither is known.
     pub fn is_unknown(&self) -> bool {
         self.package.is_empty() && self.target.is_empty()

@@ -47,6 +47,9 @@ pub enum Limit {
         /// The number of accesses, in all executions together.
         accesses: u64,
     },
+    /// The order of what is not seen in code that was not written for intermezzo: accesses to plain memory, and changes of
+    /// reference counts.
+    Unmodified,
     /// The order of racing accesses, in a search that continued after the race.
     Races,
     /// Loops that end because of memory that is not compared.
@@ -117,6 +120,9 @@ impl fmt::Display for Limit {
             Limit::PlainMemory { accesses } => write!(
                 f,
                 "the order of {accesses} accesses to plain memory, which were not watched for data races"
+            ),
+            Limit::Unmodified => f.write_str(
+                "the order of accesses to plain memory and of reference counts, which are not seen in unmodified code",
             ),
             Limit::OtherThreads { threads } => {
                 write!(

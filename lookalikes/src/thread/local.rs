@@ -37,7 +37,7 @@ macro_rules! thread_local_lookalike {
         $visibility static $name: $crate::thread::LocalKey<$value> = {
             #[allow(clippy::declare_interior_mutable_const, reason = "each thread gets its own")]
             const INTERMEZZO_INIT: $value = $init;
-            ::std::thread_local! {
+            $crate::real_std::thread_local! {
                 static INTERMEZZO_OUTSIDE: $value = const { INTERMEZZO_INIT };
             }
             $crate::thread::LocalKey::new(&INTERMEZZO_OUTSIDE, || INTERMEZZO_INIT)
@@ -51,7 +51,7 @@ macro_rules! thread_local_lookalike {
             fn intermezzo_init() -> $value {
                 $init
             }
-            ::std::thread_local! {
+            $crate::real_std::thread_local! {
                 static INTERMEZZO_OUTSIDE: $value = intermezzo_init();
             }
             $crate::thread::LocalKey::new(&INTERMEZZO_OUTSIDE, intermezzo_init)

@@ -1,0 +1,12 @@
+//! `core`, with the look-alikes of intermezzo that core has laid over it.
+
+#![no_std]
+
+pub use ::core::*;
+pub use intermezzo_overlay_std::hint;
+
+/// `core::sync`
+pub mod sync {
+    pub use ::core::sync::*;
+    pub use intermezzo_overlay_std::sync::atomic;
+}

@@ -1,0 +1,183 @@
+//! `std`, with intermezzo's look-alikes laid over it: the crates of a project that is tested unmodified get this as
+//! their `std`.
+//!
+//! What has no look-alike is std's own, by the globs. `Arc`, `Weak`, `UnsafeCell` and `Cell` are std's own on purpose:
+//! crates rely on their layout, and on what only std can implement for them.
+
+pub use ::std::*;
+pub use intermezzo::{collections, hash, thread_local};
+
+#[doc(hidden)]
+pub use ::intermezzo as __intermezzo;
+
+/// `std::sync`
+pub mod sync {
+    pub use ::std::sync::*;
+    #[allow(deprecated)]
+    pub use intermezzo::sync::ONCE_INIT;
+    pub use intermezzo::sync::{
+        Barrier, BarrierWaitResult, Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock, OnceState, RwLock,
+        RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult,
+    };
+
+    /// `std::sync::atomic`
+    pub mod atomic {
+        pub use ::std::sync::atomic::*;
+        #[allow(deprecated)]
+        pub use intermezzo::sync::atomic::spin_loop_hint;
+        pub use intermezzo::sync::atomic::{
+            AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16,
+            AtomicU32, AtomicU64, AtomicUsize, fence,
+        };
+    }
+
+    /// `std::sync::mpsc`
+    pub mod mpsc {
+        pub use ::std::sync::mpsc::*;
+        pub use intermezzo::sync::mpsc::{
+            IntoIter, Iter, Receiver, Sender, SyncSender, TryIter, channel, sync_channel,
+        };
+    }
+}
+
+/// `std::thread`
+pub mod thread {
+    pub use ::std::thread::*;
+    #[allow(deprecated)]
+    pub use intermezzo::thread::{park_timeout_ms, sleep_ms};
+    pub use intermezzo::thread::{
+        AccessError, Builder, JoinHandle, LocalKey, Scope, ScopedJoinHandle, Thread, ThreadId,
+        available_parallelism, current, panicking, park, park_timeout, scope, sleep, spawn, yield_now,
+    };
+}
+
+/// `std::hint`
+pub mod hint {
+    pub use ::std::hint::*;
+    pub use intermezzo::hint::spin_loop;
+}
+
+/// `std::time`
+pub mod time {
+    pub use ::std::time::*;
+    pub use intermezzo::time::{Instant, SystemTime};
+}
+
+/// `std::os`
+pub mod os {
+    pub use ::std::os::*;
+
+    /// `std::os::unix`
+    #[cfg(unix)]
+    pub mod unix {
+        pub use ::std::os::unix::*;
+
+        /// `std::os::unix::thread`
+        pub mod thread {
+            pub use ::std::os::unix::thread::RawPthread;
+
+            /// `std::os::unix::thread::JoinHandleExt`. All tasks of an execution are on one thread of the system, which
+            /// is what this returns.
+            pub trait JoinHandleExt {
+                /// Returns the thread of the system.
+                fn as_pthread_t(&self) -> RawPthread;
+                /// Returns the thread of the system, and detaches the task.
+                fn into_pthread_t(self) -> RawPthread;
+            }
+
+            unsafe extern "C" {
+                safe fn pthread_self() -> RawPthread;
+            }
+
+            impl<T> JoinHandleExt for intermezzo::thread::JoinHandle<T> {
+                fn as_pthread_t(&self) -> RawPthread {
+                    pthread_self()
+                }
+                fn into_pthread_t(self) -> RawPthread {
+                    pthread_self()
+                }
+            }
+        }
+    }
+}
+
+/// `std::prelude`. The macros of the language come from here, `thread_local!` among them.
+pub mod prelude {
+    pub use ::std::prelude::*;
+    pub use crate::{eprint, eprintln, print, println};
+
+    /// `std::prelude::v1`
+    pub mod v1 {
+        pub use ::std::prelude::v1::*;
+        pub use crate::{eprint, eprintln, print, println, thread_local};
+    }
+    /// `std::prelude::rust_2015`
+    pub mod rust_2015 {
+        pub use ::std::prelude::rust_2015::*;
+        pub use crate::{eprint, eprintln, print, println, thread_local};
+    }
+    /// `std::prelude::rust_2018`
+    pub mod rust_2018 {
+        pub use ::std::prelude::rust_2018::*;
+        pub use crate::{eprint, eprintln, print, println, thread_local};
+    }
+    /// `std::prelude::rust_2021`
+    pub mod rust_2021 {
+        pub use ::std::prelude::rust_2021::*;
+        pub use crate::{eprint, eprintln, print, println, thread_local};
+    }
+    /// `std::prelude::rust_2024`
+    pub mod rust_2024 {
+        pub use ::std::prelude::rust_2024::*;
+        pub use crate::{eprint, eprintln, print, println, thread_local};
+    }
+}
+
+/// Prints, unless this is one of many executions of a test.
+#[doc(hidden)]
+pub fn __print(text: ::std::fmt::Arguments<'_>, newline: bool, to_stderr: bool) {
+    if ::intermezzo::is_exploring() && !shows_output() {
+        return;
+    }
+    match (to_stderr, newline) {
+        (false, false) => ::std::print!("{text}"),
+        (false, true) => ::std::println!("{text}"),
+        (true, false) => ::std::eprint!("{text}"),
+        (true, true) => ::std::eprintln!("{text}"),
+    }
+}
+
+/// `true` if the output of explored executions is shown: they are replayed, or `--nocapture` asks for it.
+fn shows_output() -> bool {
+    static SHOWS: ::std::sync::OnceLock<bool> = ::std::sync::OnceLock::new();
+    *SHOWS.get_or_init(|| {
+        ::std::env::var_os("INTERMEZZO_REPLAY").is_some()
+            || ::std::env::args().any(|argument| argument == "--nocapture" || argument == "--no-capture")
+    })
+}
+
+/// `std::print!`
+#[macro_export]
+macro_rules! print {
+    ($($text:tt)*) => { $crate::__print(::core::format_args!($($text)*), false, false) };
+}
+
+/// `std::println!`
+#[macro_export]
+macro_rules! println {
+    () => { $crate::__print(::core::format_args!(""), true, false) };
+    ($($text:tt)*) => { $crate::__print(::core::format_args!($($text)*), true, false) };
+}
+
+/// `std::eprint!`
+#[macro_export]
+macro_rules! eprint {
+    ($($text:tt)*) => { $crate::__print(::core::format_args!($($text)*), false, true) };
+}
+
+/// `std::eprintln!`
+#[macro_export]
+macro_rules! eprintln {
+    () => { $crate::__print(::core::format_args!(""), true, true) };
+    ($($text:tt)*) => { $crate::__print(::core::format_args!($($text)*), true, true) };
+}

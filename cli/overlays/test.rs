@@ -1,0 +1,180 @@
+//! `test`, with each test function explored: what the `main` of a test binary names, in stable Rust.
+
+use intermezzo::Source;
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::sync::{Mutex, PoisonError};
+
+pub use ShouldPanic::{No, Yes, YesWithMessage};
+pub use TestFn::{StaticBenchFn, StaticTestFn};
+pub use TestName::StaticTestName;
+
+/// The name of a test.
+#[derive(Clone, Copy, Debug)]
+pub enum TestName {
+    /// Its path in its crate.
+    StaticTestName(&'static str),
+}
+
+/// A function that is a test or a benchmark.
+#[derive(Clone, Copy)]
+pub enum TestFn {
+    /// A test.
+    StaticTestFn(fn() -> Result<(), String>),
+    /// A benchmark.
+    StaticBenchFn(fn(&mut Bencher) -> Result<(), String>),
+}
+
+/// The argument of a benchmark. Benchmarks need a nightly compiler, so there are none.
+#[derive(Debug)]
+pub struct Bencher(());
+
+/// Whether a test must panic.
+#[derive(Clone, Copy, Debug)]
+pub enum ShouldPanic {
+    /// It must not.
+    No,
+    /// It must.
+    Yes,
+    /// It must, with this in its message.
+    YesWithMessage(&'static str),
+}
+
+/// The kind of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestType {
+    /// In the crate itself.
+    UnitTest,
+    /// In a file of its own.
+    IntegrationTest,
+    /// In documentation.
+    DocTest,
+    /// Not known.
+    Unknown,
+}
+
+/// The properties of a test.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct TestDesc {
+    pub name: TestName,
+    pub ignore: bool,
+    pub ignore_message: Option<&'static str>,
+    pub source_file: &'static str,
+    pub start_line: usize,
+    pub start_col: usize,
+    pub end_line: usize,
+    pub end_col: usize,
+    pub should_panic: ShouldPanic,
+    pub compile_fail: bool,
+    pub no_run: bool,
+    pub test_type: TestType,
+}
+
+/// A test.
+#[allow(missing_docs)]
+pub struct TestDescAndFn {
+    pub desc: TestDesc,
+    pub testfn: TestFn,
+}
+
+/// Returns what a test function returned as a result.
+pub fn assert_test_result<T: Outcome>(result: T) -> Result<(), String> {
+    result.outcome()
+}
+
+/// What a test function may return.
+pub trait Outcome {
+    /// Returns its failure as text.
+    fn outcome(self) -> Result<(), String>;
+}
+
+impl Outcome for () {
+    fn outcome(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl Outcome for std::process::ExitCode {
+    fn outcome(self) -> Result<(), String> {
+        match self == std::process::ExitCode::SUCCESS {
+            true => Ok(()),
+            false => Err(format!("the test returned {self:?}")),
+        }
+    }
+}
+
+impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
+    fn outcome(self) -> Result<(), String> {
+        self.map_err(|error| format!("the test returned an error: {error:?}"))?
+            .outcome()
+    }
+}
+
+/// Runs the tests of a test binary: its `main`.
+pub fn test_main_static(tests: &[&TestDescAndFn]) {
+    let krate = krate();
+    let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// As `test_main_static`, for crates in which a panic ends the process.
+pub fn test_main_static_abort(tests: &[&TestDescAndFn]) {
+    test_main_static(tests);
+}
+
+fn trial(krate: &str, test: &TestDescAndFn) -> Option<Trial> {
+    let (TestDesc { name: StaticTestName(name), .. }, StaticTestFn(body)) = (test.desc, test.testfn) else {
+        return None;
+    };
+    let program = format!("{krate}::{name}");
+    let desc = test.desc;
+    let trial = Trial::test(name, move || explore(&program, desc, body));
+    Some(trial.with_ignored_flag(desc.ignore))
+}
+
+/// Explores a test, one at a time: statics that have no look-alike are shared by all tests of the process.
+fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> Result<(), Failed> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let source = Source {
+        package: variable("CARGO_MANIFEST_DIR"),
+        package_name: variable("CARGO_PKG_NAME"),
+        binary: None,
+        is_in_suite: desc.test_type == TestType::IntegrationTest,
+        file: desc.source_file,
+        should_panic: match desc.should_panic {
+            No => None,
+            Yes => Some(""),
+            YesWithMessage(text) => Some(text),
+        },
+    };
+    intermezzo::run_unmodified(program, source, &|| {
+        if let Err(error) = body() {
+            panic!("{error}");
+        }
+    })
+    .map(|text| {
+        if shows_output() {
+            eprint!("{text}");
+        }
+    })
+    .map_err(Failed::from)
+}
+
+/// `true` if what tests print is shown.
+fn shows_output() -> bool {
+    std::env::args().any(|argument| argument == "--nocapture" || argument == "--no-capture")
+}
+
+/// Returns a variable that cargo sets for tests.
+fn variable(name: &str) -> Option<&'static str> {
+    Some(std::env::var(name).ok()?.leak())
+}
+
+/// Returns the name of the crate: that of the executable without its hash.
+fn krate() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = name.rsplit_once('-').map_or(name.as_str(), |(name, _)| name);
+    name.replace('-', "_")
+}

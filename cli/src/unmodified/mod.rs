@@ -1,0 +1,133 @@
+//! Tests that were not written for intermezzo: `test --unmodified`.
+//!
+//! Every crate of the project is compiled against *overlays* of `std` and `core`, which have the look-alikes laid over
+//! them, and every test binary against an overlay of `test`, which explores each test. The sources and manifests stay as
+//! they are. The overlays are built once for each toolchain ([`overlays`]), and cargo calls us instead of the compiler,
+//! so that the crates get them ([`wrapper`]).
+
+mod overlays;
+pub(crate) mod wrapper;
+
+use crate::cargo;
+use crate::problem::Problem;
+use crate::project::target;
+use overlays::Overlays;
+use serde_json::Value;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The variable with the directory of the overlays: cargo's, and ours when it calls us as the compiler.
+const OVERLAYS: &str = "INTERMEZZO_OVERLAYS";
+
+/// The variable with the compiler's wrapper that the user has.
+const NEXT_WRAPPER: &str = "INTERMEZZO_NEXT_WRAPPER";
+
+/// A project whose tests are explored unmodified.
+pub(crate) struct Unmodified {
+    overlays: Overlays,
+    /// The directory of the project's builds, apart from its other ones.
+    target: PathBuf,
+}
+
+impl Unmodified {
+    /// Prepares a run of the tests of the project in the current directory. Builds the overlays if they are not there.
+    ///
+    /// # Errors
+    /// The overlays cannot be built; or the project depends on intermezzo.
+    pub(crate) fn prepare() -> Result<Unmodified, Problem> {
+        let project = project()?;
+        let packages = project["packages"].as_array();
+        let names = packages
+            .iter()
+            .flat_map(|list| list.iter())
+            .map(|package| &package["name"]);
+        if names.into_iter().any(|name| name == "intermezzo") {
+            return Err(Problem::usage(
+                "this project depends on intermezzo, so `--unmodified` cannot lay its types over those of std: run \
+                 `cargo intermezzo test`, or move the tests that use intermezzo to a package of their own",
+            ));
+        }
+        let overlays = Overlays::ready()?;
+        let directory = project["target_directory"].as_str().unwrap_or("target");
+        // Cargo does not see that an overlay has changed, so the crates that were built with it are in a directory of
+        // their own.
+        let target = Path::new(directory).join("intermezzo").join(&overlays.digest);
+        Ok(Unmodified { overlays, target })
+    }
+
+    /// Returns the arguments of `cargo test`, from those of the user.
+    ///
+    /// # Errors
+    /// They ask for tests in documentation.
+    pub(crate) fn arguments(&self, given: Vec<OsString>) -> Result<Vec<OsString>, Problem> {
+        let of_cargo = || given.iter().take_while(|&argument| argument != "--");
+        if of_cargo().any(|argument| argument == "--doc") {
+            return Err(Problem::usage(
+                "tests in documentation cannot be explored unmodified: leave out `--doc`",
+            ));
+        }
+        let mut arguments = Vec::new();
+        let is_target = |argument: &OsString| {
+            let text = argument.to_string_lossy();
+            text == "--target" || text.starts_with("--target=")
+        };
+        if !of_cargo().any(is_target) {
+            // Build scripts and procedural macros are then built apart, without overlays.
+            arguments.extend([OsString::from("--target"), (&self.overlays.host).into()]);
+        }
+        if !of_cargo().any(target::chooses_targets) {
+            // All but tests in documentation.
+            arguments.push("--tests".into());
+        }
+        arguments.extend(given);
+        Ok(arguments)
+    }
+
+    /// Has cargo build with the overlays.
+    pub(crate) fn variables(&self) -> Result<Vec<(&'static str, OsString)>, Problem> {
+        let this = env::current_exe()
+            .map_err(|error| Problem::usage(format!("cannot find the file of this command ({error})")))?;
+        let mut variables = vec![
+            ("RUSTC_WRAPPER", this.into_os_string()),
+            (OVERLAYS, self.overlays.directory.clone().into_os_string()),
+            ("CARGO_TARGET_DIR", self.target.clone().into_os_string()),
+        ];
+        if let Some(wrapper) = env::var_os("RUSTC_WRAPPER").filter(|wrapper| !wrapper.is_empty()) {
+            variables.push((NEXT_WRAPPER, wrapper));
+        }
+        Ok(variables)
+    }
+}
+
+/// Returns what cargo knows of the project in the current directory.
+fn project() -> Result<Value, Problem> {
+    let mut command = cargo::command();
+    command.args(["metadata", "--format-version", "1"]);
+    let said = said_by(command)?;
+    serde_json::from_slice(&said)
+        .map_err(|error| Problem::usage(format!("cargo metadata says what is no JSON ({error})")))
+}
+
+/// Runs a command, and returns its output. Its messages go to stderr.
+fn said_by(mut command: Command) -> Result<Vec<u8>, Problem> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let shown = |arguments: std::process::CommandArgs<'_>| {
+        let words: Vec<_> = arguments.map(OsStr::to_string_lossy).collect();
+        words.join(" ")
+    };
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| {
+        Problem::usage(format!(
+            "cannot run {name:?} ({error}): install Rust, or set CARGO and RUSTC to the paths of its programs"
+        ))
+    })?;
+    if !output.status.success() {
+        return Err(Problem::usage(format!(
+            "`{name} {}` failed: see above what it says",
+            shown(command.get_args())
+        )));
+    }
+    Ok(output.stdout)
+}

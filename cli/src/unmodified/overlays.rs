@@ -1,0 +1,189 @@
+//! The overlays of `std`, `core` and `test`: three crates, which are built once for each toolchain and version of ours.
+//!
+//! They are in the user's cache directory, or in that of `INTERMEZZO_CACHE`.
+
+use super::said_by;
+use crate::cargo;
+use crate::output;
+use crate::problem::Problem;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The crate itself, if this command was built in a checkout of intermezzo.
+const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// The overlays: the crate that each is laid over, its text, and its dependencies.
+const SOURCES: [(&str, &str, &str); 3] = [
+    (
+        "std",
+        include_str!("../../overlays/std.rs"),
+        "intermezzo = {{intermezzo}}\n",
+    ),
+    (
+        "core",
+        include_str!("../../overlays/core.rs"),
+        "intermezzo-overlay-std = { path = \"../std\" }\n",
+    ),
+    (
+        "test",
+        include_str!("../../overlays/test.rs"),
+        "intermezzo = {{intermezzo}}\nlibtest-mimic = \"0.8\"\n",
+    ),
+];
+
+/// The manifest of their workspace. They do not change while a user works, so they are optimised, and have nothing to
+/// debug.
+const WORKSPACE: &str = "[workspace]\nresolver = \"3\"\nmembers = [\"std\", \"core\", \"test\"]\n";
+
+/// The overlays, built.
+pub(super) struct Overlays {
+    /// The directory with a library for each, `libNAME.rlib`, and with those they depend on in `deps`.
+    pub(super) directory: PathBuf,
+    /// The toolchain's own target.
+    pub(super) host: String,
+    /// Changes whenever they do.
+    pub(super) digest: String,
+}
+
+impl Overlays {
+    /// Returns the overlays for the toolchain of the current directory. Builds those that are not there.
+    ///
+    /// # Errors
+    /// They cannot be written or built.
+    pub(super) fn ready() -> Result<Overlays, Problem> {
+        let compiler = compiler()?;
+        let host = compiler.lines().find_map(|line| line.strip_prefix("host: "));
+        let host = host.ok_or_else(|| Problem::usage("the compiler does not say its host (`rustc -vV`)"))?;
+        let dependency = dependency();
+        let place = cache()?.join(digest(&(&compiler, SOURCES, &dependency)));
+        write(&place, &dependency)?;
+        let release = place.join("target").join("release");
+        let built = || -> Option<String> {
+            let bytes: Option<Vec<_>> = SOURCES
+                .iter()
+                .map(|(name, ..)| fs::read(library(&release, name)).ok())
+                .collect();
+            Some(digest(&bytes?))
+        };
+        if built().is_none() {
+            output::complain(&format!(
+                "building intermezzo for {} as a layer over std: once for each toolchain",
+                compiler.lines().next().unwrap_or_default()
+            ));
+        }
+        // In a checkout the sources may have changed, and cargo knows.
+        if is_checkout() || built().is_none() {
+            build(&place)?;
+        }
+        let digest =
+            built().ok_or_else(|| Problem::usage(format!("cargo built no libraries in {release:?}")))?;
+        Ok(Overlays {
+            directory: release,
+            host: host.to_owned(),
+            digest,
+        })
+    }
+}
+
+/// Returns the path of an overlay's library.
+pub(super) fn library(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("libintermezzo_overlay_{name}.rlib"))
+}
+
+/// Returns what the compiler says of itself.
+fn compiler() -> Result<String, Problem> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
+    let mut command = Command::new(rustc);
+    command.arg("-vV");
+    Ok(String::from_utf8_lossy(&said_by(command)?).into_owned())
+}
+
+fn is_checkout() -> bool {
+    Path::new(CHECKOUT).join("Cargo.toml").is_file()
+}
+
+/// Returns the overlays' dependency on intermezzo, as a manifest has it.
+fn dependency() -> String {
+    let source = match fs::canonicalize(CHECKOUT) {
+        Ok(path) if is_checkout() => format!("path = {:?}", path.to_string_lossy()),
+        _ => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
+    };
+    // A test is explored however its crate is built.
+    format!("{{ {source}, features = [\"explore-in-release\"] }}")
+}
+
+/// Returns the directory of all overlays.
+fn cache() -> Result<PathBuf, Problem> {
+    let given = env::var_os("INTERMEZZO_CACHE").filter(|given| !given.is_empty());
+    let cache = match given {
+        Some(given) => Some(PathBuf::from(given)),
+        None => dirs::cache_dir().map(|directory| directory.join("intermezzo")),
+    };
+    let cache = cache.ok_or_else(|| {
+        Problem::usage(
+            "there is no cache directory here: set INTERMEZZO_CACHE to a directory that can be written",
+        )
+    })?;
+    std::path::absolute(&cache).map_err(|error| {
+        Problem::file(
+            "find",
+            &cache,
+            &error,
+            "set INTERMEZZO_CACHE to another directory",
+        )
+    })
+}
+
+fn digest(of: &impl Hash) -> String {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+/// Writes the sources, unless they are there.
+fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
+    let write = |path: PathBuf, text: &str| {
+        if fs::read_to_string(&path).is_ok_and(|known| known == text) {
+            return Ok(());
+        }
+        let parent = path.parent().unwrap_or(place);
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|error| {
+                Problem::file(
+                    "write",
+                    &path,
+                    &error,
+                    "set INTERMEZZO_CACHE to a directory that can be written",
+                )
+            })
+    };
+    for (name, text, dependencies) in SOURCES {
+        let dependencies = dependencies.replace("{{intermezzo}}", dependency);
+        let manifest = format!(
+            "[package]\nname = \"intermezzo-overlay-{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+             [dependencies]\n{dependencies}"
+        );
+        write(place.join(name).join("Cargo.toml"), &manifest)?;
+        write(place.join(name).join("src").join("lib.rs"), text)?;
+    }
+    write(place.join("Cargo.toml"), WORKSPACE)
+}
+
+/// Builds the overlays.
+fn build(place: &Path) -> Result<(), Problem> {
+    let mut command = cargo::command();
+    command
+        .args(["build", "--release", "--manifest-path"])
+        .arg(place.join("Cargo.toml"))
+        .env("CARGO_TARGET_DIR", place.join("target"))
+        // What the user sets for the project is not for them.
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("CARGO_BUILD_TARGET");
+    said_by(command).map(drop)
+}

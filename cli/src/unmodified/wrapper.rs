@@ -1,0 +1,128 @@
+//! The compiler's wrapper: cargo calls this command instead of the compiler, with the compiler and its arguments.
+
+use super::overlays::library;
+use super::{NEXT_WRAPPER, OVERLAYS};
+use crate::output;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Runs the compiler, if this is a call of it; otherwise returns `None`.
+pub(crate) fn run() -> Option<ExitCode> {
+    let directory = PathBuf::from(env::var_os(OVERLAYS)?);
+    let mut arguments = env::args_os().skip(1);
+    let compiler = arguments.next().filter(|path| is_compiler(path))?;
+    let arguments: Vec<OsString> = arguments.collect();
+    let mut command = match env::var_os(NEXT_WRAPPER) {
+        Some(wrapper) => {
+            let mut command = Command::new(wrapper);
+            command.arg(compiler);
+            command
+        }
+        None => Command::new(compiler),
+    };
+    let additional = additional(&arguments, &directory);
+    let status = command.args(&arguments).args(additional).status();
+    Some(match status {
+        Ok(status) => ExitCode::from(
+            status
+                .code()
+                .and_then(|code| u8::try_from(code).ok())
+                .unwrap_or(1),
+        ),
+        Err(error) => {
+            output::complain(&format!("error: cannot run the compiler ({error})"));
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn is_compiler(path: &OsStr) -> bool {
+    let name = Path::new(path).file_stem().unwrap_or_default();
+    name == "rustc" || name == "clippy-driver"
+}
+
+/// Returns the arguments to add: the overlays, for crates of the project's own target. Cargo names a target for these
+/// alone, and build scripts, procedural macros and what they depend on are built without.
+fn additional(arguments: &[OsString], directory: &Path) -> Vec<OsString> {
+    let arguments: Vec<&str> = arguments
+        .iter()
+        .map(|argument| argument.to_str().unwrap_or_default())
+        .collect();
+    let has = |flag: &str| {
+        let of = |&argument: &&str| {
+            argument == flag
+                || argument
+                    .strip_prefix(flag)
+                    .is_some_and(|rest| rest.starts_with('='))
+        };
+        arguments.iter().any(of)
+    };
+    let value = |flag: &str| {
+        arguments
+            .iter()
+            .position(|&argument| argument == flag)
+            .and_then(|at| arguments.get(at + 1))
+    };
+    // Without a name, and with this one, it is asked about itself.
+    let compiles = value("--crate-name").is_some_and(|&name| name != "___");
+    if !compiles || !has("--target") || value("--crate-type") == Some(&"proc-macro") {
+        return Vec::new();
+    }
+    let mut additional: Vec<OsString> = Vec::new();
+    let names = ["std", "core", "test"];
+    for name in &names[..2 + usize::from(has("--test"))] {
+        let mut external = OsString::from(format!("{name}="));
+        external.push(library(directory, name));
+        additional.extend(["--extern".into(), external]);
+    }
+    let mut dependencies = OsString::from("dependency=");
+    dependencies.push(directory.join("deps"));
+    // Crates that the overlays depend on may be the project's, too.
+    additional.extend([
+        "-L".into(),
+        dependencies,
+        "-C".into(),
+        "metadata=intermezzo".into(),
+    ]);
+    additional
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn added(line: &str) -> Vec<String> {
+        let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        let added = additional(&arguments, Path::new("dir"));
+        added
+            .iter()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn the_projects_own_crates_get_the_overlays() {
+        let library = added("--crate-name a --crate-type lib --target t src/lib.rs");
+        assert_eq!(
+            library.iter().filter(|&argument| argument == "--extern").count(),
+            2,
+            "{library:?}"
+        );
+        let test = added("--crate-name a --test --target=t src/lib.rs");
+        assert_eq!(
+            test.iter().filter(|&argument| argument == "--extern").count(),
+            3,
+            "{test:?}"
+        );
+        for line in [
+            "-vV",
+            "- --crate-name ___ --target t --print=cfg",
+            "--crate-name build_script_build --crate-type bin build.rs",
+            "--crate-name a_macro --crate-type proc-macro --target t src/lib.rs",
+        ] {
+            assert!(added(line).is_empty(), "{line}");
+        }
+    }
+}

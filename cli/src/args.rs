@@ -82,7 +82,7 @@ pub(crate) enum CorpusCommand {
 pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) search: SearchFlags,
-    /// Explores every `#[test]`, in code that was not written for intermezzo (see docs/UNMODIFIED.md)
+    /// Explores every `#[test]`, in code that was not written for intermezzo (see the guide)
     #[arg(long)]
     pub(crate) unmodified: bool,
     /// Writes each report to this directory, and a schedule file for each finding

@@ -69,15 +69,16 @@ impl Overlays {
                 .collect();
             Some(digest(&bytes?))
         };
-        if built().is_none() {
+        let is_first = built().is_none();
+        if is_first {
             output::complain(&format!(
                 "building intermezzo for {} as a layer over std: once for each toolchain",
                 compiler.lines().next().unwrap_or_default()
             ));
         }
         // In a checkout the sources may have changed, and cargo knows.
-        if is_checkout() || built().is_none() {
-            build(&place)?;
+        if is_checkout() || is_first {
+            build(&place, !is_first)?;
         }
         let digest =
             built().ok_or_else(|| Problem::usage(format!("cargo built no libraries in {release:?}")))?;
@@ -171,14 +172,23 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
         write(place.join(name).join("Cargo.toml"), &manifest)?;
         write(place.join(name).join("src").join("lib.rs"), text)?;
     }
-    write(place.join("Cargo.toml"), WORKSPACE)
+    write(place.join("Cargo.toml"), WORKSPACE)?;
+    // The versions that it was tested with.
+    if let Ok(versions) = fs::read_to_string(Path::new(CHECKOUT).join("Cargo.lock"))
+        && !place.join("Cargo.lock").exists()
+    {
+        write(place.join("Cargo.lock"), &versions)?;
+    }
+    Ok(())
 }
 
-/// Builds the overlays.
-fn build(place: &Path) -> Result<(), Problem> {
+/// Builds the overlays, and says nothing about it if `quiet`.
+fn build(place: &Path, quiet: bool) -> Result<(), Problem> {
     let mut command = cargo::command();
     command
-        .args(["build", "--release", "--manifest-path"])
+        .args(["build", "--release"])
+        .args(quiet.then_some("--quiet"))
+        .arg("--manifest-path")
         .arg(place.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", place.join("target"))
         // What the user sets for the project is not for them.

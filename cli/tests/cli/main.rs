@@ -21,6 +21,7 @@ mod stand_in;
 #[path = "../../../tests/common/throw_away.rs"]
 mod throw_away;
 mod tune;
+mod unmodified;
 mod usage;
 mod view;
 

@@ -1,0 +1,210 @@
+//! `test --unmodified`: ordinary crates, in which nothing is written for intermezzo.
+
+use crate::{Ran, command, throw_away};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const LIBRARY: &str = r#"
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, mpsc};
+use std::thread;
+
+pub fn add(n: &AtomicUsize) {
+    let seen = n.load(SeqCst);
+    n.store(seen + 1, SeqCst);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_update_is_lost() {
+        let n = Arc::new(AtomicUsize::new(0));
+        let other = thread::spawn({ let n = n.clone(); move || add(&n) });
+        println!("the first task adds");
+        add(&n);
+        other.join().unwrap();
+        assert_eq!(n.load(SeqCst), 2);
+    }
+
+    #[test]
+    fn locks_are_taken_crosswise() {
+        let locks = Arc::new((Mutex::new(()), Mutex::new(())));
+        let other = thread::spawn({
+            let locks = locks.clone();
+            move || { let _one = locks.0.lock(); let _two = locks.1.lock(); }
+        });
+        { let _two = locks.1.lock(); let _one = locks.0.lock(); }
+        other.join().unwrap();
+    }
+
+    #[test]
+    fn words_are_counted() {
+        let counts: Arc<Mutex<HashMap<&str, u32>>> = Arc::default();
+        let tasks = ["one", "two"].map(|word| {
+            let counts = counts.clone();
+            thread::spawn(move || *counts.lock().unwrap().entry(word).or_default() += 1)
+        });
+        for task in tasks {
+            task.join().unwrap();
+        }
+        let mut words: Vec<_> = counts.lock().unwrap().keys().copied().collect();
+        words.sort();
+        assert_eq!(words, ["one", "two"]);
+    }
+
+    static USES: AtomicUsize = AtomicUsize::new(0);
+    static NAME: OnceLock<String> = OnceLock::new();
+    static TABLE: LazyLock<Mutex<Vec<u32>>> = LazyLock::new(Mutex::default);
+    thread_local! { static MINE: RefCell<Vec<u32>> = RefCell::default(); }
+
+    #[test]
+    fn statics_are_fresh() {
+        let task = thread::spawn(|| MINE.with_borrow_mut(|mine| { mine.push(1); mine.len() }));
+        assert_eq!(USES.fetch_add(1, SeqCst), 0);
+        NAME.set("me".to_owned()).unwrap();
+        TABLE.lock().unwrap().push(1);
+        assert_eq!((task.join().unwrap(), TABLE.lock().unwrap().len()), (1, 1));
+    }
+
+    #[test]
+    fn a_message_comes() -> Result<(), mpsc::RecvError> {
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(move || sender.send(1).unwrap());
+            assert_eq!(receiver.recv()?, 1);
+            Ok(())
+        })
+    }
+
+    #[test]
+    #[should_panic(expected = "as it should")]
+    fn it_panics() {
+        panic!("as it should");
+    }
+
+    #[test]
+    #[ignore]
+    fn it_is_ignored() {
+        unreachable!();
+    }
+}
+"#;
+
+const SUITE: &str = "#[test]\nfn it_adds() {\n    let n = std::sync::atomic::AtomicUsize::new(1);\n    \
+                     plain::add(&n);\n    assert_eq!(n.into_inner(), 2);\n}\n";
+
+/// Makes the project, with these dependencies.
+fn project(name: &str, dependencies: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let project = throw_away::project(root, place, name, dependencies);
+    throw_away::write(&project.join("src/lib.rs"), LIBRARY);
+    throw_away::write(&project.join("tests/suite.rs"), &SUITE.replace("plain", name));
+    project
+}
+
+/// Runs the command in that project. The overlays are built without optimisation, which is faster in all.
+fn run(project: &Path, arguments: &[&str]) -> Ran {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlays");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unmodified-target");
+    Ran::of(
+        command(project, arguments)
+            .env("INTERMEZZO_CACHE", cache)
+            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
+    )
+}
+
+fn report<'a>(run: &'a Value, test: &str) -> &'a Value {
+    let reports = run["reports"].as_array().unwrap();
+    let found = reports.iter().find(|report| report["program"] == test);
+    found.unwrap_or_else(|| panic!("{test} is not among {reports:#?}"))
+}
+
+#[test]
+fn ordinary_tests_are_explored_and_their_failures_replayed() {
+    let project = project("ordinary", "");
+    let ran = run(&project, &["test", "--unmodified", "--json"]).ends_with(1);
+    let all = ran.json();
+    let verdicts = [
+        ("ordinary::tests::an_update_is_lost", "fail"),
+        ("ordinary::tests::locks_are_taken_crosswise", "fail"),
+        ("ordinary::tests::words_are_counted", "pass"),
+        ("ordinary::tests::statics_are_fresh", "pass"),
+        ("ordinary::tests::a_message_comes", "pass"),
+        ("ordinary::tests::it_panics", "pass"),
+        ("suite::it_adds", "pass"),
+    ];
+    assert_eq!(all["reports"].as_array().unwrap().len(), verdicts.len());
+    for (test, verdict) in verdicts {
+        let report = report(&all, test);
+        assert_eq!(report["verdict"], verdict, "{report:#}");
+        let limits = report["limits"].as_array().unwrap();
+        assert!(
+            limits.iter().any(|limit| limit["kind"] == "unmodified"),
+            "{report:#}"
+        );
+        if verdict == "pass" && test != "ordinary::tests::it_panics" {
+            assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
+        }
+    }
+    // Executions are many, and what they print says nothing without the schedule.
+    assert!(!ran.stderr.contains("the first task adds"), "{}", ran.stderr);
+
+    for (test, kind) in [
+        ("ordinary::tests::an_update_is_lost", "assertion"),
+        ("ordinary::tests::locks_are_taken_crosswise", "deadlock"),
+    ] {
+        let finding = &report(&all, test)["findings"][0];
+        assert_eq!(finding["kind"], kind, "{finding:#}");
+        let token = finding["schedule"].as_str().unwrap();
+        let printed = format!("cargo intermezzo replay {token}");
+        assert!(
+            ran.stderr.contains(&printed),
+            "{printed} is not in:\n{}",
+            ran.stderr
+        );
+        let again = run(&project, &["replay", token, "--json"]).ends_with(1);
+        assert_eq!(again.json()["findings"][0]["message"], finding["message"]);
+        assert!(!again.stderr.contains("building intermezzo"), "{}", again.stderr);
+    }
+}
+
+#[test]
+fn flags_of_cargo_and_of_the_harness_work() {
+    let project = project("flagged", "");
+    let exact = ["--", "--exact", "tests::words_are_counted"];
+    let one = run(
+        &project,
+        &[&["test", "--unmodified", "--lib", "--json"][..], &exact].concat(),
+    )
+    .ends_with(0);
+    assert_eq!(one.json()["reports"].as_array().unwrap().len(), 1);
+    let list = run(&project, &["test", "--unmodified", "--lib", "--", "--list"]);
+    assert!(
+        list.stdout.contains("tests::it_is_ignored: test"),
+        "{}\n{}",
+        list.stdout,
+        list.stderr
+    );
+    let all = run(&project, &["test", "--unmodified", "--json", "--test", "suite"]).ends_with(0);
+    assert_eq!(all.json()["reports"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_cannot_be_tested_unmodified_is_refused() {
+    let project = project("refusing", "");
+    run(&project, &["test", "--unmodified", "--doc"])
+        .refused(&["tests in documentation", "leave out `--doc`"]);
+
+    let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
+    let dependency =
+        format!("[dev-dependencies]\nintermezzo = {{ path = {root:?}, features = [\"explore\"] }}\n");
+    let project = self::project("depending", &dependency);
+    run(&project, &["test", "--unmodified"]).refused(&["depends on intermezzo", "`cargo intermezzo test`"]);
+}

@@ -9,7 +9,7 @@
 //! that stay asleep after it. So nothing is donated that lies below a choice with an untried value. And with wakeup
 //! trees no values are chosen at all: the exploration falls back to source sets instead.
 
-use super::crew::{Crew, Open, Remaining, Work};
+use super::crew::{Crew, Open, Remaining, Taken};
 use super::node::Node;
 use super::saved::SavedHand;
 use super::shared_node::{Branch, Edge, PlannedNodes, Prefix, SharedNode, SharedPath};
@@ -79,7 +79,7 @@ impl Sharing {
                 told: false,
             });
             self.busy = first.is_some();
-            Arc::new(Crew::new(first))
+            Arc::new(Crew::beginning(first))
         });
         let mut part = Sharing::of(crew.clone(), crew.add_hand());
         part.idle = true;
@@ -187,14 +187,14 @@ impl Sharing {
 
     /// Waits for work. Returns `false` if there will be none.
     pub(super) fn wait(&mut self) -> bool {
-        self.begin();
-        self.crew.as_ref().is_some_and(|crew| crew.wait())
+        let idle = &mut self.idle;
+        self.crew.as_ref().is_some_and(|crew| crew.wait(idle))
     }
 
     /// Ends the state of waiting.
     pub(super) fn begin(&mut self) {
-        if let (Some(crew), true) = (&self.crew, std::mem::take(&mut self.idle)) {
-            crew.begin();
+        if let (Some(crew), true) = (&self.crew, self.idle) {
+            crew.lock().begin(&mut self.idle);
         }
     }
 
@@ -224,7 +224,7 @@ impl Sharing {
 impl Drop for Sharing {
     fn drop(&mut self) {
         if let Some(crew) = &self.crew {
-            crew.remove_hand(self.busy, self.idle);
+            crew.remove_worker(self.busy, self.idle);
         }
     }
 }
@@ -400,8 +400,8 @@ impl Dpor {
         let crew = self.part.crew.as_ref();
         match crew.and_then(|crew| crew.take(self.part.number, &self.bound)) {
             None => false,
-            Some(Work::Remaining(left)) => self.take_over(*left, plan),
-            Some(Work::Branch(open, branch)) => self.take_branch(open, branch, plan),
+            Some(Taken::Remaining(left)) => self.take_over(*left, plan),
+            Some(Taken::Branch(open, branch)) => self.take_branch(open, branch, plan),
         }
     }
 

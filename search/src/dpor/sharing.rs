@@ -13,7 +13,7 @@ use super::crew::{Crew, Open, Remaining, Taken};
 use super::node::Node;
 use super::saved::SavedHand;
 use super::shared_node::{Branch, Edge, PlannedNodes, Prefix, SharedNode, SharedPath};
-use super::sleep::Touches;
+use super::sleep::Footprint;
 use super::{Dpor, Sequence, Tree};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{Idle, Plan};
@@ -118,9 +118,9 @@ impl Sharing {
 
     /// Plans the step of a task at a shared node of the path, unless it is planned or was tried.
     #[cold]
-    pub(super) fn add_leaf(&self, depth: usize, task: u32, touches: Touches) {
+    pub(super) fn add_leaf(&self, depth: usize, task: u32, footprint: Footprint) {
         if let Some(at) = self.at(depth) {
-            at.place.add_leaf(task, touches);
+            at.place.add_leaf(task, footprint);
             self.list(depth, &[], &at.place);
         }
     }
@@ -272,21 +272,23 @@ impl Dpor {
         };
         if !std::mem::replace(&mut self.part.told, true)
             && let (Some(crew), Some(at)) = (&self.part.crew, self.part.at(depth))
-            && at.place.tell_touches(at.branch, self.touches(depth, trace))
+            && at
+                .place
+                .publish_footprint(at.branch, self.footprint(depth, trace))
         {
             crew.wake();
         }
     }
 
     /// Returns the footprint of the step of the path so far.
-    fn touches(&self, depth: usize, trace: &Trace) -> Touches {
-        let mut touches = self.nodes[depth].touches.clone();
-        for touch in &*trace.could_touch(depth) {
-            if !touches.contains(touch) {
-                touches.push(*touch);
+    fn footprint(&self, depth: usize, trace: &Trace) -> Footprint {
+        let mut footprint = self.nodes[depth].footprint.clone();
+        for access in &*trace.footprint_with_elided(depth) {
+            if !footprint.contains(access) {
+                footprint.push(*access);
             }
         }
-        touches
+        footprint
     }
 
     /// Turns the path into shared nodes, down to the first step with untried branches.
@@ -308,9 +310,9 @@ impl Dpor {
                 self.part.places.push(None);
                 continue;
             }
-            let touches = self.touches(depth, trace);
+            let footprint = self.footprint(depth, trace);
             let pending = std::mem::take(&mut self.nodes[depth].pending);
-            let place = Arc::new(SharedNode::new(way.clone(), depth, touches, pending));
+            let place = Arc::new(SharedNode::new(way.clone(), depth, footprint, pending));
             self.part.places.push(Some(Edge { place, branch: 0 }));
         }
         (self.part.fixed, self.part.told) = (way.choices.len(), true);
@@ -350,7 +352,7 @@ impl Dpor {
         };
         let way = self.way_to(last, plan);
         for (depth, (task, place)) in (from..end).zip(line) {
-            place.come_to(way.clone(), depth, self.touches(depth, trace));
+            place.come_to(way.clone(), depth, self.footprint(depth, trace));
             self.part.places.push(Some(Edge { place, branch: 0 }));
             if task != self.nodes[depth].task {
                 break;
@@ -464,7 +466,7 @@ impl Dpor {
         let tasks: Vec<u32> = branch.line.iter().map(|(task, _)| *task).collect();
         node.sequences = Tree::line(&[&[branch.task], &tasks[..]].concat());
         self.part.line = branch.line;
-        node.touches.clear();
+        node.footprint.clear();
         self.values.clear();
         self.fresh = depth;
         if let Some(choice) = node.choice {

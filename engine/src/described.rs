@@ -1,10 +1,82 @@
-//! Parts of reports that the engine describes: the places and accesses that a finding names, and the figures of armed
-//! breakpoints.
+//! Parts of reports that the engine describes: the events of a finding, the places and accesses that it names, and the
+//! figures of armed breakpoints.
 
 use crate::words::plural;
 use intermezzo_breakpoint::Statistics;
+use intermezzo_sdk::SyncVarOp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// One event of a failing execution, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FindingEvent {
+    /// `task.index`, with the index from 1 in its task.
+    pub id: String,
+    /// The name of the task.
+    pub task: String,
+    /// The operation: `lock`, `store`.
+    pub op: String,
+    /// The effect that it had, if it is not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    /// The memory ordering, for atomics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// The name of the variable, or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub var: String,
+    /// The value read, as bits, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<u64>,
+    /// The value written, as bits, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<u64>,
+    /// `file:line:column`; empty for the beginning and end of the test's own body.
+    pub site: String,
+    /// `true` if the task of the event before could have continued, and was preempted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub preempts: bool,
+    /// `true` if the finding is about this event.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub concerned: bool,
+}
+
+/// The effect of an event that is not the usual one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// None: it belongs to an iteration of a loop that only waits, and the iteration is left out of the trace.
+    Elided,
+    /// A wait ended without a notification.
+    Spurious,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Effect::Elided => "no effect",
+            Effect::Spurious => "spuriously",
+        })
+    }
+}
+
+/// Returns the values that an operation read and wrote, if they mean something to a reader.
+pub fn values(op: SyncVarOp, read: u64, written: u64) -> (Option<u64>, Option<u64>) {
+    let carries = matches!(
+        op,
+        SyncVarOp::AtomicLoad
+            | SyncVarOp::AtomicStore
+            | SyncVarOp::AtomicRmw
+            | SyncVarOp::AtomicRmwFailed
+            | SyncVarOp::CountUp
+            | SyncVarOp::CountDown
+            | SyncVarOp::CountRead
+    );
+    (
+        (carries && op.is_read() || op == SyncVarOp::Choice).then_some(read),
+        (carries && op.is_write()).then_some(written),
+    )
+}
 
 /// A place that a finding names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

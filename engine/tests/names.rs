@@ -14,31 +14,31 @@ use std::sync::{Arc, Mutex};
 
 const SLOTS: usize = 7;
 
-/// The slots that the running execution has touched, in order.
+/// The slots that the running execution has accessed, in order.
 type Deeds = Arc<Mutex<Vec<usize>>>;
 /// The footprint of the operations with each identity: the slots, and the keys.
-type Touched = Arc<Mutex<BTreeMap<StableOpId, (BTreeSet<usize>, BTreeSet<Key>)>>>;
+type Accessed = Arc<Mutex<BTreeMap<StableOpId, (BTreeSet<usize>, BTreeSet<Key>)>>>;
 
 /// A random walk that notes the stable identities of the operations.
 struct Naming {
     walk: Sampling,
     deeds: Deeds,
-    touched: Touched,
+    accessed: Accessed,
 }
 
 impl Strategy for Naming {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         let deeds = std::mem::take(&mut *self.deeds.lock().unwrap());
         let of_tasks = (0..trace.steps().len())
-            .filter(|&step| trace.steps()[step].task != 0 && !trace.touches(step).is_empty());
+            .filter(|&step| trace.steps()[step].task != 0 && !trace.footprint(step).is_empty());
         let mut named = 0;
         for (step, slot) in of_tasks.zip(&deeds) {
             if let Some(name) = trace.stable_id(step) {
                 assert_eq!(trace.step_of(name.task, name.index), Some(step));
-                let mut touched = self.touched.lock().unwrap();
-                let (slots, keys) = touched.entry(name).or_default();
+                let mut accessed = self.accessed.lock().unwrap();
+                let (slots, keys) = accessed.entry(name).or_default();
                 slots.insert(*slot);
-                keys.insert(trace.touches(step)[0].key);
+                keys.insert(trace.footprint(step)[0].key);
                 named += 1;
             }
         }
@@ -82,17 +82,17 @@ fn walk(table: &[AtomicUsize], ops: &[u8], deeds: &Deeds) {
 }
 
 #[test]
-fn operations_of_one_name_touch_one_variable_whatever_its_number() {
+fn operations_of_one_name_access_one_variable_whatever_its_number() {
     let mut renumbered = 0;
     for seed in 0..60 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut ops = |_| -> Vec<u8> { (0..4).map(|_| random.random_range(0..12)).collect() };
         let program: Vec<Vec<u8>> = (0..3).map(&mut ops).collect();
-        let (deeds, touched) = (Deeds::default(), Touched::default());
+        let (deeds, accessed) = (Deeds::default(), Accessed::default());
         let naming = Naming {
             walk: Sampling::new(seed, policy(&StrategyKind::Random, None)),
             deeds: deeds.clone(),
-            touched: touched.clone(),
+            accessed: accessed.clone(),
         };
         let explorer = Explorer::new().environment(Environment::calm()).executions(100);
         let report = explorer
@@ -106,7 +106,7 @@ fn operations_of_one_name_touch_one_variable_whatever_its_number() {
                 });
             });
         assert!(report.verdict().is_pass(), "{report}");
-        for (name, (slots, keys)) in &*touched.lock().unwrap() {
+        for (name, (slots, keys)) in &*accessed.lock().unwrap() {
             assert_eq!(slots.len(), 1, "{name:?} of program {seed}");
             renumbered += usize::from(keys.len() > 1);
         }

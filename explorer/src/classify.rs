@@ -1,16 +1,16 @@
 //! The findings of an execution that did not simply end well.
 
 use crate::report::{
-    Awaited, Effect, EndlessCause, Finding, FindingDetail, FindingEvent, FoundBy, HangState, LoopStep,
-    TaskLoop, TaskPanic, WaitingTask,
+    Awaited, EndlessCause, Finding, FindingDetail, FindingEvent, FoundBy, HangState, LoopStep, TaskLoop,
+    TaskPanic, WaitingTask,
 };
 use intermezzo_engine::described::NamedPlace;
 use intermezzo_engine::runtime::{
-    Abnormal, Crash, Doing, Endless, EndlessLoop, EventLine, FailureContext, PanicNote, Reported, Stop,
-    Unlike, Verdict, Waiting,
+    Abnormal, Crash, Doing, Endless, EndlessLoop, FailureContext, PanicNote, Reported, Stop, Unlike, Verdict,
+    Waiting,
 };
 use intermezzo_engine::schedule::{Choice, Premises, Schedule};
-use intermezzo_sdk::{FindingKind, MemoryOrder, Severity, SyncVarOp};
+use intermezzo_sdk::{FindingKind, Severity, SyncVarOp};
 
 /// `true` if the execution ended by itself.
 pub(crate) fn complete(stop: &Stop) -> bool {
@@ -71,7 +71,6 @@ pub(crate) fn findings(
         premises,
     } = scene;
     let schedule = schedule(choices, premises);
-    let events: Vec<FindingEvent> = events.iter().map(finding_event).collect();
     let engine = |kind, detail: FindingDetail, tasks: Vec<String>| Finding {
         kind,
         severity: Severity::Error,
@@ -372,45 +371,4 @@ fn shape(choice: &Choice) -> String {
         ""
     };
     format!("{kind}, one of {}{running}", choice.alternatives)
-}
-
-/// Returns the values that an operation read and wrote, if they mean something to a reader.
-pub(crate) fn values(op: SyncVarOp, read: u64, written: u64) -> (Option<u64>, Option<u64>) {
-    let carries = matches!(
-        op,
-        SyncVarOp::AtomicLoad
-            | SyncVarOp::AtomicStore
-            | SyncVarOp::AtomicRmw
-            | SyncVarOp::AtomicRmwFailed
-            | SyncVarOp::CountUp
-            | SyncVarOp::CountDown
-            | SyncVarOp::CountRead
-    );
-    (
-        (carries && op.is_read() || op == SyncVarOp::Choice).then_some(read),
-        (carries && op.is_write()).then_some(written),
-    )
-}
-
-fn finding_event(event: &EventLine) -> FindingEvent {
-    let (read, written) = values(event.op, event.read, event.written);
-    FindingEvent {
-        id: event.id.to_string(),
-        task: event.task.clone(),
-        op: event.op.name().into(),
-        effect: match event.op {
-            SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => Some(Effect::Spurious),
-            _ => event.elided.then_some(Effect::Elided),
-        },
-        order: match event.order {
-            MemoryOrder::None => None,
-            order => Some(format!("{order:?}")),
-        },
-        var: event.var.clone(),
-        read,
-        written,
-        site: event.site.clone(),
-        preempts: event.preempts,
-        concerned: false,
-    }
 }

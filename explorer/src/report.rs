@@ -15,7 +15,7 @@ mod text;
 pub use crate::files::write_beside;
 pub use crate::settings::Verbosity;
 pub use breakpoints::{Reproduction, SuggestedBreakpoint, SuggestedPlace};
-pub use intermezzo_engine::described::{BreakpointFigures, FindingDeed, NamedPlace};
+pub use intermezzo_engine::described::{BreakpointFigures, Effect, FindingDeed, FindingEvent, NamedPlace};
 pub use intermezzo_engine::strategy::{Coverage, RankBound};
 pub use intermezzo_engine::words::count;
 pub(crate) use limits::narrowed;
@@ -29,7 +29,7 @@ use intermezzo_search::classic::maple::IRootCoverage;
 use intermezzo_search::estimate::Estimate;
 use recording::Recorded;
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::path::Path;
 use std::time::Duration;
 
@@ -62,59 +62,6 @@ impl Verdict {
     /// Returns `true` if an error was found.
     pub fn is_fail(self) -> bool {
         self == Verdict::Fail
-    }
-}
-
-/// One event of a failing execution, in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FindingEvent {
-    /// `task.index`, with the index from 1 in its task.
-    pub id: String,
-    /// The name of the task.
-    pub task: String,
-    /// The operation: `lock`, `store`.
-    pub op: String,
-    /// The effect that it had, if it is not the usual one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effect: Option<Effect>,
-    /// The memory ordering, for atomics.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub order: Option<String>,
-    /// The name of the variable, or empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub var: String,
-    /// The value read, as bits, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read: Option<u64>,
-    /// The value written, as bits, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub written: Option<u64>,
-    /// `file:line:column`; empty for the beginning and end of the test's own body.
-    pub site: String,
-    /// `true` if the task of the event before could have continued, and was preempted.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub preempts: bool,
-    /// `true` if the finding is about this event.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub concerned: bool,
-}
-
-/// The effect of an event that is not the usual one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// None: it belongs to an iteration of a loop that only waits, and the iteration is left out of the trace.
-    Elided,
-    /// A wait ended without a notification.
-    Spurious,
-}
-
-impl std::fmt::Display for Effect {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Effect::Elided => "no effect",
-            Effect::Spurious => "spuriously",
-        })
     }
 }
 

@@ -38,10 +38,18 @@ pub(crate) struct Judge {
     pub(crate) late: Vec<bool>,
     /// The number of different histories.
     pub(crate) histories: Mutex<u64>,
-    /// The histories that are not allowed, by the words of their reports.
-    pub(crate) refused: Mutex<HashMap<String, Vec<Mark>>>,
+    /// The histories that are not allowed, by the messages of their reports.
+    pub(crate) refused: Mutex<HashMap<String, Refused>>,
     /// The number of histories that could not be decided, and the reason for the last.
     pub(crate) undecided: Mutex<(u64, String)>,
+}
+
+/// A history that is not allowed.
+#[derive(Clone)]
+pub(crate) struct Refused {
+    pub(crate) marks: Vec<Mark>,
+    /// The message of its report, line by line.
+    pub(crate) lines: [String; 2],
 }
 
 /// The verdict about a history.
@@ -152,8 +160,8 @@ impl Judge {
         recorder.history()
     }
 
-    /// Returns the text of a report about a history that is not allowed: the same for the same history.
-    fn words(&self, marks: &[Mark]) -> String {
+    /// Returns the lines of a report about a history that is not allowed: the same for the same history.
+    fn lines(&self, marks: &[Mark]) -> [String; 2] {
         let performers = self.scenario.performers();
         let mut told: Vec<Vec<String>> = vec![Vec::new(); self.scenario.tasks.len() + 1];
         for operation in self.history(marks).operations() {
@@ -168,10 +176,10 @@ impl Judge {
         let told: Vec<String> = told
             .map(|(number, calls)| format!("{}: {}", who(number), calls.join(", ")))
             .collect();
-        format!(
-            "no order of the operations explains what they returned: {}",
-            told.join("; ")
-        )
+        [
+            "no order of the operations explains what they returned".to_owned(),
+            told.join("; "),
+        ]
     }
 
     /// Describes an operation and its outcome: `push(1) = true`, or `pop() waits`.
@@ -237,10 +245,14 @@ impl Monitor for HistoryMonitor {
             }
         };
         if !allowed {
-            let words = self.judge.words(&marks);
+            let lines = self.judge.lines(&marks);
+            let message = lines.join(": ");
             let mut refused = held(&self.judge.refused);
-            refused.entry(words.clone()).or_insert_with(|| marks.clone());
-            cx.report(sdk::MonitorFinding::new(FindingKind::Refinement, words));
+            refused.entry(message.clone()).or_insert_with(|| Refused {
+                marks: marks.clone(),
+                lines,
+            });
+            cx.report(sdk::MonitorFinding::new(FindingKind::Refinement, message));
         }
         Record::with(|record| record.marks = marks);
     }

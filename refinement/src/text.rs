@@ -6,7 +6,6 @@ use intermezzo_explorer::report::lines::width;
 use intermezzo_explorer::report::unexplored;
 use intermezzo_explorer::report::{INDENT, Part, Text, TextStyle, Verbosity, count, with_places};
 use intermezzo_explorer::{Coverage, Verdict};
-use intermezzo_sdk::FindingKind;
 use std::fmt;
 
 /// The number of scenarios not compared in full that a report lists.
@@ -29,16 +28,8 @@ impl Failure {
     pub fn text(&self, style: &TextStyle) -> String {
         let mut text = Text::new(style);
         let head = format!("error[{}]:", self.kind);
-        let lines = match self.message.split_once(": ") {
-            // The operations, which are drawn below.
-            Some((first, rest)) if self.kind == FindingKind::Refinement => format!("{first}\n{rest}"),
-            _ => self
-                .lines
-                .iter()
-                .map(|line| line.trim_start())
-                .collect::<Vec<_>>()
-                .join("\n"),
-        };
+        let lines: Vec<&str> = self.lines.iter().map(|line| line.trim_start()).collect();
+        let lines = lines.join("\n");
         if style.detail == Verbosity::Quiet {
             let first = lines.lines().next().unwrap_or_default();
             text.painted(&format!("{head} {first}"), &head, Part::Error);

@@ -275,12 +275,16 @@ impl<T: Sync + 'static> Subject<T> {
         // A warning does not change the verdict, here as well.
         let error = report.findings().iter().find(|finding| finding.is_error());
         checked.failure = error.map(|finding| {
-            let marks = held(&judge.refused).get(&finding.message).cloned();
-            let why = marks.map_or_else(Why::default, |marks| match task.how {
-                How::Search => Why::default(),
-                How::Tell | How::Replay(_) => judge.why(&marks),
-            });
-            Failure::new(finding, task.description.clone(), why)
+            let refused = held(&judge.refused).get(&finding.message).cloned();
+            let why = match (&refused, &task.how) {
+                (None, _) | (_, How::Search) => Why::default(),
+                (Some(refused), How::Tell | How::Replay(_)) => judge.why(&refused.marks),
+            };
+            let mut failure = Failure::new(finding, task.description.clone(), why);
+            if let Some(refused) = refused {
+                failure.lines = refused.lines.into();
+            }
+            failure
         });
         if let Some(failure) = checked.failure.as_mut().filter(|_| self.records(task.how)) {
             failure.report = Some(report);

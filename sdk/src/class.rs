@@ -2,7 +2,7 @@
 
 use crate::SyncVarOp;
 
-/// The way in which an operation touches its variable. Two operations of one class commute, unless they write.
+/// The way in which an operation accesses its variable. Two operations of one class commute, unless they write.
 /// Operations of different classes do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]

@@ -4,37 +4,55 @@
 //! Work comes in *runs*: items that follow each other in search order, with nothing between them. A worker takes a
 //! share of one run, so its uninterrupted work is a contiguous part of the order. An iterative search puts work aside
 //! for its next *round*, which begins when no worker has work of this one left.
-//!
-//! A mutex guards everything: items are coarse, and workers publish only when another one waits.
 
+use super::work_pool::{Work, WorkPool};
 use intermezzo_engine::strategy::Idle;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-/// The state that the workers of a search share.
+/// The work that no worker has taken.
 struct Frontier<T> {
-    state: Mutex<State<T>>,
-    changed: Condvar,
-    /// `true` if a worker waits and there is no work for it: a copy for frequent reads.
-    has_idle_workers: AtomicBool,
-    /// The order of items within a round.
-    order: fn(&T, &T) -> Ordering,
-}
-
-struct State<T> {
     runs: VecDeque<VecDeque<T>>,
     /// The items of the next round, in no order.
     later: Vec<T>,
     round: u32,
-    /// The number of workers, and the number of those that wait.
-    hands: usize,
-    waiting: usize,
     /// `true` if a part of this round was left out: no other round follows.
     cut: bool,
-    /// `true` if nothing remains, or nothing may be taken any more.
-    over: bool,
+    /// The order of items within a round.
+    order: fn(&T, &T) -> Ordering,
+}
+
+impl<T> Frontier<T> {
+    /// Returns a share of the first run: all of it for a single worker, otherwise little enough that there is work for
+    /// the others to the end.
+    fn share(&mut self, workers: usize) -> Option<VecDeque<T>> {
+        let mut run = self.runs.pop_front()?;
+        if workers > 1 {
+            let rest = run.split_off(run.len().div_ceil(2 * workers));
+            if !rest.is_empty() {
+                self.runs.push_front(rest);
+            }
+        }
+        Some(run)
+    }
+}
+
+impl<T> Work for Frontier<T> {
+    fn is_ready(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
+    fn next_round(&mut self) -> bool {
+        if !self.runs.is_empty() || self.later.is_empty() || self.cut {
+            return false;
+        }
+        let mut items = std::mem::take(&mut self.later);
+        items.sort_by(self.order);
+        self.runs.push_back(items.into());
+        self.round += 1;
+        true
+    }
 }
 
 /// The remaining work of a search, without the work that workers have taken.
@@ -53,7 +71,7 @@ pub struct Remaining<T> {
 ///
 /// If it is dropped while it has taken work, it stops the search, because that work would be missing.
 pub struct WorkHandle<T> {
-    frontier: Arc<Frontier<T>>,
+    pool: Arc<WorkPool<Frontier<T>>>,
     /// `true` if it took something since it last found nothing.
     busy: bool,
     /// `true` if it counts as waiting, though it does other work or has not begun: see [`WorkHandle::idle`].
@@ -77,22 +95,14 @@ impl<T> WorkHandle<T> {
             .filter(|run| !run.is_empty())
             .map(VecDeque::from)
             .collect();
-        let state = State {
-            runs,
-            later,
-            round,
-            hands: 1,
-            waiting: 0,
-            cut,
-            over: false,
-        };
         WorkHandle {
-            frontier: Arc::new(Frontier {
-                state: Mutex::new(state),
-                changed: Condvar::new(),
-                has_idle_workers: AtomicBool::new(false),
+            pool: Arc::new(WorkPool::new(Frontier {
+                runs,
+                later,
+                round,
+                cut,
                 order,
-            }),
+            })),
             busy: false,
             idle: false,
             round,
@@ -102,11 +112,9 @@ impl<T> WorkHandle<T> {
     /// Returns the handle of another worker. It counts as waiting until it is first used, because that worker may begin
     /// late.
     pub fn fork(&self) -> WorkHandle<T> {
-        let mut state = self.lock();
-        state.hands += 1;
-        state.waiting += 1;
+        self.pool.lock().add_worker();
         WorkHandle {
-            frontier: self.frontier.clone(),
+            pool: self.pool.clone(),
             busy: false,
             idle: true,
             round: self.round,
@@ -120,32 +128,36 @@ impl<T> WorkHandle<T> {
 
     /// Returns the round of the whole search.
     pub fn search_round(&self) -> u32 {
-        self.lock().round
+        self.pool.lock().work.round
     }
 
     /// Returns the number of items that were put aside for the next round.
     pub fn later(&self) -> usize {
-        self.lock().later.len()
+        self.pool.lock().work.later.len()
     }
 
     /// Returns `true` if another worker waits and there is no work for it.
     #[inline]
     pub fn has_idle_workers(&self) -> bool {
-        self.frontier.has_idle_workers.load(Relaxed)
+        self.pool.has_idle_workers()
     }
 
     /// Takes a share of the available work: items in order, with nothing between them. Returns `None` if there is none
     /// at the moment; see [`WorkHandle::wait`].
     pub fn take(&mut self) -> Option<VecDeque<T>> {
-        let frontier = self.frontier.clone();
-        let mut state = frontier.lock();
-        state.waiting -= usize::from(std::mem::take(&mut self.idle));
-        if state.waiting + 1 == state.hands {
-            frontier.next_round(&mut state);
+        let mut state = self.pool.lock();
+        state.begin(&mut self.idle);
+        let mut share = None;
+        if !state.is_over {
+            if state.others_wait() && state.work.next_round() {
+                self.pool.wake_all(&state);
+            }
+            let workers = state.workers;
+            share = state.work.share(workers);
+            self.pool.note_idle(&state);
         }
-        let share = frontier.share(&mut state);
         self.busy = share.is_some();
-        self.round = state.round;
+        self.round = state.work.round;
         share
     }
 
@@ -154,81 +166,38 @@ impl<T> WorkHandle<T> {
         if run.is_empty() {
             return;
         }
-        let mut state = self.lock();
-        state.runs.push_back(run);
-        self.frontier.look(&state);
-        self.frontier.changed.notify_one();
+        let mut state = self.pool.lock();
+        state.work.runs.push_back(run);
+        self.pool.wake_one(&state);
     }
 
     /// Puts items aside for the next round.
     pub fn publish_later(&mut self, items: &mut Vec<T>) {
         if !items.is_empty() {
-            self.lock().later.append(items);
+            self.pool.lock().work.later.append(items);
         }
     }
 
     /// Waits for work. Returns `true` if there may be some to take, and `false` if the search is over.
     pub fn wait(&mut self) -> bool {
-        let frontier = self.frontier.clone();
-        let mut state = frontier.lock();
-        state.waiting += usize::from(!std::mem::take(&mut self.idle));
-        loop {
-            if state.waiting == state.hands {
-                frontier.next_round(&mut state);
-                if state.runs.is_empty() {
-                    frontier.end(&mut state);
-                }
-            }
-            if state.over || !state.runs.is_empty() {
-                break;
-            }
-            frontier.look(&state);
-            state = frontier
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
-        state.waiting -= 1;
-        frontier.look(&state);
-        !state.over
+        self.pool.wait(&mut self.idle)
     }
 
     /// Returns whether there is work, like [`WorkHandle::wait`] but without waiting. The worker counts as waiting until
     /// the next call that finds some.
     pub fn idle(&mut self) -> Idle {
-        let frontier = self.frontier.clone();
-        let mut state = frontier.lock();
-        if !std::mem::replace(&mut self.idle, true) {
-            state.waiting += 1;
-        }
-        if state.waiting == state.hands && !state.over {
-            frontier.next_round(&mut state);
-            if state.runs.is_empty() {
-                frontier.end(&mut state);
-            }
-        }
-        let idle = match (state.over, state.runs.is_empty()) {
-            (true, _) => Idle::Over,
-            (false, true) => Idle::Nothing,
-            (false, false) => Idle::Work,
-        };
-        if idle != Idle::Nothing {
-            self.idle = false;
-            state.waiting -= 1;
-        }
-        frontier.look(&state);
-        idle
+        self.pool.idle(&mut self.idle)
     }
 
     /// Notes that a part of this round is left out: no other round follows.
     pub fn cut(&mut self) {
         self.busy = false;
-        self.lock().cut = true;
+        self.pool.lock().work.cut = true;
     }
 
     /// Stops handing out work.
     pub fn stop(&self) {
-        self.frontier.end(&mut self.lock());
+        self.pool.stop();
     }
 
     /// Returns the remaining work, without the work that workers have taken.
@@ -236,88 +205,32 @@ impl<T> WorkHandle<T> {
     where
         T: Clone,
     {
-        let state = self.lock();
+        let Frontier {
+            runs,
+            later,
+            round,
+            cut,
+            ..
+        } = &self.pool.lock().work;
         Remaining {
-            round: state.round,
-            runs: state
-                .runs
-                .iter()
-                .map(|run| run.iter().cloned().collect())
-                .collect(),
-            later: state.later.clone(),
-            cut: state.cut,
+            round: *round,
+            runs: runs.iter().map(|run| run.iter().cloned().collect()).collect(),
+            later: later.clone(),
+            cut: *cut,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.frontier.lock()
     }
 }
 
 impl<T> Drop for WorkHandle<T> {
     fn drop(&mut self) {
-        let mut state = self.lock();
-        state.hands -= 1;
-        state.waiting -= usize::from(self.idle);
-        if self.busy {
-            self.frontier.end(&mut state);
-        } else {
-            // The waiting workers may be the only ones left.
-            self.frontier.changed.notify_all();
-        }
-    }
-}
-
-impl<T> Frontier<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Begins the next round if this one is over and complete; all other workers are idle.
-    fn next_round(&self, state: &mut State<T>) {
-        if !state.runs.is_empty() || state.later.is_empty() || state.cut || state.over {
-            return;
-        }
-        let mut items = std::mem::take(&mut state.later);
-        items.sort_by(self.order);
-        state.runs.push_back(items.into());
-        state.round += 1;
-        self.changed.notify_all();
-    }
-
-    /// Returns a share of the first run: all of it for a single worker, otherwise little enough that there is work for
-    /// the others to the end.
-    fn share(&self, state: &mut State<T>) -> Option<VecDeque<T>> {
-        if state.over {
-            return None;
-        }
-        let mut run = state.runs.pop_front()?;
-        if state.hands > 1 {
-            let rest = run.split_off(run.len().div_ceil(2 * state.hands));
-            if !rest.is_empty() {
-                state.runs.push_front(rest);
-            }
-        }
-        self.look(state);
-        Some(run)
-    }
-
-    fn end(&self, state: &mut State<T>) {
-        state.over = true;
-        self.look(state);
-        self.changed.notify_all();
-    }
-
-    fn look(&self, state: &State<T>) {
-        let has_idle_workers = state.waiting > 0 && state.runs.is_empty() && !state.over;
-        self.has_idle_workers.store(has_idle_workers, Relaxed);
+        self.pool.remove_worker(self.busy, self.idle);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicU64;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
     fn hand(runs: Vec<Vec<u32>>) -> WorkHandle<u32> {
         let left = Remaining {

@@ -21,6 +21,7 @@ mod preemption;
 mod replay;
 pub mod sampling;
 mod tree;
+mod work_pool;
 
 pub use auto::Auto;
 pub use caching::{Caching, Visits};

@@ -18,8 +18,8 @@ pub(super) fn of(program: &Program) -> String {
     let title = ["FAILS", "HIT", "UNMET", "HOW", "ORDER"]
         .map(str::to_owned)
         .to_vec();
-    let mut rows = vec![title, row(unarmed, "(nothing armed)")];
-    rows.extend(orders.iter().map(|order| row(&order.came, &order.armed)));
+    let mut rows = vec![title, row(unarmed, None)];
+    rows.extend(orders.iter().map(|order| row(&order.came, Some(&order.armed))));
     text.push_str(&output::table(&rows));
     if orders.is_empty() {
         text.push_str("no two places contend in these executions\n");
@@ -33,15 +33,15 @@ pub(super) fn of(program: &Program) -> String {
     text
 }
 
-fn row(came: &Came, armed: &str) -> Vec<String> {
+/// Returns the line of executions in which this order was armed, or nothing.
+fn row(came: &Came, armed: Option<&str>) -> Vec<String> {
     let percent = |count: u64| match came.executions {
         0 => "-".to_owned(),
         all => format!("{:.0} %", 100.0 * count as f64 / all as f64),
     };
-    let hit = if armed.starts_with('(') {
-        "-".into()
-    } else {
-        percent(came.hit)
+    let hit = match armed {
+        Some(_) => percent(came.hit),
+        None => "-".into(),
     };
     let kinds: Vec<&str> = came.kinds.iter().map(String::as_str).collect();
     vec![
@@ -53,7 +53,7 @@ fn row(came: &Came, armed: &str) -> Vec<String> {
         } else {
             kinds.join(", ")
         },
-        armed.to_owned(),
+        armed.unwrap_or("(nothing armed)").to_owned(),
     ]
 }
 

@@ -54,7 +54,7 @@ impl Search {
     pub(crate) fn draws_at_random(&self) -> bool {
         let settings = self.settings(Settings::default());
         match settings.strategy {
-            StrategyKind::BestFirst(_) => self.strategy.contains("random"),
+            StrategyKind::BestFirst(options) => options.priority.is_some_and(|priority| priority.is_random()),
             // First bounded, then drawn; and an undecided search is drawn.
             StrategyKind::Auto | StrategyKind::Maple(_) => true,
             // `pct-all` too, though it draws just the first of the executions that it learns from.

@@ -8,7 +8,7 @@
 //! Each read moves the clock: by a microsecond the first time, and by twice as much with each further read by the same
 //! task at the same place. If the task did something in between, the next read begins with a microsecond again, so that
 //! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends.
-//! The distance does not depend on other tasks. So their steps commute with a read, unless they touch the clock.
+//! The distance does not depend on other tasks. So their steps commute with a read, unless they access the clock.
 
 use super::{Engine, Runtime};
 use crate::record::{Access, Event, VarKind};

@@ -3,7 +3,7 @@
 use crate::record::{Events, Gates, Task, Vars};
 use crate::site::Site;
 use crate::strategy::Plan;
-use crate::trace::{Analysis, Aside, Class, Key, SoundReduction, Touch, Trace};
+use crate::trace::{Analysis, Aside, Class, Key, SoundReduction, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 
 /// The record of an execution.
@@ -88,7 +88,7 @@ impl ExecutionRecord {
     pub(super) fn add_to_footprint(&mut self, task: u32, key: Key, class: Class) {
         if self.is_observed() {
             self.extra_footprint.push(Aside {
-                touch: Touch { key, class },
+                access: StepAccess { key, class },
                 task,
                 events_before: self.events.as_slice().len(),
             });

@@ -1,11 +1,11 @@
 //! A description of an execution, for reports.
 
 use super::naming::{site_name, task_name, var_name};
-use super::{EventLine, FailureContext, Runtime, Waiting};
-use crate::described::{FindingDeed, NamedPlace};
+use super::{FailureContext, Runtime, Waiting};
+use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
 use crate::record::{Event, NO_TASK, Status, VarKind};
 use crate::strategy::Operation;
-use intermezzo_sdk::{Deed, EventId, SyncVar, SyncVarOp, TaskId};
+use intermezzo_sdk::{Deed, EventId, MemoryOrder, SyncVar, SyncVarOp, TaskId};
 
 impl Runtime {
     /// Returns the next operation of each task that has not ended.
@@ -97,24 +97,35 @@ impl Runtime {
             .telling_events()
             .iter()
             .enumerate()
-            .map(|(at, event)| EventLine {
-                task: named(event.task),
-                id: EventId {
+            .map(|(at, event)| {
+                let id = EventId {
                     task: TaskId(event.task),
                     index: event.index,
-                },
-                op: event.op,
-                order: event.order,
-                var: var_name(self, event.var),
-                read: plain(event, event.read),
-                written: plain(event, event.written),
-                // The test's own body was created at no place in the source.
-                site: match event.op {
-                    SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
-                    _ => site_name(event.site),
-                },
-                elided: event.elided,
-                preempts: self.record.events.preempts(at),
+                };
+                let (read, written) = values(event.op, plain(event, event.read), plain(event, event.written));
+                FindingEvent {
+                    id: id.to_string(),
+                    task: named(event.task),
+                    op: event.op.name().into(),
+                    effect: match event.op {
+                        SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => Some(Effect::Spurious),
+                        _ => event.elided.then_some(Effect::Elided),
+                    },
+                    order: match event.order {
+                        MemoryOrder::None => None,
+                        order => Some(format!("{order:?}")),
+                    },
+                    var: var_name(self, event.var),
+                    read,
+                    written,
+                    // The test's own body was created at no place in the source.
+                    site: match event.op {
+                        SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
+                        _ => site_name(event.site),
+                    },
+                    preempts: self.record.events.preempts(at),
+                    concerned: false,
+                }
             })
             .collect();
         let current = named(self.tasks.current());

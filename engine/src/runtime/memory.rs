@@ -120,7 +120,7 @@ impl Engine {
         if self.in_teardown() {
             return newest;
         }
-        let (access, read) = self.memory_access(kind);
+        let (access, read) = (self.announced(), self.memory_access(kind));
         let listed = self.with(|rt| {
             rt.memory.catch_up(&read, newest);
             let listed = rt.memory.list(&read);
@@ -143,7 +143,7 @@ impl Engine {
         if self.in_teardown() {
             return true;
         }
-        let (_, write) = self.memory_access(kind);
+        let write = self.memory_access(kind);
         self.with(|rt| {
             rt.memory.catch_up(&write, newest);
             rt.memory.add(&write, value)
@@ -163,18 +163,27 @@ impl Engine {
         });
     }
 
-    /// Returns the operation that the current task announced.
-    fn memory_access(self, kind: MemoryOp) -> (Access, MemoryAccess) {
-        self.with(|rt| {
-            let task = rt.tasks.current();
-            let access = rt.tasks[task].pending.access;
-            let as_seen = MemoryAccess {
-                task: TaskId(task),
-                var: SyncVar(access.var),
-                order: access.order,
-                kind,
-            };
-            (access, as_seen)
-        })
+    /// Records the announced operation, as [`Engine::commit`] does. It is not inlined, so that it changes nothing where
+    /// operations are recorded without a model.
+    #[cold]
+    #[inline(never)]
+    pub fn commit_announced(self, read: u64, written: u64) {
+        self.commit(self.announced(), read, written);
+    }
+
+    /// Returns the operation that the current task announced last.
+    fn announced(self) -> Access {
+        self.with(|rt| rt.tasks.current_task().pending.access)
+    }
+
+    /// Returns that operation, for the model.
+    fn memory_access(self, kind: MemoryOp) -> MemoryAccess {
+        let access = self.announced();
+        MemoryAccess {
+            task: TaskId(self.task()),
+            var: SyncVar(access.var),
+            order: access.order,
+            kind,
+        }
     }
 }

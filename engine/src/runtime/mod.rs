@@ -76,9 +76,7 @@ pub use listen::{DataAccess, Does, Listeners, Owner, Reported};
 pub use livelock::{Endless, EndlessLoop, Verdict};
 pub use naming::{site_name, var_identity};
 pub use object::{Body, Identity, Object};
-pub use outcome::{
-    Abnormal, AwaitedVar, Capped, EventLine, ExecutionOutcome, FailureContext, Unlike, Waiting,
-};
+pub use outcome::{Abnormal, AwaitedVar, Capped, ExecutionOutcome, FailureContext, Unlike, Waiting};
 pub use scope::Scoping;
 pub use stop::{PanicNote, Stop};
 pub use task_api::LATE;

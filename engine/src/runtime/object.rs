@@ -195,19 +195,19 @@ impl Engine {
     /// front end keeps the number until the execution ends.
     pub fn new_var(self, kind: VarKind, gates: Gates, site: Site) -> u32 {
         if self.in_teardown() {
-            // Its name is never needed, and nothing waits any more.
-            return self.with(|rt| rt.objects.vars.add(kind, Gates::MAX, 0, 0));
+            return self.with(|rt| rt.nameless(kind));
         }
         if self.with(|rt| rt.objects.vars.count()) >= VARS_MAX {
-            self.misuse(format!(
-                "more than {VARS_MAX} synchronisation variables in one execution"
-            ));
+            self.too_many_vars();
         }
-        self.with(|rt| {
-            let var = rt.add_var(kind, gates);
-            rt.objects.vars[var].first_site = Some(site);
-            var
-        })
+        self.with(|rt| rt.add_var_at(kind, gates, site))
+    }
+
+    #[cold]
+    fn too_many_vars(self) -> ! {
+        self.misuse(format!(
+            "more than {VARS_MAX} synchronisation variables in one execution"
+        ));
     }
 
     /// Returns the variable that a word of identity stands for in this execution.
@@ -234,7 +234,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
             return self.first_use_of_static(engine, site);
         }
         if engine.in_teardown() {
-            return (engine.new_var(B::KIND, Gates::MAX, site), self.body.get());
+            return (engine.with(|rt| rt.nameless(B::KIND)), self.body.get());
         }
         if id != UNUSED {
             engine.misuse(format!(
@@ -243,15 +243,19 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
                 B::KIND.name(),
             ));
         }
+        if engine.with(|rt| rt.objects.vars.count()) >= VARS_MAX {
+            engine.too_many_vars();
+        }
         let body = self.body.get();
         // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
         let gates = unsafe { (*body).gates() };
         let (address, size) = (body.cast::<u8>().addr(), self.body_bytes().len());
-        let var = engine.new_var(B::KIND, gates, site);
-        engine.with(|rt| {
+        let var = engine.with(|rt| {
+            let var = rt.add_var_at(B::KIND, gates, site);
             if rt.monitors.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
                 rt.atomic_in_use(var, address, size);
             }
+            var
         });
         self.id
             .word()
@@ -274,10 +278,11 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         // SAFETY: the replica was just made from the bytes of a constant of this type.
         let gates = unsafe { (*body).gates() };
         let dropper = Dropper::new(body);
-        let var = engine.new_var(B::KIND, gates, site);
-        engine.with(|rt| {
+        let var = engine.with(|rt| {
+            let var = rt.add_var_at(B::KIND, gates, site);
             let epoch = rt.objects.epoch();
             rt.objects.statics.begin(address, epoch, var, dropper);
+            var
         });
         (var, body)
     }
@@ -292,6 +297,19 @@ impl Runtime {
         task.first_uses += 1;
         let ordinal = task.first_uses;
         self.objects.vars.add(kind, gates, user, ordinal)
+    }
+
+    /// Registers a variable that the current task uses first, at this place.
+    #[inline(always)]
+    fn add_var_at(&mut self, kind: VarKind, gates: Gates, site: Site) -> u32 {
+        let var = self.add_var(kind, gates);
+        self.objects.vars[var].first_site = Some(site);
+        var
+    }
+
+    /// Returns a variable for an object that is used during teardown: its name is never needed.
+    fn nameless(&mut self, kind: VarKind) -> u32 {
+        self.objects.vars.add(kind, Gates::MAX, 0, 0)
     }
 }
 

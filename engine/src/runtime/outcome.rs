@@ -4,11 +4,11 @@ use super::crash::Crash;
 use super::listen::Reported;
 use super::scope::Scoping;
 use super::{PanicNote, Stop};
-use crate::described::BreakpointFigures;
+use crate::described::{BreakpointFigures, FindingEvent};
 use crate::schedule::{Choice, Premises};
 use crate::strategy::Operation;
 use crate::trace::SoundReduction;
-use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
+use intermezzo_sdk::SyncVarOp;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of an execution, in the engine's own terms.
@@ -102,7 +102,7 @@ pub struct FailureContext {
     /// The reports of the monitors.
     pub reported: Vec<Reported>,
     /// The events, in order.
-    pub events: Vec<EventLine>,
+    pub events: Vec<FindingEvent>,
     /// The name of the task that ran last.
     pub current: String,
     /// The name of an uncontrolled thread that used objects of the execution.
@@ -150,28 +150,4 @@ pub struct AwaitedVar {
     pub value: Option<u64>,
     /// The place in the source where it was read, as `file:line:column`.
     pub site: String,
-}
-
-/// An event, as text.
-pub struct EventLine {
-    /// The task, and the index of the event in it.
-    pub id: EventId,
-    /// The name of the task.
-    pub task: String,
-    /// The operation.
-    pub op: SyncVarOp,
-    /// Its memory order.
-    pub order: MemoryOrder,
-    /// The name of the variable.
-    pub var: String,
-    /// The value read, or 0.
-    pub read: u64,
-    /// The value written, or 0.
-    pub written: u64,
-    /// The place in the source where it was called, as `file:line:column`.
-    pub site: String,
-    /// `true` if it counts as not having happened.
-    pub elided: bool,
-    /// `true` if the task of the event before was preempted.
-    pub preempts: bool,
 }

@@ -1,6 +1,6 @@
 //! The way an execution ended, and the operations of the tasks that could not continue.
 
-use super::{Class, Key, NONE, Touch, Trace, class_of};
+use super::{Class, Key, NONE, StepAccess, Trace, class_of};
 use crate::record::{Gates, Status, Task};
 
 /// The way an execution ended.
@@ -21,7 +21,7 @@ pub struct Blocked {
     /// The task.
     pub task: u32,
     /// The footprint of its operation.
-    pub touch: Touch,
+    pub access: StepAccess,
     gates: Gates,
 }
 
@@ -39,7 +39,7 @@ impl Trace {
                 let access = pending.access;
                 self.blocked.push(Blocked {
                     task: number,
-                    touch: Touch {
+                    access: StepAccess {
                         key: Key::of(access.op, access.var),
                         class: class_of(access.op, access.var, false).unwrap_or(Class::Write),
                     },
@@ -63,14 +63,14 @@ impl Trace {
     pub fn races_of_blocked(&self, blocked: &Blocked) -> Vec<usize> {
         let head = self.head(blocked.task);
         let mut steps = Vec::new();
-        let Some(list) = self.keys.get(blocked.touch.key.index()) else {
+        let Some(list) = self.keys.get(blocked.access.key.index()) else {
             return steps;
         };
         let last = list
             .last()
-            .filter(|last| last.class.commutes(blocked.touch.class));
+            .filter(|last| last.class.commutes(blocked.access.class));
         let group = last.map_or(list.len() as u32, |last| last.group);
-        self.could_precede(blocked.touch.key, group, blocked.gates, NONE, head, &mut steps);
+        self.could_precede(blocked.access.key, group, blocked.gates, NONE, head, &mut steps);
         steps
     }
 

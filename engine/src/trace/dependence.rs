@@ -14,18 +14,18 @@ impl Key {
     pub const CLOCK: Key = Key(0);
     /// The rest of the environment's time-outs, spurious wake-ups, weak failures and failures of `try_lock`.
     pub const TIMEOUTS: Key = Key(1);
-    /// The key that all spurious wake-ups touch.
+    /// The key that all spurious wake-ups access.
     pub const SPURIOUS: Key = Key(2);
     pub(crate) const WEAK_FAILURES: Key = Key(3);
     pub(crate) const TRY_LOCK_FAILURES: Key = Key(4);
     /// The number of keys that belong to no variable.
     const SHARED: u32 = 5;
     /// The mark of keys that are not known exactly. Such a key has the lowest number that the variable may have, and
-    /// above it the number of steps since another step touched it.
+    /// above it the number of steps since another step accessed it.
     const UNKNOWN: u32 = 1 << 31;
     const FIRST: u32 = VARS_MAX as u32 - 1;
 
-    /// Returns the key that an operation on a variable touches. A task's park token has a key of its own: leaving the
+    /// Returns the key that an operation on a variable accesses. A task's park token has a key of its own: leaving the
     /// token does not depend on whether the task has ended.
     #[inline(always)]
     pub fn of(op: SyncVarOp, var: u32) -> Key {
@@ -34,7 +34,7 @@ impl Key {
     }
 
     /// Returns the key of an unknown variable, whose number is `first` or higher because it was first used later. If
-    /// `back` is given, it is the variable that the step `back` steps before touched.
+    /// `back` is given, it is the variable that the step `back` steps before accessed.
     pub fn unknown(first: u32, back: Option<usize>) -> Key {
         let back = back.filter(|&back| back < (Key::UNKNOWN / VARS_MAX as u32) as usize);
         let above = back.unwrap_or(0) as u32 * VARS_MAX as u32;
@@ -47,7 +47,7 @@ impl Key {
         (self.0 & Key::UNKNOWN != 0).then_some(self.0 & Key::FIRST)
     }
 
-    /// Returns the number of steps since another step touched the variable, if the key is not known exactly and that
+    /// Returns the number of steps since another step accessed the variable, if the key is not known exactly and that
     /// was given.
     pub fn back(self) -> Option<usize> {
         let back = (self.0 & !Key::UNKNOWN) / VARS_MAX as u32;
@@ -78,24 +78,24 @@ pub fn class_of(op: SyncVarOp, var: u32, environment_wake: bool) -> Option<Class
 
 /// One access in the footprint of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touch {
-    /// The key that is touched.
+pub struct StepAccess {
+    /// The key that is accessed.
     pub key: Key,
     /// The class of the access.
     pub class: Class,
 }
 
-impl Touch {
+impl StepAccess {
     /// Returns `true` if the two are dependent: their order makes a difference.
     #[inline(always)]
-    pub fn conflicts(self, other: Touch) -> bool {
+    pub fn conflicts(self, other: StepAccess) -> bool {
         self.key == other.key && !self.class.commutes(other.class)
     }
 }
 
 /// Returns `true` if two steps with these footprints are dependent.
 #[inline(always)]
-pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
+pub fn conflict(a: &[StepAccess], b: &[StepAccess]) -> bool {
     a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))
 }
 

@@ -7,7 +7,7 @@
 //!
 //! The races of an elided operation remain: had it come earlier, it might have shown something else.
 
-use super::{Class, Key, Race, Touch, Trace, class_of};
+use super::{Class, Key, Race, StepAccess, Trace, class_of};
 use crate::record::{Event, Gates, Task, Vars};
 use crate::trace::{Aside, StepEnd};
 use intermezzo_sdk::{SyncVar, SyncVarOp};
@@ -59,8 +59,8 @@ impl Trace {
     /// Keeps a record of the step just added.
     #[inline(never)]
     pub(super) fn record(&mut self, end: &StepEnd<'_>) {
-        let touches = self.touches(self.steps.len() - 1);
-        let vars = touches.iter().filter_map(|touch| touch.key.var());
+        let accesses = self.footprint(self.steps.len() - 1);
+        let vars = accesses.iter().filter_map(|access| access.key.var());
         let record = Record {
             task: end.task,
             events: SmallVec::from_slice(end.events),
@@ -205,7 +205,7 @@ impl Trace {
     }
 
     /// Returns the footprint of the elided operations of a step; with `might`, as if those that failed had succeeded.
-    pub(super) fn void_touches(&self, step: usize, might: bool) -> impl Iterator<Item = Touch> {
+    pub(super) fn void_footprint(&self, step: usize, might: bool) -> impl Iterator<Item = StepAccess> {
         self.void_events(step).filter_map(move |event| {
             let class = match event.op {
                 SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
@@ -216,7 +216,7 @@ impl Trace {
                 op => class_of(op, event.var, false)?,
             };
             let key = Key::of(event.op, event.var);
-            Some(Touch { key, class })
+            Some(StepAccess { key, class })
         })
     }
 }

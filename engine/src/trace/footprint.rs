@@ -1,6 +1,6 @@
-//! The footprint of a step: the keys that it touched, and those that it may touch at another time.
+//! The footprint of a step: the keys that it accessed, and those that it may access at another time.
 
-use super::{Class, Key, NONE, NOTHING, SoundReduction, Step, Touch, Trace};
+use super::{Class, Key, NONE, NOTHING, SoundReduction, Step, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -9,37 +9,41 @@ impl Trace {
     /// Returns the footprint of a step, without accesses that merely follow from another step and need no order of
     /// their own.
     #[inline(always)]
-    pub fn touches(&self, step: usize) -> &[Touch] {
+    pub fn footprint(&self, step: usize) -> &[StepAccess] {
         let end = self
             .steps
             .get(step + 1)
-            .map_or(self.touches.len(), |next| next.touches as usize);
-        &self.touches[self.steps[step].touches as usize..end]
+            .map_or(self.accesses.len(), |next| next.accesses as usize);
+        &self.accesses[self.steps[step].accesses as usize..end]
     }
 
     /// Returns the footprint of a step, including its elided operations.
     #[inline(always)]
-    pub fn could_touch(&self, step: usize) -> Cow<'_, [Touch]> {
-        let touches = Cow::Borrowed(self.touches(step));
+    pub fn footprint_with_elided(&self, step: usize) -> Cow<'_, [StepAccess]> {
+        let footprint = Cow::Borrowed(self.footprint(step));
         if self.elided.is_some() {
-            return self.with_void_touches(step, touches);
+            return self.with_void_footprint(step, footprint);
         }
-        touches
+        footprint
     }
 
     #[inline(never)]
-    fn with_void_touches<'a>(&'a self, step: usize, mut touches: Cow<'a, [Touch]>) -> Cow<'a, [Touch]> {
-        let mut elided = self.void_touches(step, false).peekable();
+    fn with_void_footprint<'a>(
+        &'a self,
+        step: usize,
+        mut footprint: Cow<'a, [StepAccess]>,
+    ) -> Cow<'a, [StepAccess]> {
+        let mut elided = self.void_footprint(step, false).peekable();
         if elided.peek().is_some() {
-            touches.to_mut().extend(elided);
+            footprint.to_mut().extend(elided);
         }
-        touches
+        footprint
     }
 
     /// Adds the ends of tasks that wait for the end of the step's task: they belong to whichever of these steps is the
     /// last.
     #[cold]
-    fn add_ends(&self, step: usize, touches: &mut SmallVec<[Touch; 2]>) {
+    fn add_ends(&self, step: usize, footprint: &mut SmallVec<[StepAccess; 2]>) {
         let Step { task, stands, .. } = self.steps[step];
         let goes_on = self.steps[step + 1..].iter().any(|later| later.task == task);
         if goes_on || stands == NONE {
@@ -48,21 +52,21 @@ impl Trace {
         let ends = (stands..self.entries.len() as u32)
             .filter(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd);
         for end in ends.filter(|&end| self.known(stands, end)) {
-            let touch = Touch {
+            let access = StepAccess {
                 key: self.entries[end as usize].key,
                 class: Class::Add,
             };
-            if !touches.contains(&touch) {
-                touches.push(touch);
+            if !footprint.contains(&access) {
+                footprint.push(access);
             }
         }
     }
 
     /// Passes `tell` the footprint of a step as if failed operations had succeeded: at another time they may succeed.
     #[inline(always)]
-    pub fn with_possible_footprint<R>(&self, step: usize, tell: impl FnOnce(&[Touch]) -> R) -> R {
+    pub fn with_possible_footprint<R>(&self, step: usize, tell: impl FnOnce(&[StepAccess]) -> R) -> R {
         if self.sound < SoundReduction::Caching && self.elided.is_none() && !self.fails(step) {
-            return tell(self.touches(step));
+            return tell(self.footprint(step));
         }
         tell(&self.possible_footprint(step))
     }
@@ -88,9 +92,9 @@ impl Trace {
     /// Returns `true` if a step left one share of a value, and an operation with this footprint gives such a share up.
     /// It then runs the value's destructor, which it would not have run before the step.
     #[inline(always)]
-    pub fn makes_last(&self, step: usize, touches: &[Touch]) -> bool {
+    pub fn makes_last(&self, step: usize, footprint: &[StepAccess]) -> bool {
         let gives_up = |key| {
-            touches.contains(&Touch {
+            footprint.contains(&StepAccess {
                 key,
                 class: Class::Add,
             })
@@ -101,20 +105,20 @@ impl Trace {
 
     /// Returns the footprint that [`with_possible_footprint`](Self::with_possible_footprint) passes on.
     #[inline(never)]
-    pub fn possible_footprint(&self, step: usize) -> SmallVec<[Touch; 2]> {
-        let mut touches = SmallVec::from_slice(self.touches(step));
+    pub fn possible_footprint(&self, step: usize) -> SmallVec<[StepAccess; 2]> {
+        let mut footprint = SmallVec::from_slice(self.footprint(step));
         if self.sound >= SoundReduction::Caching {
-            self.add_ends(step, &mut touches);
+            self.add_ends(step, &mut footprint);
         }
         if self.fails(step) {
-            touches
+            footprint
                 .iter_mut()
                 .take(1)
-                .for_each(|touch: &mut Touch| touch.class = Class::Write);
+                .for_each(|access: &mut StepAccess| access.class = Class::Write);
         }
         if self.elided.is_some() {
-            touches.extend(self.void_touches(step, true));
+            footprint.extend(self.void_footprint(step, true));
         }
-        touches
+        footprint
     }
 }

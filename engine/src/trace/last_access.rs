@@ -24,10 +24,10 @@ impl Trace {
 
     /// Returns `true` if two tasks accessed the variable, and one of them did not merely read it.
     pub fn is_shared(&self, var: u32) -> bool {
-        let mut tasks = self.touched(var).map(|(task, _)| task);
+        let mut tasks = self.accesses_of(var).map(|(task, _)| task);
         let first = tasks.next();
         let by_others = tasks.any(|task| Some(task) != first);
-        by_others && self.touched(var).any(|(_, class)| class != Class::Read)
+        by_others && self.accesses_of(var).any(|(_, class)| class != Class::Read)
     }
 
     /// Returns a number for the position of the execution when it was preempted after accesses to these variables while
@@ -47,21 +47,21 @@ impl Trace {
     fn signature(&self, var: u32) -> u64 {
         let first_group = |key: Key| {
             let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
-            let group = list.iter().take_while(|touched| touched.group == 0);
+            let group = list.iter().take_while(|key_access| key_access.group == 0);
             group.last().map_or(0, |last| last.sum)
         };
         let [life, token] = aspects(var).map(first_group);
         hash64(life, token)
     }
 
-    /// Returns the tasks that touched a variable, with the class of each access.
-    fn touched(&self, var: u32) -> impl Iterator<Item = (u32, Class)> {
+    /// Returns the tasks that accessed a variable, with the class of each access.
+    fn accesses_of(&self, var: u32) -> impl Iterator<Item = (u32, Class)> {
         let lists = aspects(var)
             .into_iter()
             .filter_map(|key| self.keys.get(key.index()));
         lists
             .flatten()
-            .map(|touched| (self.entries[touched.entry as usize].task, touched.class))
+            .map(|key_access| (self.entries[key_access.entry as usize].task, key_access.class))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! An execution is a sequence of *steps*. A step is what happens from one decision about tasks to the next: an
 //! operation of the task chosen, and whatever follows it without a decision. A step has *entries*, one for each event
-//! that other tasks may notice. An entry touches *keys* (variables, mostly). Two accesses to a key are ordered unless
+//! that other tasks may notice. An entry accesses *keys* (variables, mostly). Two accesses to a key are ordered unless
 //! they commute. Together with the order within each task that gives the happens-before relation of the execution. Two
 //! executions with the same relation are one *trace* (Mazurkiewicz).
 //!
@@ -32,7 +32,7 @@ mod step;
 
 pub use blocked::{Blocked, Ending};
 pub use dependence::class_of;
-pub use dependence::{Class, Key, Touch, conflict};
+pub use dependence::{Class, Key, StepAccess, conflict};
 use elided::Elided;
 pub use fingerprint_batch::FingerprintBatch;
 pub use fingerprints::{Fingerprints, Saved};
@@ -86,7 +86,7 @@ struct Entry {
 }
 
 /// The entry that is being added, as far as its keys need it.
-struct Toucher {
+struct NewEntry {
     entry: u32,
     task: u32,
     index: u32,
@@ -108,7 +108,7 @@ struct Tracked {
 
 /// An access to a key, in the key's own list.
 #[derive(Clone, Copy, Debug)]
-struct Touched {
+struct KeyAccess {
     entry: u32,
     /// The entry's task, and the entry's index in it.
     task: u32,
@@ -130,12 +130,12 @@ pub struct Trace {
     detail: Analysis,
     steps: Vec<Step>,
     entries: Vec<Entry>,
-    touches: Vec<Touch>,
+    accesses: Vec<StepAccess>,
     /// The accesses of operations that merely follow from another step.
-    followed: Vec<Touch>,
+    followed: Vec<StepAccess>,
     races: Vec<Race>,
     /// The accesses to each key, in order.
-    keys: Vec<Vec<Touched>>,
+    keys: Vec<Vec<KeyAccess>>,
     /// The open gates of each variable.
     gates: Vec<Gates>,
     tasks: Vec<Tracked>,
@@ -254,17 +254,17 @@ impl Trace {
         let Some(&step) = self.steps.get(steps) else {
             return;
         };
-        let mut undo = |touch| take_back_touch(&mut self.keys, &mut self.gates, touch);
+        let mut undo = |access| take_back_access(&mut self.keys, &mut self.gates, access);
         // It goes from the end, because a variable has several keys, and the first access to any of them has its gates.
         for number in (steps..self.steps.len()).rev() {
             if self.followed.len() == step.followed as usize {
                 break;
             }
-            let (followed, touches) = (self.steps[number].followed, self.steps[number].touches);
+            let (followed, accesses) = (self.steps[number].followed, self.steps[number].accesses);
             self.followed.drain(followed as usize..).rev().for_each(&mut undo);
-            self.touches.drain(touches as usize..).rev().for_each(&mut undo);
+            self.accesses.drain(accesses as usize..).rev().for_each(&mut undo);
         }
-        self.touches.drain(step.touches as usize..).rev().for_each(undo);
+        self.accesses.drain(step.accesses as usize..).rev().for_each(undo);
         self.steps.truncate(steps);
         for entry in self.entries[step.entries as usize..].iter().rev() {
             let task = &mut self.tasks[entry.task as usize];
@@ -278,7 +278,7 @@ impl Trace {
     #[inline(never)]
     pub fn add(&mut self, end: &StepEnd<'_>) {
         self.add_step::<false>(end);
-        for at in self.steps.last().map_or(0, |step| step.touches as usize)..self.touches.len() {
+        for at in self.steps.last().map_or(0, |step| step.accesses as usize)..self.accesses.len() {
             self.take_over(at, end);
         }
         if self.elided.is_some() {
@@ -295,7 +295,7 @@ impl Trace {
             && (is_last || event.op == SyncVarOp::TaskEnd)
     }
 
-    /// Returns `true` if a step is just this one event, which touches its variable and has no special traits, followed
+    /// Returns `true` if a step is just this one event, which accesses its variable and has no special traits, followed
     /// by `others` that show nothing.
     #[inline(always)]
     pub fn is_plain(&self, task: u32, event: &Event, others: &[Event], is_last: bool) -> bool {
@@ -307,18 +307,18 @@ impl Trace {
             && self.elided.is_none()
     }
 
-    /// Like `add`, for a plain step that touched nothing else, as most steps do. It is inlined, so that the step's
+    /// Like `add`, for a plain step that accessed nothing else, as most steps do. It is inlined, so that the step's
     /// parts are not written to memory only to be read again.
     #[inline(always)]
     pub(crate) fn add_plain(&mut self, end: &StepEnd<'_>) {
         self.add_step::<true>(end);
-        self.take_over(self.touches.len() - 1, end);
+        self.take_over(self.accesses.len() - 1, end);
     }
 
-    /// Notes the gates of a touched variable that are open after the last step.
+    /// Notes the gates of an accessed variable that are open after the last step.
     #[inline(always)]
-    fn take_over(&mut self, touch: usize, end: &StepEnd<'_>) {
-        if let Some(var) = self.touches[touch].key.var() {
+    fn take_over(&mut self, access: usize, end: &StepEnd<'_>) {
+        if let Some(var) = self.accesses[access].key.var() {
             self.gates[var as usize] = end.vars[var].gates;
         }
     }
@@ -329,7 +329,7 @@ impl Trace {
         let mut step = Step {
             task: end.task,
             entries: self.entries.len() as u32,
-            touches: self.touches.len() as u32,
+            accesses: self.accesses.len() as u32,
             followed: self.followed.len() as u32,
             vars: end.vars.count() as u32,
             index: NOTHING,
@@ -374,13 +374,13 @@ impl Trace {
         }
     }
 
-    /// Adds the events of a step that touched more than the variables of its events.
+    /// Adds the events of a step that accessed more than the variables of its events.
     // The step is passed by value: if its address were known here, it would have to be in memory for every caller.
     #[inline(never)]
     fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
         let begin = end.events_end - end.events.len();
         // The event that an additional access belongs to. It must be the same in whichever step it occurs. Another
-        // variable is touched by the operation that is about to be recorded. The clock and the budgets are touched by
+        // variable is accessed by the operation that is about to be recorded. The clock and the budgets are accessed by
         // the task's last event in the step, or else by its next one. The end of a task does not count, because it
         // shows nothing.
         let owner = |aside: &Aside| {
@@ -393,7 +393,7 @@ impl Trace {
                     .iter()
                     .rposition(|event| event.op != SyncVarOp::TaskEnd)
             };
-            let owner = match aside.touch.key.var() {
+            let owner = match aside.access.key.var() {
                 Some(_) => next().or_else(last),
                 None => last().or_else(next),
             };
@@ -401,7 +401,7 @@ impl Trace {
             owner.or_else(any).unwrap_or(end.events.len().saturating_sub(1))
         };
         let owners: SmallVec<[usize; 4]> = end.extra_footprint.iter().map(owner).collect();
-        let shared = |aside: &Aside| aside.task != end.task && aside.touch.key.var().is_none();
+        let shared = |aside: &Aside| aside.task != end.task && aside.access.key.var().is_none();
         if end.extra_footprint.iter().any(shared) {
             // The operations of a task after a join belong to whichever step was the last.
             self.only(SoundReduction::Caching);
@@ -411,7 +411,7 @@ impl Trace {
                 .iter()
                 .zip(end.extra_footprint)
                 .filter(|(owner, _)| **owner == at);
-            let mine: SmallVec<[Touch; 4]> = own.map(|(_, aside)| aside.touch).collect();
+            let mine: SmallVec<[StepAccess; 4]> = own.map(|(_, aside)| aside.access).collect();
             self.add_event::<false>(&mut step, event, &mine, end);
         }
         step
@@ -422,7 +422,7 @@ impl Trace {
         &mut self,
         step: &mut Step,
         event: &Event,
-        extra_footprint: &[Touch],
+        extra_footprint: &[StepAccess],
         end: &StepEnd<'_>,
     ) {
         let Event { task, op, elided, .. } = *event;
@@ -439,10 +439,10 @@ impl Trace {
             facts = facts.environment_wake(op);
         }
         let uncounted = facts.any(COUNTS) && !end.counts;
-        let touches = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
+        let has_access = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
         // A query that does not find a task ended may come before or after the end.
         let is_false_look = !PLAIN && op == SyncVarOp::TaskCheck && event.read == 0;
-        let class = facts.class.filter(|_| touches && !is_false_look);
+        let class = facts.class.filter(|_| has_access && !is_false_look);
         if !PLAIN
             && class.is_none()
             && extra_footprint.is_empty()
@@ -455,7 +455,7 @@ impl Trace {
         let tracked = self.track(task, end);
         let (before, index) = (tracked.head, tracked.entries + 1);
         (tracked.head, tracked.entries) = (entry, index);
-        let by = Toucher {
+        let by = NewEntry {
             entry,
             task,
             index,
@@ -463,7 +463,7 @@ impl Trace {
             facts,
             identity: hash64(tracked.lineage, u64::from(index)),
         };
-        // Such a query is an access all the same, though it touches nothing.
+        // Such a query has an entry with its key all the same, though its footprint is empty.
         let key = Key::of(
             op,
             if class.is_some() || is_false_look {
@@ -497,7 +497,7 @@ impl Trace {
             }
         }
         let seen = match class {
-            Some(class) => self.touch(step, &by, Touch { key, class }, end),
+            Some(class) => self.add_access(step, &by, StepAccess { key, class }, end),
             None => 0,
         };
         if !PLAIN && op == SyncVarOp::TaskJoin && self.detail == Analysis::Races {
@@ -508,7 +508,7 @@ impl Trace {
             step.count(hash128(by.identity, seen, shown << 8 | op as u64));
         }
         if !PLAIN && !extra_footprint.is_empty() {
-            self.touch_also(step, &by, extra_footprint, end);
+            self.add_extra_accesses(step, &by, extra_footprint, end);
         }
         if waited_for_all {
             step.count(hash128(by.identity, so_far as u64, (so_far >> 64) as u64));
@@ -517,9 +517,15 @@ impl Trace {
 
     /// Adds accesses of an entry in addition to that of its own variable.
     #[inline(never)]
-    fn touch_also(&mut self, step: &mut Step, by: &Toucher, extra_footprint: &[Touch], end: &StepEnd<'_>) {
-        for (place, &touch) in extra_footprint.iter().enumerate() {
-            let seen = self.touch(step, by, touch, end);
+    fn add_extra_accesses(
+        &mut self,
+        step: &mut Step,
+        by: &NewEntry,
+        extra_footprint: &[StepAccess],
+        end: &StepEnd<'_>,
+    ) {
+        for (place, &access) in extra_footprint.iter().enumerate() {
+            let seen = self.add_access(step, by, access, end);
             step.count(hash128(by.identity, seen, !(place as u64)));
         }
     }
@@ -527,15 +533,15 @@ impl Trace {
     /// Adds an access to a key: lists it, orders it, and finds its races. Returns what the key showed: the identities
     /// of the accesses before it with which it does not commute.
     #[inline(always)]
-    fn touch(&mut self, step: &Step, by: &Toucher, touch: Touch, end: &StepEnd<'_>) -> u64 {
-        let key = touch.key.index();
+    fn add_access(&mut self, step: &Step, by: &NewEntry, access: StepAccess, end: &StepEnd<'_>) -> u64 {
+        let key = access.key.index();
         if key >= self.keys.len() {
             self.add_keys(key);
         }
-        let gates = self.gates_before(touch.key, end);
+        let gates = self.gates_before(access.key, end);
         let list = &self.keys[key];
         let (group, sum) = match list.last() {
-            Some(last) if last.class.commutes(touch.class) => {
+            Some(last) if last.class.commutes(access.class) => {
                 (last.group, last.sum.wrapping_add(by.identity))
             }
             _ => (list.len() as u32, by.identity),
@@ -545,18 +551,19 @@ impl Trace {
             seen = last.sum;
             if self.detail >= Analysis::Races {
                 // From the last one on: the unknown ones are mostly there, and mostly there are no others.
-                let is_known = |touched: &Touched| self.clocks.of(by.entry, touched.task) >= touched.index;
+                let is_known =
+                    |key_access: &KeyAccess| self.clocks.of(by.entry, key_access.task) >= key_access.index;
                 let others = &list[last.group as usize..group as usize - 1];
                 if !is_known(last) || !others.is_empty() && !others.iter().rev().all(is_known) {
-                    self.order_anew(step.begun(), by, touch, group, end.waited);
+                    self.order_anew(step.begun(), by, access, group, end.waited);
                 }
             }
         }
-        self.keys[key].push(Touched {
+        self.keys[key].push(KeyAccess {
             entry: by.entry,
             task: by.task,
             index: by.index,
-            class: touch.class,
+            class: access.class,
             open: if by.facts.any(TAKES_SHARE) {
                 Gates::MAX
             } else {
@@ -567,9 +574,9 @@ impl Trace {
             sum,
         });
         if by.facts.any(APART) {
-            self.followed.push(touch);
+            self.followed.push(access);
         } else {
-            self.touches.push(touch);
+            self.accesses.push(access);
         }
         seen
     }
@@ -634,10 +641,10 @@ impl Trace {
 
 /// Undoes an access, the last of its key.
 #[inline(always)]
-fn take_back_touch(keys: &mut [Vec<Touched>], gates: &mut [Gates], Touch { key, .. }: Touch) {
-    if let Some(touched) = keys[key.index()].pop()
+fn take_back_access(keys: &mut [Vec<KeyAccess>], gates: &mut [Gates], StepAccess { key, .. }: StepAccess) {
+    if let Some(key_access) = keys[key.index()].pop()
         && let Some(var) = key.var()
     {
-        gates[var as usize] = touched.gates;
+        gates[var as usize] = key_access.gates;
     }
 }

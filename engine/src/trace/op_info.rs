@@ -17,7 +17,7 @@ pub(super) struct OpInfo {
 /// It happens only because, and as soon as, another operation made it possible. It has no step of its own, and could
 /// not have come earlier. A wake-up by the environment does not follow.
 pub(super) const FOLLOWS: u8 = 1;
-/// It needs no order of its own: it follows, or no other task knows what it touches.
+/// It needs no order of its own: it follows, or no other task knows what it accesses.
 pub(super) const APART: u8 = 2;
 /// It shows its task what no other event does: a choice, that a task has ended, or that a wake-up was spurious.
 pub(super) const SHOWS: u8 = 4;
@@ -42,7 +42,7 @@ impl OpInfo {
         self.traits & traits != 0
     }
 
-    /// Returns `true` if it has none of the traits, and touches its variable.
+    /// Returns `true` if it has none of the traits, and accesses its variable.
     #[inline(always)]
     pub(super) fn are_plain(self) -> bool {
         self.traits == 0 && self.class.is_some()

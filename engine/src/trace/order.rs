@@ -1,6 +1,6 @@
 //! The happens-before order: clocks, and queries about steps.
 
-use super::{NONE, NOTHING, Step, Touched, Trace, conflict};
+use super::{KeyAccess, NONE, NOTHING, Step, Trace, conflict};
 use intermezzo_sdk::SyncVarOp;
 
 /// Vector clocks, one row per entry, in one allocation. A row is overwritten when its entry is undone and another takes
@@ -70,7 +70,7 @@ impl Clocks {
 
     /// Returns `true` if an entry happens after `earlier`, or is the same; `false` if there is no entry.
     #[inline(always)]
-    pub(super) fn knows(&self, entry: u32, earlier: &Touched) -> bool {
+    pub(super) fn knows(&self, entry: u32, earlier: &KeyAccess) -> bool {
         entry != NONE && self.of(entry, earlier.task) >= earlier.index
     }
 
@@ -138,9 +138,12 @@ impl Trace {
     #[inline(always)]
     pub fn could_conflict(&self, one: usize, other: usize) -> bool {
         if self.elided.is_none() {
-            return conflict(self.touches(one), self.touches(other));
+            return conflict(self.footprint(one), self.footprint(other));
         }
-        conflict(&self.could_touch(one), &self.could_touch(other))
+        conflict(
+            &self.footprint_with_elided(one),
+            &self.footprint_with_elided(other),
+        )
     }
 
     /// Returns `true` if a step precedes a later one in every execution of the trace: it belongs to the same task, or
@@ -172,13 +175,13 @@ impl Trace {
         self.newest as usize >= step
     }
 
-    /// Returns `true` if a step merely stored a value, and touched nothing else: its task knows no more than before.
+    /// Returns `true` if a step merely stored a value, and accessed nothing else: its task knows no more than before.
     pub fn is_store(&self, step: usize) -> bool {
         let from = self.steps[step].entries as usize;
         let next = self.steps.get(step + 1);
         let end = next.map_or(self.entries.len(), |next| next.entries as usize);
         let stores = matches!(&self.entries[from..end], [entry] if entry.op == SyncVarOp::AtomicStore);
-        stores && self.touches(step).len() == 1
+        stores && self.footprint(step).len() == 1
     }
 
     /// Computes for each task a lower bound on the number of its entries that precede each of the steps from `from` to

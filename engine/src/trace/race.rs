@@ -2,7 +2,7 @@
 
 use super::op_info::FOLLOWS;
 use super::step::Begun;
-use super::{Class, Key, NONE, Touch, Toucher, Trace};
+use super::{Class, Key, NONE, NewEntry, StepAccess, Trace};
 use crate::record::Gates;
 use intermezzo_sdk::SyncVarOp;
 
@@ -33,31 +33,31 @@ impl Trace {
     pub(super) fn order_anew(
         &mut self,
         step: Begun,
-        by: &Toucher,
-        touch: Touch,
+        by: &NewEntry,
+        access: StepAccess,
         group: u32,
         waited: Option<(u32, Gates)>,
     ) {
         if !by.facts.any(FOLLOWS) {
             let gates = match waited {
-                Some((var, gates)) if touch.key.var() == Some(var) && step.stands == by.entry => gates,
+                Some((var, gates)) if access.key.var() == Some(var) && step.stands == by.entry => gates,
                 _ => 0,
             };
             if gates == 0
-                && let Some(earlier) = self.only_step(touch.key, group)
+                && let Some(earlier) = self.only_step(access.key, group)
             {
                 self.add_race(step, earlier);
             } else {
                 let mut found = std::mem::take(&mut self.found);
                 let later = self.steps.len() as u32;
-                self.could_precede(touch.key, group, gates, later, by.entry, &mut found);
+                self.could_precede(access.key, group, gates, later, by.entry, &mut found);
                 for earlier in found.drain(..) {
                     self.add_race(step, earlier as u32);
                 }
                 self.found = found;
             }
         }
-        let list = &self.keys[touch.key.index()][..group as usize];
+        let list = &self.keys[access.key.index()][..group as usize];
         let first = list.last().map_or(group, |last| last.group);
         let mut joined = false;
         for earlier in list[first as usize..].iter().rev() {
@@ -74,11 +74,11 @@ impl Trace {
     /// belongs to the accessing task and has ended. (The access for a task's end may belong to another task's step.)
     #[inline(always)]
     fn only_step(&self, key: Key, group: u32) -> Option<u32> {
-        let touched = &self.keys[key.index()][group as usize - 1];
-        let entry = &self.entries[touched.entry as usize];
+        let key_access = &self.keys[key.index()][group as usize - 1];
+        let entry = &self.entries[key_access.entry as usize];
         let step = self.steps.get(entry.step as usize)?;
         let is_its_own = step.task == entry.task && entry.op != SyncVarOp::TaskEnd;
-        (touched.group + 1 == group && is_its_own).then_some(entry.step)
+        (key_access.group + 1 == group && is_its_own).then_some(entry.step)
     }
 
     /// Adds a race of the step that is being added with an earlier one, unless it was already noted.
@@ -115,8 +115,8 @@ impl Trace {
 
     /// Returns the entry with which a task ended, by the key of its life.
     fn end_joined(&self, life: Key) -> Option<u32> {
-        let touches = self.keys[life.index()].iter().map(|touched| touched.entry);
-        touches
+        let entries = self.keys[life.index()].iter().map(|key_access| key_access.entry);
+        entries
             .rev()
             .find(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd)
     }
@@ -166,20 +166,20 @@ impl Trace {
             let first = list[group as usize - 1].group;
             let mut unknown = false;
             for at in (first..group).rev() {
-                let touched = &list[at as usize];
-                let earlier = &self.entries[touched.entry as usize];
-                if earlier.step == step || self.clocks.knows(knows, touched) {
+                let key_access = &list[at as usize];
+                let earlier = &self.entries[key_access.entry as usize];
+                if earlier.step == step || self.clocks.knows(knows, key_access) {
                     continue;
                 }
                 unknown = true;
                 // If several operations add, it is not fixed which of them came first: the others may open the gate as
                 // well.
-                let one_of_many = touched.class == Class::Add && group - first > 1;
-                if gates != 0 && touched.open & gates == 0 && !one_of_many {
+                let one_of_many = key_access.class == Class::Add && group - first > 1;
+                if gates != 0 && key_access.open & gates == 0 && !one_of_many {
                     continue;
                 }
                 if earlier.op == SyncVarOp::TaskEnd {
-                    self.causes_of_end(touched.entry, knows, found);
+                    self.causes_of_end(key_access.entry, knows, found);
                     continue;
                 }
                 // An access in another task's step came after that step's beginning, so that step would have to wait.
@@ -190,10 +190,10 @@ impl Trace {
                 // A race with a later access in the same group implies this one.
                 let hidden = found.iter().any(|&other| {
                     let other = self.steps[other].stands;
-                    self.clocks.knows(other, touched)
+                    self.clocks.knows(other, key_access)
                 });
                 // Between shares that one task takes one after the other, the gate may be closed.
-                if !hidden || gates != 0 && touched.class == Class::Share {
+                if !hidden || gates != 0 && key_access.class == Class::Share {
                     found.push(earlier.step as usize);
                 }
             }

@@ -5,7 +5,7 @@ use intermezzo_sdk::SyncVarOp;
 use serde::{Deserialize, Serialize};
 
 /// Identifies an operation across executions: its task, its index in that task, and a fingerprint of its causal past.
-/// Its variable depends on nothing else: two operations touch the same variable in every execution that has both, or in
+/// Its variable depends on nothing else: two operations access the same variable in every execution that has both, or in
 /// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StableOpId {
@@ -67,7 +67,7 @@ impl Trace {
     /// Returns the only entry of a step, apart from its task's beginning, and the entry of the same task before it. The
     /// latter belongs to another step, or is that beginning.
     fn operation(&self, step: usize) -> Option<(u32, u32)> {
-        let ([touch], None) = (self.touches(step), &self.elided) else {
+        let ([access], None) = (self.footprint(step), &self.elided) else {
             return None;
         };
         let Step { stands, index, .. } = self.steps[step];
@@ -81,13 +81,13 @@ impl Trace {
         };
         let operation = self.entries.get(entry as usize)?;
         let is_its_own = operation.task == first.task && operation.step == first.step;
-        (is_its_own && operation.key == touch.key && before != NONE).then_some((entry, before))
+        (is_its_own && operation.key == access.key && before != NONE).then_some((entry, before))
     }
 
-    /// Returns the steps that touched a key, in order.
+    /// Returns the steps that accessed a key, in order.
     pub fn steps_on(&self, key: Key) -> impl Iterator<Item = usize> + '_ {
         let list = &self.keys[key.index()];
         list.iter()
-            .map(|touched| self.entries[touched.entry as usize].step as usize)
+            .map(|key_access| self.entries[key_access.entry as usize].step as usize)
     }
 }

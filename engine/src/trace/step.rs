@@ -1,13 +1,13 @@
 //! A step of an execution: as the engine adds it, and as the trace keeps it.
 
-use super::Touch;
+use super::StepAccess;
 use crate::record::{Event, Gates, Task, Vars};
 
 /// An access of a step in addition to those to the variables of its events.
 #[derive(Clone, Copy, Debug)]
 pub struct Aside {
     /// The access.
-    pub touch: Touch,
+    pub access: StepAccess,
     /// The accessing task, and the number of events before.
     pub task: u32,
     pub(crate) events_before: usize,
@@ -53,7 +53,7 @@ pub struct Step {
     pub task: u32,
     /// The indices at which its entries and its accesses begin.
     pub(super) entries: u32,
-    pub(super) touches: u32,
+    pub(super) accesses: u32,
     pub(super) followed: u32,
     /// The number of variables at its end.
     pub(super) vars: u32,

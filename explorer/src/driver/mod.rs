@@ -160,7 +160,7 @@ impl Exploration {
             && report.plain_accesses.watched
             && kind == Kind::OfSettings
             && settings.may_preempt_at_races().is_ok();
-        let hands = hands(strategy, jobs);
+        let shares = shares(strategy, jobs);
         let mut shared = Shared::new(&settings, kind, workers, results, traces, before, keeping);
         shared.progress = progress.map(Mutex::new);
         shared.iroots.clone_from(&iroots);
@@ -175,14 +175,14 @@ impl Exploration {
             (&program, &binary),
             &premises,
             learns_races,
-            hands,
+            shares,
             (sets, inspector),
             (test, emergency),
         );
 
         // If a weaker search took over at the end, the first worker may not have taken its share. The report is about
         // that search.
-        if let Some((_, strategy)) = shared.hand_on_weaker(0) {
+        if let Some((_, strategy)) = shared.share_of_weaker(0) {
             worker.restart(strategy);
         }
         let elapsed = shared.elapsed();
@@ -408,15 +408,15 @@ fn watches_plain_memory(names: &[String], any_hears: bool) -> bool {
 }
 
 /// Splits the search into one share for each worker.
-fn hands(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>> {
+fn shares(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>> {
     let split = |_| {
         let search = strategy.parallel();
         search.expect("searches that cannot be split are refused").split()
     };
     let mut others: Vec<_> = (1..jobs).map(split).collect();
-    let mut hands = vec![strategy];
-    hands.append(&mut others);
-    hands
+    let mut shares = vec![strategy];
+    shares.append(&mut others);
+    shares
 }
 
 /// Runs every worker: the first on this thread, the others on threads of their own. Returns the first worker's
@@ -429,7 +429,7 @@ fn work(
     (program, binary): (&str, &TestBinary),
     premises: &Premises,
     learns_races: bool,
-    hands: Vec<Box<dyn Strategy>>,
+    shares: Vec<Box<dyn Strategy>>,
     (sets, inspector): (Vec<Vec<Box<dyn Monitor>>>, Option<Inspector>),
     (test, emergency): (&(dyn Fn() + Sync), &Arc<Emergency>),
 ) -> (Executor, Vec<Done>, Vec<Reported>) {
@@ -492,7 +492,7 @@ fn work(
         }
         WorkerLoop::new(common, (program, binary), number, worker, asked).run(&|| test())
     };
-    let mut shifts = hands.into_iter().zip(sets).enumerate();
+    let mut shifts = shares.into_iter().zip(sets).enumerate();
     let (_, (first, monitors)) = shifts.next().expect("there is a worker");
     std::thread::scope(|scope| {
         let spawn = |(number, (strategy, monitors))| {

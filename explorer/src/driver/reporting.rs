@@ -59,8 +59,8 @@ pub(super) struct Outcome<'a> {
     pub(super) progress: Option<OnProgress>,
 }
 
-/// Reports progress while findings are replayed and minimised.
-struct Told {
+/// The progress while findings are replayed and minimised, for the caller.
+struct MinimisingProgress {
     call: RefCell<Option<OnProgress>>,
     /// The progress at the end of the search.
     last: Progress,
@@ -68,9 +68,9 @@ struct Told {
     executions: Cell<u64>,
 }
 
-impl Told {
-    fn new(report: &Report, elapsed: Duration, progress: Option<OnProgress>) -> Told {
-        Told {
+impl MinimisingProgress {
+    fn new(report: &Report, elapsed: Duration, progress: Option<OnProgress>) -> MinimisingProgress {
+        MinimisingProgress {
             call: RefCell::new(progress),
             last: Progress {
                 executions: report.executions,
@@ -221,9 +221,9 @@ impl Outcome<'_> {
         {
             let in_order = worker.strategy().needs().in_order && tally.departures.none();
             let deadline = Deadline::new(settings, elapsed);
-            let told = Told::new(report, elapsed, progress);
+            let minimising = MinimisingProgress::new(report, elapsed, progress);
             let minimiser = Minimiser::new(worker, settings, deadline, in_order);
-            minimiser.settle(report, test, &schedule, &|| told.ran());
+            minimiser.settle(report, test, &schedule, &|| minimising.ran());
         }
         shutdown_reports.splice(0..0, worker.shut_down());
         report.take_findings(classify::reported(

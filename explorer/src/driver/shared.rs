@@ -2,8 +2,8 @@
 
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
 use super::finding_set::FindingSet;
-use super::hands;
 use super::pause_barrier::PauseBarrier;
+use super::shares;
 use super::span_totals::SpanTotals;
 use super::{OnProgress, Progress};
 use crate::report::Finding;
@@ -120,7 +120,7 @@ pub(super) struct Results {
     /// The scope entries that matched nothing before the search was restored; `None` if it was not restored.
     pub(super) unfitted: Option<Vec<String>>,
     /// The state of each worker that is paused or has left.
-    pub(super) at_hand: Vec<WorkerState>,
+    pub(super) worker_states: Vec<WorkerState>,
     /// The reason why the last checkpoint could not be written.
     pub(super) checkpoint_problem: Option<String>,
 }
@@ -137,7 +137,7 @@ impl Results {
             gave_way: None,
             redundant: 0,
             unfitted: None,
-            at_hand: vec![WorkerState::default(); settings.jobs],
+            worker_states: vec![WorkerState::default(); settings.jobs],
             checkpoint_problem: None,
         }
     }
@@ -162,7 +162,12 @@ impl Results {
     /// Returns the number of redundant executions of all workers that are paused or have left, and of those before a
     /// restore.
     pub(super) fn redundant(&self) -> u64 {
-        self.redundant + self.at_hand.iter().map(|hand| hand.redundant).sum::<u64>()
+        self.redundant
+            + self
+                .worker_states
+                .iter()
+                .map(|worker| worker.redundant)
+                .sum::<u64>()
     }
 
     /// Returns the scope entries that matched nothing for any worker.
@@ -170,7 +175,7 @@ impl Results {
         let mut lists = self
             .unfitted
             .iter()
-            .chain(self.at_hand.iter().map(|hand| &hand.unfitted));
+            .chain(self.worker_states.iter().map(|worker| &worker.unfitted));
         let mut common = lists.next().cloned().unwrap_or_default();
         for list in lists {
             common.retain(|entry| list.contains(entry));
@@ -220,7 +225,7 @@ struct Fallback {
     /// Its reduction.
     sound: SoundReduction,
     /// The shares of it that have not been taken yet, by worker.
-    hands: Vec<Option<Box<dyn Strategy>>>,
+    shares: Vec<Option<Box<dyn Strategy>>>,
 }
 
 /// The origin of a search.
@@ -324,7 +329,7 @@ impl<'a> Shared<'a> {
             iroots: None,
             weaker: Mutex::new(Fallback {
                 sound: books.planned,
-                hands: Vec::new(),
+                shares: Vec::new(),
             }),
             weakened: AtomicU32::new(0),
             books: Mutex::new(books),
@@ -379,13 +384,13 @@ impl<'a> Shared<'a> {
             "none" => format!("reduction: none from here on, because {reason}"),
             weaker => format!("reduction: `{weaker}` took over, because {reason}"),
         };
-        weaker.hands = hands(search, self.settings.jobs).into_iter().map(Some).collect();
+        weaker.shares = shares(search, self.settings.jobs).into_iter().map(Some).collect();
         let mut books = self.books();
         // A checkpoint describes the current search only.
         (books.planned, books.redundant) = (sound, 0);
         books.gave_way = Some(note);
-        for hand in &mut books.at_hand {
-            (hand.search, hand.redundant) = (None, 0);
+        for worker in &mut books.worker_states {
+            (worker.search, worker.redundant) = (None, 0);
         }
         // Incremented while the results are locked, so that a worker that publishes its state knows which search it
         // belongs to.
@@ -400,19 +405,19 @@ impl<'a> Shared<'a> {
 
     /// Returns a worker's share of the weaker search that took over last, with its reduction; `None` if the
     /// worker has taken it already.
-    pub(super) fn hand_on_weaker(&self, worker: usize) -> Option<(SoundReduction, Box<dyn Strategy>)> {
+    pub(super) fn share_of_weaker(&self, worker: usize) -> Option<(SoundReduction, Box<dyn Strategy>)> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        let hand = weaker.hands.get_mut(worker)?.take()?;
-        Some((weaker.sound, hand))
+        let share = weaker.shares.get_mut(worker)?.take()?;
+        Some((weaker.sound, share))
     }
 
-    /// Returns the shared state of the current search. `hand` is the worker's share of it, unless the worker has not
+    /// Returns the shared state of the current search. `share` is the worker's share of it, unless the worker has not
     /// taken the share of a newer one yet.
-    pub(super) fn shared(&self, worker: usize, hand: &mut dyn Strategy) -> Option<String> {
+    pub(super) fn shared(&self, worker: usize, share: &mut dyn Strategy) -> Option<String> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        match weaker.hands.get_mut(worker) {
+        match weaker.shares.get_mut(worker) {
             Some(Some(newer)) => newer.resumable()?.save_shared(),
-            _ => hand.resumable()?.save_shared(),
+            _ => share.resumable()?.save_shared(),
         }
     }
 
@@ -542,9 +547,9 @@ impl<'a> Shared<'a> {
         let state = SearchState {
             shared,
             hands: books
-                .at_hand
+                .worker_states
                 .iter()
-                .filter_map(|hand| hand.search.clone())
+                .filter_map(|worker| worker.search.clone())
                 .collect(),
         };
         let (pause, problem) = keeping.checkpoint().write(&contents, &state);

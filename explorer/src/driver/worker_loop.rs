@@ -309,11 +309,11 @@ impl<'a> WorkerLoop<'a> {
     #[cold]
     fn go_on_weaker(&mut self) {
         self.weakened = self.common.weakened();
-        if let Some((sound, hand)) = self.common.hand_on_weaker(self.number) {
+        if let Some((sound, share)) = self.common.share_of_weaker(self.number) {
             self.planned = sound;
             self.attempts.forget();
             self.stop();
-            self.worker.restart(hand);
+            self.worker.restart(share);
         }
     }
 
@@ -498,7 +498,7 @@ impl<'a> WorkerLoop<'a> {
         let mut books = self.common.books();
         // Its state does not count if a weaker search has taken over meanwhile.
         let counts = self.common.weakened() == self.weakened;
-        books.at_hand[self.number] = WorkerState {
+        books.worker_states[self.number] = WorkerState {
             search: search.filter(|_| counts),
             redundant: if counts { redundant } else { 0 },
             unfitted,
@@ -518,8 +518,8 @@ impl<'a> WorkerLoop<'a> {
     fn keep(&mut self) {
         let search = self.worker.save();
         self.publish(search);
-        let (common, hand) = (self.common, self.worker.strategy());
-        if !common.keep(|| common.shared(self.number, hand)) {
+        let (common, share) = (self.common, self.worker.strategy());
+        if !common.keep(|| common.shared(self.number, share)) {
             self.rest();
         }
     }

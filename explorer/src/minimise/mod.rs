@@ -19,7 +19,7 @@ mod same;
 mod script;
 mod trial;
 
-use crate::report::{Finding, FoundBy, Replays, Report, Reproduction};
+use crate::report::{Finding, FoundBy, Replays, Report, Reproduction, count};
 use crate::settings::Settings;
 pub(crate) use deadline::Deadline;
 use intermezzo_engine::runtime::Executor;
@@ -257,17 +257,13 @@ fn not_replayed(number: usize, deadline: Deadline) -> String {
 
 /// Describes the result of minimising. `cut` is the deadline, if that ended it.
 fn note(before: Size, after: Size, executions: u64, proven: Proven, cut: Option<Deadline>) -> String {
-    let counted = |count: u64, what: &str| match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}{}", if what.ends_with("ch") { "es" } else { "s" }),
-    };
-    let tried = counted(executions, "more execution");
+    let tried = count(executions, "more execution");
     let size = |size: Size| {
         format!(
             "{}, {} and {}",
-            counted(size.preemptions.into(), "preemption"),
-            counted(size.switches, "context switch"),
-            counted(size.steps, "step")
+            count(size.preemptions.into(), "preemption"),
+            count(size.switches, "context switch"),
+            count(size.steps, "step")
         )
     };
     let left = match proven {

@@ -7,8 +7,8 @@ use super::{
     RECORDING_FORMAT, RecordedAccess, RecordedEvent, RecordedOperation, RecordedTask, RecordedVar, Recording,
     Said,
 };
-use crate::classify;
 use hashbrown::HashMap;
+use intermezzo_engine::described::values;
 use intermezzo_sdk::{
     Context, DataVarAccess, EventAttribute, EventId, Execution, Interests, MemoryOrder, Monitor, SiteId,
     SyncVar, SyncVarAccess, SyncVarOp, TaskId, UserEvent, VectorClock,
@@ -194,7 +194,7 @@ fn events(
     for (at, access) in accesses.iter().enumerate() {
         let var = tables.var(access.var, cx);
         let is_address = var.is_some_and(|var| tables.vars[var].kind == "pointer");
-        let (read, written) = classify::values(access.op, access.read, access.written);
+        let (read, written) = values(access.op, access.read, access.written);
         let task = access.event.task.index();
         if last.len() <= task {
             last.resize_with(task + 1, VectorClock::new);

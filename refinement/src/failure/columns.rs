@@ -26,6 +26,7 @@ pub(super) fn draw(steps: &Steps, width: usize) -> String {
     let shown: Vec<&ToldStep> = steps.of_tasks().filter(|step| step.matters).collect();
     let mut columns: Vec<usize> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
+    let file = only_file(&shown);
     let mut state: Option<&str> = None;
     for step in shown {
         let known = columns.iter().position(|&column| column == step.column);
@@ -39,7 +40,11 @@ pub(super) fn draw(steps: &Steps, width: usize) -> String {
         rows.push(Row {
             column,
             what: what(steps, step),
-            place: place(step),
+            place: match (place(step), file) {
+                (None, _) => String::new(),
+                (Some((_, line)), Some(_)) => format!(":{line}"),
+                (Some((file, line)), None) => format!("{file}:{line}"),
+            },
             state: now.filter(|_| changed).map(str::to_owned),
         });
     }
@@ -50,7 +55,6 @@ pub(super) fn draw(steps: &Steps, width: usize) -> String {
         let column = columns[row.column];
         row.column = sorted.iter().position(|&other| other == column).unwrap_or(0);
     }
-    let file = only_file(&mut rows);
     let names: Vec<&str> = sorted
         .iter()
         .map(|&column| steps.columns[column].as_str())
@@ -131,31 +135,22 @@ fn what(steps: &Steps, step: &ToldStep) -> String {
     }
 }
 
-/// Returns file and line, without the folders.
-fn place(step: &ToldStep) -> String {
+/// Returns file and line, without the folders; nothing for calls and returns.
+fn place(step: &ToldStep) -> Option<(&str, &str)> {
     if matches!(step.event.op.as_str(), CALL | RETURN) {
-        return String::new();
-    }
-    let file = step.event.site.rsplit(['/', '\\']).next().unwrap_or_default();
-    let mut parts = file.rsplitn(2, ':');
-    let (column, rest) = (parts.next().unwrap_or_default(), parts.next());
-    rest.unwrap_or(column).to_owned()
-}
-
-/// Returns the file that all places are in, if it is one: then only their lines remain there.
-fn only_file(rows: &mut [Row]) -> Option<String> {
-    let file_of = |row: &Row| row.place.split_once(':').map(|(file, _)| file.to_owned());
-    let file = rows.iter().find_map(file_of)?;
-    if rows.iter().filter_map(file_of).any(|other| other != file) {
         return None;
     }
-    for row in rows {
-        row.place = row
-            .place
-            .split_once(':')
-            .map_or(String::new(), |(_, line)| format!(":{line}"));
-    }
-    Some(file)
+    let site = step.event.site.rsplit(['/', '\\']).next()?;
+    let mut parts = site.rsplitn(3, ':').skip(1);
+    let line = parts.next()?;
+    Some((parts.next()?, line))
+}
+
+/// Returns the file that all places are in, if it is one: then only their lines are shown.
+fn only_file<'a>(steps: &[&'a ToldStep]) -> Option<&'a str> {
+    let mut files = steps.iter().filter_map(|step| Some(place(step)?.0));
+    let file = files.next()?;
+    files.all(|other| other == file).then_some(file)
 }
 
 /// The position of places in the source.

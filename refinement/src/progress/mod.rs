@@ -96,7 +96,8 @@ fn stuck<T>(
         true => " (an operation that is meant to wait for others has no such progress)",
         false => "",
     };
-    finding.say(format!("{}{place}{by_design}", failed.words));
+    let why = format!("{}{place}{by_design}", failed.why);
+    finding.say(format!("{}: {why}", failed.broken));
     let left_out = finding
         .events
         .len()
@@ -104,6 +105,7 @@ fn stuck<T>(
     finding.events.truncate(finding.events.len() - left_out);
     let scenario = body.scenario.describe(names);
     let mut failure = Failure::new(&finding, scenario, Why::default());
+    failure.lines = vec![failed.broken.clone(), why];
     failure.progress = Some(progress);
     failure.steps_left_out = left_out;
     failure

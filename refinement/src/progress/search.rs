@@ -165,7 +165,7 @@ impl SoloRuns {
             watch.name(place)
         );
         let moment = self.begun.as_ref().map_or(watch.events, |begun| begun.events);
-        watch.fail(point.running, point.pending(point.running), moment, &why);
+        watch.fail(point.running, point.pending(point.running), moment, why);
         true
     }
 
@@ -234,7 +234,7 @@ impl SoloRuns {
         let moment = self.begun.as_ref().map_or(watch.events, |begun| begun.events);
         if let Some((task, place)) = waiting.and_then(|task| Some((task, watch.operation(task)?))) {
             let why = format!("{} waits for what another task does", watch.name(place));
-            return watch.fail(task, point.pending(task), moment, &why);
+            return watch.fail(task, point.pending(task), moment, why);
         }
         let now = (Some(point.running), watch.operation(point.running));
         if now != (self.streak.task, self.streak.place) {
@@ -253,7 +253,7 @@ impl SoloRuns {
                 watch.name(place),
                 self.steps_max
             );
-            watch.fail(task, point.pending(task), self.streak.events, &why);
+            watch.fail(task, point.pending(task), self.streak.events, why);
         }
     }
 

@@ -15,8 +15,9 @@ pub(super) const NAME: &str = "progress";
 
 /// An operation that cannot return.
 pub(super) struct Failed {
-    /// A description.
-    pub(super) words: String,
+    /// The demand that it breaks, and the case.
+    pub(super) broken: String,
+    pub(super) why: String,
     /// The task of the operation.
     pub(super) task: TaskId,
     /// Its next operation, if that is known.
@@ -126,10 +127,11 @@ impl Watch {
     }
 
     /// Records that an operation is stuck; `why` names the case. Only the first one counts.
-    pub(super) fn fail(&mut self, task: TaskId, next: Option<Operation>, moment: usize, why: &str) {
+    pub(super) fn fail(&mut self, task: TaskId, next: Option<Operation>, moment: usize, why: String) {
         if self.failed.is_none() {
             self.failed = Some(Failed {
-                words: format!("not {}: {why}", self.progress),
+                broken: format!("not {}", self.progress),
+                why,
                 task,
                 next,
                 events: self.events,
@@ -180,10 +182,11 @@ impl Monitor for Progressing {
             let task = inside.map_or(TaskId(0), |&(task, _)| task);
             let why = format!("{} waits, and no task can continue", watch.name(place));
             let events = watch.events;
-            watch.fail(task, None, events, &why);
+            watch.fail(task, None, events, why);
         }
         if let Some(failed) = &watch.failed {
-            cx.report(sdk::MonitorFinding::new(FindingKind::Refinement, &*failed.words));
+            let message = format!("{}: {}", failed.broken, failed.why);
+            cx.report(sdk::MonitorFinding::new(FindingKind::Refinement, message));
         }
     }
 }

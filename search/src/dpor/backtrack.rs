@@ -6,7 +6,7 @@ use super::sleep::Sleeper;
 use super::tree;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::Plan;
-use intermezzo_engine::trace::{Touch, Trace};
+use intermezzo_engine::trace::{StepAccess, Trace};
 
 impl Dpor {
     /// Returns the completed fraction of the search, from the position of its last execution in the tree of
@@ -60,7 +60,7 @@ impl Dpor {
                     let depth = self.nodes.len() - 1;
                     let node = &mut self.nodes[depth];
                     if depth > 0 && depth < trace.steps().len() {
-                        node.add_touches(&trace.could_touch(depth));
+                        node.add_to_footprint(&trace.footprint_with_elided(depth));
                     }
                     plan.take(at, last.taken + 1);
                     let begin = depth
@@ -84,11 +84,11 @@ impl Dpor {
                 plan.truncate(at);
                 continue;
             }
-            node.add_touches(&trace.could_touch(depth));
+            node.add_to_footprint(&trace.footprint_with_elided(depth));
             // With a bound no task stays asleep: these are just the tasks that were tried here.
             self.sleepers.push(Sleeper {
                 task: node.task,
-                touches: std::mem::take(&mut node.touches),
+                footprint: std::mem::take(&mut node.footprint),
                 across_elided: trace.is_void(depth),
                 overslept: false,
             });
@@ -145,10 +145,10 @@ impl Dpor {
     /// handle in a step of its own, but the last handle in the step before; and which handle is the last depends on the
     /// order. The candidates for the next step are those from `candidates` on.
     #[inline(never)]
-    pub(super) fn fit_guide(&mut self, counts: &[Touch], candidates: usize, trace: &Trace) {
+    pub(super) fn fit_guide(&mut self, counts: &[StepAccess], candidates: usize, trace: &Trace) {
         let depth = self.nodes.len() - 1;
         let task = self.nodes[depth].task;
-        let made = tree::counts(trace.touches(depth));
+        let made = tree::counts(trace.footprint(depth));
         let mut listed = self.candidates[candidates..].iter();
         if made > counts.len() {
             self.wakeup_sequence.leave_out(task, made - counts.len());

@@ -6,23 +6,23 @@
 //! of another task that does not commute with its next one. It is also tried before the block of uninterrupted steps
 //! that this step belongs to, because it costs nothing there.
 
-use super::{Dpor, Touches};
-use intermezzo_engine::trace::{Ending, Touch, Trace};
+use super::{Dpor, Footprint};
+use intermezzo_engine::trace::{Ending, StepAccess, Trace};
 
 impl Dpor {
     /// Plans each task before the steps that do not commute with its steps in the last execution.
     pub(super) fn try_conflicting(&mut self, trace: &Trace) {
         let steps = self.nodes.len().min(trace.steps().len());
         for later in self.fresh.max(1)..steps {
-            let touches = trace.possible_footprint(later);
-            self.try_before(trace, trace.steps()[later].task, &touches, later);
+            let footprint = trace.possible_footprint(later);
+            self.try_before(trace, trace.steps()[later].task, &footprint, later);
             for earlier in trace.waited_for(later) {
                 self.try_all_around(trace, earlier);
             }
         }
         if trace.ending() == Ending::Stuck && self.cut.is_none() {
             for blocked in trace.blocked() {
-                self.try_before(trace, blocked.task, &[blocked.touch], steps);
+                self.try_before(trace, blocked.task, &[blocked.access], steps);
             }
         }
     }
@@ -46,14 +46,14 @@ impl Dpor {
     /// Plans a task before each step of another that conflicts with this footprint of its step `end`. (The last such
     /// step of each other task would suffice if the task could continue since; but the step that it waited for may have
     /// to be reordered as well.)
-    fn try_before(&mut self, trace: &Trace, task: u32, touches: &[Touch], end: usize) {
+    fn try_before(&mut self, trace: &Trace, task: u32, footprint: &[StepAccess], end: usize) {
         for earlier in (1..end).rev() {
             let other = trace.steps()[earlier].task;
             let theirs = trace.possible_footprint(earlier);
             let conflicts = || {
-                touches
+                footprint
                     .iter()
-                    .any(|touch| theirs.iter().any(|other| touch.conflicts(*other)))
+                    .any(|access| theirs.iter().any(|other| access.conflicts(*other)))
             };
             if other == task || !conflicts() {
                 continue;
@@ -75,6 +75,6 @@ impl Dpor {
         if candidates.iter().all(|candidate| candidate.task != task) {
             return self.try_all(depth);
         }
-        self.try_task(depth, task, Touches::new());
+        self.try_task(depth, task, Footprint::new());
     }
 }

@@ -30,8 +30,8 @@ impl Dpor {
             .any(|(var, value)| told(var).is_some_and(|&(_, then)| then != value));
         let others = || (from + 1..depth).filter(|step| !own(step));
         let commute = |own: usize| {
-            let touches = trace.could_touch(own);
-            others().all(|other| other < own || !conflict(&touches, &trace.could_touch(other)))
+            let footprint = trace.footprint_with_elided(own);
+            others().all(|other| other < own || !conflict(&footprint, &trace.footprint_with_elided(other)))
         };
         has_changed && others().next().is_some() && (from..depth).filter(own).all(commute)
     }
@@ -78,15 +78,15 @@ impl Dpor {
             if !elided && asleep.iter().any(|sleeper| sleeper.task == node.task) {
                 return false;
             }
-            let touched = trace.touches(step);
+            let footprint = trace.footprint(step);
             let wakes = |sleeper: &Sleeper| {
-                conflict(&sleeper.touches, touched) || trace.makes_last(step, &sleeper.touches)
+                conflict(&sleeper.footprint, footprint) || trace.makes_last(step, &sleeper.footprint)
             };
             asleep.retain(|sleeper| sleeper.task != node.task && !wakes(sleeper));
             if elided {
-                let woken = trace.could_touch(step);
+                let woken = trace.footprint_with_elided(step);
                 for sleeper in &mut asleep {
-                    sleeper.across_elided |= conflict(&sleeper.touches, &woken);
+                    sleeper.across_elided |= conflict(&sleeper.footprint, &woken);
                 }
             }
         }
@@ -127,9 +127,10 @@ impl Dpor {
                 if self.nodes[step].task != task {
                     continue;
                 }
-                let touches = trace.could_touch(step);
+                let footprint = trace.footprint_with_elided(step);
                 let conflicts = |&later: &usize| {
-                    trace.steps()[later].task != task && conflict(&touches, &trace.could_touch(later))
+                    trace.steps()[later].task != task
+                        && conflict(&footprint, &trace.footprint_with_elided(later))
                 };
                 if let Some(later) = (step + 1..steps).find(conflicts) {
                     if later >= self.fresh || round.at >= self.fresh {

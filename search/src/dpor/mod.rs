@@ -59,7 +59,7 @@ use node::{Candidate, Node, Path};
 use races::Examined;
 use sequence::{Sequence, Sequences, Values};
 use sharing::Sharing;
-use sleep::{Sleeper, Touches};
+use sleep::{Footprint, Sleeper};
 use tree::Tree;
 
 /// The reductions.
@@ -276,7 +276,7 @@ impl Dpor {
 
     /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees,
     /// returns the changes of reference counts that the plan expects of the step, if a plan follows.
-    fn follow_values(&mut self) -> Option<Touches> {
+    fn follow_values(&mut self) -> Option<Footprint> {
         let mut counts = None;
         if let Some(node) = self.nodes.last_mut() {
             if self.insertion == Insertion::WakeupTrees && node.sequences.goes_on() {
@@ -306,10 +306,11 @@ impl Dpor {
             }
         }
         let node = &self.nodes[depth];
-        let touched = trace.touches(depth);
+        let footprint = trace.footprint(depth);
         for at in node.sleepers..self.sleepers.len() {
             let sleeper = &self.sleepers[at];
-            let wakes = conflict(&sleeper.touches, touched) || trace.makes_last(depth, &sleeper.touches);
+            let wakes =
+                conflict(&sleeper.footprint, footprint) || trace.makes_last(depth, &sleeper.footprint);
             if sleeper.task != node.task && !wakes {
                 let sleeper = sleeper.clone();
                 self.sleepers.push(sleeper);
@@ -330,20 +331,20 @@ impl Dpor {
     #[inline(never)]
     fn wake_each_by_environment(&mut self, depth: usize, trace: &Trace) {
         let node = &self.nodes[depth];
-        let touched = trace.touches(depth);
-        let mut woken: Vec<(u32, Touches)> = Vec::new();
+        let footprint = trace.footprint(depth);
+        let mut woken: Vec<(u32, Footprint)> = Vec::new();
         for candidate in &self.candidates[node.candidates.clone()] {
             let Some(key) = candidate.waits_for else {
                 continue;
             };
-            let touches = sleep::environment_wake(key);
+            let wake = sleep::environment_wake(key);
             // Within a bound, the cost of a wake-up depends on its position.
-            if self.is_bounded() || conflict(&touches, touched) || conflict(&touches, &node.touches) {
-                woken.push((candidate.task, Touches::from_slice(&touches)));
+            if self.is_bounded() || conflict(&wake, footprint) || conflict(&wake, &node.footprint) {
+                woken.push((candidate.task, Footprint::from_slice(&wake)));
             }
         }
-        for (task, touches) in woken {
-            self.try_task(depth, task, touches);
+        for (task, footprint) in woken {
+            self.try_task(depth, task, footprint);
         }
     }
 
@@ -352,12 +353,12 @@ impl Dpor {
     fn try_all(&mut self, depth: usize) {
         for place in self.nodes[depth].candidates.clone() {
             let task = self.candidates[place].task;
-            self.try_task(depth, task, Touches::new());
+            self.try_task(depth, task, Footprint::new());
         }
     }
 
-    /// Plans a task at a step, unless it is planned or was tried there; `touches` is its footprint as far as known.
-    fn try_task(&mut self, depth: usize, task: u32, touches: Touches) {
+    /// Plans a task at a step, unless it is planned or was tried there; `footprint` is that of its step, as far as known.
+    fn try_task(&mut self, depth: usize, task: u32, footprint: Footprint) {
         let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end.max(node.sleepers)];
@@ -365,9 +366,9 @@ impl Dpor {
             return;
         }
         match self.part.at(depth) {
-            Some(_) => self.part.add_leaf(depth, task, touches),
+            Some(_) => self.part.add_leaf(depth, task, footprint),
             None if node.pending.begins_with(task) => {}
-            None => node.pending.add_leaf(task, &touches),
+            None => node.pending.add_leaf(task, &footprint),
         }
     }
 

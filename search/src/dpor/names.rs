@@ -33,19 +33,19 @@ impl Named {
         *of_steps[step].get_or_insert_with(|| trace.stable_id(step))
     }
 
-    /// Returns the key that the operation with this identity touches, if the execution has it.
+    /// Returns the key that the operation with this identity accesses, if the execution has it.
     pub(super) fn key(&self, trace: &Trace, name: StableOpId) -> Option<Key> {
         let step = trace.step_of(name.task, name.index)?;
         let is_it = self.of(trace, step) == Some(name);
         trace
-            .touches(step)
+            .footprint(step)
             .first()
             .filter(|_| is_it)
-            .map(|touch| touch.key)
+            .map(|access| access.key)
     }
 }
 
-/// Pairs of operations that are assumed to touch different variables, as long as no execution has shown it.
+/// Pairs of operations that are assumed to access different variables, as long as no execution has shown it.
 ///
 /// The first operation belongs to a sequence still to be explored; the second to a sequence dropped because the first
 /// one covers it. Nothing before the second operation depends on the first, so some execution will contain both with
@@ -56,7 +56,7 @@ pub(super) struct AssumedDistinct {
     pairs: Mutex<Pairs>,
 }
 
-/// For each operation, those that are assumed not to touch its variable.
+/// For each operation, those that are assumed not to access its variable.
 type Pairs = BTreeMap<StableOpId, BTreeSet<StableOpId>>;
 
 impl AssumedDistinct {
@@ -64,7 +64,7 @@ impl AssumedDistinct {
         self.pairs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Assumes that an operation and each of these others touch different variables.
+    /// Assumes that an operation and each of these others access different variables.
     pub(super) fn assume(&self, one: StableOpId, others: impl IntoIterator<Item = StableOpId>) {
         let mut others = others.into_iter().peekable();
         if others.peek().is_some() {

@@ -1,8 +1,8 @@
 //! The data of each step of the path: the tasks that could take it, the task that did, and the untried branches.
 
-use super::sleep::Touches;
+use super::sleep::Footprint;
 use super::tree::Tree;
-use intermezzo_engine::trace::{Key, Touch};
+use intermezzo_engine::trace::{Key, StepAccess};
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut, Range};
 
@@ -39,7 +39,7 @@ pub(super) struct Node {
     /// not begun.
     pub(super) went_on: Option<Reads>,
     /// The footprint of the step with other values of the choices that it makes.
-    pub(super) touches: Touches,
+    pub(super) footprint: Footprint,
     /// The sequences to be explored after this step, for the values that it may choose.
     pub(super) sequences: Tree,
     /// The number of branches that were tried before the present one.
@@ -60,7 +60,7 @@ impl Node {
             preempts: false,
             preemptions: 0,
             went_on: None,
-            touches: Touches::new(),
+            footprint: Footprint::new(),
             sequences: Tree::default(),
             tried: 0,
             pending: Tree::default(),
@@ -93,10 +93,10 @@ impl Node {
     }
 
     /// Adds to the footprint of the step.
-    pub(super) fn add_touches(&mut self, touches: &[Touch]) {
-        for touch in touches {
-            if !self.touches.contains(touch) {
-                self.touches.push(*touch);
+    pub(super) fn add_to_footprint(&mut self, footprint: &[StepAccess]) {
+        for access in footprint {
+            if !self.footprint.contains(access) {
+                self.footprint.push(*access);
             }
         }
     }
@@ -123,7 +123,7 @@ impl Path {
         (node.fair, node.environment_wake, node.choice) = (false, false, None);
         (node.preempts, node.preemptions) = (false, 0);
         node.went_on = None;
-        node.touches.clear();
+        node.footprint.clear();
         node.sequences.clear();
         node.pending.clear();
         node

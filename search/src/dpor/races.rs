@@ -7,7 +7,7 @@
 //! already leads to the same trace.
 
 use super::sequence::{Sequence, with_values};
-use super::sleep::{Sleeper, Touches};
+use super::sleep::{Footprint, Sleeper};
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Ending, Race, Trace, conflict};
@@ -124,8 +124,8 @@ impl Dpor {
             None => news |= !trace.is_void(number),
             Some(sleeper) if !begins && !news && !trace.is_void(number) => {
                 begins = step.task == sleeper.task;
-                let wakes = conflict(&sleeper.touches, &trace.could_touch(number));
-                news = !begins && (wakes || trace.makes_last(number, &sleeper.touches));
+                let wakes = conflict(&sleeper.footprint, &trace.footprint_with_elided(number));
+                news = !begins && (wakes || trace.makes_last(number, &sleeper.footprint));
             }
             Some(_) => {}
         });
@@ -182,7 +182,7 @@ impl Dpor {
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end];
         for (at, sleeper) in asleep.iter().enumerate() {
-            match sequence.may_begin(trace, sleeper.task, &sleeper.touches) {
+            match sequence.may_begin(trace, sleeper.task, &sleeper.footprint) {
                 // The executions that it leads to may themselves rely on this sequence.
                 Some(None) if sleeper.overslept => {}
                 Some(None) => return Seen::Commutes(node.sleepers + at),
@@ -224,7 +224,7 @@ impl Dpor {
             let able = || sequence.begins(trace).filter(|&task| can_begin(task));
             let first = able().find(|&task| task == last).or_else(|| able().next());
             if let Some(first) = first {
-                self.try_task(depth, first, Touches::new());
+                self.try_task(depth, first, Footprint::new());
             }
         }
     }

@@ -7,7 +7,7 @@ use super::bound::SavedBound;
 use super::node::{Candidate, Node};
 use super::sequence::Values;
 use super::shared_node::Prefix;
-use super::sleep::{SavedTouches, Sleeper, restored_touches, saved_touches};
+use super::sleep::{SavedFootprint, Sleeper, restored_footprint, saved_footprint};
 use super::tree::{SavedBranch, Tree};
 use super::{Dpor, Insertion, Planned};
 use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
@@ -41,7 +41,7 @@ pub(super) struct SavedPath {
 struct SavedNode {
     task: u32,
     candidates: Vec<(u32, Option<Key>)>,
-    sleepers: Vec<(u32, SavedTouches)>,
+    sleepers: Vec<(u32, SavedFootprint)>,
     /// The sleepers that overslept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     overslept: Vec<u32>,
@@ -50,7 +50,8 @@ struct SavedNode {
     choice: Option<usize>,
     preempts: bool,
     preemptions: u32,
-    touches: SavedTouches,
+    #[serde(rename = "touches")]
+    footprint: SavedFootprint,
     sequences: Vec<SavedBranch>,
     tried: u32,
     pending: Vec<SavedBranch>,
@@ -176,7 +177,7 @@ impl SavedPath {
                 .collect(),
             sleepers: sleepers[node.sleepers..end]
                 .iter()
-                .map(|sleeper| (sleeper.task, saved_touches(&sleeper.touches)))
+                .map(|sleeper| (sleeper.task, saved_footprint(&sleeper.footprint)))
                 .collect(),
             overslept: sleepers[node.sleepers..end]
                 .iter()
@@ -188,7 +189,7 @@ impl SavedPath {
             choice: node.choice,
             preempts: node.preempts,
             preemptions: node.preemptions,
-            touches: saved_touches(&node.touches),
+            footprint: saved_footprint(&node.footprint),
             sequences: node.sequences.saved(),
             tried: node.tried,
             pending: node.pending.saved(),
@@ -232,10 +233,10 @@ impl SavedNode {
         for &(task, waits_for) in &self.candidates {
             way.candidates.push(Candidate { task, waits_for });
         }
-        for (task, touches) in &self.sleepers {
+        for (task, footprint) in &self.sleepers {
             way.sleepers.push(Sleeper {
                 task: *task,
-                touches: restored_touches(touches)?,
+                footprint: restored_footprint(footprint)?,
                 across_elided: false,
                 overslept: self.overslept.contains(task),
             });
@@ -255,7 +256,7 @@ impl SavedNode {
             preempts: self.preempts,
             preemptions: self.preemptions,
             went_on: None,
-            touches: restored_touches(&self.touches)?,
+            footprint: restored_footprint(&self.footprint)?,
             sequences: Tree::restored(&self.sequences)?,
             tried: self.tried,
             pending: Tree::restored(&self.pending)?,

@@ -1,10 +1,10 @@
 //! Sequences of steps that reverse a race, and the tasks that can begin them.
 
 use super::names::{AssumedDistinct, Named, Names};
-use super::sleep::Touches;
+use super::sleep::Footprint;
 use super::tree::{counts, only_key};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, StableOpId, Step, Touch, Trace, conflict};
+use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, StableOpId, Step, StepAccess, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ pub(super) struct Done {
     /// `false`: it only commutes with the sequence, so it may differ from that execution's step; or it now runs before
     /// the race and may behave differently.
     pub(super) matches_trace: bool,
-    /// The number of the step in the last execution; otherwise `NOTHING`, and the key that it would touch there, if
+    /// The number of the step in the last execution; otherwise `NOTHING`, and the key that it would access there, if
     /// that is known and one key.
     step: u32,
     key: Option<Key>,
@@ -86,7 +86,7 @@ pub(super) struct Done {
 impl Done {
     /// Returns a step with this key in the last execution, if that is known and one key.
     #[inline(always)]
-    pub(super) fn touching(task: u32, matches_trace: bool, key: Option<Key>) -> Done {
+    pub(super) fn accessing(task: u32, matches_trace: bool, key: Option<Key>) -> Done {
         Done {
             task,
             matches_trace,
@@ -95,7 +95,7 @@ impl Done {
         }
     }
 
-    /// Returns the key that it touches in the last execution, if that is known and one key. It is rarely needed.
+    /// Returns the key that it accesses in the last execution, if that is known and one key. It is rarely needed.
     #[inline(never)]
     pub(super) fn key(&self, trace: &Trace, sequence: &Sequence) -> Option<Key> {
         if self.step == NOTHING {
@@ -104,7 +104,7 @@ impl Done {
         if sequence.reversed == Some(self.step as usize) {
             return trace.with_possible_footprint(self.step as usize, only_key);
         }
-        only_key(&trace.could_touch(self.step as usize))
+        only_key(&trace.footprint_with_elided(self.step as usize))
     }
 }
 
@@ -206,7 +206,7 @@ impl Sequences {
                 return true;
             };
             let in_the_way =
-                conflict(&[blocked.touch], trace.touches(step)) && !trace.precedes_blocked(step, blocked);
+                conflict(&[blocked.access], trace.footprint(step)) && !trace.precedes_blocked(step, blocked);
             let comes_later = in_the_way || later.iter().any(|&other| trace.precedes(other, step));
             if comes_later {
                 later.push(step);
@@ -325,14 +325,14 @@ impl Sequence {
         &self,
         trace: &Trace,
         choices: &[Choice],
-        mut each: impl FnMut(&Planned, &[u32], &[Touch]),
+        mut each: impl FnMut(&Planned, &[u32], &[StepAccess]),
     ) {
         for (place, planned) in self.left().iter().enumerate() {
             let values = match self.made_in(trace, choices, place) {
                 None | Some([]) => Values::new(),
                 Some(made) => values(made),
             };
-            self.with_touches(trace, planned, |touches| each(planned, &values, touches));
+            self.with_footprint(trace, planned, |footprint| each(planned, &values, footprint));
         }
     }
 
@@ -360,13 +360,18 @@ impl Sequence {
 
     /// Passes the footprint of a step of the sequence to `tell`.
     #[inline(always)]
-    fn with_touches<R>(&self, trace: &Trace, planned: &Planned, tell: impl FnOnce(&[Touch]) -> R) -> R {
+    fn with_footprint<R>(
+        &self,
+        trace: &Trace,
+        planned: &Planned,
+        tell: impl FnOnce(&[StepAccess]) -> R,
+    ) -> R {
         match (planned.step(), self.blocked) {
             // An operation in it that failed may succeed before the race.
             (Some(step), _) if self.reversed == Some(step) => trace.with_possible_footprint(step, tell),
-            (Some(step), _) if !trace.has_voids() => tell(trace.touches(step)),
-            (Some(step), _) => tell(&trace.could_touch(step)),
-            (None, Some(blocked)) => tell(&[blocked.touch]),
+            (Some(step), _) if !trace.has_voids() => tell(trace.footprint(step)),
+            (Some(step), _) => tell(&trace.footprint_with_elided(step)),
+            (None, Some(blocked)) => tell(&[blocked.access]),
             (None, None) => tell(&[]),
         }
     }
@@ -415,13 +420,15 @@ impl Sequence {
     /// Returns `Some` if a task, whose next step has this footprint, may begin something that leads to the same trace
     /// as the sequence. Its step can come first in it, at the place given; or it has no step in it, and commutes with
     /// all of it.
-    pub(super) fn may_begin(&self, trace: &Trace, task: u32, touches: &Touches) -> Option<Option<usize>> {
+    pub(super) fn may_begin(&self, trace: &Trace, task: u32, footprint: &Footprint) -> Option<Option<usize>> {
         match self.left().iter().position(|planned| planned.task == task) {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
                 let wakes = |planned: &Planned| {
-                    self.with_touches(trace, planned, |theirs| conflict(touches, theirs))
-                        || planned.step().is_some_and(|step| trace.makes_last(step, touches))
+                    self.with_footprint(trace, planned, |theirs| conflict(footprint, theirs))
+                        || planned
+                            .step()
+                            .is_some_and(|step| trace.makes_last(step, footprint))
                 };
                 (!self.left().iter().any(wakes)).then_some(None)
             }
@@ -452,7 +459,7 @@ impl Sequence {
     pub(super) fn take_counting(&mut self, trace: &Trace, place: usize, made: usize) {
         let planned = self.left()[place];
         let own = match planned.step() {
-            Some(step) => counts(trace.touches(step)),
+            Some(step) => counts(trace.footprint(step)),
             None => 0,
         };
         self.take(place);
@@ -467,25 +474,25 @@ impl Sequence {
         while made > 0
             && let Some(place) = self.place_of_step(task)
             && let Some(step) = self.left()[place].step()
-            && counts(trace.touches(step)) == trace.touches(step).len()
-            && trace.touches(step).len() <= made
+            && counts(trace.footprint(step)) == trace.footprint(step).len()
+            && trace.footprint(step).len() <= made
             && self.can_be_first(trace, place)
         {
-            made -= trace.touches(step).len();
+            made -= trace.footprint(step).len();
             self.take(place);
         }
     }
 
     /// Notes that a step of a task with this footprint was done, and removes it if it is at a place.
-    pub(super) fn take_touching(&mut self, task: u32, place: Option<usize>, touches: &[Touch]) {
+    pub(super) fn take_accessing(&mut self, task: u32, place: Option<usize>, footprint: &[StepAccess]) {
         // If it is no step of the sequence, it may be more or less than one step of the last execution.
-        self.counts_otherwise |= place.is_none() && counts(touches) > 0;
-        let key = only_key(touches);
+        self.counts_otherwise |= place.is_none() && counts(footprint) > 0;
+        let key = only_key(footprint);
         let matches_trace = place.is_some_and(|place| {
             let step = self.remove(place).step;
             self.is_along(step)
         });
-        self.done.push(Done::touching(task, matches_trace, key));
+        self.done.push(Done::accessing(task, matches_trace, key));
     }
 
     /// Returns `true` if a step does the same as in the last execution.
@@ -509,16 +516,16 @@ impl Sequence {
         trace.vars_before(self.depth)
     }
 
-    /// Returns the key that the step `back` steps before the beginning of the sequence touched, if that is one key.
+    /// Returns the key that the step `back` steps before the beginning of the sequence accessed, if that is one key.
     pub(super) fn key_before(&self, trace: &Trace, back: usize) -> Option<Key> {
-        only_key(trace.touches(self.depth.checked_sub(back)?))
+        only_key(trace.footprint(self.depth.checked_sub(back)?))
     }
 
-    /// Returns `true` if any of the steps touches a variable with this number or a higher one.
-    pub(super) fn touches_from(&self, trace: &Trace, first: u32) -> bool {
-        let is_such = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
+    /// Returns `true` if any of the steps accesses a variable with this number or a higher one.
+    pub(super) fn accesses_from(&self, trace: &Trace, first: u32) -> bool {
+        let is_such = |access: &StepAccess| access.key.var().is_some_and(|var| var >= first);
         let mut steps = self.left().iter();
-        steps.any(|planned| self.with_touches(trace, planned, |touches| touches.iter().any(is_such)))
+        steps.any(|planned| self.with_footprint(trace, planned, |footprint| footprint.iter().any(is_such)))
     }
 
     /// Returns stable identities of operations on the variable of a step: first the step's own, then up to `others`
@@ -533,19 +540,21 @@ impl Sequence {
         names
     }
 
-    /// Returns the key that an operation with one of these identities touches in the last execution, if it has one.
+    /// Returns the key that an operation with one of these identities accesses in the last execution, if it has one.
     pub(super) fn key_named(&self, trace: &Trace, names: &[StableOpId]) -> Option<Key> {
         names.iter().find_map(|name| self.named.key(trace, *name))
     }
 
-    /// Assumes that an operation, whose variable has this number or a higher one, touches no variable of any of the
+    /// Assumes that an operation, whose variable has this number or a higher one, accesses no variable of any of the
     /// steps. Returns `false` if a wrong assumption would not be noticed.
     pub(super) fn take_apart(&self, trace: &Trace, first: u32, name: StableOpId, class: Class) -> bool {
-        let could_be_it =
-            |touch: &Touch| touch.key.var().is_some_and(|var| var >= first) && !touch.class.commutes(class);
-        let touching =
-            |planned: &&Planned| self.with_touches(trace, planned, |touches| touches.iter().any(could_be_it));
-        let others = self.left().iter().filter(touching);
+        let could_be_it = |access: &StepAccess| {
+            access.key.var().is_some_and(|var| var >= first) && !access.class.commutes(class)
+        };
+        let accessing = |planned: &&Planned| {
+            self.with_footprint(trace, planned, |footprint| footprint.iter().any(could_be_it))
+        };
+        let others = self.left().iter().filter(accessing);
         let named = others.map(|planned| planned.step().and_then(|step| self.named.of(trace, step)));
         let Some(others) = named.collect::<Option<SmallVec<[StableOpId; 16]>>>() else {
             return false;
@@ -567,14 +576,14 @@ impl Sequence {
     /// Returns the footprint in the last execution of the next step of a task that has none in the sequence: it has the
     /// numbers that variables have there. `done` is the number of steps that the task has taken since the sequence
     /// begins.
-    pub(super) fn next_touches<'a>(
+    pub(super) fn next_footprint<'a>(
         &self,
         trace: &'a Trace,
         task: u32,
         done: usize,
-    ) -> Option<Cow<'a, [Touch]>> {
+    ) -> Option<Cow<'a, [StepAccess]>> {
         self.step_of(trace, task, done)
-            .map(|step| trace.could_touch(step))
+            .map(|step| trace.footprint_with_elided(step))
     }
 
     /// Returns `true` if a task's `number`-th step since the sequence begins showed it nothing, whatever came before

@@ -16,7 +16,7 @@ use super::Candidate;
 use super::bound::Bound;
 use super::node::Node;
 use super::sequence::{Sequence, Values};
-use super::sleep::{SavedTouches, Sleeper, Touches, restored_touches, saved_touches};
+use super::sleep::{Footprint, SavedFootprint, Sleeper, restored_footprint, saved_footprint};
 use super::tree::{Leads, SavedBranch, Tree};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::Trace;
@@ -45,7 +45,7 @@ impl Prefix {
 struct Taken {
     task: u32,
     /// The footprint of its step, with all the values that it can choose; `None` as long as that is not known.
-    touches: Option<Touches>,
+    footprint: Option<Footprint>,
     /// Its step as it was planned.
     tried: Tree,
     /// The next step of the sequence that it began; `None` if it was the last.
@@ -75,9 +75,9 @@ impl Branches {
     }
 
     /// Plans the step of a task, unless it is planned or was taken.
-    fn add_leaf(&mut self, task: u32, touches: Touches) {
+    fn add_leaf(&mut self, task: u32, footprint: Footprint) {
         if !self.has(task) {
-            self.pending.add_leaf(task, &touches);
+            self.pending.add_leaf(task, &footprint);
         }
     }
 
@@ -87,7 +87,7 @@ impl Branches {
     }
 
     fn last_is_known(&self) -> bool {
-        self.taken.last().is_some_and(|last| last.touches.is_some())
+        self.taken.last().is_some_and(|last| last.footprint.is_some())
     }
 }
 
@@ -137,7 +137,7 @@ fn line(mut tree: Tree) -> PlannedNodes {
     for (task, tried, pending) in steps.into_iter().rev() {
         let first = Taken {
             task,
-            touches: None,
+            footprint: None,
             tried,
             below: below.take(),
         };
@@ -155,10 +155,10 @@ fn line(mut tree: Tree) -> PlannedNodes {
 impl SharedNode {
     /// Returns a shared node for a step of a prefix. A worker explores the branch of the task that the prefix takes
     /// there.
-    pub(super) fn new(way: Arc<Prefix>, depth: usize, touches: Touches, pending: Tree) -> SharedNode {
+    pub(super) fn new(way: Arc<Prefix>, depth: usize, footprint: Footprint, pending: Tree) -> SharedNode {
         let first = Taken {
             task: way.nodes[depth].task,
-            touches: Some(touches),
+            footprint: Some(footprint),
             tried: Tree::default(),
             below: None,
         };
@@ -170,14 +170,14 @@ impl SharedNode {
 
     /// Notes that the worker that took the planned sequence has reached this node, and then taken a step with this
     /// footprint.
-    pub(super) fn come_to(&self, way: Arc<Prefix>, depth: usize, touches: Touches) {
+    pub(super) fn come_to(&self, way: Arc<Prefix>, depth: usize, footprint: Footprint) {
         let first = &mut self.lock().taken[0];
         if first.task != way.nodes[depth].task {
             // The planned step was already done on the way: from here on any task could go.
             (first.tried, first.below) = (Tree::default(), None);
             first.task = way.nodes[depth].task;
         }
-        first.touches = Some(touches);
+        first.footprint = Some(footprint);
         let _ = self.found.set((way, depth));
     }
 
@@ -217,7 +217,7 @@ impl SharedNode {
                 // The same as in a search by one worker that cannot follow its plan.
                 branches.lost = true;
                 for candidate in listed {
-                    branches.add_leaf(candidate.task, Touches::new());
+                    branches.add_leaf(candidate.task, Footprint::new());
                 }
                 continue;
             };
@@ -227,7 +227,7 @@ impl SharedNode {
             let sleeper = |taken: &Taken| {
                 Some(Sleeper {
                     task: taken.task,
-                    touches: taken.touches.clone()?,
+                    footprint: taken.footprint.clone()?,
                     across_elided: false,
                     overslept: false,
                 })
@@ -239,7 +239,7 @@ impl SharedNode {
             let line = line(after);
             branches.taken.push(Taken {
                 task,
-                touches: None,
+                footprint: None,
                 tried,
                 below: line.first().map(|(_, place)| place.clone()),
             });
@@ -256,15 +256,15 @@ impl SharedNode {
     }
 
     /// Publishes the footprint of the step of a branch. Returns `true` if idle workers should be notified.
-    pub(super) fn tell_touches(&self, branch: usize, touches: Touches) -> bool {
+    pub(super) fn publish_footprint(&self, branch: usize, footprint: Footprint) -> bool {
         let mut branches = self.lock();
-        branches.taken[branch].touches = Some(touches);
+        branches.taken[branch].footprint = Some(footprint);
         branches.last_is_known() && !branches.pending.is_empty()
     }
 
     /// Plans the step of a task, unless it is planned or was taken.
-    pub(super) fn add_leaf(&self, task: u32, touches: Touches) {
-        self.lock().add_leaf(task, touches);
+    pub(super) fn add_leaf(&self, task: u32, footprint: Footprint) {
+        self.lock().add_leaf(task, footprint);
     }
 
     /// Returns `true` if an idle worker could take something. The sleepers in it must be known.
@@ -312,7 +312,8 @@ pub(super) struct SavedPlace {
 #[derive(Serialize, Deserialize)]
 struct SavedTaken {
     task: u32,
-    touches: Option<SavedTouches>,
+    #[serde(rename = "touches")]
+    footprint: Option<SavedFootprint>,
     tried: Vec<SavedBranch>,
     below: Option<usize>,
 }
@@ -327,7 +328,7 @@ impl SharedNode {
         let branches = self.lock();
         let taken = branches.taken.iter().map(|taken| SavedTaken {
             task: taken.task,
-            touches: taken.touches.as_deref().map(saved_touches),
+            footprint: taken.footprint.as_deref().map(saved_footprint),
             tried: taken.tried.saved(),
             below: taken.below.as_ref().map(&mut number_of_place),
         });
@@ -346,11 +347,11 @@ impl SharedNode {
         place: impl Fn(usize) -> Option<Arc<SharedNode>>,
     ) -> Option<SharedNode> {
         let taken = |saved: &SavedTaken| {
-            let touches = saved.touches.as_ref().map(restored_touches);
+            let footprint = saved.footprint.as_ref().map(restored_footprint);
             Some(Taken {
                 task: saved.task,
-                touches: match touches {
-                    Some(touches) => Some(touches?),
+                footprint: match footprint {
+                    Some(footprint) => Some(footprint?),
                     None => None,
                 },
                 tried: Tree::restored(&saved.tried)?,

@@ -9,11 +9,11 @@
 //! that stay asleep after it. So nothing is donated that lies below a choice with an untried value. And with wakeup
 //! trees no values are chosen at all: the exploration falls back to source sets instead.
 
-use super::crew::{Crew, Open, Remaining, Work};
+use super::crew::{Crew, Open, Remaining, Taken};
 use super::node::Node;
 use super::saved::SavedHand;
 use super::shared_node::{Branch, Edge, PlannedNodes, Prefix, SharedNode, SharedPath};
-use super::sleep::Touches;
+use super::sleep::Footprint;
 use super::{Dpor, Sequence, Tree};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{Idle, Plan};
@@ -79,7 +79,7 @@ impl Sharing {
                 told: false,
             });
             self.busy = first.is_some();
-            Arc::new(Crew::new(first))
+            Arc::new(Crew::beginning(first))
         });
         let mut part = Sharing::of(crew.clone(), crew.add_hand());
         part.idle = true;
@@ -118,9 +118,9 @@ impl Sharing {
 
     /// Plans the step of a task at a shared node of the path, unless it is planned or was tried.
     #[cold]
-    pub(super) fn add_leaf(&self, depth: usize, task: u32, touches: Touches) {
+    pub(super) fn add_leaf(&self, depth: usize, task: u32, footprint: Footprint) {
         if let Some(at) = self.at(depth) {
-            at.place.add_leaf(task, touches);
+            at.place.add_leaf(task, footprint);
             self.list(depth, &[], &at.place);
         }
     }
@@ -187,14 +187,14 @@ impl Sharing {
 
     /// Waits for work. Returns `false` if there will be none.
     pub(super) fn wait(&mut self) -> bool {
-        self.begin();
-        self.crew.as_ref().is_some_and(|crew| crew.wait())
+        let idle = &mut self.idle;
+        self.crew.as_ref().is_some_and(|crew| crew.wait(idle))
     }
 
     /// Ends the state of waiting.
     pub(super) fn begin(&mut self) {
-        if let (Some(crew), true) = (&self.crew, std::mem::take(&mut self.idle)) {
-            crew.begin();
+        if let (Some(crew), true) = (&self.crew, self.idle) {
+            crew.lock().begin(&mut self.idle);
         }
     }
 
@@ -224,7 +224,7 @@ impl Sharing {
 impl Drop for Sharing {
     fn drop(&mut self) {
         if let Some(crew) = &self.crew {
-            crew.remove_hand(self.busy, self.idle);
+            crew.remove_worker(self.busy, self.idle);
         }
     }
 }
@@ -272,21 +272,23 @@ impl Dpor {
         };
         if !std::mem::replace(&mut self.part.told, true)
             && let (Some(crew), Some(at)) = (&self.part.crew, self.part.at(depth))
-            && at.place.tell_touches(at.branch, self.touches(depth, trace))
+            && at
+                .place
+                .publish_footprint(at.branch, self.footprint(depth, trace))
         {
             crew.wake();
         }
     }
 
     /// Returns the footprint of the step of the path so far.
-    fn touches(&self, depth: usize, trace: &Trace) -> Touches {
-        let mut touches = self.nodes[depth].touches.clone();
-        for touch in &*trace.could_touch(depth) {
-            if !touches.contains(touch) {
-                touches.push(*touch);
+    fn footprint(&self, depth: usize, trace: &Trace) -> Footprint {
+        let mut footprint = self.nodes[depth].footprint.clone();
+        for access in &*trace.footprint_with_elided(depth) {
+            if !footprint.contains(access) {
+                footprint.push(*access);
             }
         }
-        touches
+        footprint
     }
 
     /// Turns the path into shared nodes, down to the first step with untried branches.
@@ -308,9 +310,9 @@ impl Dpor {
                 self.part.places.push(None);
                 continue;
             }
-            let touches = self.touches(depth, trace);
+            let footprint = self.footprint(depth, trace);
             let pending = std::mem::take(&mut self.nodes[depth].pending);
-            let place = Arc::new(SharedNode::new(way.clone(), depth, touches, pending));
+            let place = Arc::new(SharedNode::new(way.clone(), depth, footprint, pending));
             self.part.places.push(Some(Edge { place, branch: 0 }));
         }
         (self.part.fixed, self.part.told) = (way.choices.len(), true);
@@ -350,7 +352,7 @@ impl Dpor {
         };
         let way = self.way_to(last, plan);
         for (depth, (task, place)) in (from..end).zip(line) {
-            place.come_to(way.clone(), depth, self.touches(depth, trace));
+            place.come_to(way.clone(), depth, self.footprint(depth, trace));
             self.part.places.push(Some(Edge { place, branch: 0 }));
             if task != self.nodes[depth].task {
                 break;
@@ -400,8 +402,8 @@ impl Dpor {
         let crew = self.part.crew.as_ref();
         match crew.and_then(|crew| crew.take(self.part.number, &self.bound)) {
             None => false,
-            Some(Work::Remaining(left)) => self.take_over(*left, plan),
-            Some(Work::Branch(open, branch)) => self.take_branch(open, branch, plan),
+            Some(Taken::Remaining(left)) => self.take_over(*left, plan),
+            Some(Taken::Branch(open, branch)) => self.take_branch(open, branch, plan),
         }
     }
 
@@ -464,7 +466,7 @@ impl Dpor {
         let tasks: Vec<u32> = branch.line.iter().map(|(task, _)| *task).collect();
         node.sequences = Tree::line(&[&[branch.task], &tasks[..]].concat());
         self.part.line = branch.line;
-        node.touches.clear();
+        node.footprint.clear();
         self.values.clear();
         self.fresh = depth;
         if let Some(choice) = node.choice {

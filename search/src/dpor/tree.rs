@@ -2,9 +2,9 @@
 
 use super::names::Names;
 use super::sequence::{Done, Sequence, Values, values};
-use super::sleep::{SavedTouches, Touches, as_touches, restored_touches, saved_touches};
+use super::sleep::{Footprint, SavedFootprint, as_footprint, restored_footprint, saved_footprint};
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::trace::{Class, Key, StableOpId, Touch, Trace};
+use intermezzo_engine::trace::{Class, Key, StableOpId, StepAccess, Trace};
 use serde::{Deserialize, Serialize};
 
 /// A step to be taken, and the sequences to be explored after it, in order. If there are none, any step may follow.
@@ -17,13 +17,13 @@ struct Branch {
     size: u32,
     /// The access of the step in the execution in which it was seen, if that is one key at most and the step chose no
     /// values. Variables that came into use after the branching are unknown, because elsewhere they have other numbers.
-    /// Instead it has the distance to a step before it that touched the same one.
-    touch: Option<Touch>,
+    /// Instead it has the distance to a step before it that accessed the same one.
+    access: Option<StepAccess>,
     /// The other data, if there are any.
     more: Option<Box<More>>,
 }
 
-/// The number of stable identities, besides its own, that are kept for a step that touches a variable which came into
+/// The number of stable identities, besides its own, that are kept for a step that accesses a variable which came into
 /// use late.
 const OTHERS: usize = 3;
 
@@ -31,7 +31,7 @@ const OTHERS: usize = 3;
 pub(super) enum Leads {
     /// It does not lead to the same trace as the sequence.
     Elsewhere,
-    /// It is unknown: the branch touches variables that may have other numbers in the execution that the sequence is
+    /// It is unknown: the branch accesses variables that may have other numbers in the execution that the sequence is
     /// from.
     Unsure,
     /// It begins something that leads to the same trace; its step was moved from the sequence to the steps that are
@@ -44,7 +44,7 @@ pub(super) enum Leads {
 struct More {
     /// The values that it chose; only with these the sequences below it can be followed.
     values: Values,
-    touches: Touches,
+    footprint: Footprint,
     /// The stable identities of operations on its variable, first its own, if the variable is not known.
     names: Names,
 }
@@ -52,10 +52,10 @@ struct More {
 impl More {
     // It is a function of its own, because mostly there are no other data.
     #[inline(never)]
-    fn new(values: &[u32], touches: &[Touch]) -> Box<More> {
+    fn new(values: &[u32], footprint: &[StepAccess]) -> Box<More> {
         Box::new(More {
             values: Values::from_slice(values),
-            touches: Touches::from_slice(touches),
+            footprint: Footprint::from_slice(footprint),
             names: Names::new(),
         })
     }
@@ -63,20 +63,20 @@ impl More {
 
 impl Branch {
     #[inline(always)]
-    fn new(task: u32, size: u32, values: &[u32], touches: &[Touch]) -> Branch {
-        let touch = touches.first().copied();
-        let brief = values.is_empty() && touches.len() <= 1;
-        let more = (!brief).then(|| More::new(values, touches));
+    fn new(task: u32, size: u32, values: &[u32], footprint: &[StepAccess]) -> Branch {
+        let access = footprint.first().copied();
+        let brief = values.is_empty() && footprint.len() <= 1;
+        let more = (!brief).then(|| More::new(values, footprint));
         Branch {
             task,
             size,
-            touch,
+            access,
             more,
         }
     }
 
-    /// Forgets the variables that it touches with this number or a higher one. Keeps the distance to another step that
-    /// touched the same one, from `back`, and the stable identities of operations on one, from `names`.
+    /// Forgets the variables that it accesses with this number or a higher one. Keeps the distance to another step that
+    /// accessed the same one, from `back`, and the stable identities of operations on one, from `names`.
     #[inline(always)]
     fn forget_from(
         &mut self,
@@ -84,10 +84,10 @@ impl Branch {
         back: impl Fn(Key) -> Option<usize>,
         names: impl FnOnce(Key, usize) -> Names,
     ) {
-        let is_late = |touch: &Touch| touch.key.var().is_some_and(|var| var >= first);
+        let is_late = |access: &StepAccess| access.key.var().is_some_and(|var| var >= first);
         let any_late = match &self.more {
-            Some(more) => more.touches.iter().any(is_late),
-            None => self.touch.as_ref().is_some_and(is_late),
+            Some(more) => more.footprint.iter().any(is_late),
+            None => self.access.as_ref().is_some_and(is_late),
         };
         if any_late {
             self.forget(first, is_late, back, names);
@@ -98,22 +98,22 @@ impl Branch {
     fn forget(
         &mut self,
         first: u32,
-        is_late: impl Fn(&Touch) -> bool,
+        is_late: impl Fn(&StepAccess) -> bool,
         back: impl Fn(Key) -> Option<usize>,
         names: impl FnOnce(Key, usize) -> Names,
     ) {
-        let touches = match &mut self.more {
-            Some(more) => &mut more.touches[..],
-            None => self.touch.as_mut_slice(),
+        let footprint = match &mut self.more {
+            Some(more) => &mut more.footprint[..],
+            None => self.access.as_mut_slice(),
         };
         let mut forgotten = None;
-        for touch in touches.iter_mut().filter(|touch| is_late(touch)) {
-            let back = back(touch.key);
+        for access in footprint.iter_mut().filter(|access| is_late(access)) {
+            let back = back(access.key);
             let others = if back.is_some() { 0 } else { OTHERS };
-            forgotten = Some((touch.key, others));
-            touch.key = Key::unknown(first, back);
+            forgotten = Some((access.key, others));
+            access.key = Key::unknown(first, back);
         }
-        if let ([_], Some((key, others))) = (touches, forgotten) {
+        if let ([_], Some((key, others))) = (footprint, forgotten) {
             self.know_by(names(key, others));
         }
     }
@@ -121,13 +121,13 @@ impl Branch {
     /// Keeps these stable identities.
     fn know_by(&mut self, names: Names) {
         if !names.is_empty() {
-            let touch = self.touch;
-            let more = || More::new(&[], touch.as_slice());
+            let access = self.access;
+            let more = || More::new(&[], access.as_slice());
             self.more.get_or_insert_with(more).names = names;
         }
     }
 
-    /// Returns the stable identities of operations on the variable that it touches, if they are kept.
+    /// Returns the stable identities of operations on the variable that it accesses, if they are kept.
     fn names(&self) -> &[StableOpId] {
         self.more.as_ref().map_or(&[], |more| &more.names)
     }
@@ -144,10 +144,10 @@ impl Branch {
     }
 
     #[inline(always)]
-    fn touches(&self) -> &[Touch] {
+    fn footprint(&self) -> &[StepAccess] {
         match &self.more {
-            Some(more) => &more.touches,
-            None => self.touch.as_slice(),
+            Some(more) => &more.footprint,
+            None => self.access.as_slice(),
         }
     }
 
@@ -220,7 +220,7 @@ impl Tree {
     pub(super) fn first_steps(&self) -> Tree {
         let step = |at: usize| {
             let first = &self.branches[at];
-            Branch::new(first.task, 1, &[], first.touches())
+            Branch::new(first.task, 1, &[], first.footprint())
         };
         Tree {
             branches: self.first().map(step).collect(),
@@ -266,8 +266,8 @@ impl Tree {
     }
 
     /// Adds a step that any step may follow.
-    pub(super) fn add_leaf(&mut self, task: u32, touches: &[Touch]) {
-        self.branches.push(Branch::new(task, 1, &[], touches));
+    pub(super) fn add_leaf(&mut self, task: u32, footprint: &[StepAccess]) {
+        self.branches.push(Branch::new(task, 1, &[], footprint));
     }
 
     /// Moves everything that begins with the first task to `other`, which is emptied before. Returns the task.
@@ -323,31 +323,34 @@ impl Tree {
     }
 
     /// Returns the counts of the first step that chose these values; `None` if nothing is below it.
-    pub(super) fn counts_after(&self, values: &Values) -> Option<Touches> {
+    pub(super) fn counts_after(&self, values: &Values) -> Option<Footprint> {
         let at = self.first().find(|&at| self.branches[at].chose(values))?;
         let branch = &self.branches[at];
-        let counts = branch.touches().iter().filter(|touch| touch.class == Class::Add);
+        let counts = branch
+            .footprint()
+            .iter()
+            .filter(|access| access.class == Class::Add);
         (!branch.is_last()).then(|| counts.copied().collect())
     }
 
     /// Puts a step of a task with these counts before everything else.
-    pub(super) fn put_first(&mut self, task: u32, counts: &[Touch]) {
+    pub(super) fn put_first(&mut self, task: u32, counts: &[StepAccess]) {
         self.forget_distances();
         let size = (self.branches.len() - self.gone) as u32 + 1;
         self.branches
             .insert(self.gone, Branch::new(task, size, &[], counts));
     }
 
-    /// Forgets the distances to other steps that touched the same unknown variables: they have changed.
+    /// Forgets the distances to other steps that accessed the same unknown variables: they have changed.
     fn forget_distances(&mut self) {
         for branch in &mut self.branches[self.gone..] {
-            let touches = match &mut branch.more {
-                Some(more) => &mut more.touches[..],
-                None => branch.touch.as_mut_slice(),
+            let footprint = match &mut branch.more {
+                Some(more) => &mut more.footprint[..],
+                None => branch.access.as_mut_slice(),
             };
-            for touch in touches {
-                if let Some(first) = touch.key.unknown_from() {
-                    touch.key = Key::unknown(first, None);
+            for access in footprint {
+                if let Some(first) = access.key.unknown_from() {
+                    access.key = Key::unknown(first, None);
                 }
             }
         }
@@ -369,14 +372,14 @@ impl Tree {
                 left.push((at, branch));
                 continue;
             }
-            let touches = branch.touches();
-            let only_counts = !touches.is_empty() && counts(touches) == touches.len();
-            if only_counts && touches.len() <= made {
-                within.push((end, made - touches.len()));
+            let footprint = branch.footprint();
+            let only_counts = !footprint.is_empty() && counts(footprint) == footprint.len();
+            if only_counts && footprint.len() <= made {
+                within.push((end, made - footprint.len()));
                 continue;
             }
             if only_counts {
-                branch = Branch::new(task, branch.size, branch.values(), &touches[made..]);
+                branch = Branch::new(task, branch.size, branch.values(), &footprint[made..]);
             }
             within.push((end, 0));
             left.push((at, branch));
@@ -444,8 +447,8 @@ impl Tree {
         let (mut size, known) = (sequence.len() as u32, sequence.vars_before(trace));
         self.branches.reserve(sequence.len());
         let left = &*sequence;
-        left.for_each_step(trace, choices, |step, values, touches| {
-            let mut branch = Branch::new(step.task, size, values, touches);
+        left.for_each_step(trace, choices, |step, values, footprint| {
+            let mut branch = Branch::new(step.task, size, values, footprint);
             let back = |key| {
                 if left.counts_otherwise {
                     return None;
@@ -455,7 +458,7 @@ impl Tree {
             };
             branch.forget_from(known, back, |key, others| left.names(trace, step, key, others));
             self.branches.push(branch);
-            done.push(Done::touching(step.task, true, only_key(touches)));
+            done.push(Done::accessing(step.task, true, only_key(footprint)));
             size -= 1;
         });
         sequence.done = done;
@@ -468,7 +471,8 @@ pub(super) struct SavedBranch {
     task: u32,
     size: u32,
     values: Vec<u32>,
-    touches: SavedTouches,
+    #[serde(rename = "touches")]
+    footprint: SavedFootprint,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     names: Vec<StableOpId>,
 }
@@ -487,7 +491,7 @@ impl Tree {
             task: branch.task,
             size: branch.size,
             values: branch.values().to_vec(),
-            touches: saved_touches(branch.touches()),
+            footprint: saved_footprint(branch.footprint()),
             names: branch.names().to_vec(),
         });
         saved.collect()
@@ -506,8 +510,8 @@ impl Tree {
             ends.push(end);
         }
         let branch = |saved: &SavedBranch| {
-            let touches = restored_touches(&saved.touches)?;
-            let mut branch = Branch::new(saved.task, saved.size, &saved.values, &touches);
+            let footprint = restored_footprint(&saved.footprint)?;
+            let mut branch = Branch::new(saved.task, saved.size, &saved.values, &footprint);
             branch.know_by(Names::from_slice(&saved.names));
             Some(branch)
         };
@@ -529,19 +533,19 @@ impl Branch {
                 if !sequence.can_be_first(trace, place) || self.is_other(trace, choices, sequence, place) {
                     return Leads::Elsewhere;
                 }
-                sequence.take_counting(trace, place, counts(self.touches()));
+                sequence.take_counting(trace, place, counts(self.footprint()));
             }
             None => {
-                let Some(touches) = self.touches_in(trace, sequence) else {
+                let Some(footprint) = self.footprint_in(trace, sequence) else {
                     return Leads::Unsure;
                 };
-                let Some(place) = sequence.may_begin(trace, self.task, &touches) else {
+                let Some(place) = sequence.may_begin(trace, self.task, &footprint) else {
                     return Leads::Elsewhere;
                 };
                 if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
                     return Leads::Elsewhere;
                 }
-                sequence.take_touching(self.task, place, &touches);
+                sequence.take_accessing(self.task, place, &footprint);
             }
         }
         Leads::Along
@@ -565,25 +569,25 @@ impl Branch {
 
     /// Returns the footprint of the branch's step in the last execution, as far as it matters to the sequence; `None`
     /// if that is unknown.
-    fn touches_in(&self, trace: &Trace, sequence: &Sequence) -> Option<Touches> {
+    fn footprint_in(&self, trace: &Trace, sequence: &Sequence) -> Option<Footprint> {
         let done = &sequence.done[..];
-        let mut touches = as_touches(self.touches());
-        let Some(first) = touches.iter().find_map(|touch| touch.key.unknown_from()) else {
-            return Some(touches);
+        let mut footprint = as_footprint(self.footprint());
+        let Some(first) = footprint.iter().find_map(|access| access.key.unknown_from()) else {
+            return Some(footprint);
         };
         if sequence.counts_otherwise {
             return None;
         }
-        if let [touch] = &mut touches[..]
-            && let Some(back) = touch.key.back()
+        if let [access] = &mut footprint[..]
+            && let Some(back) = access.key.back()
         {
             let key = match done.len().checked_sub(back) {
                 Some(before) => done[before].key(trace, sequence),
                 None => sequence.key_before(trace, back - done.len()),
             };
             if let Some(key) = key {
-                touch.key = key;
-                return Some(touches);
+                access.key = key;
+                return Some(footprint);
             }
         }
         // After the steps that its task took in the last execution, its next step is the same as there. That holds also
@@ -592,40 +596,40 @@ impl Branch {
         let as_there =
             own.all(|(number, step)| step.matches_trace || sequence.told_nothing(trace, self.task, number));
         let count = done.iter().filter(|step| step.task == self.task).count();
-        if let ([touch], true) = (&mut touches[..], as_there)
-            && let Some(here) = sequence.next_touches(trace, self.task, count)
+        if let ([access], true) = (&mut footprint[..], as_there)
+            && let Some(here) = sequence.next_footprint(trace, self.task, count)
             && let Some(here) = here.first()
         {
-            touch.key = here.key;
-            return Some(touches);
+            access.key = here.key;
+            return Some(footprint);
         }
         let names = self.names();
-        if let ([touch], Some(key)) = (&mut touches[..], sequence.key_named(trace, names)) {
-            touch.key = key;
-            return Some(touches);
+        if let ([access], Some(key)) = (&mut footprint[..], sequence.key_named(trace, names)) {
+            access.key = key;
+            return Some(footprint);
         }
         // Otherwise nothing is known of variables that came into use later, except that they did.
-        let apart = match (&touches[..], names) {
-            ([touch], [name, ..]) => sequence.take_apart(trace, first, *name, touch.class),
-            _ => !sequence.touches_from(trace, first),
+        let apart = match (&footprint[..], names) {
+            ([access], [name, ..]) => sequence.take_apart(trace, first, *name, access.class),
+            _ => !sequence.accesses_from(trace, first),
         };
-        touches.retain(|touch| touch.key.unknown_from().is_none());
-        apart.then_some(touches)
+        footprint.retain(|access| access.key.unknown_from().is_none());
+        apart.then_some(footprint)
     }
 }
 
 /// Returns the number of counts that a step makes.
 #[inline(always)]
-pub(super) fn counts(touches: &[Touch]) -> usize {
-    let is_count = |touch: &&Touch| touch.class == Class::Add;
-    touches.iter().filter(is_count).count()
+pub(super) fn counts(footprint: &[StepAccess]) -> usize {
+    let is_count = |access: &&StepAccess| access.class == Class::Add;
+    footprint.iter().filter(is_count).count()
 }
 
 /// Returns the key of the footprint, if that is one key.
 #[inline(always)]
-pub(super) fn only_key(touches: &[Touch]) -> Option<Key> {
-    match touches {
-        [touch] if touch.key.unknown_from().is_none() => Some(touch.key),
+pub(super) fn only_key(footprint: &[StepAccess]) -> Option<Key> {
+    match footprint {
+        [access] if access.key.unknown_from().is_none() => Some(access.key),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use super::pending::Pending;
 use super::{Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
-use intermezzo_engine::trace::{Key, Touch};
+use intermezzo_engine::trace::{Key, StepAccess};
 use intermezzo_sdk::{Class, SyncVar};
 
 /// Random priorities of operations.
@@ -26,13 +26,15 @@ impl Pos {
     /// Drops the priorities of operations that race with a step since the last choice.
     fn redraw(&mut self, point: &ChoicePoint<'_>) {
         for step in self.steps..point.trace.steps().len() {
-            let touches = point.trace.touches(step);
+            let footprint = point.trace.footprint(step);
             self.priorities.redraw(|task| {
                 let access = point.tasks[task].pending.access;
                 let class = Class::of(access.op, false).filter(|_| access.var != SyncVar::NONE.0);
                 class.is_some_and(|class| {
                     let key = Key::of(access.op, access.var);
-                    touches.iter().any(|&touch| touch.conflicts(Touch { key, class }))
+                    footprint
+                        .iter()
+                        .any(|&access| access.conflicts(StepAccess { key, class }))
                 })
             });
         }

@@ -11,7 +11,7 @@ use crate::settings::Verbosity;
 
 /// Further facts about a finding, which are not in the finding itself.
 #[derive(Default)]
-pub(super) struct Told<'a> {
+pub(super) struct FindingContext<'a> {
     /// The way to reproduce it without the tool.
     pub(super) reproduction: Option<&'a Reproduction>,
     /// `true` if the test was expected to panic, and this is the panic.
@@ -23,18 +23,18 @@ pub(super) struct Told<'a> {
 }
 
 /// Returns the finding, with the ways to reproduce it.
-pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> String {
+pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextStyle) -> String {
     let mut text = Text::new(style);
     if style.detail == Verbosity::Quiet {
         let first = finding.message.lines().next().unwrap_or_default();
-        text.headline(finding, told.expected, first);
+        text.headline(finding, context.expected, first);
         return text.text;
     }
     let mut places = Places::default();
     let mut sources = Sources::of(style);
     let lines = finding.lines();
     let mut lines = lines.iter().map(|line| places.numbered(line));
-    text.headline(finding, told.expected, &lines.next().unwrap_or_default());
+    text.headline(finding, context.expected, &lines.next().unwrap_or_default());
     for line in lines {
         text.prose(&line, 0, INDENT);
     }
@@ -47,7 +47,7 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
     if let Some(advice) = advice {
         text.marked("help", &advice);
     }
-    match told.like {
+    match context.like {
         Some(number) => {
             let like = format!("what happened: as in finding {number}, by the same schedule");
             let deeds = execution::show_deeds(finding, style, &mut sources);
@@ -80,11 +80,11 @@ pub(super) fn show(finding: &Finding, told: Told<'_>, style: &TextStyle) -> Stri
         text.marked("note", &format!("found by {strategy}"));
     }
     // A finding about the exploration as a whole has no execution.
-    if told.like.is_none() && (!finding.events.is_empty() || finding.monitor == FoundBy::Engine) {
+    if context.like.is_none() && (!finding.events.is_empty() || finding.monitor == FoundBy::Engine) {
         text.next(finding);
     }
-    match told.reproduction.map(|reproduction| &reproduction.breakpoint) {
-        Some(Ok(breakpoint)) => text.breakpoint(breakpoint, told.reduced),
+    match context.reproduction.map(|reproduction| &reproduction.breakpoint) {
+        Some(Ok(breakpoint)) => text.breakpoint(breakpoint, context.reduced),
         Some(Err(reason)) if style.detail == Verbosity::Verbose => {
             text.marked("note", &format!("no breakpoint reproduces it: {reason}"));
         }

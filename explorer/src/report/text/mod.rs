@@ -26,7 +26,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&finding::show(
             self,
-            finding::Told::default(),
+            finding::FindingContext::default(),
             &TextStyle::default(),
         ))
     }
@@ -43,13 +43,13 @@ impl Report {
             let again = shown
                 .enumerate()
                 .find(|(_, other)| other.schedule == found.schedule);
-            let told = finding::Told {
+            let context = finding::FindingContext {
                 reproduction,
                 expected: self.expected_panic,
                 reduced,
                 like: again.map(|(at, _)| at + 1),
             };
-            text.push_str(&finding::show(found, told, style));
+            text.push_str(&finding::show(found, context, style));
             if style.detail != Verbosity::Quiet {
                 text.push('\n');
             }

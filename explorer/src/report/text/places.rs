@@ -14,8 +14,8 @@ const TAB: &str = "    ";
 /// Places by number, from 1.
 #[derive(Default)]
 pub(super) struct Places {
-    /// Each place, with a description or an empty string.
-    places: Vec<(String, String)>,
+    /// Each place, with its descriptions.
+    places: Vec<(String, Vec<String>)>,
 }
 
 impl Places {
@@ -24,7 +24,7 @@ impl Places {
         if let Some(known) = self.places.iter().position(|(known, _)| known == site) {
             return known + 1;
         }
-        self.places.push((site.to_owned(), String::new()));
+        self.places.push((site.to_owned(), Vec::new()));
         self.places.len()
     }
 
@@ -32,11 +32,8 @@ impl Places {
     pub(super) fn add(&mut self, site: &str, what: &str) {
         let number = self.number(site);
         let known = &mut self.places[number - 1].1;
-        if !known.split("; ").any(|known| known == what) {
-            if !known.is_empty() {
-                known.push_str("; ");
-            }
-            known.push_str(what);
+        if !known.iter().any(|known| known == what) {
+            known.push(what.to_owned());
         }
     }
 
@@ -76,7 +73,7 @@ impl Places {
             let place = path(site, room);
             let mut said = String::new();
             if !what.is_empty() && width(&place) + 4 <= room {
-                said = format!("  {}", cut(what, room - width(&place) - 2));
+                said = format!("  {}", cut(&what.join("; "), room - width(&place) - 2));
             }
             let label = style.paint(Part::Mark, &format!("{label:>gutter$}"));
             line(&mut text, &format!("{label} {place}{said}"));

@@ -131,24 +131,49 @@ fn failure_of(order: Ordering) -> Ordering {
     }
 }
 
-/// Returns the value that the announced operation reads: the newest, unless a memory model says otherwise.
-#[inline(always)]
-fn read<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T) -> T {
-    // SAFETY: this task alone runs.
-    let newest = unsafe { *value };
-    match engine.has_memory_model() {
-        true => T::of_bits(engine.reads(kind, newest.bits())),
-        false => newest,
-    }
-}
+/// The operations if a memory model says what they read. They are functions of their own, so that those without a model
+/// stay small enough to be inlined.
+mod by_model {
+    use super::{Engine, MemoryOp, Primitive};
 
-/// Performs the store of the announced operation, unless a memory model says that another store is newer.
-#[inline(always)]
-fn write<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T, new: T) {
-    // SAFETY: this task alone runs.
-    if !engine.has_memory_model() || engine.stores(kind, unsafe { *value }.bits(), new.bits()) {
-        // SAFETY: as above.
-        unsafe { *value = new };
+    /// Returns the value that the announced operation reads.
+    pub(super) fn read<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T) -> T {
+        // SAFETY: this task alone runs.
+        T::of_bits(engine.reads(kind, unsafe { *value }.bits()))
+    }
+
+    /// Performs the store of the announced operation, unless another store is newer.
+    pub(super) fn write<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T, new: T) {
+        // SAFETY: this task alone runs.
+        if engine.stores(kind, unsafe { *value }.bits(), new.bits()) {
+            // SAFETY: as above.
+            unsafe { *value = new };
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn load<T: Primitive>(engine: Engine, value: *mut T) -> T {
+        let read = read(engine, MemoryOp::Load, value);
+        engine.commit_announced(read.bits(), 0);
+        read
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn store<T: Primitive>(engine: Engine, value: *mut T, new: T) {
+        write(engine, MemoryOp::Store, value, new);
+        engine.commit_announced(0, new.bits());
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn modify<T: Primitive>(engine: Engine, value: *mut T, f: impl Fn(T) -> T) -> T {
+        let before = read(engine, MemoryOp::Modify, value);
+        let after = f(before);
+        write(engine, MemoryOp::Modify, value, after);
+        engine.commit_announced(before.bits(), after.bits());
+        before
     }
 }
 
@@ -191,7 +216,7 @@ impl<T: Primitive> Atomic<T> {
     ///
     /// # Panics
     /// The ordering is `Release` or `AcqRel`.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
         let Some(engine) = Engine::current() else {
@@ -200,7 +225,11 @@ impl<T: Primitive> Atomic<T> {
         };
         check_load(order);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicLoad, order, Site::caller());
-        let read = read(engine, MemoryOp::Load, value);
+        if engine.has_memory_model() {
+            return by_model::load(engine, value);
+        }
+        // SAFETY: this task alone runs.
+        let read = unsafe { *value };
         engine.commit(access, read.bits(), 0);
         read
     }
@@ -209,7 +238,7 @@ impl<T: Primitive> Atomic<T> {
     ///
     /// # Panics
     /// The ordering is `Acquire` or `AcqRel`.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub fn store(&self, new: T, order: Ordering) {
         let Some(engine) = Engine::current() else {
@@ -218,7 +247,11 @@ impl<T: Primitive> Atomic<T> {
         };
         check_store(order);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicStore, order, Site::caller());
-        write(engine, MemoryOp::Store, value, new);
+        if engine.has_memory_model() {
+            return by_model::store(engine, value, new);
+        }
+        // SAFETY: this task alone runs.
+        unsafe { *value = new };
         engine.commit(access, 0, new.bits());
     }
 
@@ -230,9 +263,14 @@ impl<T: Primitive> Atomic<T> {
             return self.modify_outside(order, f);
         };
         let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, order, Site::caller());
-        let before = read(engine, MemoryOp::Modify, value);
+        if engine.has_memory_model() {
+            return by_model::modify(engine, value, f);
+        }
+        // SAFETY: this task alone runs.
+        let before = unsafe { *value };
         let after = f(before);
-        write(engine, MemoryOp::Modify, value, after);
+        // SAFETY: as above.
+        unsafe { *value = after };
         engine.commit(access, before.bits(), after.bits());
         before
     }
@@ -280,7 +318,12 @@ impl<T: Primitive> Atomic<T> {
             expected: current.bits(),
             failure: memory_order(failure),
         };
-        let before = read(engine, kind, value);
+        let has_model = engine.has_memory_model();
+        let before = match has_model {
+            true => by_model::read(engine, kind, value),
+            // SAFETY: this task alone runs.
+            false => unsafe { *value },
+        };
         if before != current || weak && engine.weak_exchange_fails() {
             let failed = Access {
                 op: SyncVarOp::AtomicRmwFailed,
@@ -290,7 +333,12 @@ impl<T: Primitive> Atomic<T> {
             engine.commit(failed, before.bits(), 0);
             return Err(before);
         }
-        write(engine, kind, value, new);
+        if has_model {
+            by_model::write(engine, kind, value, new);
+        } else {
+            // SAFETY: this task alone runs.
+            unsafe { *value = new };
+        }
         engine.commit(access, before.bits(), new.bits());
         Ok(before)
     }

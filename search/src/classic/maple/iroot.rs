@@ -1,6 +1,6 @@
 //! Interleaving roots: patterns of one or two dependencies between static places of two tasks.
 //! After Maple, section 2.1. `A => B` says that `B`, of another task than `A`, comes after `A` and depends on it
-//! directly: both touch one variable in a way that does not commute, and nothing between them does so with both. The
+//! directly: both access one variable in a way that does not commute, and nothing between them does so with both. The
 //! six idioms, with the tasks and variables of their accesses:
 //!
 //! | idiom | first task | second task | dependencies |

@@ -30,6 +30,14 @@ impl PrioritySpec {
             .map(PrioritySpec)
     }
 
+    /// `true` if one of the functions is a random order.
+    pub fn is_random(&self) -> bool {
+        self.0
+            .iter()
+            .flatten()
+            .any(|(_, kind)| *kind == PriorityKind::Random)
+    }
+
     /// Returns the functions themselves; `seed` is for a random order.
     pub fn build(&self, seed: u64) -> Priorities {
         let build = |&(weight, kind): &(i64, PriorityKind)| (weight, Box::new(BuiltIn::new(kind, seed)) as _);

@@ -28,7 +28,7 @@ pub enum TestFn {
 #[derive(Debug)]
 pub struct Bencher(());
 
-/// Whether a test must panic.
+/// The end that a test must have.
 #[derive(Clone, Copy, Debug)]
 pub enum ShouldPanic {
     /// It must not.
@@ -82,7 +82,7 @@ pub fn assert_test_result<T: Outcome>(result: T) -> Result<(), String> {
     result.outcome()
 }
 
-/// What a test function may return.
+/// The result of a test function.
 pub trait Outcome {
     /// Returns its failure as text.
     fn outcome(self) -> Result<(), String>;

@@ -42,3 +42,36 @@ pub(crate) fn no_cargo(error: &io::Error) -> Problem {
         "cannot run {path:?} ({error}): install cargo, or set CARGO to its path"
     ))
 }
+
+/// Arguments of `cargo test` that choose packages.
+const PACKAGES: [&str; 5] = ["-p", "--package", "--workspace", "--all", "--exclude"];
+
+/// Arguments of `cargo test` that choose targets.
+const TARGETS: [&str; 10] = [
+    "--lib",
+    "--bin",
+    "--bins",
+    "--test",
+    "--tests",
+    "--example",
+    "--examples",
+    "--bench",
+    "--benches",
+    "--all-targets",
+];
+
+/// `true` if the argument chooses packages or targets: a user who gives one has chosen.
+pub(crate) fn chooses(argument: &OsStr) -> bool {
+    PACKAGES.contains(&&*flag(argument)) || chooses_targets(argument)
+}
+
+/// `true` if the argument chooses targets.
+pub(crate) fn chooses_targets(argument: &OsStr) -> bool {
+    TARGETS.contains(&&*flag(argument))
+}
+
+/// Returns the argument without its value.
+fn flag(argument: &OsStr) -> String {
+    let argument = argument.to_string_lossy();
+    argument.split('=').next().unwrap_or_default().to_owned()
+}

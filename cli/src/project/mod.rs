@@ -8,7 +8,7 @@ pub(crate) mod config;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;
-pub(crate) mod target;
+mod target;
 pub(crate) mod test;
 
 pub(crate) use cargo::{CargoTest, NOTHING_EXPLORED};

@@ -8,25 +8,6 @@ use serde::Deserialize;
 use std::ffi::OsString;
 use std::process::Stdio;
 
-/// Arguments of `cargo test` that choose packages or targets: a user who gives one has chosen.
-const CHOOSING: [&str; 15] = [
-    "-p",
-    "--package",
-    "--workspace",
-    "--all",
-    "--exclude",
-    "--lib",
-    "--bin",
-    "--bins",
-    "--test",
-    "--tests",
-    "--example",
-    "--examples",
-    "--bench",
-    "--benches",
-    "--all-targets",
-];
-
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -57,7 +38,7 @@ pub(super) fn of_binary(
     name: &str,
     arguments: &[OsString],
 ) -> Result<Vec<OsString>, Problem> {
-    if arguments.iter().any(chooses) {
+    if arguments.iter().any(|argument| cargo::chooses(argument)) {
         return Ok(Vec::new());
     }
     let mut command = cargo::command();
@@ -106,20 +87,6 @@ pub(super) fn of_binary(
         )));
     }
     Ok(chosen.into_iter().map(OsString::from).collect())
-}
-
-/// `true` if the argument chooses targets.
-pub(crate) fn chooses_targets(argument: &OsString) -> bool {
-    let packages = &CHOOSING[..5];
-    let argument = argument.to_string_lossy();
-    let name = argument.split('=').next().unwrap_or_default();
-    CHOOSING.contains(&name) && !packages.contains(&name)
-}
-
-fn chooses(argument: &OsString) -> bool {
-    let argument = argument.to_string_lossy();
-    let name = argument.split('=').next().unwrap_or_default();
-    CHOOSING.contains(&name)
 }
 
 /// Returns the user's `--manifest-path`, if there is one.

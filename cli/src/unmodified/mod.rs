@@ -10,7 +10,6 @@ pub(crate) mod wrapper;
 
 use crate::cargo;
 use crate::problem::Problem;
-use crate::project::target;
 use overlays::Overlays;
 use serde_json::Value;
 use std::env;
@@ -77,7 +76,7 @@ impl Unmodified {
             // Build scripts and procedural macros are then built apart, without overlays.
             arguments.extend([OsString::from("--target"), (&self.overlays.host).into()]);
         }
-        if !of_cargo().any(target::chooses_targets) {
+        if !of_cargo().any(|argument| cargo::chooses_targets(argument)) {
             // All but tests in documentation.
             arguments.push("--tests".into());
         }

@@ -1,4 +1,4 @@
-//! What operations on atomics read, if a memory model says so.
+//! The values that operations on atomics read, if a memory model says so.
 
 use super::{Access, Engine};
 use crate::memory_model::{MemoryAccess, MemoryModel, MemoryOp};

@@ -202,8 +202,16 @@ mod tests {
     #[test]
     fn the_users_choice_stands() {
         let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
-        assert!(words("--release --test=suite").iter().any(chooses));
-        assert!(!words("--release --offline").iter().any(chooses));
+        assert!(
+            words("--release --test=suite")
+                .iter()
+                .any(|argument| cargo::chooses(argument))
+        );
+        assert!(
+            !words("--release --offline")
+                .iter()
+                .any(|argument| cargo::chooses(argument))
+        );
         assert_eq!(
             manifest_path(&words("--release --manifest-path a/Cargo.toml --offline")),
             words("--manifest-path a/Cargo.toml")

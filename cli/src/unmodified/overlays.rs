@@ -6,6 +6,7 @@ use super::said_by;
 use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
+use etcetera::BaseStrategy as _;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -122,7 +123,9 @@ fn cache() -> Result<PathBuf, Problem> {
     let given = env::var_os("INTERMEZZO_CACHE").filter(|given| !given.is_empty());
     let cache = match given {
         Some(given) => Some(PathBuf::from(given)),
-        None => dirs::cache_dir().map(|directory| directory.join("intermezzo")),
+        None => etcetera::choose_base_strategy()
+            .ok()
+            .map(|base| base.cache_dir().join("intermezzo")),
     };
     let cache = cache.ok_or_else(|| {
         Problem::usage(

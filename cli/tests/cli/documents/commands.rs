@@ -176,7 +176,7 @@ impl Scene {
         let subcommand = arguments.first().copied().unwrap_or_default();
         let is_elsewhere = arguments
             .iter()
-            .any(|word| word.ends_with(".so") || word.contains(".so:"))
+            .any(|word| word.ends_with(".so") || word.contains(".so:") || *word == "--unmodified")
             || subcommand == "replay"
                 && (!arguments.contains(&self.token.as_str()) || arguments.contains(&"--"));
         if is_name || is_elsewhere {

@@ -127,8 +127,13 @@ mod explored {
         source: Source,
         test: &(dyn Fn() + Send + Sync),
     ) -> Result<String, String> {
-        // Plain memory of code that was not written for intermezzo is not seen.
-        let settings = [("monitors", "-data-race")];
+        let settings = [
+            // Plain memory of code that was not written for intermezzo is not seen.
+            ("monitors", "-data-race"),
+            // Such tests have loops for real schedulers, and limits of time that are long enough on a real machine.
+            ("steps", "1000000"),
+            ("environment", "timeouts=0"),
+        ];
         match judge(program, &settings, source, ReplayedBy::CommandLine, test) {
             Judged::Passed { text, .. } => Ok(text),
             Judged::NotRun(message) => Ok(message),

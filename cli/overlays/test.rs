@@ -139,7 +139,7 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
     let source = Source {
         package: variable("CARGO_MANIFEST_DIR"),
         package_name: variable("CARGO_PKG_NAME"),
-        binary: None,
+        binary: program(),
         is_in_suite: desc.test_type == TestType::IntegrationTest,
         file: desc.source_file,
         should_panic: match desc.should_panic {
@@ -169,6 +169,12 @@ fn shows_output() -> bool {
 /// Returns a variable that cargo sets for tests.
 fn variable(name: &str) -> Option<&'static str> {
     Some(std::env::var(name).ok()?.leak())
+}
+
+/// Returns the name of the binary or example that is tested, if it is one: the compiler's wrapper has written it.
+fn program() -> Option<&'static str> {
+    let path = std::env::current_exe().ok()?.with_extension("intermezzo-program");
+    Some(std::fs::read_to_string(path).ok()?.leak())
 }
 
 /// Returns the name of the crate: that of the executable without its hash.

@@ -75,3 +75,13 @@ fn flag(argument: &OsStr) -> String {
     let argument = argument.to_string_lossy();
     argument.split('=').next().unwrap_or_default().to_owned()
 }
+
+/// Returns the user's `--manifest-path`, if there is one.
+pub(crate) fn manifest_path(arguments: &[OsString]) -> Vec<OsString> {
+    let at = arguments
+        .iter()
+        .position(|argument| argument.to_string_lossy().starts_with("--manifest-path"));
+    let Some(at) = at else { return Vec::new() };
+    let words = if arguments[at] == "--manifest-path" { 2 } else { 1 };
+    arguments[at..].iter().take(words).cloned().collect()
+}

@@ -66,7 +66,7 @@ impl CargoTest {
     /// The overlays cannot be built, or not be used with these arguments.
     pub(crate) fn unmodified(mut self, unmodified: bool) -> Result<CargoTest, Problem> {
         if unmodified {
-            let prepared = Unmodified::prepare()?;
+            let prepared = Unmodified::prepare(&self.arguments)?;
             self.arguments = prepared.arguments(self.arguments)?;
             self.build = prepared.variables()?;
         }

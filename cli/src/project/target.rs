@@ -44,7 +44,7 @@ pub(super) fn of_binary(
     let mut command = cargo::command();
     command
         .args(["metadata", "--format-version=1", "--no-deps"])
-        .args(manifest_path(arguments));
+        .args(cargo::manifest_path(arguments));
     let output = command
         .stderr(Stdio::inherit())
         .output()
@@ -87,16 +87,6 @@ pub(super) fn of_binary(
         )));
     }
     Ok(chosen.into_iter().map(OsString::from).collect())
-}
-
-/// Returns the user's `--manifest-path`, if there is one.
-fn manifest_path(arguments: &[OsString]) -> Vec<OsString> {
-    let at = arguments
-        .iter()
-        .position(|argument| argument.to_string_lossy().starts_with("--manifest-path"));
-    let Some(at) = at else { return Vec::new() };
-    let words = if arguments[at] == "--manifest-path" { 2 } else { 1 };
-    arguments[at..].iter().take(words).cloned().collect()
 }
 
 /// Returns the flags of the target of this package; none if it is not there.
@@ -213,13 +203,13 @@ mod tests {
                 .any(|argument| cargo::chooses(argument))
         );
         assert_eq!(
-            manifest_path(&words("--release --manifest-path a/Cargo.toml --offline")),
+            cargo::manifest_path(&words("--release --manifest-path a/Cargo.toml --offline")),
             words("--manifest-path a/Cargo.toml")
         );
         assert_eq!(
-            manifest_path(&words("--manifest-path=a --offline")),
+            cargo::manifest_path(&words("--manifest-path=a --offline")),
             words("--manifest-path=a")
         );
-        assert_eq!(manifest_path(&words("--offline")), words(""));
+        assert_eq!(cargo::manifest_path(&words("--offline")), words(""));
     }
 }

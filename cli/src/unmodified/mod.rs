@@ -31,12 +31,12 @@ pub(crate) struct Unmodified {
 }
 
 impl Unmodified {
-    /// Prepares a run of the tests of the project in the current directory. Builds the overlays if they are not there.
+    /// Prepares a run of the tests of the project in the current directory, or of the one that these arguments of cargo name. Builds the overlays if they are not there.
     ///
     /// # Errors
     /// The overlays cannot be built; or the project depends on intermezzo.
-    pub(crate) fn prepare() -> Result<Unmodified, Problem> {
-        let project = project()?;
+    pub(crate) fn prepare(arguments: &[OsString]) -> Result<Unmodified, Problem> {
+        let project = project(arguments)?;
         let packages = project["packages"].as_array();
         let names = packages
             .iter()
@@ -101,9 +101,11 @@ impl Unmodified {
 }
 
 /// Returns what cargo knows of the project in the current directory.
-fn project() -> Result<Value, Problem> {
+fn project(arguments: &[OsString]) -> Result<Value, Problem> {
     let mut command = cargo::command();
-    command.args(["metadata", "--format-version", "1"]);
+    command
+        .args(["metadata", "--format-version", "1"])
+        .args(cargo::manifest_path(arguments));
     let said = said_by(command)?;
     serde_json::from_slice(&said)
         .map_err(|error| Problem::usage(format!("cargo metadata says what is no JSON ({error})")))

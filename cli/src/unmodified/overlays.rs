@@ -7,6 +7,7 @@ use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
 use etcetera::BaseStrategy as _;
+use serde_json::Value;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -38,7 +39,14 @@ const SOURCES: [(&str, &str, &str); 3] = [
 
 /// The manifest of their workspace. They do not change while a user works, so they are optimised, and have nothing to
 /// debug.
-const WORKSPACE: &str = "[workspace]\nresolver = \"3\"\nmembers = [\"std\", \"core\", \"test\"]\n";
+const WORKSPACE: &str =
+    "[workspace]\nresolver = \"3\"\nmembers = [\"std\", \"core\", \"test\"]\nexclude = [\"serde_json\"]\n";
+
+/// The part of the workspace's manifest that makes the overlays depend on a copy of serde_json.
+const PATCH: &str = "\n[patch.crates-io]\nserde_json = { path = \"serde_json\" }\n";
+
+/// The line of serde_json by which its values are compared with numbers.
+const COMPARISONS: &str = "mod partial_eq;\n";
 
 /// The overlays, built.
 pub(super) struct Overlays {
@@ -62,6 +70,7 @@ impl Overlays {
         let dependency = dependency();
         let place = cache()?.join(digest(&(&compiler, SOURCES, &dependency)));
         write(&place, &dependency)?;
+        patch(&place)?;
         let release = place.join("target").join("release");
         let built = || -> Option<String> {
             let bytes: Option<Vec<_>> = SOURCES
@@ -175,12 +184,73 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
         write(place.join(name).join("Cargo.toml"), &manifest)?;
         write(place.join(name).join("src").join("lib.rs"), text)?;
     }
-    write(place.join("Cargo.toml"), WORKSPACE)?;
+    // The patch comes later.
+    if !place.join("serde_json").exists() {
+        write(place.join("Cargo.toml"), WORKSPACE)?;
+    }
     // The versions that it was tested with.
     if let Ok(versions) = fs::read_to_string(Path::new(CHECKOUT).join("Cargo.lock"))
         && !place.join("Cargo.lock").exists()
     {
         write(place.join("Cargo.lock"), &versions)?;
+    }
+    Ok(())
+}
+
+/// Copies serde_json without its implementations of `PartialEq` for numbers and strings, and has the overlays use the
+/// copy. The implementations of a crate below std are seen by all others: with these, `number == text.parse().unwrap()`
+/// would no longer say which type is meant.
+fn patch(place: &Path) -> Result<(), Problem> {
+    let copy = place.join("serde_json");
+    if copy.exists() {
+        return Ok(());
+    }
+    let mut command = cargo::command();
+    command
+        .args(["metadata", "--format-version", "1", "--manifest-path"])
+        .arg(place.join("Cargo.toml"));
+    let metadata: Value = serde_json::from_slice(&said_by(command)?).unwrap_or_default();
+    let packages = metadata["packages"].as_array();
+    let package = packages.and_then(|all| all.iter().find(|package| package["name"] == "serde_json"));
+    let manifest = package.and_then(|package| package["manifest_path"].as_str());
+    let Some(source) = manifest.and_then(|path| Path::new(path).parent()) else {
+        return Ok(());
+    };
+    let values = source.join("src").join("value").join("mod.rs");
+    let Ok(text) = fs::read_to_string(values) else {
+        return Ok(());
+    };
+    if text.matches(COMPARISONS).count() != 1 {
+        return Ok(());
+    }
+    let help = "set INTERMEZZO_CACHE to a directory that can be written";
+    let trouble = |error: std::io::Error| Problem::file("write", &copy, &error, help);
+    // Whole or not at all.
+    let begun = place.join("serde_json.begun");
+    copy_all(source, &begun)
+        .and_then(|()| {
+            fs::write(
+                begun.join("src").join("value").join("mod.rs"),
+                text.replace(COMPARISONS, ""),
+            )
+        })
+        .and_then(|()| fs::write(place.join("Cargo.toml"), format!("{WORKSPACE}{PATCH}")))
+        .and_then(|()| fs::rename(&begun, &copy))
+        .map_err(trouble)
+}
+
+/// Copies a directory with all that is in it.
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let copy = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy_all(&path, &copy)?;
+        } else {
+            // The registry's files may be read-only, and their permissions would be copied, too.
+            fs::write(&copy, fs::read(&path)?)?;
+        }
     }
     Ok(())
 }

@@ -5,8 +5,12 @@ use super::{NEXT_WRAPPER, OVERLAYS};
 use crate::output;
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+/// The extension of the file with a program's name; `overlays/test.rs` reads it.
+const PROGRAM: &str = "intermezzo-program";
 
 /// Runs the compiler, if this is a call of it; otherwise returns `None`.
 pub(crate) fn run() -> Option<ExitCode> {
@@ -23,6 +27,7 @@ pub(crate) fn run() -> Option<ExitCode> {
         None => Command::new(compiler),
     };
     let additional = additional(&arguments, &directory);
+    note_program(&arguments);
     let status = command.args(&arguments).args(additional).status();
     Some(match status {
         Ok(status) => ExitCode::from(
@@ -38,9 +43,9 @@ pub(crate) fn run() -> Option<ExitCode> {
     })
 }
 
+/// `true` if cargo calls us with this as the compiler, or as another wrapper of it. Our own commands are single words.
 fn is_compiler(path: &OsStr) -> bool {
-    let name = Path::new(path).file_stem().unwrap_or_default();
-    name == "rustc" || name == "clippy-driver"
+    path == "rustc" || Path::new(path).components().count() > 1
 }
 
 /// Returns the arguments to add: the overlays, for crates of the project's own target. Cargo names a target for these
@@ -79,6 +84,10 @@ fn additional(arguments: &[OsString], directory: &Path) -> Vec<OsString> {
     }
     let mut dependencies = OsString::from("dependency=");
     dependencies.push(directory.join("deps"));
+    if arguments.iter().any(|argument| argument.contains("lto")) {
+        // The overlays have no code for that.
+        additional.extend(["-C".into(), "lto=off".into()]);
+    }
     // Crates that the overlays depend on may be the project's, too.
     additional.extend([
         "-L".into(),
@@ -87,6 +96,26 @@ fn additional(arguments: &[OsString], directory: &Path) -> Vec<OsString> {
         "metadata=intermezzo".into(),
     ]);
     additional
+}
+
+/// Writes the name of the binary or example that is tested into a file beside the test binary, which is not told.
+fn note_program(arguments: &[OsString]) {
+    let value = |flag: &str| {
+        let at = arguments.iter().position(|argument| argument == flag)?;
+        arguments.get(at + 1)
+    };
+    let suffix = arguments
+        .iter()
+        .find_map(|argument| argument.to_str()?.strip_prefix("extra-filename="));
+    if let Some(program) = env::var_os("CARGO_BIN_NAME")
+        && arguments.iter().any(|argument| argument == "--test")
+        && let (Some(name), Some(directory), Some(suffix)) =
+            (value("--crate-name"), value("--out-dir"), suffix)
+    {
+        let file = format!("{}{suffix}.{PROGRAM}", name.to_string_lossy());
+        // Without it, a replay does not find the test.
+        let _ = fs::write(Path::new(directory).join(file), program.as_encoded_bytes());
+    }
 }
 
 #[cfg(test)]

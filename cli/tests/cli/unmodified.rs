@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, mpsc};
 use std::thread;
+use std::time::Duration;
 
 pub fn add(n: &AtomicUsize) {
     let seen = n.load(SeqCst);
@@ -72,6 +73,28 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_is_left() {
+        thread::spawn(thread::park);
+    }
+
+    #[test]
+    fn a_wait_is_long_enough() {
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || sender.send(1).unwrap());
+        assert!(receiver.recv_timeout(Duration::from_secs(5)).is_ok());
+    }
+
+    #[test]
+    fn types_are_inferred() {
+        let mut lengths: HashMap<String, usize> = HashMap::new();
+        lengths.insert("one".into(), lengths.len());
+        let is_empty: fn(&HashMap<String, usize>) -> bool = HashMap::is_empty;
+        assert!(!is_empty(&lengths) && lengths["one"] == "0".parse().unwrap());
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        assert!(since.is_ok());
+    }
+
+    #[test]
     fn a_message_comes() -> Result<(), mpsc::RecvError> {
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
@@ -104,6 +127,8 @@ fn project(name: &str, dependencies: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let project = throw_away::project(root, place, name, dependencies);
     throw_away::write(&project.join("src/lib.rs"), LIBRARY);
+    let program = "fn main() {}\n#[test]\nfn it_is_found_by_a_replay() {\n    panic!(\"always\")\n}\n";
+    throw_away::write(&project.join("src/bin/program.rs"), program);
     throw_away::write(&project.join("tests/suite.rs"), &SUITE.replace("plain", name));
     project
 }
@@ -138,6 +163,10 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::statics_are_fresh", "pass"),
         ("ordinary::tests::a_message_comes", "pass"),
         ("ordinary::tests::it_panics", "pass"),
+        ("ordinary::tests::a_thread_is_left", "pass"),
+        ("ordinary::tests::a_wait_is_long_enough", "pass"),
+        ("ordinary::tests::types_are_inferred", "pass"),
+        ("program::it_is_found_by_a_replay", "fail"),
         ("suite::it_adds", "pass"),
     ];
     assert_eq!(all["reports"].as_array().unwrap().len(), verdicts.len());
@@ -149,7 +178,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
             limits.iter().any(|limit| limit["kind"] == "unmodified"),
             "{report:#}"
         );
-        if verdict == "pass" && test != "ordinary::tests::it_panics" {
+        if verdict == "pass" && !test.ends_with("it_panics") {
             assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
         }
     }
@@ -159,6 +188,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
     for (test, kind) in [
         ("ordinary::tests::an_update_is_lost", "assertion"),
         ("ordinary::tests::locks_are_taken_crosswise", "deadlock"),
+        ("program::it_is_found_by_a_replay", "panic"),
     ] {
         let finding = &report(&all, test)["findings"][0];
         assert_eq!(finding["kind"], kind, "{finding:#}");

@@ -3,7 +3,7 @@
 use super::breakpoints::Breakpoints;
 use super::teardown::serve;
 use super::{Abnormal, Engine, ExecutionOutcome, FailureContext, PanicNote, Runtime, Stop};
-use crate::record::VarKind;
+use crate::record::{Status, VarKind};
 use crate::site::Site;
 use crate::strategy::{CompletedExecution, Operation};
 use crate::trace::{Analysis, Ending, SoundReduction};
@@ -83,6 +83,9 @@ impl Runtime {
         // To all but the monitors this is an end like any other.
         let stop = match stop {
             Stop::Deadlock if self.limits.deadlocks_allowed => Stop::Complete,
+            Stop::Deadlock | Stop::Livelock if self.limits.tasks_may_remain && self.has_main_ended() => {
+                Stop::Complete
+            }
             other => other,
         };
         let breakpoints = self.constraints.breakpoints.as_deref();
@@ -194,6 +197,11 @@ impl Runtime {
                 choices: self.decisions.plan.choices(),
             });
         }
+    }
+
+    /// Returns `true` if the test's own function has returned.
+    fn has_main_ended(&self) -> bool {
+        self.tasks[0].status == Status::Ended
     }
 
     /// Ends the trace with the execution.

@@ -3,7 +3,10 @@
 use crate::hash::RandomState;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
-use std::collections::hash_map::{IntoIter, IntoKeys, IntoValues, Iter, IterMut};
+use std::collections::TryReserveError;
+use std::collections::hash_map::{
+    Drain, Entry, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
+};
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::{Deref, DerefMut, Index};
@@ -64,6 +67,156 @@ impl<K, V, S> HashMap<K, V, S> {
     /// Returns the values, and drops the keys.
     pub fn into_values(self) -> IntoValues<K, V> {
         self.0.into_values()
+    }
+}
+
+// The other methods would be there by dereferencing, but then not by their paths (`HashMap::len`), and an argument could
+// not use the map that a method changes.
+impl<K, V, S> HashMap<K, V, S> {
+    /// Returns the number of entries that there is room for.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
+    /// Returns an iterator over the keys.
+    pub fn keys(&self) -> Keys<'_, K, V> {
+        self.0.keys()
+    }
+
+    /// Returns an iterator over the values.
+    pub fn values(&self) -> Values<'_, K, V> {
+        self.0.values()
+    }
+
+    /// Returns an iterator over the values, which can be changed.
+    pub fn values_mut(&mut self) -> ValuesMut<'_, K, V> {
+        self.0.values_mut()
+    }
+
+    /// Returns an iterator over the entries.
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        self.0.iter()
+    }
+
+    /// Returns an iterator over the entries, whose values can be changed.
+    pub fn iter_mut(&mut self) -> IterMut<'_, K, V> {
+        self.0.iter_mut()
+    }
+
+    /// Returns the number of entries.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns `true` if there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Removes all entries, and returns an iterator over them.
+    pub fn drain(&mut self) -> Drain<'_, K, V> {
+        self.0.drain()
+    }
+
+    /// Keeps the entries for which the function returns `true`.
+    pub fn retain<F: FnMut(&K, &mut V) -> bool>(&mut self, f: F) {
+        self.0.retain(f);
+    }
+
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Returns the hasher.
+    pub fn hasher(&self) -> &S {
+        self.0.hasher()
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
+    /// Makes room for this many more entries.
+    ///
+    /// # Panics
+    /// There is not enough memory.
+    pub fn reserve(&mut self, additional: usize) {
+        self.0.reserve(additional);
+    }
+
+    /// Makes room for this many more entries.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        self.0.try_reserve(additional)
+    }
+
+    /// Gives up the room that is not used.
+    pub fn shrink_to_fit(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
+    /// Gives up the room that is not used, except for this many entries.
+    pub fn shrink_to(&mut self, min_capacity: usize) {
+        self.0.shrink_to(min_capacity);
+    }
+
+    /// Returns the place of a key, with or without a value.
+    pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
+        self.0.entry(key)
+    }
+
+    /// Returns the value of a key.
+    pub fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.0.get(key)
+    }
+
+    /// Returns the entry of a key.
+    pub fn get_key_value<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<(&K, &V)>
+    where
+        K: Borrow<Q>,
+    {
+        self.0.get_key_value(key)
+    }
+
+    /// Returns `true` if there is a value of this key.
+    pub fn contains_key<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.0.contains_key(key)
+    }
+
+    /// Returns the value of a key, which can be changed.
+    pub fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        self.0.get_mut(key)
+    }
+
+    /// Sets the value of a key, and returns the one before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        self.0.insert(key, value)
+    }
+
+    /// Removes and returns the value of a key.
+    pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.0.remove(key)
+    }
+
+    /// Removes and returns the entry of a key.
+    pub fn remove_entry<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+    {
+        self.0.remove_entry(key)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `std::collections`, with hash tables that iterate in the same order in every execution.
 //!
-//! [`HashMap`] and [`HashSet`] are std's, with [`RandomState`](crate::hash::RandomState) for their keys. They
-//! dereference to std's types, so that all of their methods are there.
+//! [`HashMap`] and [`HashSet`] are std's, with [`RandomState`](crate::hash::RandomState) for their keys. They have std's
+//! methods, and dereference to std's types for those that are newer.
 
 mod map;
 mod set;

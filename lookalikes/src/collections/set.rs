@@ -2,7 +2,11 @@
 
 use crate::hash::RandomState;
 use serde::{Deserialize, Serialize};
-use std::collections::hash_set::{IntoIter, Iter};
+use std::borrow::Borrow;
+use std::collections::TryReserveError;
+use std::collections::hash_set::{
+    Difference, Drain, Intersection, IntoIter, Iter, SymmetricDifference, Union,
+};
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::ops::{BitAnd, BitOr, BitXor, Deref, DerefMut, Sub};
@@ -52,6 +56,155 @@ impl<T, S> HashSet<T, S> {
     /// Returns an empty set with room for `capacity` elements, with this hasher.
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
         HashSet(Inner::with_capacity_and_hasher(capacity, hasher))
+    }
+}
+
+// The other methods would be there by dereferencing, but then not by their paths (`HashSet::len`), and an argument could
+// not use the set that a method changes.
+impl<T, S> HashSet<T, S> {
+    /// Returns the number of elements that there is room for.
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
+    /// Returns an iterator over the elements.
+    pub fn iter(&self) -> Iter<'_, T> {
+        self.0.iter()
+    }
+
+    /// Returns the number of elements.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns `true` if there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Removes all elements, and returns an iterator over them.
+    pub fn drain(&mut self) -> Drain<'_, T> {
+        self.0.drain()
+    }
+
+    /// Keeps the elements for which the function returns `true`.
+    pub fn retain<F: FnMut(&T) -> bool>(&mut self, f: F) {
+        self.0.retain(f);
+    }
+
+    /// Removes all elements.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Returns the hasher.
+    pub fn hasher(&self) -> &S {
+        self.0.hasher()
+    }
+}
+
+impl<T: Eq + Hash, S: BuildHasher> HashSet<T, S> {
+    /// Makes room for this many more elements.
+    ///
+    /// # Panics
+    /// There is not enough memory.
+    pub fn reserve(&mut self, additional: usize) {
+        self.0.reserve(additional);
+    }
+
+    /// Makes room for this many more elements.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        self.0.try_reserve(additional)
+    }
+
+    /// Gives up the room that is not used.
+    pub fn shrink_to_fit(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
+    /// Gives up the room that is not used, except for this many elements.
+    pub fn shrink_to(&mut self, min_capacity: usize) {
+        self.0.shrink_to(min_capacity);
+    }
+
+    /// Returns an iterator over the elements that are not in the other set.
+    pub fn difference<'a>(&'a self, other: &'a HashSet<T, S>) -> Difference<'a, T, S> {
+        self.0.difference(&other.0)
+    }
+
+    /// Returns an iterator over the elements that are in one of the sets only.
+    pub fn symmetric_difference<'a>(&'a self, other: &'a HashSet<T, S>) -> SymmetricDifference<'a, T, S> {
+        self.0.symmetric_difference(&other.0)
+    }
+
+    /// Returns an iterator over the elements that are in both sets.
+    pub fn intersection<'a>(&'a self, other: &'a HashSet<T, S>) -> Intersection<'a, T, S> {
+        self.0.intersection(&other.0)
+    }
+
+    /// Returns an iterator over the elements that are in any of the sets.
+    pub fn union<'a>(&'a self, other: &'a HashSet<T, S>) -> Union<'a, T, S> {
+        self.0.union(&other.0)
+    }
+
+    /// Returns `true` if there is such an element.
+    pub fn contains<Q: Hash + Eq + ?Sized>(&self, value: &Q) -> bool
+    where
+        T: Borrow<Q>,
+    {
+        self.0.contains(value)
+    }
+
+    /// Returns the element that equals this value.
+    pub fn get<Q: Hash + Eq + ?Sized>(&self, value: &Q) -> Option<&T>
+    where
+        T: Borrow<Q>,
+    {
+        self.0.get(value)
+    }
+
+    /// Returns `true` if the sets have no element in common.
+    pub fn is_disjoint(&self, other: &HashSet<T, S>) -> bool {
+        self.0.is_disjoint(&other.0)
+    }
+
+    /// Returns `true` if all elements are in the other set.
+    pub fn is_subset(&self, other: &HashSet<T, S>) -> bool {
+        self.0.is_subset(&other.0)
+    }
+
+    /// Returns `true` if all elements of the other set are in this one.
+    pub fn is_superset(&self, other: &HashSet<T, S>) -> bool {
+        self.0.is_superset(&other.0)
+    }
+
+    /// Adds an element. Returns `true` if there was no equal one.
+    pub fn insert(&mut self, value: T) -> bool {
+        self.0.insert(value)
+    }
+
+    /// Adds an element, and returns the equal one that was there.
+    pub fn replace(&mut self, value: T) -> Option<T> {
+        self.0.replace(value)
+    }
+
+    /// Removes an element. Returns `true` if it was there.
+    pub fn remove<Q: Hash + Eq + ?Sized>(&mut self, value: &Q) -> bool
+    where
+        T: Borrow<Q>,
+    {
+        self.0.remove(value)
+    }
+
+    /// Removes and returns an element.
+    pub fn take<Q: Hash + Eq + ?Sized>(&mut self, value: &Q) -> Option<T>
+    where
+        T: Borrow<Q>,
+    {
+        self.0.take(value)
     }
 }
 

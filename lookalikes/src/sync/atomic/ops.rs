@@ -177,6 +177,8 @@ mod by_model {
     }
 }
 
+// Loads and stores are inlined: a call would cost more than all else that they do here. Not in builds for debugging,
+// where the values of a load would lie in the frame of the test's own loop, and its rounds would look different.
 impl<T: Primitive> Atomic<T> {
     /// Returns a pointer to the value.
     #[track_caller]
@@ -216,7 +218,8 @@ impl<T: Primitive> Atomic<T> {
     ///
     /// # Panics
     /// The ordering is `Release` or `AcqRel`.
-    #[inline(always)]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
         let Some(engine) = Engine::current() else {
@@ -238,7 +241,8 @@ impl<T: Primitive> Atomic<T> {
     ///
     /// # Panics
     /// The ordering is `Acquire` or `AcqRel`.
-    #[inline(always)]
+    #[cfg_attr(debug_assertions, inline)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn store(&self, new: T, order: Ordering) {
         let Some(engine) = Engine::current() else {

@@ -139,7 +139,7 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
     let source = Source {
         package: variable("CARGO_MANIFEST_DIR"),
         package_name: variable("CARGO_PKG_NAME"),
-        binary: program(),
+        binary: tested_program(),
         is_in_suite: desc.test_type == TestType::IntegrationTest,
         file: desc.source_file,
         should_panic: match desc.should_panic {
@@ -172,7 +172,7 @@ fn variable(name: &str) -> Option<&'static str> {
 }
 
 /// Returns the name of the binary or example that is tested, if it is one: the compiler's wrapper has written it.
-fn program() -> Option<&'static str> {
+fn tested_program() -> Option<&'static str> {
     let path = std::env::current_exe().ok()?.with_extension("intermezzo-program");
     Some(std::fs::read_to_string(path).ok()?.leak())
 }

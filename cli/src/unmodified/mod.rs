@@ -10,7 +10,7 @@ pub(crate) mod wrapper;
 
 use crate::cargo;
 use crate::problem::Problem;
-use overlays::Overlays;
+use overlays::{Compiler, Overlays};
 use serde_json::Value;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -36,7 +36,8 @@ impl Unmodified {
     /// # Errors
     /// The overlays cannot be built; or the project depends on intermezzo.
     pub(crate) fn prepare(arguments: &[OsString]) -> Result<Unmodified, Problem> {
-        let project = project(arguments)?;
+        let compiler = Compiler::ask()?;
+        let project = metadata(cargo::manifest_path(arguments), &compiler.host)?;
         let packages = project["packages"].as_array();
         let names = packages
             .iter()
@@ -48,7 +49,7 @@ impl Unmodified {
                  `cargo intermezzo test`, or move the tests that use intermezzo to a package of their own",
             ));
         }
-        let overlays = Overlays::ready()?;
+        let overlays = Overlays::ready(compiler)?;
         let directory = project["target_directory"].as_str().unwrap_or("target");
         // Cargo does not see that an overlay has changed, so the crates that were built with it are in a directory of
         // their own.
@@ -100,14 +101,14 @@ impl Unmodified {
     }
 }
 
-/// Returns what cargo knows of the project in the current directory.
-fn project(arguments: &[OsString]) -> Result<Value, Problem> {
+/// Returns what cargo knows of a project on this target: these arguments name it.
+fn metadata(arguments: Vec<OsString>, host: &str) -> Result<Value, Problem> {
     let mut command = cargo::command();
     command
-        .args(["metadata", "--format-version", "1"])
-        .args(cargo::manifest_path(arguments));
-    let said = said_by(command)?;
-    serde_json::from_slice(&said)
+        // What other targets need may not be there.
+        .args(["metadata", "--format-version", "1", "--filter-platform", host])
+        .args(arguments);
+    serde_json::from_slice(&said_by(command)?)
         .map_err(|error| Problem::usage(format!("cargo metadata says what is no JSON ({error})")))
 }
 

@@ -2,12 +2,11 @@
 //!
 //! They are in the user's cache directory, or in that of `INTERMEZZO_CACHE`.
 
-use super::said_by;
+use super::{metadata, said_by};
 use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
 use etcetera::BaseStrategy as _;
-use serde_json::Value;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -63,14 +62,14 @@ impl Overlays {
     ///
     /// # Errors
     /// They cannot be written or built.
-    pub(super) fn ready() -> Result<Overlays, Problem> {
-        let compiler = compiler()?;
-        let host = compiler.lines().find_map(|line| line.strip_prefix("host: "));
-        let host = host.ok_or_else(|| Problem::usage("the compiler does not say its host (`rustc -vV`)"))?;
+    pub(super) fn ready(compiler: Compiler) -> Result<Overlays, Problem> {
+        let Compiler { said: compiler, host } = compiler;
         let dependency = dependency();
         let place = cache()?.join(digest(&(&compiler, SOURCES, &dependency)));
+        // Another run may be doing the same.
+        let _alone = lock(&place)?;
         write(&place, &dependency)?;
-        patch(&place)?;
+        patch(&place, &host)?;
         let release = place.join("target").join("release");
         let built = || -> Option<String> {
             let bytes: Option<Vec<_>> = SOURCES
@@ -94,7 +93,7 @@ impl Overlays {
             built().ok_or_else(|| Problem::usage(format!("cargo built no libraries in {release:?}")))?;
         Ok(Overlays {
             directory: release,
-            host: host.to_owned(),
+            host,
             digest,
         })
     }
@@ -105,12 +104,25 @@ pub(super) fn library(directory: &Path, name: &str) -> PathBuf {
     directory.join(format!("libintermezzo_overlay_{name}.rlib"))
 }
 
-/// Returns what the compiler says of itself.
-fn compiler() -> Result<String, Problem> {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
-    let mut command = Command::new(rustc);
-    command.arg("-vV");
-    Ok(String::from_utf8_lossy(&said_by(command)?).into_owned())
+/// The compiler of the current directory.
+pub(super) struct Compiler {
+    /// Its description of itself, with its version.
+    said: String,
+    /// The target that it runs on.
+    pub(super) host: String,
+}
+
+impl Compiler {
+    /// Asks the compiler for its version and its host.
+    pub(super) fn ask() -> Result<Compiler, Problem> {
+        let mut command = Command::new(env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc")));
+        command.arg("-vV");
+        let said = String::from_utf8_lossy(&said_by(command)?).into_owned();
+        let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+        let host = host.map(str::to_owned);
+        let host = host.ok_or_else(|| Problem::usage("the compiler does not say its host (`rustc -vV`)"))?;
+        Ok(Compiler { said, host })
+    }
 }
 
 fn is_checkout() -> bool {
@@ -157,6 +169,16 @@ fn digest(of: &impl Hash) -> String {
     format!("{:016x}", hasher.finish())
 }
 
+/// Waits until no other process prepares the overlays in this directory. The lock is released when the file is dropped.
+fn lock(place: &Path) -> Result<fs::File, Problem> {
+    let path = place.join("lock");
+    let locked = fs::create_dir_all(place)
+        .and_then(|()| fs::File::create(&path))
+        .and_then(|file| file.lock().map(|()| file));
+    let help = "set INTERMEZZO_CACHE to a directory that can be written";
+    locked.map_err(|error| Problem::file("lock", &path, &error, help))
+}
+
 /// Writes the sources, unless they are there.
 fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
     let write = |path: PathBuf, text: &str| {
@@ -200,16 +222,13 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
 /// Copies serde_json without its implementations of `PartialEq` for numbers and strings, and has the overlays use the
 /// copy. The implementations of a crate below std are seen by all others: with these, `number == text.parse().unwrap()`
 /// would no longer say which type is meant.
-fn patch(place: &Path) -> Result<(), Problem> {
+fn patch(place: &Path, host: &str) -> Result<(), Problem> {
     let copy = place.join("serde_json");
     if copy.exists() {
         return Ok(());
     }
-    let mut command = cargo::command();
-    command
-        .args(["metadata", "--format-version", "1", "--manifest-path"])
-        .arg(place.join("Cargo.toml"));
-    let metadata: Value = serde_json::from_slice(&said_by(command)?).unwrap_or_default();
+    let manifest = place.join("Cargo.toml").into_os_string();
+    let metadata = metadata(vec!["--manifest-path".into(), manifest], host)?;
     let packages = metadata["packages"].as_array();
     let package = packages.and_then(|all| all.iter().find(|package| package["name"] == "serde_json"));
     let manifest = package.and_then(|package| package["manifest_path"].as_str());

@@ -104,7 +104,7 @@ mod explored {
     /// # Panics
     /// If the test does not pass, or a setting is invalid. A test with `#[should_panic]` panics if it passes.
     pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
-        match judge(program, settings, source, ReplayedBy::Test, test) {
+        match judge(program, settings, source, source.of(program), test) {
             Judged::Passed { text, panic } => {
                 say(&text);
                 source.pass(&panic);
@@ -134,7 +134,9 @@ mod explored {
             ("steps", "1000000"),
             ("environment", "timeouts=0"),
         ];
-        match judge(program, &settings, source, ReplayedBy::CommandLine, test) {
+        // A replay has to lay the look-alikes over std, too.
+        let binary = source.of(program).unmodified();
+        match judge(program, &settings, source, binary, test) {
             Judged::Passed { text, .. } => Ok(text),
             Judged::NotRun(message) => Ok(message),
             Judged::Failed(text) => Err(text),
@@ -151,17 +153,17 @@ mod explored {
         Failed(String),
     }
 
+    /// Explores a test of this binary, and judges its report.
     fn judge(
         program: &str,
         settings: &[(&str, &str)],
         source: Source,
-        replayed_by: ReplayedBy,
+        binary: TestBinary,
         test: impl Fn() + Send + Sync,
     ) -> Judged {
-        let binary = match replayed_by {
-            // A replay has to lay the look-alikes over std, too.
-            ReplayedBy::CommandLine => source.of(program).unmodified(),
-            _ => source.of(program),
+        let replayed_by = match binary.is_unmodified() {
+            true => ReplayedBy::CommandLine,
+            false => ReplayedBy::Test,
         };
         if let Some(other) = other_test(program, &binary) {
             return Judged::NotRun(format!("{program} was not run: {other}"));
@@ -209,7 +211,6 @@ mod explored {
         source: Source,
         test: impl Fn() + Send + Sync,
     ) -> Result<Option<(Report, Verbosity)>, String> {
-        let is_unmodified = binary.is_unmodified();
         let layers = Layers::of_test(program, settings).map_err(|error| error.to_string())?;
         if layers.are_all_that_is_wanted(program) {
             return Ok(None);
@@ -221,9 +222,6 @@ mod explored {
             .map_err(|error| error.to_string())?;
         if let Some(expected) = source.should_panic {
             explorer = explorer.should_panic(expected);
-        }
-        if is_unmodified {
-            explorer = explorer.unmodified();
         }
         let report = explorer.try_explore(test).map_err(|error| error.to_string())?;
         Ok(Some((report, layers.settings().detail)))

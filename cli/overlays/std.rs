@@ -1,8 +1,8 @@
 //! `std`, with intermezzo's look-alikes laid over it: the crates of a project that is tested unmodified get this as
 //! their `std`.
 //!
-//! What has no look-alike is std's own, by the globs. `Arc`, `Weak`, `UnsafeCell` and `Cell` are std's own on purpose:
-//! crates rely on their layout, and on what only std can implement for them. So is `SystemTime`, which std's files have.
+//! Everything without a look-alike is std's own, by the globs. `Arc`, `Weak`, `UnsafeCell` and `Cell` stay std's own, because
+//! crates rely on their layout, and on what only std can implement for them. So does `SystemTime`, which std's files have.
 
 pub use ::std::*;
 pub use intermezzo::{collections, hash, thread_local};
@@ -30,39 +30,27 @@ pub mod sync {
             AtomicU32, AtomicU64, AtomicUsize, fence,
         };
 
-        /// `std::sync::atomic::ATOMIC_BOOL_INIT`
-        #[deprecated(note = "`AtomicBool::new` is const")]
-        pub const ATOMIC_BOOL_INIT: AtomicBool = AtomicBool::new(false);
-        /// `std::sync::atomic::ATOMIC_I8_INIT`
-        #[deprecated(note = "`AtomicI8::new` is const")]
-        pub const ATOMIC_I8_INIT: AtomicI8 = AtomicI8::new(0);
-        /// `std::sync::atomic::ATOMIC_I16_INIT`
-        #[deprecated(note = "`AtomicI16::new` is const")]
-        pub const ATOMIC_I16_INIT: AtomicI16 = AtomicI16::new(0);
-        /// `std::sync::atomic::ATOMIC_I32_INIT`
-        #[deprecated(note = "`AtomicI32::new` is const")]
-        pub const ATOMIC_I32_INIT: AtomicI32 = AtomicI32::new(0);
-        /// `std::sync::atomic::ATOMIC_I64_INIT`
-        #[deprecated(note = "`AtomicI64::new` is const")]
-        pub const ATOMIC_I64_INIT: AtomicI64 = AtomicI64::new(0);
-        /// `std::sync::atomic::ATOMIC_ISIZE_INIT`
-        #[deprecated(note = "`AtomicIsize::new` is const")]
-        pub const ATOMIC_ISIZE_INIT: AtomicIsize = AtomicIsize::new(0);
-        /// `std::sync::atomic::ATOMIC_U8_INIT`
-        #[deprecated(note = "`AtomicU8::new` is const")]
-        pub const ATOMIC_U8_INIT: AtomicU8 = AtomicU8::new(0);
-        /// `std::sync::atomic::ATOMIC_U16_INIT`
-        #[deprecated(note = "`AtomicU16::new` is const")]
-        pub const ATOMIC_U16_INIT: AtomicU16 = AtomicU16::new(0);
-        /// `std::sync::atomic::ATOMIC_U32_INIT`
-        #[deprecated(note = "`AtomicU32::new` is const")]
-        pub const ATOMIC_U32_INIT: AtomicU32 = AtomicU32::new(0);
-        /// `std::sync::atomic::ATOMIC_U64_INIT`
-        #[deprecated(note = "`AtomicU64::new` is const")]
-        pub const ATOMIC_U64_INIT: AtomicU64 = AtomicU64::new(0);
-        /// `std::sync::atomic::ATOMIC_USIZE_INIT`
-        #[deprecated(note = "`AtomicUsize::new` is const")]
-        pub const ATOMIC_USIZE_INIT: AtomicUsize = AtomicUsize::new(0);
+        macro_rules! initial {
+            ($($name:ident: $atomic:ident = $value:literal;)*) => {$(
+                /// The constant of this name in `std::sync::atomic`.
+                #[deprecated(note = "`new` is const")]
+                pub const $name: $atomic = $atomic::new($value);
+            )*};
+        }
+
+        initial! {
+            ATOMIC_BOOL_INIT: AtomicBool = false;
+            ATOMIC_I8_INIT: AtomicI8 = 0;
+            ATOMIC_I16_INIT: AtomicI16 = 0;
+            ATOMIC_I32_INIT: AtomicI32 = 0;
+            ATOMIC_I64_INIT: AtomicI64 = 0;
+            ATOMIC_ISIZE_INIT: AtomicIsize = 0;
+            ATOMIC_U8_INIT: AtomicU8 = 0;
+            ATOMIC_U16_INIT: AtomicU16 = 0;
+            ATOMIC_U32_INIT: AtomicU32 = 0;
+            ATOMIC_U64_INIT: AtomicU64 = 0;
+            ATOMIC_USIZE_INIT: AtomicUsize = 0;
+        }
     }
 
     /// `std::sync::mpsc`

@@ -166,7 +166,6 @@ pub struct Explorer {
     checkpoints: Option<PathBuf>,
     record: bool,
     should_panic: Option<String>,
-    unmodified: bool,
 }
 
 impl Default for Explorer {
@@ -198,7 +197,6 @@ impl Explorer {
             checkpoints: None,
             record: false,
             should_panic: None,
-            unmodified: false,
         }
     }
 
@@ -472,7 +470,7 @@ impl Explorer {
             })
         })?);
         let (reports, should_panic) = (self.reports.clone(), self.should_panic.clone());
-        let unmodified = self.unmodified;
+        let unmodified = self.binary.is_unmodified();
         let body = call::<F> as *const () as usize;
         let apart = self.record.then(|| recording::Apart {
             settings: self.settings.clone(),

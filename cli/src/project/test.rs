@@ -88,7 +88,10 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         )));
     }
     if ran.reports.is_empty() {
-        output::complain(NOTHING_EXPLORED);
+        output::complain(match args.unmodified {
+            true => "nothing was explored: the project has no test, or none of the name that was given",
+            false => NOTHING_EXPLORED,
+        });
     }
     Ok(verdict.into())
 }

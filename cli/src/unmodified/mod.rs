@@ -31,7 +31,8 @@ pub(crate) struct Unmodified {
 }
 
 impl Unmodified {
-    /// Prepares a run of the tests of the project in the current directory, or of the one that these arguments of cargo name. Builds the overlays if they are not there.
+    /// Prepares a run of the tests of the project in the current directory, or of the one that these arguments of cargo
+    /// name. Builds the overlays if they are not there.
     ///
     /// # Errors
     /// The overlays cannot be built; or the project depends on intermezzo.

@@ -36,8 +36,7 @@ const SOURCES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// The manifest of their workspace. They do not change while a user works, so they are optimised, and have nothing to
-/// debug.
+/// The manifest of their workspace.
 const WORKSPACE: &str =
     "[workspace]\nresolver = \"3\"\nmembers = [\"std\", \"core\", \"test\"]\nexclude = [\"serde_json\"]\n";
 
@@ -278,6 +277,7 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
 fn build(place: &Path, quiet: bool) -> Result<(), Problem> {
     let mut command = cargo::command();
     command
+        // They do not change while a user works, so it pays to optimise them.
         .args(["build", "--release"])
         .args(quiet.then_some("--quiet"))
         .arg("--manifest-path")

@@ -64,13 +64,6 @@ impl Explorer {
         self
     }
 
-    /// Says that the test was not written for intermezzo: its code uses the look-alikes as its `std`, but `Arc`, `Cell` and
-    /// `UnsafeCell` are std's own. The report names what is not seen ([`Limit::Unmodified`](crate::Limit::Unmodified)).
-    pub fn unmodified(mut self) -> Explorer {
-        self.unmodified = true;
-        self
-    }
-
     /// Expects the test to panic in some execution, with a message that contains this text: the report then passes, with the
     /// panic among its findings. It fails if no execution panics, or if there is another finding. An empty text is part of
     /// every message. Default: a panic is a failure.

@@ -6,7 +6,7 @@ use crate::report::lines::{cut, path, width, wrap};
 use crate::report::source::Sources;
 use crate::report::{Finding, FindingEvent};
 use crate::settings::Verbosity;
-use intermezzo_sdk::FindingKind;
+use intermezzo_sdk::{FindingKind, SyncVarOp};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -150,8 +150,17 @@ fn named_by_use<'a>(
     let (_, numbers) = event.var.rsplit_once(' ')?;
     let (task, ordinal) = numbers.split_once('.')?;
     ordinal.parse::<u32>().ok()?;
-    let of_task = |other: &&FindingEvent| other.id.split_once('.').is_some_and(|(number, _)| number == task);
-    Some((&event.var, &events.iter().find(of_task)?.task, ordinal))
+    let of_main = |event: &&FindingEvent| event.id.starts_with("0.");
+    // The number is that of a task among those of the first task, which has created them in this order.
+    let user = match task.parse::<usize>().ok()? {
+        0 => &events.iter().find(of_main)?.task,
+        number => {
+            let spawns = events.iter().filter(of_main);
+            let mut spawns = spawns.filter(|event| event.op == SyncVarOp::TaskFork.name());
+            &spawns.nth(number - 1)?.var
+        }
+    };
+    Some((&event.var, user, ordinal))
 }
 
 fn line(text: &mut String, line: &str) {
@@ -268,6 +277,30 @@ mod tests {
     use super::*;
     use crate::report::FindingDeed;
     use crate::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    /// A task's number in a variable's name is not its number in the execution if its creator's tasks have tasks of their
+    /// own.
+    #[test]
+    fn the_first_user_of_a_variable_is_named() {
+        let named = |name: &str| crate::thread::Builder::new().name(name.into());
+        let report = crate::Explorer::new().explore(|| {
+            let first = named("first").spawn(move || {
+                let grandchild = named("grandchild").spawn(|| {}).unwrap();
+                grandchild.join().unwrap();
+            });
+            first.unwrap().join().unwrap();
+            let second = named("second").spawn(|| AtomicUsize::new(0).store(1, SeqCst));
+            second.unwrap().join().unwrap();
+            panic!("so that there is a finding");
+        });
+        let finding = &report.findings()[0];
+        let style = TextStyle::default();
+        let text = show(finding, &style, &mut Sources::of(&style));
+        assert!(
+            text.contains("atomic 2.1 is variable 1 of those that second used first"),
+            "{text}"
+        );
+    }
 
     /// In a race between an atomic access and a plain one, the first access is an event.
     #[test]

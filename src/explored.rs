@@ -1,7 +1,5 @@
 //! The facade with the explorer behind it.
 
-#[doc(hidden)]
-pub use intermezzo_explorer::foreign;
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
@@ -20,6 +18,8 @@ pub use intermezzo_explorer::{
 pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
 };
+#[doc(hidden)]
+pub use intermezzo_explorer::{foreign, keep_statics};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Refinement checks: concurrent objects against their sequential behaviour.

@@ -112,6 +112,7 @@ impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
 
 /// Runs the tests of a test binary: its `main`.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
+    restore_statics();
     let krate = krate();
     let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
@@ -159,6 +160,23 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
         }
     })
     .map_err(Failed::from)
+}
+
+/// Has the statics of the project's crates restored before each execution, if the compiler's wrapper has found them.
+fn restore_statics() {
+    let list = std::env::current_exe().and_then(|path| std::fs::read_to_string(path.with_extension("intermezzo-statics")));
+    let number = |text: &str| usize::from_str_radix(text, 16).ok();
+    let range = |line: &str| {
+        let (address, size) = line.split_once(' ')?;
+        Some(number(address)?..number(address)? + number(size)?)
+    };
+    if let Some(ranges) = list.ok().and_then(|list| list.lines().map(range).collect::<Option<Vec<_>>>()) {
+        // SAFETY: these are the statics of the tests, which run one after the other, and each on one worker.
+        let kept = unsafe { intermezzo::keep_statics(ranges) };
+        if let Err(reason) = kept {
+            eprintln!("intermezzo: statics are not restored: {reason}");
+        }
+    }
 }
 
 /// `true` if what tests print is shown.

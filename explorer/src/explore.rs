@@ -13,7 +13,7 @@ use crate::settings::{
 };
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
-use intermezzo_engine::runtime::{Inspection, Inspector};
+use intermezzo_engine::runtime::{Inspection, Inspector, are_statics_restored};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{EventId, Monitor};
 use intermezzo_search::{self as search, Interesting};
@@ -457,6 +457,12 @@ impl Explorer {
             Some(search) => self.settings.check_custom(&mut **search),
         }
         .map_err(ExploreError::Setting)?;
+        if self.binary.is_unmodified() && self.settings.jobs > 1 {
+            return Err(ExploreError::Setting(SettingError {
+                name: "jobs".into(),
+                problem: "the statics of unmodified code are there once in a process: give 1".to_owned(),
+            }));
+        }
         let named = plugin::attach(
             &self.settings.monitors,
             &self.known,
@@ -494,7 +500,9 @@ impl Explorer {
             report
                 .limits
                 .retain(|limit| !matches!(limit, Limit::PlainMemory { .. }));
-            report.limits.push(Limit::Unmodified);
+            report.limits.push(Limit::Unmodified {
+                statics_stay: !are_statics_restored(),
+            });
         }
         if let Some(expected) = should_panic {
             report.settle_expected_panic(&expected);

@@ -54,6 +54,8 @@ pub use explore::{Explorer, Strategy};
 pub use intermezzo_engine::environment::Environment;
 pub use intermezzo_engine::runtime::Inspection;
 pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
+#[doc(hidden)]
+pub use intermezzo_engine::runtime::keep_statics;
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
 pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;

@@ -6,6 +6,7 @@
 //! so that the crates get them ([`wrapper`]).
 
 mod overlays;
+mod statics;
 pub(crate) mod wrapper;
 
 use crate::cargo;

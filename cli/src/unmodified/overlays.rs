@@ -2,7 +2,7 @@
 //!
 //! They are in the user's cache directory, or in that of `INTERMEZZO_CACHE`.
 
-use super::{metadata, said_by};
+use super::{metadata, said_by, statics};
 use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
@@ -87,6 +87,8 @@ impl Overlays {
         // In a checkout the sources may have changed, and cargo knows.
         if is_checkout() || is_first {
             build(&place, !is_first)?;
+            let libraries = [release.clone(), release.join("deps"), toolchain_libraries(&host)?];
+            statics::list_others(&release, &libraries)?;
         }
         let digest =
             built().ok_or_else(|| Problem::usage(format!("cargo built no libraries in {release:?}")))?;
@@ -114,7 +116,7 @@ pub(super) struct Compiler {
 impl Compiler {
     /// Asks the compiler for its version and its host.
     pub(super) fn ask() -> Result<Compiler, Problem> {
-        let mut command = Command::new(env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc")));
+        let mut command = Command::new(rustc());
         command.arg("-vV");
         let said = String::from_utf8_lossy(&said_by(command)?).into_owned();
         let host = said.lines().find_map(|line| line.strip_prefix("host: "));
@@ -122,6 +124,24 @@ impl Compiler {
         let host = host.ok_or_else(|| Problem::usage("the compiler does not say its host (`rustc -vV`)"))?;
         Ok(Compiler { said, host })
     }
+}
+
+/// Returns the directory of the toolchain's libraries for its own target.
+fn toolchain_libraries(host: &str) -> Result<PathBuf, Problem> {
+    let mut command = Command::new(rustc());
+    command.args(["--print", "sysroot"]);
+    let said = said_by(command)?;
+    let root = String::from_utf8_lossy(&said);
+    Ok(Path::new(root.trim_end())
+        .join("lib")
+        .join("rustlib")
+        .join(host)
+        .join("lib"))
+}
+
+/// Returns the compiler's command.
+fn rustc() -> OsString {
+    env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"))
 }
 
 fn is_checkout() -> bool {

@@ -1,7 +1,7 @@
 //! The compiler's wrapper: cargo calls this command instead of the compiler, with the compiler and its arguments.
 
 use super::overlays::library;
-use super::{NEXT_WRAPPER, OVERLAYS};
+use super::{NEXT_WRAPPER, OVERLAYS, statics};
 use crate::output;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -27,8 +27,16 @@ pub(crate) fn run() -> Option<ExitCode> {
         None => Command::new(compiler),
     };
     let additional = additional(&arguments, &directory);
-    note_program(&arguments);
+    let test_binary = test_binary(&arguments).filter(|_| !additional.is_empty());
+    if let Some(binary) = &test_binary {
+        note_program(binary);
+    }
     let status = command.args(&arguments).args(additional).status();
+    if let (Some(binary), Ok(status)) = (&test_binary, &status)
+        && status.success()
+    {
+        statics::note(binary, &directory);
+    }
     Some(match status {
         Ok(status) => ExitCode::from(
             status
@@ -88,6 +96,10 @@ fn additional(arguments: &[OsString], directory: &Path) -> Vec<OsString> {
         // The overlays have no code for that.
         additional.extend(["-C".into(), "lto=off".into()]);
     }
+    if has("--test") {
+        // The statics are found by their names.
+        additional.extend(["-C".into(), "strip=none".into()]);
+    }
     // Crates that the overlays depend on may be the project's, too.
     additional.extend([
         "-L".into(),
@@ -98,23 +110,29 @@ fn additional(arguments: &[OsString], directory: &Path) -> Vec<OsString> {
     additional
 }
 
-/// Writes the name of the binary or example that is tested into a file beside the test binary, which is not told.
-fn note_program(arguments: &[OsString]) {
+/// Returns the path of the test binary that these arguments ask for, if they ask for one.
+fn test_binary(arguments: &[OsString]) -> Option<PathBuf> {
     let value = |flag: &str| {
         let at = arguments.iter().position(|argument| argument == flag)?;
         arguments.get(at + 1)
     };
     let suffix = arguments
         .iter()
-        .find_map(|argument| argument.to_str()?.strip_prefix("extra-filename="));
-    if let Some(program) = env::var_os("CARGO_BIN_NAME")
-        && arguments.iter().any(|argument| argument == "--test")
-        && let (Some(name), Some(directory), Some(suffix)) =
-            (value("--crate-name"), value("--out-dir"), suffix)
-    {
-        let file = format!("{}{suffix}.{PROGRAM}", name.to_string_lossy());
+        .find_map(|argument| argument.to_str()?.strip_prefix("extra-filename="))?;
+    let is_test = arguments.iter().any(|argument| argument == "--test");
+    let file = format!(
+        "{}{suffix}{}",
+        value("--crate-name")?.to_str()?,
+        env::consts::EXE_SUFFIX
+    );
+    is_test.then_some(Path::new(value("--out-dir")?).join(file))
+}
+
+/// Writes the name of the binary or example that is tested into a file beside the test binary, which is not told.
+fn note_program(binary: &Path) {
+    if let Some(program) = env::var_os("CARGO_BIN_NAME") {
         // Without it, a replay does not find the test.
-        let _ = fs::write(Path::new(directory).join(file), program.as_encoded_bytes());
+        let _ = fs::write(binary.with_extension(PROGRAM), program.as_encoded_bytes());
     }
 }
 

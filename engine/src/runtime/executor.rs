@@ -13,6 +13,7 @@ use super::objects::Objects;
 use super::ready::Ready;
 use super::scope::Preemptible;
 use super::spin::Spins;
+use super::statics::restore_statics;
 use super::tasks::Tasks;
 use super::watchdog::Watched;
 use super::world::World;
@@ -224,6 +225,7 @@ impl Executor {
     /// # Panics
     /// The calling thread is inside an execution already.
     pub fn execute(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
+        restore_statics();
         self.runtime.begin();
         assert!(
             Engine::current().is_none(),

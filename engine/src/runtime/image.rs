@@ -8,14 +8,20 @@
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+/// The file of this process's program.
+const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// A part of a file that was loaded.
 struct Segment {
     addresses: Range<usize>,
+    /// The address of what has the address 0 in the file.
+    loaded_at: usize,
     writable: bool,
     /// The file, and the offset of the part in it; beyond `file_bytes` it is zeros.
-    path: std::path::PathBuf,
+    path: PathBuf,
     offset: u64,
     file_bytes: usize,
 }
@@ -97,6 +103,20 @@ fn writable_segments() -> &'static [&'static Segment] {
     })
 }
 
+/// Returns the address to which the program's file was loaded, and the parts of it that can be written.
+pub(super) fn writable_parts_of_program() -> (usize, Vec<Range<usize>>) {
+    let of_program = |segment: &&&Segment| segment.path == Path::new(THIS_PROGRAM);
+    let parts: Vec<&Segment> = writable_segments()
+        .iter()
+        .copied()
+        .filter(|segment| of_program(&segment))
+        .collect();
+    (
+        parts.first().map_or(0, |segment| segment.loaded_at),
+        parts.iter().map(|segment| segment.addresses.clone()).collect(),
+    )
+}
+
 fn segments() -> &'static [Segment] {
     static SEGMENTS: OnceLock<Vec<Segment>> = OnceLock::new();
     SEGMENTS.get_or_init(loaded_segments)
@@ -116,7 +136,7 @@ fn loaded_segments() -> Vec<Segment> {
         // SAFETY: if there is a name, it ends with a zero. The program itself has an empty one.
         let name = unsafe { std::ffi::CStr::from_ptr(info.dlpi_name) }.to_string_lossy();
         let path = if name.is_empty() {
-            "/proc/self/exe".into()
+            THIS_PROGRAM.into()
         } else {
             name.as_ref().into()
         };
@@ -124,8 +144,9 @@ fn loaded_segments() -> Vec<Segment> {
             let start = info.dlpi_addr as usize + header.p_vaddr as usize;
             found.push(Segment {
                 addresses: start..start + header.p_memsz as usize,
+                loaded_at: info.dlpi_addr as usize,
                 writable: header.p_flags & libc::PF_W != 0,
-                path: std::path::PathBuf::clone(&path),
+                path: PathBuf::clone(&path),
                 offset: header.p_offset,
                 file_bytes: header.p_filesz as usize,
             });

@@ -49,7 +49,10 @@ pub enum Limit {
     },
     /// The order of what is not seen in code that was not written for intermezzo: accesses to plain memory, and changes of
     /// reference counts.
-    Unmodified,
+    Unmodified {
+        /// `true` if statics that are no look-alikes keep their values from one execution to the next.
+        statics_stay: bool,
+    },
     /// The order of racing accesses, in a search that continued after the race.
     Races,
     /// Loops that end because of memory that is not compared.
@@ -121,9 +124,17 @@ impl fmt::Display for Limit {
                 f,
                 "the order of {accesses} accesses to plain memory, which were not watched for data races"
             ),
-            Limit::Unmodified => f.write_str(
-                "the order of accesses to plain memory and of reference counts, which are not seen in unmodified code",
-            ),
+            Limit::Unmodified { statics_stay } => {
+                f.write_str(
+                    "the order of accesses to plain memory and of reference counts, which are not seen in unmodified code",
+                )?;
+                match statics_stay {
+                    true => f.write_str(
+                        ". Plain memory in statics keeps its value from one execution to the next",
+                    ),
+                    false => Ok(()),
+                }
+            }
             Limit::OtherThreads { threads } => {
                 write!(
                     f,

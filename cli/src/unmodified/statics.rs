@@ -1,0 +1,111 @@
+//! The statics of a test binary that belong to the code under test: their bytes are restored before each execution.
+//!
+//! They are found by their names in the binary's table of symbols. Those that the overlays bring, with what these
+//! depend on, and those of the toolchain's own libraries are not among them: explorations use these themselves.
+
+use crate::problem::Problem;
+use object::read::archive::ArchiveFile;
+use object::{
+    Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolKind, SymbolSection, elf,
+};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The file beside the overlays with the names of the statics that are not the project's.
+const OTHERS: &str = "statics";
+
+/// The extension of the file with the statics of a test binary; `overlays/test.rs` reads it.
+const STATICS: &str = "intermezzo-statics";
+
+/// Writes the names of the statics in these directories' libraries, for [`note`].
+pub(super) fn list_others(directory: &Path, libraries: &[PathBuf]) -> Result<(), Problem> {
+    let mut names: Vec<String> = Vec::new();
+    for directory in libraries {
+        let files = fs::read_dir(directory).into_iter().flatten().flatten();
+        for file in files.map(|file| file.path()) {
+            if file.extension().is_some_and(|extension| extension == "rlib")
+                && let Ok(bytes) = fs::read(&file)
+            {
+                names.extend(statics_of_library(&bytes).unwrap_or_default());
+            }
+        }
+    }
+    names.sort();
+    names.dedup();
+    let file = directory.join(OTHERS);
+    let help = "set INTERMEZZO_CACHE to a directory that can be written";
+    fs::write(&file, names.join("\n")).map_err(|error| Problem::file("write", &file, &error, help))
+}
+
+/// Returns the names of the statics in a library.
+fn statics_of_library(bytes: &[u8]) -> object::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for member in ArchiveFile::parse(bytes)?.members() {
+        // One of them is the compiler's metadata.
+        let Ok(file) = object::File::parse(member?.data(bytes)?) else {
+            continue;
+        };
+        names.extend(statics(&file).map(|(name, _)| without_suffix(name).to_owned()));
+    }
+    Ok(names)
+}
+
+/// Writes the addresses of the project's statics in this test binary into a file beside it. Without that file its
+/// statics are not restored, and the report says so.
+pub(super) fn note(binary: &Path, overlays: &Path) {
+    let file = binary.with_extension(STATICS);
+    // Of an earlier build.
+    let _ = fs::remove_file(&file);
+    if let (Ok(bytes), Ok(others)) = (fs::read(binary), fs::read_to_string(overlays.join(OTHERS)))
+        && let Ok(parsed) = object::File::parse(&*bytes)
+    {
+        let _ = fs::write(file, list(&parsed, &others.lines().collect()));
+    }
+}
+
+/// Returns a line for each static with another name than these: its address in the file and its size, in hexadecimal.
+fn list(file: &object::File<'_>, others: &HashSet<&str>) -> String {
+    let mut ranges: Vec<(u64, u64)> = statics(file)
+        .filter(|(name, _)| !others.contains(without_suffix(name)))
+        .map(|(_, range)| range)
+        .collect();
+    ranges.sort_unstable();
+    ranges.dedup();
+    ranges
+        .into_iter()
+        .fold(String::new(), |mut text, (address, size)| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{address:x} {size:x}");
+            text
+        })
+}
+
+/// Returns the statics of Rust code that can change: the name of each, its address, and its size.
+fn statics<'a>(file: &'a object::File<'a>) -> impl Iterator<Item = (&'a str, (u64, u64))> {
+    file.symbols().filter_map(|symbol| {
+        let SymbolSection::Section(section) = symbol.section() else {
+            return None;
+        };
+        let name = symbol.name().ok()?;
+        let is_rust = name.starts_with("_ZN") || name.starts_with("_R");
+        let is_static = symbol.kind() == SymbolKind::Data && symbol.size() > 0;
+        (is_rust && is_static && can_change(&file.section_by_index(section).ok()?))
+            .then(|| (name, (symbol.address(), symbol.size())))
+    })
+}
+
+/// `true` if code can write to a section. What the loader fills in and then protects does not count.
+fn can_change(section: &object::Section<'_, '_>) -> bool {
+    let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
+        return false;
+    };
+    let name = section.name().unwrap_or_default();
+    sh_flags.contains(elf::SHF_WRITE) && !sh_flags.contains(elf::SHF_TLS) && !name.starts_with(".data.rel.ro")
+}
+
+/// Returns a name as it was before the compiler made it unique among the parts of a crate.
+fn without_suffix(name: &str) -> &str {
+    name.split_once(".llvm.").map_or(name, |(name, _)| name)
+}

@@ -132,8 +132,13 @@ mod explored {
             ("monitors", "-data-race"),
             // Such tests have loops for real schedulers, and limits of time that are long enough on a real machine.
             ("steps", "1000000"),
+            // As much as a main thread has.
+            ("stack", "8388608"),
             ("environment", "timeouts=0"),
         ];
+        // The ordinary test harness gives a test's thread the name of the test.
+        let name = program.split_once("::").map_or(program, |(_, path)| path);
+        crate::thread::name_main(name.to_owned().leak());
         // A replay has to lay the look-alikes over std, too.
         let binary = source.of(program).unmodified();
         match judge(program, &settings, source, binary, test) {

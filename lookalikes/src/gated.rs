@@ -145,7 +145,11 @@ impl<S: State> Gated<S> {
             written,
         } = act(state);
         engine.set_gates(var, state.gates());
-        engine.commit(Access { op, ..access }, read, written);
+        let done = Access { op, ..access };
+        engine.commit(done, read, written);
+        if op == SyncVarOp::ChannelTryFailed {
+            engine.changed_nothing(done, read);
+        }
         Some(result)
     }
 

@@ -53,7 +53,7 @@ struct Place {
 }
 
 /// Returns `true` if the event shows that its task does more than wait.
-fn does_something(event: &Event) -> bool {
+pub(super) fn does_something(event: &Event) -> bool {
     match event.op {
         SyncVarOp::AtomicRmw => event.read != event.written,
         // A loop may take and release a lock only to read what the lock guards.

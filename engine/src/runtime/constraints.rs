@@ -5,6 +5,7 @@ use super::data_points::DataPoints;
 use super::ordered_atomics::OrderedAtomics;
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
+use super::unyielding::Reads;
 use crate::schedule::Premises;
 use intermezzo_breakpoint::Armings;
 
@@ -22,6 +23,8 @@ pub(super) struct Constraints {
     pub(super) data_points: Option<Box<DataPoints>>,
     /// The loops that wait, and the tasks that are parked in one.
     pub(super) spins: Spins,
+    /// The reads by which loops that wait without yielding are known.
+    pub(super) reads: Reads,
     pub(super) scoping: Scoping,
 }
 
@@ -35,6 +38,7 @@ impl Constraints {
             ordered_atomics: None,
             data_points: None,
             spins,
+            reads: Reads::default(),
             scoping: Scoping::default(),
         }
     }
@@ -62,6 +66,7 @@ impl Constraints {
             self.scoped = true;
         }
         self.spins.reset();
+        self.reads.begin();
     }
 
     /// Arms these breakpoints and no others.

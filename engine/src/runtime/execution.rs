@@ -83,7 +83,7 @@ impl Runtime {
         // To all but the monitors this is an end like any other.
         let stop = match stop {
             Stop::Deadlock if self.limits.deadlocks_allowed => Stop::Complete,
-            Stop::Deadlock | Stop::Livelock if self.limits.tasks_may_remain && self.has_main_ended() => {
+            Stop::Deadlock | Stop::Livelock if self.limits.unmodified && self.has_main_ended() => {
                 Stop::Complete
             }
             other => other,

@@ -48,8 +48,9 @@ pub struct Limits {
     pub awaits: bool,
     /// `true` if an execution may end with tasks that wait for ever.
     pub deadlocks_allowed: bool,
-    /// `true` if it may end with tasks that wait for ever once the test's own function has returned.
-    pub tasks_may_remain: bool,
+    /// `true` if the test was not written for intermezzo. Then an execution may end with tasks that wait for ever once
+    /// the test's own function has returned, and loops that wait without yielding yield.
+    pub unmodified: bool,
     /// `true` if every operation is a schedule point, those that commute with all others too.
     pub every_operation: bool,
     /// The longest time that a task may do nothing visible; `None` for no limit.

@@ -255,7 +255,7 @@ mod tests {
             fair_yields: 1,
             awaits: false,
             deadlocks_allowed: false,
-            tasks_may_remain: false,
+            unmodified: false,
             every_operation: false,
             hang: None,
         };

@@ -63,6 +63,7 @@ mod switch;
 mod task_api;
 mod tasks;
 mod teardown;
+mod unyielding;
 mod watchdog;
 mod world;
 

@@ -442,8 +442,7 @@ fn work(
         fair_yields: settings.fair_yields,
         awaits: settings.spin_loops != SpinLoops::Run,
         deadlocks_allowed: settings.deadlocks_allowed,
-        // An ordinary test harness ends the process with its threads.
-        tasks_may_remain: binary.is_unmodified(),
+        unmodified: binary.is_unmodified(),
         every_operation: settings.every_operation,
         hang: settings.hang,
     };

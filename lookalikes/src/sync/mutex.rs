@@ -168,14 +168,12 @@ impl<T: ?Sized> Mutex<T> {
         let access = Access::new(SyncVarOp::LockTryAcquire, var, site);
         engine.enter(access);
         if engine.gates(var) & FREE == 0 || engine.try_lock_fails() {
-            engine.commit(
-                Access {
-                    op: SyncVarOp::LockTryFailed,
-                    ..access
-                },
-                0,
-                0,
-            );
+            let failed = Access {
+                op: SyncVarOp::LockTryFailed,
+                ..access
+            };
+            engine.commit(failed, 0, 0);
+            engine.changed_nothing(failed, 0);
             return Err(TryLockError::WouldBlock);
         }
         Ok(self.acquire(engine, access, body)?)

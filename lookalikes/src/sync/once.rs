@@ -141,6 +141,9 @@ impl<V> Initialisation<V> {
         // SAFETY: this task alone runs until its next visible operation.
         let (complete, value) = unsafe { ((*body).phase == Phase::Complete, &raw mut (*body).value) };
         engine.commit(access, u64::from(complete), 0);
+        if !complete {
+            engine.changed_nothing(access, 0);
+        }
         complete.then_some(value)
     }
 

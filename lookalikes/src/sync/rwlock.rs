@@ -307,14 +307,12 @@ impl<T: ?Sized> RwLock<T> {
         let access = Access::new(mode.try_acquire, var, site);
         engine.enter(access);
         if engine.gates(var) & mode.gate == 0 || engine.try_lock_fails() {
-            engine.commit(
-                Access {
-                    op: SyncVarOp::LockTryFailed,
-                    ..access
-                },
-                0,
-                0,
-            );
+            let failed = Access {
+                op: SyncVarOp::LockTryFailed,
+                ..access
+            };
+            engine.commit(failed, 0, 0);
+            engine.changed_nothing(failed, 0);
             return None;
         }
         Some(take_inside(engine, access, body, mode))

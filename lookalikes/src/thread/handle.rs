@@ -3,7 +3,16 @@
 use intermezzo_engine::runtime::{Access, Engine, Site, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The name of the thread of a test's own body.
+static NAME_OF_MAIN: Mutex<&str> = Mutex::new("main");
+
+/// Gives the thread of the body of each test from now on this name.
+#[doc(hidden)]
+pub fn name_main(name: &'static str) {
+    *NAME_OF_MAIN.lock().unwrap_or_else(PoisonError::into_inner) = name;
+}
 
 /// A handle on a thread: `std::thread::Thread`.
 #[derive(Clone)]
@@ -91,11 +100,14 @@ impl Thread {
         })
     }
 
-    /// Returns the thread's name, if it was given one. The test's own body is `main`.
+    /// Returns the thread's name, if it was given one. The test's own body is `main`, unless its harness
+    /// gives it another name.
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Kind::Outside(thread) => thread.name(),
-            Kind::Inside { task: 0, .. } => Some("main"),
+            Kind::Inside { task: 0, .. } => {
+                Some(*NAME_OF_MAIN.lock().unwrap_or_else(PoisonError::into_inner))
+            }
             Kind::Inside { name, .. } => name.as_deref(),
         }
     }

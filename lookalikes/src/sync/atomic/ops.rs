@@ -234,6 +234,7 @@ impl<T: Primitive> Atomic<T> {
         // SAFETY: this task alone runs.
         let read = unsafe { *value };
         engine.commit(access, read.bits(), 0);
+        engine.changed_nothing(access, read.bits());
         read
     }
 
@@ -276,6 +277,9 @@ impl<T: Primitive> Atomic<T> {
         // SAFETY: as above.
         unsafe { *value = after };
         engine.commit(access, before.bits(), after.bits());
+        if before == after {
+            engine.changed_nothing(access, before.bits());
+        }
         before
     }
 
@@ -335,6 +339,7 @@ impl<T: Primitive> Atomic<T> {
                 ..access
             };
             engine.commit(failed, before.bits(), 0);
+            engine.changed_nothing(failed, before.bits());
             return Err(before);
         }
         if has_model {

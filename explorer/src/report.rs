@@ -307,9 +307,16 @@ impl Report {
             coverage => coverage,
         };
         self.elapsed_seconds = elapsed;
-        let only_divergence = self.errors().all(diverged);
+        // Code that was not written for intermezzo may wait for what is not controlled, or simply go on for long.
+        let is_unmodified = self.binary.is_unmodified();
+        let undecided = |finding: &Finding| match finding.kind {
+            FindingKind::Divergence => true,
+            FindingKind::Hang | FindingKind::StepLimit => is_unmodified,
+            _ => false,
+        };
+        let only_undecided = self.errors().all(undecided);
         let passes = self.errors().next().is_none();
-        self.verdict = match (passes, only_divergence) {
+        self.verdict = match (passes, only_undecided) {
             (true, _) if complete_executions == 0 => Verdict::Inconclusive,
             (true, _) => Verdict::Pass,
             (false, true) => Verdict::Inconclusive,

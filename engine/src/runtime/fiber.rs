@@ -252,6 +252,11 @@ impl Fiber {
         &self.coroutine
     }
 
+    /// Returns the size of its stack in bytes.
+    pub(super) fn stack_bytes(&self) -> usize {
+        self.stack_bytes
+    }
+
     /// Returns the number of bytes of its stack that are in use while it is suspended.
     pub(super) fn in_use(&self) -> usize {
         self.coroutine.in_use()

@@ -131,9 +131,12 @@ impl Runtime {
                     .collect(),
             });
         }
-        let yields = |round: &EndlessLoop| round.yields || self.limits.unmodified;
-        let verdict = if !loops.iter().all(yields) {
-            Verdict::UnfairSpin
+        let verdict = if loops.iter().any(|round| !round.yields) {
+            match self.limits.unmodified {
+                // A real scheduler preempts it.
+                true => Verdict::Long,
+                false => Verdict::UnfairSpin,
+            }
         } else if all_go_round && !loops.is_empty() {
             Verdict::Livelock
         } else {

@@ -14,6 +14,11 @@ use std::sync::Arc;
 pub const LATE: u64 = 1;
 
 impl Engine {
+    /// Gives the task that the current task creates next a stack of at least this size in bytes.
+    pub fn want_stack(self, bytes: usize) {
+        self.with(|rt| rt.tasks.want_stack(bytes));
+    }
+
     /// Creates a task and returns its number. It runs once `fill` has put a closure in its room.
     ///
     /// # Safety

@@ -22,6 +22,8 @@ pub(super) struct Tasks {
         reason = "a fiber stays in place while it runs, and the list grows meanwhile"
     )]
     fibers: Vec<Box<Fiber>>,
+    /// The size in bytes of the next task's stack, if it must be larger than others.
+    larger_stack: Option<usize>,
     /// The task whose code runs; during a switch, the one to run next.
     current: u32,
     /// The task whose fiber runs, or ran last: `current`, except during a switch.
@@ -124,10 +126,27 @@ impl Tasks {
     /// No memory can be mapped for a stack.
     #[inline(always)]
     pub(super) fn prepare(&mut self, stack_bytes: usize, entry: Entry) -> std::io::Result<u32> {
-        if self.created as usize == self.fibers.len() {
+        if let Some(wanted) = self.larger_stack.take() {
+            self.prepare_larger(wanted.max(stack_bytes), entry)?;
+        } else if self.created as usize == self.fibers.len() {
             self.fibers.push(Fiber::new(stack_bytes, entry)?);
         }
         Ok(self.created)
+    }
+
+    #[cold]
+    fn prepare_larger(&mut self, stack_bytes: usize, entry: Entry) -> std::io::Result<()> {
+        match self.fibers.get_mut(self.created as usize) {
+            None => self.fibers.push(Fiber::new(stack_bytes, entry)?),
+            Some(fiber) if fiber.stack_bytes() < stack_bytes => *fiber = Fiber::new(stack_bytes, entry)?,
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Gives the next task that is created a stack of at least this size in bytes.
+    pub(super) fn want_stack(&mut self, bytes: usize) {
+        self.larger_stack = Some(bytes);
     }
 
     /// Creates the task that was prepared, as a task of the current one. `var` is its own variable.

@@ -13,6 +13,10 @@ use intermezzo_sdk::SyncVarOp;
 /// twice if they do not wait.
 const EQUAL_READS: u32 = 3;
 
+/// The same for locks that are taken and given back: what such a loop does to the data under the lock is not seen, so it
+/// may well do something.
+const EQUAL_RELEASES: u32 = 64;
+
 /// The number of places of a task that are remembered, more than a loop that waits is likely to have.
 const PLACES_MAX: usize = 16;
 
@@ -59,7 +63,8 @@ impl Reads {
 }
 
 impl Engine {
-    /// Notes that the operation just recorded changed nothing; it read this value. If the test was not written for
+    /// Notes that the operation just recorded changed nothing that others wait for, as far as that is known; it read this
+    /// value. If the test was not written for
     /// intermezzo, and its loop only waits, the task yields.
     #[inline]
     pub fn changed_nothing(self, access: Access, read: u64) {
@@ -102,7 +107,8 @@ impl Engine {
                         .any(|event| event.task == task && does_something(event));
                 let count = if is_equal { place.count + 1 } else { 1 };
                 *place = Read { count, ..new };
-                count > EQUAL_READS
+                let is_release = matches!(access.op, SyncVarOp::LockRelease | SyncVarOp::SharedRelease);
+                count > if is_release { EQUAL_RELEASES } else { EQUAL_READS }
             });
         if waits {
             self.yield_now(Access::nowhere(SyncVarOp::Yield, access.site));

@@ -298,6 +298,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
                 self.poison_if_panicking();
                 drop(release);
                 engine.commit(access, 0, 0);
+                engine.changed_nothing(access, 0);
             }
         }
     }

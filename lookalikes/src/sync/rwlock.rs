@@ -170,6 +170,7 @@ impl<T: ?Sized> Hold<T> {
         engine.disown(var);
         engine.set_gates(var, holders.gates());
         engine.commit(access, 0, 0);
+        engine.changed_nothing(access, 0);
     }
 }
 

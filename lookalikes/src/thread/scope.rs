@@ -188,11 +188,10 @@ impl Builder {
         T: Send + 'scope,
     {
         let site = Site::caller();
-        let name = self.shared_name();
         match (&scope.kind, Engine::current()) {
             (Kind::Inside(tasks), Some(engine)) => {
                 // SAFETY: the scope waits for the task, which so ends before the data that it borrows.
-                let task = unsafe { engine.fork(name, site, f) };
+                let task = unsafe { engine.fork(self.described_to(engine), site, f) };
                 tasks.borrow_mut().push(task);
                 let thread = Thread::of_task(engine, task);
                 Ok(ScopedJoinHandle {

@@ -44,7 +44,7 @@ impl Builder {
         self
     }
 
-    /// Sets the size of the thread's stack in bytes. Inside an exploration all tasks have the explorer's.
+    /// Sets the size of the thread's stack in bytes. Inside an exploration a task has at least what the settings say.
     pub fn stack_size(mut self, size: usize) -> Builder {
         self.stack_size = Some(size);
         self
@@ -61,12 +61,15 @@ impl Builder {
         builder
     }
 
-    /// Returns the name, for a task.
+    /// Asks for the stack that the task to be created needs, and returns the task's name.
     ///
     /// # Panics
     /// It contains a null byte; the message is std's.
     #[track_caller]
-    pub(super) fn shared_name(&self) -> Option<Arc<str>> {
+    pub(super) fn described_to(&self, engine: Engine) -> Option<Arc<str>> {
+        if let Some(bytes) = self.stack_size {
+            engine.want_stack(bytes);
+        }
         let name = self.name.as_deref()?;
         if name.contains('\0') {
             CString::new(name).expect("thread name may not contain interior null bytes");
@@ -114,7 +117,7 @@ impl Builder {
             return Ok(JoinHandle::outside(handle));
         };
         // SAFETY: as the caller says.
-        let task = unsafe { engine.fork(self.shared_name(), site, f) };
+        let task = unsafe { engine.fork(self.described_to(engine), site, f) };
         Ok(JoinHandle::inside(engine, task))
     }
 }
@@ -190,6 +193,9 @@ impl<T> Joinable<T> {
         engine.enter(access);
         let (ended, late) = engine.look_for_end(self.task);
         engine.commit(access, u64::from(ended), if late { LATE } else { 0 });
+        if !ended {
+            engine.changed_nothing(access, 0);
+        }
         ended
     }
 }

@@ -85,6 +85,12 @@ pub mod time {
     pub use intermezzo::time::Instant;
 }
 
+/// `std::process`
+pub mod process {
+    pub use ::std::process::*;
+    pub use intermezzo::process::exit;
+}
+
 /// `std::os`
 pub mod os {
     pub use ::std::os::*;

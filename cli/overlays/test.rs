@@ -94,6 +94,12 @@ impl Outcome for () {
     }
 }
 
+impl Outcome for std::convert::Infallible {
+    fn outcome(self) -> Result<(), String> {
+        match self {}
+    }
+}
+
 impl Outcome for std::process::ExitCode {
     fn outcome(self) -> Result<(), String> {
         match self == std::process::ExitCode::SUCCESS {

@@ -15,6 +15,8 @@ pub mod hash;
 pub mod hint;
 mod operation;
 mod preemption;
+#[doc(hidden)]
+pub mod process;
 pub mod ptr;
 pub mod rand;
 pub mod sync;

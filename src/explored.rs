@@ -19,7 +19,7 @@ pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
 };
 #[doc(hidden)]
-pub use intermezzo_explorer::{foreign, keep_statics, process};
+pub use intermezzo_explorer::{foreign, is_laid_over_std, keep_statics, lay_over_std, process};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Refinement checks: concurrent objects against their sequential behaviour.

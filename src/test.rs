@@ -77,7 +77,18 @@ mod explored {
     use super::{Source, tell};
     use crate::report::source::Search;
     use crate::settings::Layers;
-    use crate::{Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity};
+    use crate::{Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity, is_laid_over_std};
+
+    /// The settings of tests whose std has the look-alikes laid over it, unless others are given.
+    const OF_UNMODIFIED: [(&str, &str); 4] = [
+        // Plain memory of code that was not written for intermezzo is not seen.
+        ("monitors", "-data-race"),
+        // Such tests have loops for real schedulers, and limits of time that are long enough on a real machine.
+        ("steps", "1000000"),
+        // As much as a main thread has.
+        ("stack", "8388608"),
+        ("environment", "timeouts=0"),
+    ];
 
     impl Source {
         /// Returns the package and the target of the test of this path.
@@ -88,12 +99,17 @@ mod explored {
                 (None, true) => format!("test {krate}"),
                 (None, false) => "lib".to_owned(),
             };
-            match self.package_name {
+            let binary = match self.package_name {
                 Some(package) => TestBinary {
                     package: package.to_owned(),
                     target,
                 },
                 None => TestBinary::default(),
+            };
+            // A replay has to lay the look-alikes over std, too.
+            match is_laid_over_std() {
+                true => binary.unmodified(),
+                false => binary,
             }
         }
     }
@@ -104,7 +120,11 @@ mod explored {
     /// # Panics
     /// If the test does not pass, or a setting is invalid. A test with `#[should_panic]` panics if it passes.
     pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
-        match judge(program, settings, source, source.of(program), test) {
+        let settings = match is_laid_over_std() {
+            true => [&OF_UNMODIFIED, settings].concat(),
+            false => settings.to_vec(),
+        };
+        match judge(program, &settings, source, test) {
             Judged::Passed { text, panic } => {
                 say(&text);
                 source.pass(&panic);
@@ -127,21 +147,10 @@ mod explored {
         source: Source,
         test: &(dyn Fn() + Send + Sync),
     ) -> Result<String, String> {
-        let settings = [
-            // Plain memory of code that was not written for intermezzo is not seen.
-            ("monitors", "-data-race"),
-            // Such tests have loops for real schedulers, and limits of time that are long enough on a real machine.
-            ("steps", "1000000"),
-            // As much as a main thread has.
-            ("stack", "8388608"),
-            ("environment", "timeouts=0"),
-        ];
         // The ordinary test harness gives a test's thread the name of the test.
         let name = program.split_once("::").map_or(program, |(_, path)| path);
         crate::thread::name_main(name.to_owned().leak());
-        // A replay has to lay the look-alikes over std, too.
-        let binary = source.of(program).unmodified();
-        match judge(program, &settings, source, binary, test) {
+        match judge(program, &OF_UNMODIFIED, source, test) {
             Judged::Passed { text, .. } => Ok(text),
             Judged::NotRun(message) => Ok(message),
             Judged::Failed(text) => Err(text),
@@ -158,14 +167,14 @@ mod explored {
         Failed(String),
     }
 
-    /// Explores a test of this binary, and judges its report.
+    /// Explores a test, and judges its report.
     fn judge(
         program: &str,
         settings: &[(&str, &str)],
         source: Source,
-        binary: TestBinary,
         test: impl Fn() + Send + Sync,
     ) -> Judged {
+        let binary = source.of(program);
         let replayed_by = match binary.is_unmodified() {
             true => ReplayedBy::CommandLine,
             false => ReplayedBy::Test,

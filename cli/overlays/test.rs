@@ -2,7 +2,7 @@
 
 use intermezzo::Source;
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use ShouldPanic::{No, Yes, YesWithMessage};
 pub use TestFn::{StaticBenchFn, StaticTestFn};
@@ -118,6 +118,7 @@ impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
 
 /// Runs the tests of a test binary: its `main`.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
+    intermezzo::lay_over_std();
     restore_statics();
     let krate = krate();
     let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();
@@ -143,10 +144,13 @@ fn trial(krate: &str, test: &TestDescAndFn) -> Option<Trial> {
 fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> Result<(), Failed> {
     static ONE: Mutex<()> = Mutex::new(());
     let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if noted("uses-intermezzo").next().is_some() {
+        return run(desc.should_panic, body);
+    }
     let source = Source {
         package: variable("CARGO_MANIFEST_DIR"),
         package_name: variable("CARGO_PKG_NAME"),
-        binary: tested_program(),
+        binary: noted("program").next(),
         is_in_suite: desc.test_type == TestType::IntegrationTest,
         file: desc.source_file,
         should_panic: match desc.should_panic {
@@ -168,20 +172,51 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
     .map_err(Failed::from)
 }
 
+/// Returns the lines about this test binary that begin with this word, without it: the compiler's wrapper has written
+/// them.
+fn noted(word: &str) -> impl Iterator<Item = &'static str> {
+    static NOTES: OnceLock<String> = OnceLock::new();
+    let notes = NOTES.get_or_init(|| {
+        let path = std::env::current_exe().map(|path| path.with_extension("intermezzo"));
+        path.and_then(std::fs::read_to_string).unwrap_or_default()
+    });
+    notes.lines().filter_map(move |line| Some(line.strip_prefix(word)?.trim_start()))
+}
+
 /// Has the statics of the project's crates restored before each execution, if the compiler's wrapper has found them.
 fn restore_statics() {
-    let list = std::env::current_exe().and_then(|path| std::fs::read_to_string(path.with_extension("intermezzo-statics")));
     let number = |text: &str| usize::from_str_radix(text, 16).ok();
     let range = |line: &str| {
         let (address, size) = line.split_once(' ')?;
         Some(number(address)?..number(address)? + number(size)?)
     };
-    if let Some(ranges) = list.ok().and_then(|list| list.lines().map(range).collect::<Option<Vec<_>>>()) {
+    if noted("statics").next().is_some()
+        && let Some(ranges) = noted("static ").map(range).collect::<Option<Vec<_>>>()
+    {
         // SAFETY: these are the statics of the tests, which run one after the other, and each on one worker.
         let kept = unsafe { intermezzo::keep_statics(ranges) };
         if let Err(reason) = kept {
             eprintln!("intermezzo: statics are not restored: {reason}");
         }
+    }
+}
+
+/// Runs a test that says itself what is explored, because its crate uses intermezzo.
+fn run(should_panic: ShouldPanic, body: fn() -> Result<(), String>) -> Result<(), Failed> {
+    let panicked = match std::panic::catch_unwind(body) {
+        Ok(result) => match should_panic {
+            No => return result.map_err(Failed::from),
+            Yes | YesWithMessage(_) => return Err("the test did not panic, as it should".into()),
+        },
+        Err(panicked) => panicked,
+    };
+    let message = panicked.downcast_ref::<String>().map(String::as_str);
+    let message = message.or_else(|| panicked.downcast_ref::<&str>().copied()).unwrap_or_default();
+    match should_panic {
+        No => Err(message.to_owned().into()),
+        Yes => Ok(()),
+        YesWithMessage(expected) if message.contains(expected) => Ok(()),
+        YesWithMessage(expected) => Err(format!("the test panicked without {expected:?} in its message").into()),
     }
 }
 
@@ -193,12 +228,6 @@ fn shows_output() -> bool {
 /// Returns a variable that cargo sets for tests.
 fn variable(name: &str) -> Option<&'static str> {
     Some(std::env::var(name).ok()?.leak())
-}
-
-/// Returns the name of the binary or example that is tested, if it is one: the compiler's wrapper has written it.
-fn tested_program() -> Option<&'static str> {
-    let path = std::env::current_exe().ok()?.with_extension("intermezzo-program");
-    Some(std::fs::read_to_string(path).ok()?.leak())
 }
 
 /// Returns the name of the crate: that of the executable without its hash.

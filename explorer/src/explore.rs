@@ -13,7 +13,7 @@ use crate::settings::{
 };
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
-use intermezzo_engine::runtime::{Inspection, Inspector, are_statics_restored};
+use intermezzo_engine::runtime::{Inspection, Inspector, are_statics_restored, is_laid_over_std};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{EventId, Monitor};
 use intermezzo_search::{self as search, Interesting};
@@ -446,6 +446,9 @@ impl Explorer {
             .program
             .clone()
             .unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
+        if is_laid_over_std() {
+            self.binary = self.binary.unmodified();
+        }
         if let Some(schedule) = &self.replay {
             schedule
                 .for_test(&program, &self.binary)

@@ -55,7 +55,7 @@ pub use intermezzo_engine::environment::Environment;
 pub use intermezzo_engine::runtime::Inspection;
 pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
 #[doc(hidden)]
-pub use intermezzo_engine::runtime::keep_statics;
+pub use intermezzo_engine::runtime::{is_laid_over_std, keep_statics, lay_over_std};
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
 pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;

@@ -36,19 +36,14 @@ impl Unmodified {
     /// name. Builds the overlays if they are not there.
     ///
     /// # Errors
-    /// The overlays cannot be built; or the project depends on intermezzo.
+    /// The overlays cannot be built; or the project is intermezzo.
     pub(crate) fn prepare(arguments: &[OsString]) -> Result<Unmodified, Problem> {
         let compiler = Compiler::ask()?;
         let project = metadata(cargo::manifest_path(arguments), &compiler.host)?;
-        let packages = project["packages"].as_array();
-        let names = packages
-            .iter()
-            .flat_map(|list| list.iter())
-            .map(|package| &package["name"]);
-        if names.into_iter().any(|name| name == "intermezzo") {
+        if is_intermezzo(&project) {
             return Err(Problem::usage(
-                "this project depends on intermezzo, so `--unmodified` cannot lay its types over those of std: run \
-                 `cargo intermezzo test`, or move the tests that use intermezzo to a package of their own",
+                "these are the packages of intermezzo itself, which cannot be laid over the std that they use: run \
+                 `cargo intermezzo test`",
             ));
         }
         let overlays = Overlays::ready(compiler)?;
@@ -101,6 +96,18 @@ impl Unmodified {
         }
         Ok(variables)
     }
+}
+
+/// `true` if a project is intermezzo, as cargo knows it.
+fn is_intermezzo(project: &Value) -> bool {
+    let own = project["workspace_members"].as_array();
+    let packages = project["packages"].as_array();
+    let is_own = |package: &&Value| own.is_some_and(|own| own.contains(&package["id"]));
+    packages.is_some_and(|all| {
+        all.iter()
+            .filter(is_own)
+            .any(|package| package["name"] == "intermezzo")
+    })
 }
 
 /// Returns what cargo knows of a project on this target: these arguments name it.

@@ -6,20 +6,17 @@
 use crate::problem::Problem;
 use object::read::archive::ArchiveFile;
 use object::{
-    Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolKind, SymbolSection, elf,
+    BinaryFormat, Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolKind,
+    SymbolSection, elf,
 };
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The file beside the overlays with the names of the statics that are not the project's.
 const OTHERS: &str = "statics";
 
-/// The extension of the file with the statics of a test binary; `overlays/test.rs` reads it.
-const STATICS: &str = "intermezzo-statics";
-
-/// Writes the names of the statics in these directories' libraries, for [`note`].
+/// Writes the names of the statics in these directories' libraries, for [`lines`].
 pub(super) fn list_others(directory: &Path, libraries: &[PathBuf]) -> Result<(), Problem> {
     let mut names: Vec<String> = Vec::new();
     for directory in libraries {
@@ -52,20 +49,22 @@ fn statics_of_library(bytes: &[u8]) -> object::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Writes the addresses of the project's statics in this test binary into a file beside it. Without that file its
-/// statics are not restored, and the report says so.
-pub(super) fn note(binary: &Path, overlays: &Path) {
-    let file = binary.with_extension(STATICS);
-    // Of an earlier build.
-    let _ = fs::remove_file(&file);
-    if let (Ok(bytes), Ok(others)) = (fs::read(binary), fs::read_to_string(overlays.join(OTHERS)))
-        && let Ok(parsed) = object::File::parse(&*bytes)
-    {
-        let _ = fs::write(file, list(&parsed, &others.lines().collect()));
-    }
+/// Returns lines about the project's statics in this test binary, for the overlay of `test`: the word `statics`, and for
+/// each `static`, its address in the file and its size, in hexadecimal. If they cannot be found there is no line: they are
+/// not restored then, and the report says so.
+pub(super) fn lines(binary: &Path, overlays: &Path) -> String {
+    let found = || -> Option<String> {
+        let (bytes, others) = (
+            fs::read(binary).ok()?,
+            fs::read_to_string(overlays.join(OTHERS)).ok()?,
+        );
+        let parsed = object::File::parse(&*bytes).ok()?;
+        (parsed.format() == BinaryFormat::Elf).then(|| list(&parsed, &others.lines().collect()))
+    };
+    found().unwrap_or_default()
 }
 
-/// Returns a line for each static with another name than these: its address in the file and its size, in hexadecimal.
+/// Returns the lines for the statics with other names than these.
 fn list(file: &object::File<'_>, others: &HashSet<&str>) -> String {
     let mut ranges: Vec<(u64, u64)> = statics(file)
         .filter(|(name, _)| !others.contains(without_suffix(name)))
@@ -73,13 +72,10 @@ fn list(file: &object::File<'_>, others: &HashSet<&str>) -> String {
         .collect();
     ranges.sort_unstable();
     ranges.dedup();
-    ranges
+    let lines = ranges
         .into_iter()
-        .fold(String::new(), |mut text, (address, size)| {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{address:x} {size:x}");
-            text
-        })
+        .map(|(address, size)| format!("static {address:x} {size:x}\n"));
+    std::iter::once("statics\n".to_owned()).chain(lines).collect()
 }
 
 /// Returns the statics of Rust code that can change: the name of each, its address, and its size.

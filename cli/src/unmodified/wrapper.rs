@@ -6,18 +6,19 @@ use crate::output;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// The extension of the file with a program's name; `overlays/test.rs` reads it.
-const PROGRAM: &str = "intermezzo-program";
+/// The extension of the file about a test binary; `overlays/test.rs` reads it.
+const NOTES: &str = "intermezzo";
 
 /// Runs the compiler, if this is a call of it; otherwise returns `None`.
 pub(crate) fn run() -> Option<ExitCode> {
     let directory = PathBuf::from(env::var_os(OVERLAYS)?);
     let mut arguments = env::args_os().skip(1);
     let compiler = arguments.next().filter(|path| is_compiler(path))?;
-    let arguments: Vec<OsString> = arguments.collect();
+    let mut arguments: Vec<OsString> = arguments.collect();
     let mut command = match env::var_os(NEXT_WRAPPER) {
         Some(wrapper) => {
             let mut command = Command::new(wrapper);
@@ -27,15 +28,22 @@ pub(crate) fn run() -> Option<ExitCode> {
         None => Command::new(compiler),
     };
     let additional = additional(&arguments, &directory);
-    let test_binary = test_binary(&arguments).filter(|_| !additional.is_empty());
-    if let Some(binary) = &test_binary {
-        note_program(binary);
+    if !additional.is_empty()
+        && let Some(ours) = Ours::of(&arguments)
+        && let Err(error) = ours.replace(&mut arguments, &directory)
+    {
+        output::complain(&format!(
+            "error: cannot write into {} ({error}): set INTERMEZZO_CACHE to a directory that can be written",
+            directory.display()
+        ));
+        return Some(ExitCode::FAILURE);
     }
+    let test_binary = test_binary(&arguments).filter(|_| !additional.is_empty());
     let status = command.args(&arguments).args(additional).status();
     if let (Some(binary), Ok(status)) = (&test_binary, &status)
         && status.success()
     {
-        statics::note(binary, &directory);
+        note(binary, &arguments, &directory);
     }
     Some(match status {
         Ok(status) => ExitCode::from(
@@ -128,11 +136,84 @@ fn test_binary(arguments: &[OsString]) -> Option<PathBuf> {
     is_test.then_some(Path::new(value("--out-dir")?).join(file))
 }
 
-/// Writes the name of the binary or example that is tested into a file beside the test binary, which is not told.
-fn note_program(binary: &Path) {
-    if let Some(program) = env::var_os("CARGO_BIN_NAME") {
-        // Without it, a replay does not find the test.
-        let _ = fs::write(binary.with_extension(PROGRAM), program.as_encoded_bytes());
+/// Writes what the overlay of `test` must know of a test binary into a file beside it: a line begins with a word that says
+/// what it is.
+fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
+    let mut notes = String::new();
+    if let Ok(program) = env::var("CARGO_BIN_NAME") {
+        notes.push_str(&format!("program {program}\n"));
+    }
+    if uses_intermezzo(arguments) {
+        notes.push_str("uses-intermezzo\n");
+    }
+    notes.push_str(&statics::lines(binary, overlays));
+    // Without it, a replay does not find the test of a program, and statics are not restored, which the report says.
+    let _ = fs::write(binary.with_extension(NOTES), notes);
+}
+
+/// `true` if the crate names intermezzo among its dependencies. Its tests say themselves what is explored.
+fn uses_intermezzo(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|argument| {
+        let path = argument.to_str().and_then(|text| text.split_once('='));
+        let file = path.and_then(|(_, path)| Path::new(path).file_name()?.to_str());
+        file.is_some_and(|file| file.starts_with("libintermezzo-"))
+    })
+}
+
+/// A crate of ours in the project's graph: it becomes another name of the one that is laid over std, so that the tests
+/// and what they test share one engine.
+struct Ours {
+    /// The place of its source among the arguments.
+    source: usize,
+    /// The path of what it stands for; `None` if nothing of it is used.
+    stands_for: Option<&'static str>,
+}
+
+impl Ours {
+    /// Returns the crate that is to be compiled, if it is one of ours, for the project's own target.
+    fn of(arguments: &[OsString]) -> Option<Ours> {
+        let package = env::var("CARGO_PKG_NAME").ok()?;
+        let stands_for = match package.as_str() {
+            "intermezzo" => Some("std::__intermezzo"),
+            "intermezzo-sdk" => Some("std::__intermezzo::sdk"),
+            "intermezzo-monitors" => Some("std::__intermezzo::monitors"),
+            "intermezzo-refinement" => Some("std::__intermezzo::refinement"),
+            "intermezzo-breakpoint"
+            | "intermezzo-engine"
+            | "intermezzo-lookalikes"
+            | "intermezzo-search"
+            | "intermezzo-explorer" => None,
+            _ => return None,
+        };
+        let is_source = |argument: &OsString| {
+            Path::new(argument)
+                .extension()
+                .is_some_and(|extension| extension == "rs")
+        };
+        let source = arguments.iter().position(is_source)?;
+        let is_library = arguments
+            .windows(2)
+            .any(|pair| pair[0] == "--crate-type" && pair[1] == "lib");
+        is_library.then_some(Ours { source, stands_for })
+    }
+
+    /// Has this compiled instead of the crate's source.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    fn replace(self, arguments: &mut [OsString], overlays: &Path) -> io::Result<()> {
+        let name = self
+            .stands_for
+            .map_or("nothing".to_owned(), |path| path.replace("::", "-"));
+        let items = self.stands_for.map(|path| format!("pub use {path}::*;\n"));
+        let text = format!("#![allow(warnings)]\n{}", items.unwrap_or_default());
+        let file = overlays.join(format!("{name}.rs"));
+        // Others may be compiling it at the same time.
+        if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
+            fs::write(&file, text)?;
+        }
+        arguments[self.source] = file.into_os_string();
+        Ok(())
     }
 }
 

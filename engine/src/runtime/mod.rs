@@ -80,7 +80,7 @@ pub use naming::{site_name, var_identity};
 pub use object::{Body, Identity, Object};
 pub use outcome::{Abnormal, AwaitedVar, Capped, ExecutionOutcome, FailureContext, Unlike, Waiting};
 pub use scope::Scoping;
-pub use statics::{are_statics_restored, keep_statics};
+pub use statics::{are_statics_restored, is_laid_over_std, keep_statics, lay_over_std};
 pub use stop::{PanicNote, Stop};
 pub use task_api::LATE;
 pub use watchdog::{Doing, Hang};

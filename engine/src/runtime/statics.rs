@@ -7,6 +7,21 @@
 use super::image::writable_parts_of_program;
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// `true` if the look-alikes are laid over std in this program.
+static LAID_OVER_STD: AtomicBool = AtomicBool::new(false);
+
+/// Notes that the look-alikes are laid over std in this program, so that all of it is under test: what was written for
+/// intermezzo, and what was not.
+pub fn lay_over_std() {
+    LAID_OVER_STD.store(true, Relaxed);
+}
+
+/// `true` if the look-alikes are laid over std in this program.
+pub fn is_laid_over_std() -> bool {
+    LAID_OVER_STD.load(Relaxed)
+}
 
 /// The statics of the process that are restored.
 static KEPT: OnceLock<Vec<Part>> = OnceLock::new();

@@ -69,24 +69,28 @@ pub struct TestBinary {
 
 impl TestBinary {
     /// The beginning of the target of a test that was not written for intermezzo.
-    const UNMODIFIED: &str = "unmodified ";
+    const UNMODIFIED: &str = "unmodified";
 
     /// Returns the same binary, for a test that was not written for intermezzo.
     pub fn unmodified(mut self) -> TestBinary {
-        self.target.insert_str(0, TestBinary::UNMODIFIED);
+        if !self.is_unmodified() {
+            self.target = format!("{} {}", TestBinary::UNMODIFIED, self.target);
+            self.target.truncate(self.target.trim_end().len());
+        }
         self
     }
 
     /// Returns `true` if its tests were not written for intermezzo.
     pub fn is_unmodified(&self) -> bool {
-        self.target.starts_with(TestBinary::UNMODIFIED)
+        self.cargo_target().len() < self.target.len()
     }
 
     /// Returns the target as cargo has it.
     pub fn cargo_target(&self) -> &str {
-        self.target
-            .strip_prefix(TestBinary::UNMODIFIED)
-            .unwrap_or(&self.target)
+        match self.target.split_once(' ').unwrap_or((&self.target, "")) {
+            (TestBinary::UNMODIFIED, target) => target,
+            _ => &self.target,
+        }
     }
 
     /// Returns `true` if neither is known.
@@ -97,7 +101,12 @@ impl TestBinary {
     /// Returns `true` unless both are known and differ.
     fn may_be(&self, other: &TestBinary) -> bool {
         let agree = |one: &str, other: &str| one.is_empty() || other.is_empty() || one == other;
-        agree(&self.package, &other.package) && agree(&self.target, &other.target)
+        let of_one_kind = self.target.is_empty()
+            || other.target.is_empty()
+            || self.is_unmodified() == other.is_unmodified();
+        of_one_kind
+            && agree(&self.package, &other.package)
+            && agree(self.cargo_target(), other.cargo_target())
     }
 }
 

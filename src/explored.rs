@@ -2,6 +2,9 @@
 
 #[doc(hidden)]
 pub use intermezzo_explorer::foreign;
+#[cfg(feature = "unmodified")]
+#[doc(hidden)]
+pub use intermezzo_explorer::{set_statics_restored, statics_are_restored};
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,

@@ -48,6 +48,9 @@ pub mod trace {
 pub use intermezzo_breakpoint as breakpoint;
 #[doc(hidden)]
 pub use intermezzo_engine::foreign;
+#[cfg(feature = "unmodified")]
+#[doc(hidden)]
+pub use intermezzo_engine::runtime::{set_statics_restored, statics_are_restored};
 
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
 pub use explore::{Explorer, Strategy};

@@ -301,7 +301,10 @@ mod tests {
                     let key = Key(address | if random.random() { Key::POINTER } else { 0 });
                     assert_eq!(table.find(key, epoch), map.get(&key.0).copied(), "seed {seed}");
                     let at_home = table.find_at_home(key, epoch);
-                    assert!(at_home.is_none() || at_home == map.get(&key.0).copied(), "seed {seed}");
+                    assert!(
+                        at_home.is_none() || at_home == map.get(&key.0).copied(),
+                        "seed {seed}"
+                    );
                     if let std::collections::hash_map::Entry::Vacant(entry) = map.entry(key.0) {
                         let var = table.used as u32;
                         entry.insert(var);

@@ -65,10 +65,8 @@ fn statics_are_used_in_place() {
             });
             BY_ADDRESS.fetch_add(1, SeqCst);
             // SAFETY: another task runs only at a schedule point.
-            assert!(
-                [6, 7].contains(unsafe { &*BY_ADDRESS.as_ptr() }),
-                "it has no replica"
-            );
+            let in_place = unsafe { *BY_ADDRESS.as_ptr() };
+            assert!([6, 7].contains(&in_place), "it has no replica");
             EMBEDDED.fetch_add(1, SeqCst);
             *LOCK.lock().unwrap() += 1;
             other.join().unwrap();

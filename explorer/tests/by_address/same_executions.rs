@@ -112,7 +112,6 @@ fn both_identities_give_the_same_executions() {
     });
     for (even, odd) in even.into_iter().zip(odd) {
         let (executions, failures) = (even.0 + odd.0, even.1 + odd.1);
-        println!("{executions} executions, {failures} failures");
         assert!(
             programs < PROGRAMS || executions > 10_000 && failures > 10,
             "a place is hardly tested: {executions} executions, {failures} failures"

@@ -9,6 +9,7 @@
 
 use super::{Atomic, Primitive};
 use intermezzo_engine::runtime::ByAddress;
+use std::mem::ManuallyDrop;
 use std::sync::atomic as std_atomic;
 
 /// `std::sync::atomic::AtomicBool`
@@ -55,11 +56,10 @@ impl<T: Primitive, A> Atomic<T, ByAddress<A>> {
     /// Returns the value.
     #[inline]
     pub const fn into_inner(self) -> T {
-        // SAFETY: it is the atomic's own value, which is copied.
-        let value = unsafe { *self.as_ptr() };
-        // A generic type might have a destructor that no constant can run. This one has none.
-        std::mem::forget(self);
-        value
+        // A generic type might have a destructor, which a constant cannot run. This one has none.
+        let atomic = ManuallyDrop::new(self);
+        // SAFETY: an atomic of this kind has the layout of its value.
+        unsafe { *(&raw const atomic).cast() }
     }
 
     /// Returns a pointer to the value.

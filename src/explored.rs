@@ -3,6 +3,9 @@
 #[doc(hidden)]
 pub use intermezzo_explorer::foreign;
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
+#[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub use intermezzo_explorer::unmodified;
 pub use intermezzo_explorer::{
     Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
     Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, ExploreError, Explorer,
@@ -20,9 +23,6 @@ pub use intermezzo_explorer::{
 pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
 };
-#[cfg(feature = "unmodified")]
-#[doc(hidden)]
-pub use intermezzo_explorer::{set_statics_restored, statics_are_restored};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Refinement checks: concurrent objects against their sequential behaviour.

@@ -48,9 +48,13 @@ pub mod trace {
 pub use intermezzo_breakpoint as breakpoint;
 #[doc(hidden)]
 pub use intermezzo_engine::foreign;
-#[cfg(feature = "unmodified")]
+
+/// The functions for the overlays of std that are no look-alikes.
 #[doc(hidden)]
-pub use intermezzo_engine::runtime::{set_statics_restored, statics_are_restored};
+#[cfg(feature = "unmodified")]
+pub mod unmodified {
+    pub use intermezzo_engine::runtime::{set_statics_restored, statics_are_restored};
+}
 
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
 pub use explore::{Explorer, Strategy};

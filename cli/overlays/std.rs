@@ -25,10 +25,11 @@ pub mod sync {
         pub use ::std::sync::atomic::*;
         #[allow(deprecated)]
         pub use intermezzo::sync::atomic::spin_loop_hint;
-        pub use intermezzo::sync::atomic::{
+        pub use intermezzo::sync::atomic::by_address::{
             AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16,
-            AtomicU32, AtomicU64, AtomicUsize, fence,
+            AtomicU32, AtomicU64, AtomicUsize,
         };
+        pub use intermezzo::sync::atomic::fence;
 
         macro_rules! initial {
             ($($name:ident: $atomic:ident = $value:literal;)*) => {$(

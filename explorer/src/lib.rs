@@ -49,6 +49,13 @@ pub use intermezzo_breakpoint as breakpoint;
 #[doc(hidden)]
 pub use intermezzo_engine::foreign;
 
+/// The functions for the overlays of std that are no look-alikes.
+#[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub mod unmodified {
+    pub use intermezzo_engine::runtime::{set_statics_restored, statics_are_restored};
+}
+
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
 pub use explore::{Explorer, Strategy};
 pub use intermezzo_engine::environment::Environment;

@@ -16,7 +16,7 @@
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
 use intermezzo_engine::runtime::{
-    Body, DataAccess, Does, Engine, Gates, Identity, Object, Owner, Site, VarKind,
+    Body, DataAccess, Does, EmbeddedIdentity, Engine, Gates, Object, Owner, Site, VarKind,
 };
 use std::cmp::Ordering;
 use std::fmt;
@@ -28,12 +28,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// as std's may.
 struct CellId(AtomicU64);
 
-impl Identity for CellId {
+impl EmbeddedIdentity for CellId {
     #[allow(
         clippy::declare_interior_mutable_const,
         reason = "each use makes an identity of its own"
     )]
-    const UNUSED: CellId = CellId(AtomicU64::UNUSED);
+    const UNUSED: CellId = CellId(<AtomicU64 as EmbeddedIdentity>::UNUSED);
     #[inline(always)]
     fn word(&self) -> &AtomicU64 {
         &self.0

@@ -155,7 +155,7 @@ fn dependency() -> String {
         _ => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
     };
     // A test is explored however its crate is built.
-    format!("{{ {source}, features = [\"explore-in-release\"] }}")
+    format!("{{ {source}, features = [\"explore-in-release\", \"unmodified\"] }}")
 }
 
 /// Returns the directory of all overlays.

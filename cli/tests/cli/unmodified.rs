@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const LIBRARY: &str = r#"
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -70,6 +70,19 @@ mod tests {
         NAME.set("me".to_owned()).unwrap();
         TABLE.lock().unwrap().push(1);
         assert_eq!((task.join().unwrap(), TABLE.lock().unwrap().len()), (1, 1));
+    }
+
+    #[test]
+    fn atomics_have_the_layout_of_std() {
+        const _: () = assert!(size_of::<[AtomicPtr<u8>; 3]>() == 3 * size_of::<usize>());
+        let halves = Arc::new(unsafe { std::mem::transmute::<u64, [AtomicU32; 2]>(0) });
+        let other = thread::spawn({
+            let halves = halves.clone();
+            move || unsafe { AtomicU32::from_ptr(halves[1].as_ptr()) }.fetch_add(1, SeqCst)
+        });
+        halves[1].fetch_add(1, SeqCst);
+        other.join().unwrap();
+        assert_eq!(halves[1].load(SeqCst), 2);
     }
 
     #[test]
@@ -163,6 +176,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::statics_are_fresh", "pass"),
         ("ordinary::tests::a_message_comes", "pass"),
         ("ordinary::tests::it_panics", "pass"),
+        ("ordinary::tests::atomics_have_the_layout_of_std", "pass"),
         ("ordinary::tests::a_thread_is_left", "pass"),
         ("ordinary::tests::a_wait_is_long_enough", "pass"),
         ("ordinary::tests::types_are_inferred", "pass"),

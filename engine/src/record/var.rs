@@ -78,6 +78,8 @@ impl VarKind {
 /// A variable in the current execution.
 pub struct Var {
     pub kind: VarKind,
+    /// `true` if its values are addresses, which differ between processes and are not shown.
+    pub(crate) holds_address: bool,
     /// The open gates, now and at first.
     pub gates: Gates,
     pub initial: Gates,
@@ -119,6 +121,7 @@ impl Vars {
         if at == self.list.len() {
             self.list.push(Var {
                 kind,
+                holds_address: kind == VarKind::Pointer,
                 gates,
                 initial: gates,
                 watchers: TaskSet::default(),
@@ -131,6 +134,7 @@ impl Vars {
         } else {
             let var = &mut self.list[at];
             var.kind = kind;
+            var.holds_address = kind == VarKind::Pointer;
             (var.gates, var.initial) = (gates, gates);
             var.watchers.clear();
             var.first_user = first_user;

@@ -3,7 +3,7 @@
 use super::naming::{site_name, task_name, var_name};
 use super::{FailureContext, Runtime, Waiting};
 use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
-use crate::record::{Event, NO_TASK, Status, VarKind};
+use crate::record::{Event, NO_TASK, Status};
 use crate::strategy::Operation;
 use intermezzo_sdk::{Deed, EventId, MemoryOrder, SyncVar, SyncVarOp, TaskId};
 
@@ -23,8 +23,8 @@ impl Runtime {
         present.map(operation).collect()
     }
 
-    fn is_pointer(&self, var: u32) -> bool {
-        (var as usize) < self.objects.vars.count() && self.objects.vars[var].kind == VarKind::Pointer
+    fn holds_address(&self, var: u32) -> bool {
+        (var as usize) < self.objects.vars.count() && self.objects.vars[var].holds_address
     }
 
     /// Returns the description of the execution.
@@ -84,7 +84,7 @@ impl Runtime {
         // Addresses differ between processes, so they are numbered in order of appearance.
         let mut addresses: Vec<u64> = vec![0];
         let mut plain = |event: &Event, value: u64| {
-            if !self.is_pointer(event.var) {
+            if !self.holds_address(event.var) {
                 return value;
             }
             let known = addresses.iter().position(|&address| address == value);

@@ -10,6 +10,21 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// `true` if the front end restores the memory of statics before each execution.
+static RESTORED: AtomicBool = AtomicBool::new(false);
+
+/// Notes that the front end restores the bytes of all statics before each execution, from now on and as long as the
+/// process lives. So a static is an object in place, and executions run one at a time.
+pub fn set_statics_restored() {
+    RESTORED.store(true, Relaxed);
+}
+
+/// Returns `true` if the front end restores the bytes of all statics before each execution.
+pub fn statics_are_restored() -> bool {
+    RESTORED.load(Relaxed)
+}
 
 /// The file of this process's program.
 const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -28,10 +43,29 @@ struct Segment {
 
 /// Returns `true` if the bytes at this address are those of a static, as the compiler made it.
 pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
+    let Some(segment) = segment_of(address) else {
+        return false;
+    };
+    let initial = initial_bytes(segment, address - segment.addresses.start, bytes.len());
+    // If the bytes cannot be compared, the object is assumed to be an initial static, which is most likely.
+    initial.is_none_or(|initial| {
+        (0..bytes.len())
+            .step_by(WORD)
+            .all(|at| word_is_initial(address, at, bytes, &initial))
+    })
+}
+
+/// Returns `true` if this is an address in a static, as the compiler made it or not.
+pub(super) fn is_in_static(address: usize) -> bool {
+    segment_of(address).is_some()
+}
+
+/// Returns the writable segment with this address.
+fn segment_of(address: usize) -> Option<&'static Segment> {
     // Every object is looked up once in each execution, and most are near the last one.
     let (begin, end) = GAP.get();
     if (begin..end).contains(&address) {
-        return false;
+        return None;
     }
     let segments = writable_segments();
     let after = segments.partition_point(|segment| segment.addresses.start <= address);
@@ -43,16 +77,9 @@ pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bo
             .get(after)
             .map_or(usize::MAX, |next| next.addresses.start);
         GAP.set((before, next));
-        return false;
+        return None;
     }
-    let segment = segments[after - 1];
-    let initial = initial_bytes(segment, address - segment.addresses.start, bytes.len());
-    // If the bytes cannot be compared, the object is assumed to be an initial static, which is most likely.
-    initial.is_none_or(|initial| {
-        (0..bytes.len())
-            .step_by(WORD)
-            .all(|at| word_is_initial(address, at, bytes, &initial))
-    })
+    Some(segments[after - 1])
 }
 
 thread_local! {

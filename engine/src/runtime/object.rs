@@ -11,8 +11,12 @@
 //!   state would leak from one execution to the next.
 //!
 //! An object's address and its bytes show whether it is static: see `image.rs`.
+//!
+//! If the front end restores statics before each execution, there are no replicas: a static is an object in place.
+//!
+//! An identity is a word in the object, or, if the object has no room for that, its address: see `by_address.rs`.
 
-use super::image::is_initial_static;
+use super::image::{is_in_static, is_initial_static, statics_are_restored};
 use super::{Engine, Runtime};
 use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
 use crate::site::Site;
@@ -70,8 +74,26 @@ pub trait Body {
     fn gates(&self) -> Gates;
 }
 
-/// The word that identifies an object to the engine; it may need cleanup when the object is dropped.
-pub trait Identity {
+/// The part of an object that identifies it to the engine; it may need cleanup when the object is dropped.
+pub trait Identity: Sized {
+    /// The identity of an object never used.
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each use makes an identity of its own"
+    )]
+    const UNUSED: Self;
+    /// Returns the word that it is, unless the object is identified by its address.
+    fn word(&self) -> Option<&AtomicU64>;
+    /// Returns the variable of an object, if it was used in this execution and the variable is found at once.
+    fn var_of<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32>;
+    /// Returns the variable of an object that is not found at once.
+    fn find<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32>;
+    /// Makes this the variable of an object that has none in this execution.
+    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32);
+}
+
+/// An identity that is a word in the object, and moves with it.
+pub trait EmbeddedIdentity: Sized {
     /// The identity of an object never used.
     #[allow(
         clippy::declare_interior_mutable_const,
@@ -82,17 +104,54 @@ pub trait Identity {
     fn word(&self) -> &AtomicU64;
 }
 
-impl Identity for AtomicU64 {
-    const UNUSED: AtomicU64 = AtomicU64::new(UNUSED);
+impl<I: EmbeddedIdentity> Identity for I {
+    const UNUSED: I = <I as EmbeddedIdentity>::UNUSED;
+    #[inline(always)]
+    fn word(&self) -> Option<&AtomicU64> {
+        Some(EmbeddedIdentity::word(self))
+    }
+    #[inline(always)]
+    fn var_of<B: Body + ?Sized>(object: &Object<B, I>, engine: Engine) -> Option<u32> {
+        let id = EmbeddedIdentity::word(&object.id).load(Relaxed);
+        if id >> VAR_BITS == engine.epoch() {
+            Some((id & ((1 << VAR_BITS) - 1)) as u32)
+        } else {
+            None
+        }
+    }
+    fn find<B: Body + ?Sized>(_: &Object<B, I>, _: Engine) -> Option<u32> {
+        None
+    }
+    fn bind<B: Body + ?Sized>(object: &Object<B, I>, engine: Engine, var: u32) {
+        let id = engine.epoch() << VAR_BITS | u64::from(var);
+        EmbeddedIdentity::word(&object.id).store(id, Relaxed);
+    }
+}
+
+/// The identity that most objects have.
+pub type Embedded = AtomicU64;
+
+impl EmbeddedIdentity for Embedded {
+    const UNUSED: Embedded = AtomicU64::new(UNUSED);
     #[inline(always)]
     fn word(&self) -> &AtomicU64 {
         self
     }
 }
 
+/// The past of an object that the current execution has not used.
+enum Past {
+    /// The execution created it; or it is a static that was restored.
+    None,
+    /// It is a static as the compiler made it.
+    Static,
+    /// It was used before the execution began.
+    Used,
+}
+
 /// A look-alike's identity and state.
 #[repr(C)]
-pub struct Object<B: ?Sized, I = AtomicU64> {
+pub struct Object<B: ?Sized, I = Embedded> {
     id: I,
     body: UnsafeCell<B>,
 }
@@ -113,21 +172,21 @@ impl<B, I: Identity> Object<B, I> {
 }
 
 impl<B: ?Sized, I: Identity> Object<B, I> {
-    /// Returns the object's variable, if it was used in this execution. A static's variable does not count.
-    pub fn known(&self, engine: Engine) -> Option<u32> {
-        engine.var_of(self.id.word())
-    }
-
-    /// Returns `true` if it was never used, and is not static.
+    /// Returns `true` if it was never used, and is not static. An object that is identified by its address may have
+    /// been used in this execution.
     pub fn is_unused(&self) -> bool {
-        self.id.word().load(Relaxed) == UNUSED && !self.is_initial_static()
+        match self.id.word() {
+            Some(word) if statics_are_restored() => word.load(Relaxed) == UNUSED,
+            _ => matches!(self.past(), Past::None),
+        }
     }
 
     /// Returns the body of an object that is not shared.
     pub fn get_mut(&mut self) -> *mut B {
+        // Only a static needs looking up, and a `&mut` of a static comes from `static mut` or a leak.
+        let may_be_static = (self.id.word()).is_none_or(|word| word.load(Relaxed) == STATIC);
         match Engine::current() {
-            // Only a static needs looking up, and a `&mut` of a static comes from `static mut` or a leak.
-            Some(engine) if self.id.word().load(Relaxed) == STATIC => engine
+            Some(engine) if may_be_static => engine
                 .with(|rt| rt.objects.statics.replica_at(self.address()))
                 .map_or(self.body.get(), |replica| self.moved_to(replica)),
             _ => self.body.get(),
@@ -137,32 +196,71 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     /// Returns the body, for use as std would outside any execution.
     #[inline]
     pub fn outside(&self) -> *mut B {
-        match self.id.word().load(Relaxed) {
-            UNUSED => self.first_use_outside(),
-            STATIC | OUTSIDE => {}
-            // It belongs to an execution that has ended, or this thread does not belong to it.
-            id => super::watchdog::touched(id >> VAR_BITS),
+        match self.id.word() {
+            Some(word) => match word.load(Relaxed) {
+                UNUSED => self.first_use_outside(),
+                STATIC | OUTSIDE => {}
+                // It belongs to an execution that has ended, or this thread does not belong to it.
+                id => super::watchdog::touched(id >> VAR_BITS),
+            },
+            None => self.first_use_outside(),
         }
         self.body.get()
     }
 
+    /// Notes the first use outside any execution; each use, if the object is identified by its address.
     #[cold]
     fn first_use_outside(&self) {
-        if self.is_initial_static() {
-            remember(self.address(), self.body_bytes());
-            self.id.word().store(STATIC, Relaxed);
-        } else {
-            self.id.word().store(OUTSIDE, Relaxed);
+        let id = match self.past() {
+            Past::Static => {
+                remember(self.address(), self.body_bytes());
+                STATIC
+            }
+            Past::None | Past::Used => OUTSIDE,
+        };
+        if let Some(word) = self.id.word() {
+            word.store(id, Relaxed);
+        }
+    }
+
+    /// Returns the past of an object that this execution has not used.
+    fn past(&self) -> Past {
+        let id = self.id.word().map_or(UNUSED, |word| word.load(Relaxed));
+        match id {
+            // What was done to it outside is undone, or is a part of its initial value. The word itself may say so
+            // still: it is restored, too, to its value when the front end began to restore.
+            STATIC if statics_are_restored() => Past::None,
+            OUTSIDE if statics_are_restored() && is_in_static(self.body_address()) => Past::None,
+            UNUSED if statics_are_restored() => Past::None,
+            STATIC => Past::Static,
+            UNUSED if self.is_initial_static() => Past::Static,
+            UNUSED => Past::None,
+            _ => Past::Used,
         }
     }
 
     /// Returns `true` if it is a static as the compiler made it.
     fn is_initial_static(&self) -> bool {
-        is_initial_static(self.body.get().cast::<u8>().addr(), self.body_bytes())
+        let address = self.body_address();
+        // An object without a word is known as a static by the bytes that it had.
+        let is_known = || self.id.word().is_none() && is_in_static(address) && is_remembered(self.address());
+        is_known() || is_initial_static(address, self.body_bytes())
     }
 
     fn address(&self) -> usize {
         std::ptr::from_ref(self).cast::<u8>().addr()
+    }
+
+    /// Returns the body in place: that of a static may be another one in the execution.
+    #[inline]
+    pub const fn body_in_place(&self) -> *mut B {
+        self.body.get()
+    }
+
+    /// Returns the address of the body in place.
+    #[inline(always)]
+    pub fn body_address(&self) -> usize {
+        self.body.get().cast::<u8>().addr()
     }
 
     fn body_bytes(&self) -> &[MaybeUninit<u8>] {
@@ -218,25 +316,37 @@ impl Engine {
 }
 
 impl<B: Body + ?Sized, I: Identity> Object<B, I> {
+    /// Returns the object's variable, if it was used in this execution. A static's variable does not count, if the
+    /// static has a replica.
+    pub fn known(&self, engine: Engine) -> Option<u32> {
+        I::var_of(self, engine).or_else(|| I::find(self, engine))
+    }
+
     /// Returns the object's variable in the current execution, and its body there.
     #[inline(always)]
     pub fn inside(&self, engine: Engine, site: Site) -> (u32, *mut B) {
-        let id = self.id.word().load(Relaxed);
-        if id >> VAR_BITS == engine.epoch() {
-            return ((id & ((1 << VAR_BITS) - 1)) as u32, self.body.get());
+        if let Some(var) = I::var_of(self, engine) {
+            return (var, self.body.get());
         }
-        self.first_use(engine, id, site)
+        self.first_use(engine, site)
     }
 
     #[inline(never)]
-    fn first_use(&self, engine: Engine, id: u64, site: Site) -> (u32, *mut B) {
-        if id == STATIC || (id == UNUSED && self.is_initial_static()) {
+    fn first_use(&self, engine: Engine, site: Site) -> (u32, *mut B) {
+        if let Some(var) = I::find(self, engine) {
+            return (var, self.body.get());
+        }
+        if let Some(known) = self.replica(engine, site) {
+            return known;
+        }
+        let past = self.past();
+        if let Past::Static = past {
             return self.first_use_of_static(engine, site);
         }
         if engine.in_teardown() {
             return (engine.with(|rt| rt.nameless(B::KIND)), self.body.get());
         }
-        if id != UNUSED {
+        if let Past::Used = past {
             engine.misuse(format!(
                 "the {} used at {site} was already used before this execution began: in an earlier execution, or \
                  outside the exploration. Create it inside the test, or make it a `static`, which is fresh in each execution",
@@ -249,7 +359,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         let body = self.body.get();
         // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
         let gates = unsafe { (*body).gates() };
-        let (address, size) = (body.cast::<u8>().addr(), self.body_bytes().len());
+        let (address, size) = (self.body_address(), self.body_bytes().len());
         let var = engine.with(|rt| {
             let var = rt.add_var_at(B::KIND, gates, site);
             if rt.monitors.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
@@ -257,20 +367,43 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
             }
             var
         });
-        self.id
-            .word()
-            .store(engine.epoch() << VAR_BITS | u64::from(var), Relaxed);
+        I::bind(self, engine, var);
         (var, body)
+    }
+
+    /// Returns a static's variable and the body of its replica, if it was used in this execution.
+    fn replica(&self, engine: Engine, site: Site) -> Option<(u32, *mut B)> {
+        // Only a static has a replica, and a word says which objects are statics.
+        if self.id.word().is_some_and(|word| word.load(Relaxed) != STATIC) {
+            return None;
+        }
+        let address = self.address();
+        let known = engine.with(|rt| rt.objects.statics.find(address, rt.objects.epoch()));
+        let (var, replica, size) = known?;
+        if size != self.body_bytes().len() {
+            self.is_of_two_sizes(engine, site);
+        }
+        Some((var, self.moved_to(replica)))
+    }
+
+    #[cold]
+    fn is_of_two_sizes(&self, engine: Engine, site: Site) -> ! {
+        engine.misuse(format!(
+            "the {} used at {site} is in a static, and of another size than the one used there before: an execution has \
+             a copy of each static, which is of one size",
+            B::KIND.name(),
+        ));
     }
 
     fn first_use_of_static(&self, engine: Engine, site: Site) -> (u32, *mut B) {
         let address = self.address();
-        let known = engine.with(|rt| rt.objects.statics.find(address, rt.objects.epoch()));
-        if let Some((var, replica)) = known {
-            return (var, self.moved_to(replica));
+        if let Some(word) = self.id.word() {
+            word.store(STATIC, Relaxed);
         }
-        self.id.word().store(STATIC, Relaxed);
         let initial = remember(address, self.body_bytes());
+        if initial.len() != self.body_bytes().len() {
+            self.is_of_two_sizes(engine, site);
+        }
         // SAFETY: the body lives as long as `self`.
         let align = unsafe { std::mem::align_of_val(&*self.body.get()) };
         let replica = engine.with(|rt| rt.objects.statics.place(address, initial, align));
@@ -366,11 +499,12 @@ pub(super) struct Statics {
 }
 
 impl Statics {
-    fn find(&self, address: usize, epoch: u64) -> Option<(u32, *mut u8)> {
+    /// Returns the static's variable, and its replica with the size of that.
+    fn find(&self, address: usize, epoch: u64) -> Option<(u32, *mut u8, usize)> {
         self.replicas
             .get(&address)
             .filter(|replica| replica.epoch == epoch)
-            .map(|replica| (replica.var, replica.memory))
+            .map(|replica| (replica.var, replica.memory, replica.layout.size()))
     }
 
     fn replica_at(&self, address: usize) -> Option<*mut u8> {
@@ -459,6 +593,12 @@ static INITIAL: Mutex<BTreeMap<usize, Bytes>> = Mutex::new(BTreeMap::new());
 
 /// Bytes of a value, some of which may be padding.
 type Bytes = &'static [MaybeUninit<u8>];
+
+/// Returns `true` if the initial bytes of a static at `address` are known.
+fn is_remembered(address: usize) -> bool {
+    let known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
+    known.contains_key(&address)
+}
 
 /// Returns the initial bytes of the static at `address`: the given ones, unless others are already known.
 fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> Bytes {

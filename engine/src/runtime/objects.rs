@@ -1,6 +1,7 @@
-//! The objects of an execution: its variables, the values of statics, and blocks of memory.
+//! The objects of an execution: its variables, those found by address, the values of statics, and blocks of memory.
 
 use super::blocks::Blocks;
+use super::by_address::ByAddressTable;
 use super::object::{Epochs, Statics};
 use crate::record::Vars;
 
@@ -10,6 +11,7 @@ pub(super) struct Objects {
     epoch: u64,
     epochs: Epochs,
     pub(super) vars: Vars,
+    pub(super) by_address: ByAddressTable,
     pub(super) statics: Statics,
     pub(super) blocks: Blocks,
 }
@@ -20,6 +22,7 @@ impl Objects {
             epoch: 0,
             epochs: Epochs::new(),
             vars: Vars::default(),
+            by_address: ByAddressTable::new(),
             statics: Statics::default(),
             blocks: Blocks::default(),
         }
@@ -29,6 +32,7 @@ impl Objects {
     pub(super) fn begin(&mut self) {
         self.epoch = self.epochs.next();
         self.vars.clear();
+        self.by_address.begin();
     }
 
     /// Returns the number of this execution, among all in the process.

@@ -31,7 +31,7 @@ use super::naming::{site_name, var_name};
 use super::outcome::AwaitedVar;
 use super::{Engine, LATE, Runtime, Stop};
 use crate::environment::Environment;
-use crate::record::{Access, Event, Pending, TaskSet, VarKind};
+use crate::record::{Access, Event, Pending, TaskSet};
 use crate::site::Site;
 use crate::trace::SoundReduction;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
@@ -475,7 +475,7 @@ impl Runtime {
             // An address differs between processes.
             value: awaited
                 .value
-                .filter(|_| self.objects.vars[awaited.var].kind != VarKind::Pointer),
+                .filter(|_| !self.objects.vars[awaited.var].holds_address),
             site: site_name(awaited.site),
         };
         awaited.iter().map(in_words).collect()

@@ -1,8 +1,11 @@
 //! `std::sync::atomic`: one generic type, with std's names as aliases.
 //!
 //! Not provided: `from_ptr`, because a controlled atomic is larger than its value, and everything that is not stable in
-//! std (such as 128 bits).
+//! std (such as 128 bits). For code that was not written for intermezzo, `by_address` has atomics with std's layout.
 
+#[cfg(feature = "unmodified")]
+#[doc(hidden)]
+pub mod by_address;
 mod ops;
 mod primitive;
 

@@ -5,13 +5,14 @@ use super::memory_order;
 use super::primitive::{Bitwise, Integer, Primitive};
 use intermezzo_engine::memory_model::MemoryOp;
 use intermezzo_engine::runtime::{
-    Access, Body, DataAccess, Does, Engine, Gates, Object, Owner, Site, VarKind,
+    Access, Body, DataAccess, Does, Embedded, Engine, Gates, Identity, Object, Owner, Site, VarKind,
 };
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::panic::RefUnwindSafe;
 use std::sync::atomic::Ordering;
 
+#[repr(transparent)]
 struct Value<T>(T);
 
 impl<T: Primitive> Body for Value<T> {
@@ -25,27 +26,30 @@ impl<T: Primitive> Body for Value<T> {
     }
 }
 
-/// An atomic value; std's names are aliases of this.
-pub struct Atomic<T> {
-    object: Object<Value<T>>,
+/// An atomic value; std's names are aliases of this. `I` is its identity.
+#[repr(transparent)]
+pub struct Atomic<T, I = Embedded> {
+    object: Object<Value<T>, I>,
 }
 
 // SAFETY: all shared access is atomic outside an exploration, and one task at a time inside. (A raw pointer
 // in an atomic is as `Send` and `Sync` as in std's `AtomicPtr`.)
-unsafe impl<T: Primitive> Send for Atomic<T> {}
+unsafe impl<T: Primitive, I: Identity + Send> Send for Atomic<T, I> {}
 // SAFETY: as above.
-unsafe impl<T: Primitive> Sync for Atomic<T> {}
-impl<T: Primitive> RefUnwindSafe for Atomic<T> {}
+unsafe impl<T: Primitive, I: Identity + Sync> Sync for Atomic<T, I> {}
+impl<T: Primitive, I: Identity> RefUnwindSafe for Atomic<T, I> {}
 
-impl<T> Atomic<T> {
+impl<T, I: Identity> Atomic<T, I> {
     /// Returns an atomic with this value.
     #[inline]
-    pub const fn new(value: T) -> Atomic<T> {
+    pub const fn new(value: T) -> Atomic<T, I> {
         Atomic {
             object: Object::new(Value(value)),
         }
     }
+}
 
+impl<T: Primitive> Atomic<T> {
     /// Returns the value.
     #[inline]
     #[track_caller]
@@ -59,20 +63,43 @@ impl<T> Atomic<T> {
         self.object.into_inner().0
     }
 
+    /// Returns a pointer to the value.
+    #[track_caller]
+    pub fn as_ptr(&self) -> *mut T {
+        let value = match Engine::current() {
+            Some(engine) => {
+                let (var, value) = self.object.inside(engine, Site::caller());
+                engine.lies_at(Owner::Atomic(var), value.addr(), size_of::<T>());
+                value
+            }
+            None => self.object.outside(),
+        };
+        value.cast()
+    }
+}
+
+impl<T, I: Identity> Atomic<T, I> {
+    /// Returns a pointer to the value where the atomic is: a static may have another value in the execution.
+    #[cfg(feature = "unmodified")]
+    #[inline]
+    pub(super) const fn value_in_place(&self) -> *mut T {
+        self.object.body_in_place().cast()
+    }
+}
+
+impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Publishes a non-atomic access to the value.
     #[inline]
     fn plain_access(&self, engine: Engine, var: u32, does: Does, site: Site) {
         engine.data_access(DataAccess {
             owner: Owner::Atomic(var),
-            address: self.object.outside().addr(),
+            address: self.object.body_address(),
             size: size_of::<T>(),
             does,
             site,
         });
     }
-}
 
-impl<T: Primitive> Atomic<T> {
     /// Returns the value of an atomic that is not shared.
     #[inline]
     #[track_caller]
@@ -179,21 +206,7 @@ mod by_model {
 
 // Loads and stores are inlined: a call would cost more than all else that they do here. Not in builds for debugging,
 // where the values of a load would lie in the frame of the test's own loop, and its rounds would look different.
-impl<T: Primitive> Atomic<T> {
-    /// Returns a pointer to the value.
-    #[track_caller]
-    pub fn as_ptr(&self) -> *mut T {
-        let value = match Engine::current() {
-            Some(engine) => {
-                let (var, value) = self.object.inside(engine, Site::caller());
-                engine.lies_at(Owner::Atomic(var), value.addr(), size_of::<T>());
-                value
-            }
-            None => self.object.outside(),
-        };
-        value.cast()
-    }
-
+impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Returns the address of the value, outside an exploration.
     #[inline]
     fn place(&self) -> *mut T {
@@ -446,7 +459,7 @@ impl<T: Primitive> Atomic<T> {
     }
 }
 
-impl<T: Integer> Atomic<T> {
+impl<T: Integer, I: Identity> Atomic<T, I> {
     /// Adds, wrapping, and returns the value before.
     #[inline]
     #[track_caller]
@@ -476,7 +489,7 @@ impl<T: Integer> Atomic<T> {
     }
 }
 
-impl<T: Bitwise> Atomic<T> {
+impl<T: Bitwise, I: Identity> Atomic<T, I> {
     /// Stores the bitwise and, and returns the value before.
     #[inline]
     #[track_caller]
@@ -506,7 +519,7 @@ impl<T: Bitwise> Atomic<T> {
     }
 }
 
-impl Atomic<bool> {
+impl<I: Identity> Atomic<bool, I> {
     /// Negates the value, and returns the value before.
     #[inline]
     #[track_caller]
@@ -515,7 +528,7 @@ impl Atomic<bool> {
     }
 }
 
-impl<T> Atomic<*mut T> {
+impl<T, I: Identity> Atomic<*mut T, I> {
     /// Adds this many elements, wrapping, and returns the pointer before.
     #[track_caller]
     pub fn fetch_ptr_add(&self, count: usize, order: Ordering) -> *mut T {
@@ -559,31 +572,31 @@ impl<T> Atomic<*mut T> {
     }
 }
 
-impl<T: Bitwise + Default> Default for Atomic<T> {
+impl<T: Bitwise + Default, I: Identity> Default for Atomic<T, I> {
     fn default() -> Self {
         Atomic::new(T::default())
     }
 }
 
-impl<T> Default for Atomic<*mut T> {
+impl<T, I: Identity> Default for Atomic<*mut T, I> {
     fn default() -> Self {
         Atomic::new(std::ptr::null_mut())
     }
 }
 
-impl<T: Primitive> From<T> for Atomic<T> {
+impl<T: Primitive, I: Identity> From<T> for Atomic<T, I> {
     fn from(value: T) -> Self {
         Atomic::new(value)
     }
 }
 
-impl<T: Primitive + fmt::Debug> fmt::Debug for Atomic<T> {
+impl<T: Primitive + fmt::Debug, I: Identity> fmt::Debug for Atomic<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.load(Ordering::Relaxed).fmt(f)
     }
 }
 
-impl<T> fmt::Pointer for Atomic<*mut T> {
+impl<T, I: Identity> fmt::Pointer for Atomic<*mut T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.load(Ordering::Relaxed).fmt(f)
     }

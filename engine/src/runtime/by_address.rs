@@ -1,0 +1,318 @@
+//! Objects that have no room for an identity: their variables are found by their addresses, in a table of the execution.
+//!
+//! Code that was not written for us relies on the layout of std's atomics: it transmutes them, takes them out of zeroed
+//! memory, or makes one of a pointer. So an object may have [`ByAddress`] as its identity, which takes no room. It is
+//! the same variable as every other object at its address, and another one wherever it is moved to:
+//!
+//! - **Memory that is used again** within an execution keeps its variable. This happens on stacks, because freed memory
+//!   of the heap is not given out again. The object there later has the name of the first one, and operations on the
+//!   two count as dependent, which is sound. A memory model offers the stores to the first one as well; a monitor of
+//!   plain memory may report a race with an access to it.
+//! - **Overlapping objects** are the same variable if they begin at the same address, whatever their sizes. Otherwise
+//!   they are different ones, and it is not seen that operations on them are dependent.
+//! - **An object that was carried into the execution** is not recognised.
+
+use super::object::{Body, Identity, Object};
+use super::{Engine, VarKind};
+use crate::record::VAR_BITS;
+use std::sync::atomic::AtomicU64;
+
+/// The identity of an object that has no room for one. It takes no room, and aligns the object as an `A`.
+pub struct ByAddress<A = ()>([A; 0]);
+
+impl<A> Identity for ByAddress<A> {
+    const UNUSED: ByAddress<A> = ByAddress([]);
+
+    #[inline(always)]
+    fn word(&self) -> Option<&AtomicU64> {
+        None
+    }
+
+    #[inline(always)]
+    fn var_of<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32> {
+        let key = Key::of(object);
+        engine.with(|rt| rt.objects.by_address.find_at_home(key, rt.objects.epoch()))
+    }
+
+    fn find<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32> {
+        let key = Key::of(object);
+        engine.with(|rt| {
+            let epoch = rt.objects.epoch();
+            let table = &mut rt.objects.by_address;
+            if let Some(var) = table.find(key, epoch) {
+                return Some(var);
+            }
+            let var = table.find(key.of_other_kind(), epoch)?;
+            table.add(key, epoch, var);
+            rt.objects.vars[var].holds_address = true;
+            Some(var)
+        })
+    }
+
+    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) {
+        let key = Key::of(object);
+        engine.with(|rt| rt.objects.by_address.add(key, rt.objects.epoch(), var));
+    }
+}
+
+/// The address of an object, with a bit that is set if it holds an address.
+///
+/// The values of such variables are not shown. The bit makes the other view's first use of an address known, at no
+/// cost for the later ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key(u64);
+
+impl Key {
+    /// The bit; no address of a program has it.
+    const POINTER: u64 = 1 << 63;
+
+    #[inline(always)]
+    fn of<B: Body + ?Sized, I: Identity>(object: &Object<B, I>) -> Key {
+        const {
+            // They have no gates, so that one can take over the other's variable.
+            assert!(matches!(B::KIND, VarKind::Atomic | VarKind::Pointer));
+        }
+        let bit = match B::KIND {
+            VarKind::Pointer => Key::POINTER,
+            _ => 0,
+        };
+        Key(object.body_address() as u64 | bit)
+    }
+
+    /// Returns the key of an object of the other kind at the same address.
+    fn of_other_kind(self) -> Key {
+        Key(self.0 ^ Key::POINTER)
+    }
+}
+
+/// A place in the table.
+#[derive(Clone, Copy)]
+struct Slot {
+    key: Key,
+    /// The epoch of the execution, and the variable: in the form of an embedded identity. If the epoch is another than
+    /// the current one, the slot is free.
+    id: u64,
+}
+
+/// The variables of objects without an identity of their own, by address: open addressing, with linear probing.
+///
+/// Nothing is removed within an execution, and nothing is cleared between two.
+pub(super) struct ByAddressTable {
+    /// At most half of them are in use, and their number is a power of two.
+    slots: Box<[Slot]>,
+    /// The bits of a hash that are not those of an index.
+    shift: u32,
+    /// The number of slots of this execution.
+    used: usize,
+}
+
+/// The logarithm of the smallest number of slots.
+const SLOTS_LOG: u32 = 8;
+
+impl ByAddressTable {
+    pub(super) fn new() -> ByAddressTable {
+        ByAddressTable::of_size(SLOTS_LOG)
+    }
+
+    fn of_size(log: u32) -> ByAddressTable {
+        // No execution has epoch 0.
+        let free = Slot { key: Key(0), id: 0 };
+        ByAddressTable {
+            slots: vec![free; 1 << log].into_boxed_slice(),
+            shift: u64::BITS - log,
+            used: 0,
+        }
+    }
+
+    /// Resets the state for a new execution, which has another epoch.
+    pub(super) fn begin(&mut self) {
+        self.used = 0;
+    }
+
+    /// Returns the index of the slot at which the search for this key begins (Fibonacci hashing: Knuth, volume 3,
+    /// section 6.4).
+    #[inline(always)]
+    fn home(&self, key: Key) -> usize {
+        (key.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    /// Returns the variable of an object, if it is where the search for it begins. Most are, and the others are left to
+    /// [`Self::find`], so that the code at each operation is small.
+    #[inline(always)]
+    fn find_at_home(&self, key: Key, epoch: u64) -> Option<u32> {
+        // SAFETY: the hash was shifted, so it is less than the number of slots.
+        let slot = unsafe { self.slots.get_unchecked(self.home(key)) };
+        if slot.key == key && slot.id >> VAR_BITS == epoch {
+            Some(var_of(slot.id))
+        } else {
+            None
+        }
+    }
+
+    /// Returns the variable of an object.
+    fn find(&self, key: Key, epoch: u64) -> Option<u32> {
+        let mut at = self.home(key);
+        loop {
+            let slot = &self.slots[at];
+            if slot.id >> VAR_BITS != epoch {
+                return None;
+            }
+            if slot.key == key {
+                return Some(var_of(slot.id));
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// Adds the variable of an object that has none.
+    fn add(&mut self, key: Key, epoch: u64, var: u32) {
+        if self.used == self.slots.len() / 2 {
+            self.grow(epoch);
+        }
+        let mut at = self.home(key);
+        while self.slots[at].id >> VAR_BITS == epoch {
+            assert!(self.slots[at].key != key, "an address has one variable");
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        let id = epoch << VAR_BITS | u64::from(var);
+        self.slots[at] = Slot { key, id };
+        self.used += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self, epoch: u64) {
+        let larger = ByAddressTable::of_size(u64::BITS - self.shift + 1);
+        let smaller = std::mem::replace(self, larger);
+        for slot in smaller.slots.iter().filter(|slot| slot.id >> VAR_BITS == epoch) {
+            self.add(slot.key, epoch, var_of(slot.id));
+        }
+    }
+}
+
+/// Returns the variable in an identity.
+#[inline(always)]
+fn var_of(id: u64) -> u32 {
+    (id & ((1 << VAR_BITS) - 1)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use std::collections::HashMap;
+
+    const EPOCH: u64 = 5;
+
+    /// Returns a key whose search begins at this slot of a table of the smallest size.
+    fn key_at(home: usize, after: u64) -> Key {
+        let table = ByAddressTable::new();
+        (after + 1..)
+            .map(Key)
+            .find(|&key| table.home(key) == home)
+            .unwrap()
+    }
+
+    #[test]
+    fn an_identity_by_address_takes_no_room() {
+        assert_eq!(size_of::<ByAddress>(), 0);
+        assert_eq!(align_of::<ByAddress>(), 1);
+        assert_eq!(size_of::<ByAddress<u64>>(), 0);
+        assert_eq!(align_of::<ByAddress<u64>>(), align_of::<u64>());
+    }
+
+    #[test]
+    fn keys_that_collide_are_distinguished() {
+        let mut table = ByAddressTable::new();
+        // The last slot: the search continues at the first one.
+        let last = (1 << SLOTS_LOG) - 1;
+        let mut keys = vec![key_at(last, 0)];
+        for _ in 1..5 {
+            keys.push(key_at(last, keys.last().unwrap().0));
+        }
+        for (var, &key) in (0..).zip(&keys) {
+            assert_eq!(table.find(key, EPOCH), None);
+            table.add(key, EPOCH, var);
+        }
+        for (var, &key) in (0..).zip(&keys) {
+            assert_eq!(table.find(key, EPOCH), Some(var));
+            assert_eq!(table.find_at_home(key, EPOCH), (var == 0).then_some(0));
+        }
+        assert_eq!(table.find(key_at(last, keys[4].0), EPOCH), None);
+        // The search for a key of its own slot passes those that did not fit theirs.
+        let displaced = key_at(1, 0);
+        table.add(displaced, EPOCH, 7);
+        assert_eq!(table.find(displaced, EPOCH), Some(7));
+    }
+
+    #[test]
+    fn the_entries_of_an_earlier_execution_are_free() {
+        let mut table = ByAddressTable::new();
+        let (a, b) = (key_at(3, 0), key_at(3, key_at(3, 0).0));
+        table.add(a, EPOCH, 1);
+        table.add(b, EPOCH, 2);
+        table.begin();
+        assert_eq!(table.find(a, EPOCH + 1), None);
+        assert_eq!(table.find_at_home(a, EPOCH + 1), None);
+        // It takes the slot of the other, which is no longer found.
+        table.add(b, EPOCH + 1, 1);
+        assert_eq!(table.find(b, EPOCH + 1), Some(1));
+        assert_eq!(table.find(a, EPOCH + 1), None);
+        // Executions are not counted together.
+        for execution in 2..100 {
+            table.begin();
+            for n in 0..100 {
+                table.add(Key(n * 8), EPOCH + execution, n as u32);
+            }
+        }
+        assert_eq!(table.slots.len(), 1 << SLOTS_LOG);
+    }
+
+    #[test]
+    fn the_table_grows_when_it_is_half_full() {
+        let mut table = ByAddressTable::new();
+        table.add(Key(4), EPOCH - 1, 0);
+        table.begin();
+        for n in 0..128 {
+            table.add(Key(0x7fff_0000 + n * 8), EPOCH, n as u32);
+        }
+        assert_eq!(table.slots.len(), 256);
+        table.add(Key(1), EPOCH, 128);
+        assert_eq!(table.slots.len(), 512);
+        for n in 0..128 {
+            assert_eq!(table.find(Key(0x7fff_0000 + n * 8), EPOCH), Some(n as u32));
+        }
+        assert_eq!(table.find(Key(1), EPOCH), Some(128));
+        assert_eq!(table.find(Key(4), EPOCH), None);
+        assert_eq!(table.used, 129);
+    }
+
+    #[test]
+    fn the_table_is_a_map() {
+        for seed in 0..100 {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut table = ByAddressTable::new();
+            for epoch in 1..6 {
+                table.begin();
+                let mut map = HashMap::new();
+                for _ in 0..random.random_range(0..2000) {
+                    // Neighbours, of both kinds.
+                    let address = 0x5555_0000 + random.random_range(0..1000) * 4;
+                    let key = Key(address | if random.random() { Key::POINTER } else { 0 });
+                    assert_eq!(table.find(key, epoch), map.get(&key.0).copied(), "seed {seed}");
+                    let at_home = table.find_at_home(key, epoch);
+                    assert!(
+                        at_home.is_none() || at_home == map.get(&key.0).copied(),
+                        "seed {seed}"
+                    );
+                    if let std::collections::hash_map::Entry::Vacant(entry) = map.entry(key.0) {
+                        let var = table.used as u32;
+                        entry.insert(var);
+                        table.add(key, epoch, var);
+                    }
+                }
+                assert_eq!(table.used, map.len());
+            }
+        }
+    }
+}

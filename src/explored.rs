@@ -22,7 +22,7 @@ pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
 };
 #[doc(hidden)]
-pub use intermezzo_explorer::{foreign, is_laid_over_std, keep_statics, lay_over_std, process};
+pub use intermezzo_explorer::{foreign, is_laid_over_std};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Refinement checks: concurrent objects against their sequential behaviour.

@@ -89,7 +89,7 @@ pub mod time {
 /// `std::process`
 pub mod process {
     pub use ::std::process::*;
-    pub use intermezzo::process::exit;
+    pub use intermezzo::unmodified::process::exit;
 }
 
 /// `std::os`

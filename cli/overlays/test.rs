@@ -118,7 +118,7 @@ impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
 
 /// Runs the tests of a test binary: its `main`.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
-    intermezzo::lay_over_std();
+    intermezzo::unmodified::lay_over_std();
     restore_statics();
     let krate = krate();
     let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();
@@ -194,7 +194,7 @@ fn restore_statics() {
         && let Some(ranges) = noted("static ").map(range).collect::<Option<Vec<_>>>()
     {
         // SAFETY: these are the statics of the tests, which run one after the other, and each on one worker.
-        let kept = unsafe { intermezzo::keep_statics(ranges) };
+        let kept = unsafe { intermezzo::unmodified::keep_statics(ranges) };
         if let Err(reason) = kept {
             eprintln!("intermezzo: statics are not restored: {reason}");
         }

@@ -13,7 +13,7 @@ use crate::settings::{
 };
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
-use intermezzo_engine::runtime::{Inspection, Inspector, are_statics_restored, is_laid_over_std};
+use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, statics_are_restored};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{EventId, Monitor};
 use intermezzo_search::{self as search, Interesting};
@@ -504,7 +504,7 @@ impl Explorer {
                 .limits
                 .retain(|limit| !matches!(limit, Limit::PlainMemory { .. }));
             report.limits.push(Limit::Unmodified {
-                statics_stay: !are_statics_restored(),
+                statics_stay: !statics_are_restored(),
             });
         }
         if let Some(expected) = should_panic {

@@ -53,7 +53,8 @@ pub use intermezzo_engine::foreign;
 #[doc(hidden)]
 #[cfg(feature = "unmodified")]
 pub mod unmodified {
-    pub use intermezzo_engine::runtime::{set_statics_restored, statics_are_restored};
+    pub use intermezzo_engine::runtime::{keep_statics, lay_over_std};
+    pub use intermezzo_lookalikes::process;
 }
 
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
@@ -62,7 +63,7 @@ pub use intermezzo_engine::environment::Environment;
 pub use intermezzo_engine::runtime::Inspection;
 pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
 #[doc(hidden)]
-pub use intermezzo_engine::runtime::{is_laid_over_std, keep_statics, lay_over_std};
+pub use intermezzo_engine::runtime::is_laid_over_std;
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
 pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;

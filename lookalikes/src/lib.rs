@@ -10,12 +10,15 @@ mod block;
 pub mod cell;
 pub mod collections;
 pub mod future;
+#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
+mod futex;
 mod gated;
 pub mod hash;
 pub mod hint;
 mod operation;
 mod preemption;
 #[doc(hidden)]
+#[cfg(feature = "unmodified")]
 pub mod process;
 pub mod ptr;
 pub mod rand;

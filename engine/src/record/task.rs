@@ -119,6 +119,8 @@ pub struct Task {
     pub random_sources: u32,
     /// The name that its creator gave it.
     pub name: Option<Arc<str>>,
+    /// The address at which it waits, if it does.
+    pub waits_at: Option<WaitsAt>,
     /// `true` if it has yielded and performed no visible operation since.
     pub yielded: bool,
     /// The number of its yields so far.
@@ -169,6 +171,7 @@ impl Task {
             first_uses: 0,
             random_sources: 0,
             name: None,
+            waits_at: None,
             yielded: false,
             yields: 0,
             preemptible: None,
@@ -203,6 +206,7 @@ impl Task {
         self.first_uses = 0;
         self.random_sources = 0;
         self.name = name;
+        self.waits_at = None;
         self.yielded = false;
         self.yields = 0;
         self.preemptible = None;

@@ -4,7 +4,7 @@
 //! its statics are has them kept as they are before any execution, once in a process. From then on no static needs a
 //! replica: one that has a look-alike in it is restored as well.
 
-use super::image::writable_parts_of_program;
+use super::image::{set_statics_restored, writable_parts_of_program};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -81,13 +81,8 @@ pub unsafe fn keep_statics(addresses: impl IntoIterator<Item = Range<usize>>) ->
         }
     });
     let kept = KEPT.get_or_init(|| parts.collect());
+    set_statics_restored();
     Ok(kept.iter().map(|part| part.bytes.len()).sum())
-}
-
-/// `true` if the statics of the code under test are restored before each execution.
-#[inline]
-pub fn are_statics_restored() -> bool {
-    KEPT.get().is_some()
 }
 
 /// Restores the statics that are kept.

@@ -79,11 +79,28 @@ impl<T: Primitive> Atomic<T> {
 }
 
 impl<T, I: Identity> Atomic<T, I> {
+    /// `true` if it may be part of code that was not written for intermezzo: then its address identifies it.
+    const MAY_BE_UNMODIFIED: bool = size_of::<I>() == 0;
+
     /// Returns a pointer to the value where the atomic is: a static may have another value in the execution.
     #[cfg(feature = "unmodified")]
     #[inline]
     pub(super) const fn value_in_place(&self) -> *mut T {
         self.object.body_in_place().cast()
+    }
+}
+
+#[cfg(feature = "unmodified")]
+impl<T: Primitive, I: Identity> Atomic<T, I> {
+    /// Returns the variable, and the address of the value.
+    pub(crate) fn inside(&self, engine: Engine, site: Site) -> (u32, *mut T) {
+        let (var, value) = self.object.inside(engine, site);
+        (var, value.cast())
+    }
+
+    /// `true` if it was used in this execution.
+    pub(crate) fn is_known(&self, engine: Engine) -> bool {
+        self.object.known(engine).or_else(|| I::find(&self.object, engine)).is_some()
     }
 }
 
@@ -247,7 +264,9 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         // SAFETY: this task alone runs.
         let read = unsafe { *value };
         engine.commit(access, read.bits(), 0);
-        engine.changed_nothing(access, read.bits());
+        if Self::MAY_BE_UNMODIFIED {
+            engine.changed_nothing(access, read.bits());
+        }
         read
     }
 
@@ -290,7 +309,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         // SAFETY: as above.
         unsafe { *value = after };
         engine.commit(access, before.bits(), after.bits());
-        if before == after {
+        if Self::MAY_BE_UNMODIFIED && before == after {
             engine.changed_nothing(access, before.bits());
         }
         before
@@ -352,7 +371,9 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
                 ..access
             };
             engine.commit(failed, before.bits(), 0);
-            engine.changed_nothing(failed, before.bits());
+            if Self::MAY_BE_UNMODIFIED {
+                engine.changed_nothing(failed, before.bits());
+            }
             return Err(before);
         }
         if has_model {

@@ -1,0 +1,56 @@
+//! Tasks that wait at an address, as the system's futexes let them.
+
+use super::Engine;
+
+/// The wait of a task at an address.
+#[derive(Clone, Copy)]
+pub struct WaitsAt {
+    address: usize,
+    /// It is woken by those that have one of these bits.
+    bits: u32,
+    /// The number of events before: those that came first are woken first.
+    since: usize,
+}
+
+impl Engine {
+    /// Notes that the current task waits at an address, and is woken by those that have one of these bits.
+    pub fn waits_at(self, address: usize, bits: u32) {
+        self.with(|rt| {
+            let since = rt.record.events.as_slice().len();
+            rt.tasks.current_task().waits_at = Some(WaitsAt { address, bits, since });
+        });
+    }
+
+    /// Notes that a task no longer waits at an address.
+    pub fn waits_nowhere(self, task: u32) {
+        self.with(|rt| rt.tasks[task].waits_at = None);
+    }
+
+    /// Returns the number of the tasks that wait at an address and are woken by one of these bits.
+    pub fn waiting_at(self, address: usize, bits: u32) -> usize {
+        self.with(|rt| {
+            let all = rt.tasks.as_slice().iter();
+            all.filter(|task| is_woken(task.waits_at, address, bits)).count()
+        })
+    }
+
+    /// Returns one of these tasks: the first has waited longest.
+    ///
+    /// # Panics
+    /// There are fewer.
+    pub fn waiter_at(self, address: usize, bits: u32, which: usize) -> u32 {
+        self.with(|rt| {
+            let all = rt.tasks.as_slice().iter().enumerate();
+            let mut waiters: Vec<(usize, usize)> = all
+                .filter(|(_, task)| is_woken(task.waits_at, address, bits))
+                .map(|(number, task)| (task.waits_at.map_or(0, |wait| wait.since), number))
+                .collect();
+            waiters.sort_unstable();
+            waiters[which].1 as u32
+        })
+    }
+}
+
+fn is_woken(waits_at: Option<WaitsAt>, address: usize, bits: u32) -> bool {
+    waits_at.is_some_and(|wait| wait.address == address && wait.bits & bits != 0)
+}

@@ -1,0 +1,227 @@
+//! Futexes: words at which threads wait, as locks do that call the system themselves.
+//!
+//! A program that has this crate's `syscall` in the place of the C library's waits and wakes through the engine inside an
+//! execution; all other calls of it are the system's.
+//!
+//! A wait looks at its word in the step in which it begins, so the two cannot be told apart, and it ends like `park`: by
+//! a wake-up, by its limit of time, or spuriously. Which waiter is woken is a choice if the environment says so, as it is
+//! for a condition variable.
+
+use crate::sync::atomic::by_address::AtomicU32;
+use intermezzo_engine::runtime::{Access, Engine, Site, WaitLimits, Wake, gate};
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_sdk::{MemoryOrder, SyncVarOp};
+use std::ffi::{c_int, c_long};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::time::Duration;
+
+/// The result of a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waited {
+    /// The task was woken, or woke for no reason.
+    Woken,
+    /// The word did not have the expected value.
+    Differs,
+    /// The limit of time was reached.
+    TimedOut,
+}
+
+/// Waits at a word, if it has this value, until a wake-up that has one of these bits.
+fn wait(engine: Engine, word: &AtomicU32, expected: u32, bits: u32, limit: Option<Duration>, site: Site) -> Waited {
+    let (var, value) = word.inside(engine, site);
+    let access = Access {
+        op: SyncVarOp::AtomicRmw,
+        order: MemoryOrder::Relaxed,
+        var,
+        site,
+    };
+    engine.enter(access);
+    // SAFETY: this task alone runs.
+    let now = unsafe { *value };
+    if now != expected {
+        let failed = Access {
+            op: SyncVarOp::AtomicRmwFailed,
+            ..access
+        };
+        engine.commit(failed, u64::from(now), 0);
+        return Waited::Differs;
+    }
+    let me = engine.task();
+    let own = engine.task_var(me);
+    engine.waits_at(value.addr(), bits);
+    engine.change_gates(own, 0, gate::NOTIFIED);
+    let limits = WaitLimits {
+        deadline: limit.map(|limit| engine.deadline_in_step(limit)),
+        spurious: true,
+    };
+    // A change, though not of the value: it has an order with every wake-up.
+    engine.commit(access, u64::from(now), u64::from(now));
+
+    let park = Access::new(SyncVarOp::Park, own, site);
+    let wake = engine.enter_gated(park, gate::NOTIFIED, limits);
+    if wake != Wake::Ready {
+        engine.waits_nowhere(me);
+        engine.also_writes(var);
+    }
+    match wake {
+        Wake::Ready => engine.commit(park, 0, 0),
+        // The value 1 marks a spurious wake-up.
+        Wake::Spurious => engine.commit(park, 1, 0),
+        Wake::TimedOut => {
+            engine.timed_out(park);
+            return Waited::TimedOut;
+        }
+    }
+    Waited::Woken
+}
+
+/// Wakes at most so many of the tasks that wait at a word for one of these bits, and returns their number.
+fn wake(engine: Engine, word: &AtomicU32, most: usize, bits: u32, site: Site) -> usize {
+    let (var, value) = word.inside(engine, site);
+    let access = Access {
+        op: SyncVarOp::AtomicRmw,
+        order: MemoryOrder::Relaxed,
+        var,
+        site,
+    };
+    engine.enter(access);
+    let address = value.addr();
+    let mut woken = 0;
+    while woken < most {
+        let waiting = engine.waiting_at(address, bits);
+        if waiting == 0 {
+            break;
+        }
+        let alternatives = if woken + waiting <= most {
+            // All are woken.
+            1
+        } else if engine.environment().notify_any {
+            waiting
+        } else {
+            engine.note_first_notified();
+            1
+        };
+        let which = engine.choose(ChoiceKind::Waiter, alternatives as u32);
+        let task = engine.waiter_at(address, bits, which as usize);
+        engine.waits_nowhere(task);
+        let own = engine.task_var(task);
+        engine.change_gates(own, gate::NOTIFIED, 0);
+        engine.commit(Access::new(SyncVarOp::Unpark, own, site), 0, 0);
+        woken += 1;
+    }
+    // SAFETY: this task alone runs.
+    let now = u64::from(unsafe { *value });
+    engine.commit(access, now, now);
+    woken
+}
+
+/// Does what a call of the system for a futex asks for; `None` if the system is to do it.
+///
+/// # Safety
+/// The arguments are those of such a call.
+unsafe fn futex(engine: Engine, arguments: [c_long; 6]) -> Option<Result<c_long, c_int>> {
+    const PRIVATE_OR_REALTIME: c_int = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+    let [address, op, value, time, _, bits] = arguments;
+    let op = op as c_int;
+    let command = op & !PRIVATE_OR_REALTIME;
+    let bits = match command {
+        libc::FUTEX_WAIT_BITSET | libc::FUTEX_WAKE_BITSET => bits as u32,
+        _ => u32::MAX,
+    };
+    // SAFETY: a futex is an atomic of 32 bits.
+    let word = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
+    // The caller's place is not known, because C's calls do not pass it on.
+    let site = engine.last_site();
+    match command {
+        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+            // SAFETY: a pointer to a time, or null.
+            let time = unsafe { std::ptr::with_exposed_provenance::<libc::timespec>(time as usize).as_ref() };
+            let limit = time.map(|time| {
+                let time = duration(time);
+                match command {
+                    libc::FUTEX_WAIT => time,
+                    // A moment rather than a duration, on a clock that is not controlled: no more exact than it need be.
+                    _ => rounded(time.saturating_sub(now(op & libc::FUTEX_CLOCK_REALTIME != 0))),
+                }
+            });
+            Some(match wait(engine, word, value as u32, bits, limit, site) {
+                Waited::Woken => Ok(0),
+                Waited::Differs => Err(libc::EAGAIN),
+                Waited::TimedOut => Err(libc::ETIMEDOUT),
+            })
+        }
+        // Where nothing of this execution ever waited, a thread outside it may wait.
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET if word.is_known(engine) => {
+            Some(Ok(wake(engine, word, value as u32 as usize, bits, site) as c_long))
+        }
+        _ => None,
+    }
+}
+
+fn duration(time: &libc::timespec) -> Duration {
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Returns a duration in whole milliseconds, which is no shorter.
+fn rounded(time: Duration) -> Duration {
+    Duration::from_millis(time.as_nanos().div_ceil(1_000_000) as u64)
+}
+
+/// Returns the time on one of the system's clocks.
+fn now(realtime: bool) -> Duration {
+    let clock = if realtime { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the place for the result is there.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    duration(&time)
+}
+
+/// The function of this name of the C library, once it was looked up.
+static SYSTEM: AtomicPtr<libc::c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
+
+/// Returns the C library's own `syscall`.
+fn system() -> Syscall {
+    let mut found = SYSTEM.load(Relaxed);
+    if found.is_null() {
+        // SAFETY: a name that ends with a zero.
+        found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"syscall".as_ptr()) };
+        assert!(!found.is_null(), "the C library has no function `syscall`");
+        SYSTEM.store(found, Relaxed);
+    }
+    // SAFETY: this is its type.
+    unsafe { std::mem::transmute::<*mut libc::c_void, Syscall>(found) }
+}
+
+/// Calls the system: the C library's function of this name, except for futexes inside an execution.
+///
+/// # Safety
+/// As for that function.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn syscall(
+    number: c_long,
+    a: c_long,
+    b: c_long,
+    c: c_long,
+    d: c_long,
+    e: c_long,
+    f: c_long,
+) -> c_long {
+    if number == libc::SYS_futex
+        && let Some(engine) = Engine::of_test()
+    {
+        // SAFETY: as the caller says.
+        match unsafe { futex(engine, [a, b, c, d, e, f]) } {
+            Some(Ok(result)) => return result,
+            Some(Err(error)) => {
+                // SAFETY: this thread's own.
+                unsafe { *libc::__errno_location() = error };
+                return -1;
+            }
+            None => {}
+        }
+    }
+    // SAFETY: as the caller says.
+    unsafe { system()(number, a, b, c, d, e, f) }
+}

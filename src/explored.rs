@@ -1,6 +1,9 @@
 //! The facade with the explorer behind it.
 
 #[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub use intermezzo_explorer::unmodified;
+#[doc(hidden)]
 pub use intermezzo_explorer::foreign;
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{

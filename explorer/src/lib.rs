@@ -49,6 +49,14 @@ pub use intermezzo_breakpoint as breakpoint;
 #[doc(hidden)]
 pub use intermezzo_engine::foreign;
 
+/// What the overlays of std need besides the look-alikes.
+#[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub mod unmodified {
+    pub use intermezzo_engine::runtime::arena::{Arena, outside};
+    pub use intermezzo_engine::runtime::panics::{set_hook, take_hook};
+}
+
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
 pub use explore::{Explorer, Strategy};
 pub use intermezzo_engine::environment::Environment;

@@ -13,7 +13,7 @@
 //! An object's address and its bytes show whether it is static: see `image.rs`.
 
 use super::image::is_initial_static;
-use super::{Engine, Runtime};
+use super::{Engine, Runtime, arena};
 use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
 use crate::site::Site;
 use std::cell::UnsafeCell;
@@ -462,6 +462,8 @@ type Bytes = &'static [MaybeUninit<u8>];
 
 /// Returns the initial bytes of the static at `address`: the given ones, unless others are already known.
 fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> Bytes {
-    let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(address).or_insert_with(|| Box::leak(bytes.into()))
+    arena::outside(|| {
+        let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(address).or_insert_with(|| Box::leak(bytes.into()))
+    })
 }

@@ -73,6 +73,32 @@ mod tests {
     }
 
     #[test]
+    fn addresses_are_the_same() {
+        let task = thread::spawn(|| USES.fetch_add(1, SeqCst));
+        let address = format!("{:p}", Box::new(1));
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/address");
+        match std::fs::read_to_string(file) {
+            Ok(known) => assert_eq!(known, address),
+            Err(_) => std::fs::write(file, address).unwrap(),
+        }
+        USES.fetch_add(1, SeqCst);
+        task.join().unwrap();
+    }
+
+    #[test]
+    fn panics_are_heard() {
+        use std::panic::{catch_unwind, set_hook, take_hook};
+        let heard = Arc::new(AtomicUsize::new(0));
+        let before = take_hook();
+        set_hook(Box::new({ let heard = heard.clone(); move |_| drop(heard.fetch_add(1, SeqCst)) }));
+        let stack = std::backtrace::Backtrace::force_capture().to_string();
+        let task = thread::spawn(move || panic!("{}", stack.len()));
+        assert!(catch_unwind(|| panic!("heard")).is_err() && task.join().is_err());
+        set_hook(before);
+        assert_eq!(heard.load(SeqCst), 2);
+    }
+
+    #[test]
     fn a_thread_is_left() {
         thread::spawn(thread::park);
     }
@@ -163,6 +189,8 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::statics_are_fresh", "pass"),
         ("ordinary::tests::a_message_comes", "pass"),
         ("ordinary::tests::it_panics", "pass"),
+        ("ordinary::tests::addresses_are_the_same", "pass"),
+        ("ordinary::tests::panics_are_heard", "pass"),
         ("ordinary::tests::a_thread_is_left", "pass"),
         ("ordinary::tests::a_wait_is_long_enough", "pass"),
         ("ordinary::tests::types_are_inferred", "pass"),
@@ -178,6 +206,8 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
             limits.iter().any(|limit| limit["kind"] == "unmodified"),
             "{report:#}"
         );
+        let has_arena = limits.iter().all(|limit| limit["kind"] != "addresses");
+        assert!(has_arena || cfg!(not(unix)), "{report:#}");
         if verdict == "pass" && !test.ends_with("it_panics") {
             assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
         }
@@ -203,6 +233,28 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         assert_eq!(again.json()["findings"][0]["message"], finding["message"]);
         assert!(!again.stderr.contains("building intermezzo"), "{}", again.stderr);
     }
+}
+
+#[test]
+fn a_program_with_an_allocator_of_its_own_is_explored() {
+    let project = project("allocating", "");
+    let allocator = "\n#[global_allocator]\nstatic OWN: std::alloc::System = std::alloc::System;\n";
+    throw_away::write(&project.join("src/lib.rs"), &format!("{LIBRARY}{allocator}"));
+    let exact = ["--", "--exact", "tests::an_update_is_lost", "tests::words_are_counted"];
+    let ran = run(
+        &project,
+        &[&["test", "--unmodified", "--lib", "--json"][..], &exact].concat(),
+    )
+    .ends_with(1);
+    let all = ran.json();
+    assert_eq!(report(&all, "allocating::tests::an_update_is_lost")["verdict"], "fail");
+    let passed = report(&all, "allocating::tests::words_are_counted");
+    assert_eq!(passed["verdict"], "pass");
+    let limits = passed["limits"].as_array().unwrap();
+    let limit = limits.iter().find(|limit| limit["kind"] == "addresses");
+    let because = limit.unwrap_or_else(|| panic!("{passed:#}"))["because"].as_str().unwrap();
+    assert_eq!(because, "the program has a global allocator of its own");
+    assert!(!ran.stderr.contains("conflicts"), "{}", ran.stderr);
 }
 
 #[test]

@@ -323,5 +323,5 @@ fn several_settings() {
             }
         });
     });
-    assert_eq!(found.kind, FindingKind::StepLimit);
+    assert_eq!(found.kind, FindingKind::UnfairSpin);
 }

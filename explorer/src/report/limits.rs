@@ -50,6 +50,11 @@ pub enum Limit {
     /// The order of what is not seen in code that was not written for intermezzo: accesses to plain memory, and changes of
     /// reference counts.
     Unmodified,
+    /// Behaviours that depend on addresses of memory, which are not the same in each execution.
+    Addresses {
+        /// The reason.
+        because: String,
+    },
     /// The order of racing accesses, in a search that continued after the race.
     Races,
     /// Loops that end because of memory that is not compared.
@@ -124,6 +129,9 @@ impl fmt::Display for Limit {
             Limit::Unmodified => f.write_str(
                 "the order of accesses to plain memory and of reference counts, which are not seen in unmodified code",
             ),
+            Limit::Addresses { because } => {
+                write!(f, "what depends on addresses of memory, which differ between executions: {because}")
+            }
             Limit::OtherThreads { threads } => {
                 write!(
                     f,

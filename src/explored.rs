@@ -1,11 +1,11 @@
 //! The facade with the explorer behind it.
 
 #[doc(hidden)]
-#[cfg(feature = "unmodified")]
-pub use intermezzo_explorer::unmodified;
-#[doc(hidden)]
 pub use intermezzo_explorer::foreign;
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
+#[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub use intermezzo_explorer::unmodified;
 pub use intermezzo_explorer::{
     Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
     Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, ExploreError, Explorer,

@@ -43,8 +43,8 @@ const SOURCES: [(&str, &str, &str); 4] = [
 ];
 
 /// The manifest of their workspace.
-const WORKSPACE: &str =
-    "[workspace]\nresolver = \"3\"\nmembers = [\"std\", \"core\", \"test\", \"arena\"]\nexclude = [\"serde_json\"]\n";
+const WORKSPACE: &str = "[workspace]\nresolver = \"3\"\n\
+     members = [\"std\", \"core\", \"test\", \"arena\"]\nexclude = [\"serde_json\"]\n";
 
 /// The part of the workspace's manifest that makes the overlays depend on a copy of serde_json.
 const PATCH: &str = "\n[patch.crates-io]\nserde_json = { path = \"serde_json\" }\n";

@@ -272,7 +272,9 @@ fn a_program_with_an_allocator_of_its_own_is_explored() {
     assert_eq!(passed["verdict"], "pass");
     let limits = passed["limits"].as_array().unwrap();
     let limit = limits.iter().find(|limit| limit["kind"] == "addresses");
-    let because = limit.unwrap_or_else(|| panic!("{passed:#}"))["because"].as_str().unwrap();
+    let because = limit.unwrap_or_else(|| panic!("{passed:#}"))["because"]
+        .as_str()
+        .unwrap();
     assert_eq!(because, "the program has a global allocator of its own");
     assert!(!ran.stderr.contains("conflicts"), "{}", ran.stderr);
 }

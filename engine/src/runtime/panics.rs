@@ -116,9 +116,9 @@ fn note_outside(info: &PanicHookInfo<'_>) {
 }
 
 #[cfg(feature = "unmodified")]
-pub use of_test::{set_hook, take_hook};
-#[cfg(feature = "unmodified")]
 pub(super) use of_test::{HookOfTest, call_hook_of_test};
+#[cfg(feature = "unmodified")]
+pub use of_test::{set_hook, take_hook};
 
 #[cfg(feature = "unmodified")]
 mod of_test {

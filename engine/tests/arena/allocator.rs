@@ -42,7 +42,10 @@ fn the_same_schedule_has_the_same_addresses() {
             let other = other.join().unwrap();
             notes.add([address(&*first), address(&block[..]), other]);
         });
-        assert!(report.verdict().is_pass() && report.coverage() == &Coverage::Exhaustive, "{report}");
+        assert!(
+            report.verdict().is_pass() && report.coverage() == &Coverage::Exhaustive,
+            "{report}"
+        );
         notes.take()
     };
     let (one, two) = (run(), run());
@@ -61,7 +64,13 @@ fn the_runtime_allocates_nothing_in_it() {
     static COUNT: Mutex<u32> = Mutex::new(0);
     thread::thread_local! { static MINE: std::cell::Cell<u32> = const { std::cell::Cell::new(0) }; }
     let report = explored(explorer().preemptions(1), || {
-        let objects = (Mutex::new(()), RwLock::new(()), AtomicUsize::new(0), Once::new(), Condvar::new());
+        let objects = (
+            Mutex::new(()),
+            RwLock::new(()),
+            AtomicUsize::new(0),
+            Once::new(),
+            Condvar::new(),
+        );
         let before = in_use();
         thread::scope(|scope| {
             // The handles of a scope are std's own.
@@ -115,7 +124,10 @@ fn memory_is_taken_back_and_zero() {
     let addresses = notes.take();
     assert!(addresses.len() >= 8);
     if !checks() {
-        assert!(addresses.chunks(4).all(|chunk| chunk == &addresses[..4]), "{addresses:x?}");
+        assert!(
+            addresses.chunks(4).all(|chunk| chunk == &addresses[..4]),
+            "{addresses:x?}"
+        );
     }
 }
 

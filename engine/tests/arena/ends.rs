@@ -46,7 +46,11 @@ fn the_error(settings: impl Fn(Explorer) -> Explorer, test: impl Fn() + Send + S
     let schedule: Schedule = found.schedule.clone();
     let again = explored(settings(explorer()).replay(schedule), test);
     let second = error_of(&again);
-    assert_eq!((&found.kind, &found.message), (&second.kind, &second.message), "{report}\n{again}");
+    assert_eq!(
+        (&found.kind, &found.message),
+        (&second.kind, &second.message),
+        "{report}\n{again}"
+    );
     found
 }
 
@@ -66,9 +70,21 @@ fn panics_with_all_payloads() {
     let (kind, text) = kind_and_text(|| race(|n| assert!(n == 2, "the text of {}", vec![n; 2].len())));
     assert_eq!(kind, FindingKind::Panic);
     assert!(text.contains("the text of 2"), "{text}");
-    let (kind, _) = kind_and_text(|| race(|n| if n != 2 { panic_any(vec![n; 100]) }));
+    let (kind, _) = kind_and_text(|| {
+        race(|n| {
+            if n != 2 {
+                panic_any(vec![n; 100])
+            }
+        })
+    });
     assert_eq!(kind, FindingKind::Panic);
-    let (_, text) = kind_and_text(|| race(|n| if n != 2 { resume_unwind(Box::new(format!("{n}"))) }));
+    let (_, text) = kind_and_text(|| {
+        race(|n| {
+            if n != 2 {
+                resume_unwind(Box::new(format!("{n}")))
+            }
+        })
+    });
     assert!(text.contains("without a message"), "{text}");
     // In another task, with the payload left in its room.
     let (_, text) = kind_and_text(|| {
@@ -165,7 +181,10 @@ fn double_frees() {
         });
     };
     let (kind, text) = kind_and_text(twice);
-    assert_eq!((kind, text.as_str()), (FindingKind::Misuse, "memory is freed twice"));
+    assert_eq!(
+        (kind, text.as_str()),
+        (FindingKind::Misuse, "memory is freed twice")
+    );
     let unwound = the_error(|explorer| explorer.set("forgotten_bytes", 0), twice);
     assert_eq!(unwound.kind, FindingKind::Misuse);
 }
@@ -209,7 +228,7 @@ fn crashes_and_hangs() {
         race(|n| {
             let mut words: BTreeMap<usize, String> = BTreeMap::new();
             let mut at = 0;
-            while n == 1 {
+            while black_box(n) == 1 {
                 words.insert(at % 10, at.to_string());
                 at += 1;
             }
@@ -245,7 +264,9 @@ fn statics_locals_and_messages() {
                     PLAIN.with_borrow_mut(|plain| plain.extend([1, 2, 3]));
                     NAME.get_or_init(|| format!("named by {number}"));
                     let name = thread::current().name().unwrap().to_owned();
-                    sender.send(vec![name, "a message that nothing receives".into()]).unwrap();
+                    sender
+                        .send(vec![name, "a message that nothing receives".into()])
+                        .unwrap();
                 })
                 .unwrap()
         });
@@ -290,7 +311,9 @@ fn panic_hooks_are_the_executions() {
         race(|_| {});
         let words = vec![String::from("a hook"); 3];
         let heard = heard.clone();
-        set_hook(Box::new(move |info| heard.add((words[2].len(), info.to_string().len()))));
+        set_hook(Box::new(move |info| {
+            heard.add((words[2].len(), info.to_string().len()))
+        }));
         assert!(catch_unwind(|| panic!("caught {}", 1)).is_err());
         let own = take_hook();
         assert!(catch_unwind(|| panic!("unheard")).is_err());
@@ -315,13 +338,16 @@ fn several_settings() {
         let found = the_error(|explorer| explorer.set(name, value).set("executions", 300), lost);
         assert_eq!(found.kind, FindingKind::Assertion, "{name}={value}");
     }
-    let found = the_error(|explorer| explorer.set("hang", 1).steps_per_execution(50), || {
-        race(|n| {
-            let words = Mutex::new(vec![n]);
-            while n == 1 {
-                words.lock().unwrap().push(n);
-            }
-        });
-    });
+    let found = the_error(
+        |explorer| explorer.set("hang", 1).steps_per_execution(50),
+        || {
+            race(|n| {
+                let words = Mutex::new(vec![n]);
+                while black_box(n) == 1 {
+                    words.lock().unwrap().push(n);
+                }
+            });
+        },
+    );
     assert_eq!(found.kind, FindingKind::UnfairSpin);
 }

@@ -25,9 +25,10 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn explorer() -> Explorer {
-    let mut settings = Settings::default();
-    settings.journal = JournalAt::Off;
-    Explorer::with_settings(settings)
+    Explorer::with_settings(Settings {
+        journal: JournalAt::Off,
+        ..Settings::default()
+    })
 }
 
 /// Explores a test that has the arena.

@@ -101,7 +101,7 @@ unsafe impl GlobalAlloc for Arena {
         // SAFETY: the size is valid with this alignment, as the caller says.
         let new = unsafe { self.alloc(Layout::from_size_align_unchecked(new_size, layout.align())) };
         if !new.is_null() {
-            // SAFETY: both have this many bytes, and the new ones are nobody else's. The old block is freed once.
+            // SAFETY: both have this many bytes, and nothing else has the new ones. The old block is freed once.
             unsafe {
                 new.copy_from_nonoverlapping(pointer, layout.size().min(new_size));
                 self.dealloc(pointer, layout);
@@ -148,7 +148,7 @@ fn take(size: usize, align: usize) -> Option<*mut u8> {
     // First of all, so that a signal that ends the task here leaves no block that is given out twice.
     TOP.store(end, Relaxed);
     let mark = mark(start);
-    // SAFETY: between the block before and this one. The range is mapped, and this part of it is nobody else's.
+    // SAFETY: between the block before and this one. The range is mapped, and nothing else has this part of it.
     unsafe { header(start).write(Header { size, mark }) };
     count(&BLOCKS, 1);
     count(&BYTES, size);
@@ -233,9 +233,10 @@ fn wrong(was_freed: bool) {
     if engine.in_teardown() {
         return;
     }
-    let message = match was_freed {
-        true => "memory is freed twice",
-        false => "memory is freed that this execution has not allocated: a static may have kept it from an earlier one",
+    let message = if was_freed {
+        "memory is freed twice"
+    } else {
+        "memory is freed that this execution has not allocated: a static may have kept it from an earlier one"
     };
     // Nothing may unwind out of an allocator.
     engine.with_task(engine.task(), |entry| entry.finishing = true);

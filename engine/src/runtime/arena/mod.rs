@@ -14,7 +14,8 @@
 //! system's memory. So does a block for which the range has no room. [`shortage`] says so.
 //!
 //! A block that is freed twice ends the execution with a finding, and so does one that belongs to no execution, or to an
-//! earlier one: a static has kept it. Nothing is done with such memory.
+//! earlier one: a static has kept it. Nothing is done with such memory. (A block of an earlier execution is not told from
+//! one of this execution at the same address. So real statics must be restored before each execution.)
 //!
 //! No lock is held and no list is kept. So a signal may end a task in the middle of an allocation: at worst, a block is
 //! lost for the rest of the execution.
@@ -37,9 +38,9 @@ mod range;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub use blocks::{Arena, in_use};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
-pub use gate::{outside, shortage};
-#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub(super) use gate::{Claim, Closed, assert_open, test_runs, while_tasks_run};
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub use gate::{outside, shortage};
 
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 pub use absent::{Arena, in_use, outside, shortage};
@@ -115,7 +116,10 @@ mod absent {
     #[inline(always)]
     pub(in super::super) fn assert_open() {}
 
-    #[allow(dead_code, reason = "for the feature `unmodified`, on systems without an arena")]
+    #[allow(
+        dead_code,
+        reason = "for the feature `unmodified`, on systems without an arena"
+    )]
     pub(in super::super) fn test_runs() -> bool {
         false
     }

@@ -116,4 +116,3 @@ pub(super) unsafe fn protect(from: usize, to: usize, accessible: bool) {
     let failed = unsafe { libc::mprotect(with_exposed_provenance_mut(from), to - from, protection) };
     assert_eq!(failed, 0, "pages of the arena cannot be protected");
 }
-

@@ -49,7 +49,7 @@ pub use intermezzo_breakpoint as breakpoint;
 #[doc(hidden)]
 pub use intermezzo_engine::foreign;
 
-/// What the overlays of std need besides the look-alikes.
+/// The parts that the overlays of std need besides the look-alikes.
 #[doc(hidden)]
 #[cfg(feature = "unmodified")]
 pub mod unmodified {

@@ -246,3 +246,18 @@ fn a_second_exploration_has_the_systems_memory() {
     });
     assert!(report.verdict().is_pass(), "{report}");
 }
+
+#[test]
+fn one_of_several_workers_has_it() {
+    let _alone = alone();
+    let notes = Notes::new();
+    let drawn = explorer().jobs(2).set("strategy", "random").set("executions", 2_000);
+    let report = drawn.explore(|| {
+        let block = Box::new(0_u64);
+        notes.add(address(&*block));
+        thread::spawn(thread::yield_now).join().unwrap();
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(shortage(), Some(Shortage::InUse));
+    assert_eq!(notes.take().len(), 2_000);
+}

@@ -139,7 +139,8 @@ fn header(address: usize) -> *mut Header {
 #[inline]
 fn take(size: usize, align: usize) -> Option<*mut u8> {
     // None of this overflows: addresses have 48 bits, and sizes are those of layouts.
-    let start = (TOP.load(Relaxed) + HEADER).next_multiple_of(align.max(ALIGN));
+    let align = align.max(ALIGN);
+    let start = (TOP.load(Relaxed) + HEADER + align - 1) & !(align - 1);
     let end = start + size;
     if end > LIMIT.load(Relaxed) {
         gate::note(Shortage::Full);

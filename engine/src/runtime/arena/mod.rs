@@ -105,7 +105,7 @@ mod absent {
 
     /// Returns the reason for which memory of executions has other addresses each time.
     pub fn shortage() -> Option<Shortage> {
-        Some(Shortage::NotInstalled)
+        Some(Shortage::NoRange)
     }
 
     #[inline(always)]

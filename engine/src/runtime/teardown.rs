@@ -237,9 +237,12 @@ pub(super) extern "C" fn serve() -> ! {
 
 /// Returns a copy of a panic's text, which outlives the execution.
 fn copied(panic: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
-    match panic.downcast_ref::<String>() {
-        Some(text) => Box::new(text.clone()),
-        None => panic,
+    if let Some(text) = panic.downcast_ref::<String>() {
+        Box::new(text.clone())
+    } else if let Some(&text) = panic.downcast_ref::<&'static str>() {
+        Box::new(text)
+    } else {
+        panic
     }
 }
 

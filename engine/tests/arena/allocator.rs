@@ -251,7 +251,10 @@ fn a_second_exploration_has_the_systems_memory() {
 fn one_of_several_workers_has_it() {
     let _alone = alone();
     let notes = Notes::new();
-    let drawn = explorer().jobs(2).set("strategy", "random").set("executions", 2_000);
+    let drawn = explorer()
+        .jobs(2)
+        .set("strategy", "random")
+        .set("executions", 2_000);
     let report = drawn.explore(|| {
         let block = Box::new(0_u64);
         notes.add(address(&*block));

@@ -21,7 +21,7 @@
 //! lost for the rest of the execution.
 //!
 //! Blind spots: memory of C's `malloc`; what std keeps for the process and allocates at its first use in a task, except
-//! for what [`Claim::take`] has it allocate before, and what the overlay of std takes [`outside`]. With
+//! for what a worker has it allocate before, and what the overlay of std takes [`outside`]. With
 //! `INTERMEZZO_ARENA_CHECK` in the environment, memory of executions that have ended cannot be accessed any more, so
 //! that such a use crashes: for tests of our own.
 //!

@@ -74,6 +74,60 @@ pub mod thread {
     };
 }
 
+/// `std::panic`. A hook that a test sets is the execution's.
+pub mod panic {
+    pub use ::std::panic::*;
+    pub use intermezzo::unmodified::{set_hook, take_hook};
+}
+
+/// `std::backtrace`
+pub mod backtrace {
+    pub use ::std::backtrace::BacktraceStatus;
+    use ::std::fmt;
+    use intermezzo::unmodified::outside;
+
+    /// `std::backtrace::Backtrace`. std keeps the symbols that it has read, so it must not read them into the memory of an
+    /// execution.
+    pub struct Backtrace(::std::backtrace::Backtrace);
+
+    impl Backtrace {
+        /// Returns the stack, if the environment asks for it.
+        #[inline(never)]
+        pub fn capture() -> Backtrace {
+            Backtrace(outside(::std::backtrace::Backtrace::capture))
+        }
+        /// Returns the stack.
+        #[inline(never)]
+        pub fn force_capture() -> Backtrace {
+            Backtrace(outside(::std::backtrace::Backtrace::force_capture))
+        }
+        /// Returns no stack.
+        pub const fn disabled() -> Backtrace {
+            Backtrace(::std::backtrace::Backtrace::disabled())
+        }
+        /// Returns whether there is a stack.
+        pub fn status(&self) -> BacktraceStatus {
+            self.0.status()
+        }
+    }
+
+    impl fmt::Debug for Backtrace {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(&outside(|| ::std::format!("{:?}", self.0)))
+        }
+    }
+
+    impl fmt::Display for Backtrace {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            let text = outside(|| match f.alternate() {
+                true => ::std::format!("{:#}", self.0),
+                false => ::std::format!("{}", self.0),
+            });
+            f.write_str(&text)
+        }
+    }
+}
+
 /// `std::hint`
 pub mod hint {
     pub use ::std::hint::*;

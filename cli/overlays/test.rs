@@ -119,6 +119,8 @@ impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
 /// Runs the tests of a test binary: its `main`.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     intermezzo::unmodified::lay_over_std();
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    intermezzo::unmodified::futex::take_over();
     restore_statics();
     let krate = krate();
     let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();

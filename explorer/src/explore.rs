@@ -13,6 +13,7 @@ use crate::settings::{
 };
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
+use intermezzo_engine::runtime::arena::{Shortage, shortage};
 use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, statics_are_restored};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{EventId, Monitor};
@@ -506,6 +507,7 @@ impl Explorer {
             report.limits.push(Limit::Unmodified {
                 statics_stay: !statics_are_restored(),
             });
+            report.limits.extend(addresses_differ());
         }
         if let Some(expected) = should_panic {
             report.settle_expected_panic(&expected);
@@ -553,6 +555,19 @@ impl Explorer {
             inspector,
         }
     }
+}
+
+/// Returns the limit of executions whose memory has other addresses each time, if it has.
+fn addresses_differ() -> Option<Limit> {
+    let because = match shortage()? {
+        Shortage::NotInstalled => "the program has a global allocator of its own",
+        Shortage::NoRange => "the system has no range of addresses for them",
+        Shortage::Full => "one needed more memory than there is for them",
+        Shortage::InUse => "several workers ran them",
+    };
+    Some(Limit::Addresses {
+        because: because.into(),
+    })
 }
 
 /// Calls the test: its address tells tests apart that have the same name.

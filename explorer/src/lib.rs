@@ -49,11 +49,15 @@ pub use intermezzo_breakpoint as breakpoint;
 #[doc(hidden)]
 pub use intermezzo_engine::foreign;
 
-/// The functions for the overlays of std that are no look-alikes.
+/// The parts that the overlays of std need besides the look-alikes.
 #[doc(hidden)]
 #[cfg(feature = "unmodified")]
 pub mod unmodified {
+    pub use intermezzo_engine::runtime::arena::{Arena, outside};
+    pub use intermezzo_engine::runtime::panics::{set_hook, take_hook};
     pub use intermezzo_engine::runtime::{keep_statics, lay_over_std};
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    pub use intermezzo_lookalikes::futex;
     pub use intermezzo_lookalikes::process;
 }
 
@@ -61,9 +65,9 @@ pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
 pub use explore::{Explorer, Strategy};
 pub use intermezzo_engine::environment::Environment;
 pub use intermezzo_engine::runtime::Inspection;
-pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
 #[doc(hidden)]
 pub use intermezzo_engine::runtime::is_laid_over_std;
+pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
 pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;

@@ -27,7 +27,14 @@ enum Waited {
 }
 
 /// Waits at a word, if it has this value, until a wake-up that has one of these bits.
-fn wait(engine: Engine, word: &AtomicU32, expected: u32, bits: u32, limit: Option<Duration>, site: Site) -> Waited {
+fn wait(
+    engine: Engine,
+    word: &AtomicU32,
+    expected: u32,
+    bits: u32,
+    limit: Option<Duration>,
+    site: Site,
+) -> Waited {
     let (var, value) = word.inside(engine, site);
     let access = Access {
         op: SyncVarOp::AtomicRmw,
@@ -169,8 +176,15 @@ fn rounded(time: Duration) -> Duration {
 
 /// Returns the time on one of the system's clocks.
 fn now(realtime: bool) -> Duration {
-    let clock = if realtime { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let clock = if realtime {
+        libc::CLOCK_REALTIME
+    } else {
+        libc::CLOCK_MONOTONIC
+    };
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
     // SAFETY: the place for the result is there.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     duration(&time)
@@ -192,6 +206,11 @@ fn system() -> Syscall {
     }
     // SAFETY: this is its type.
     unsafe { std::mem::transmute::<*mut libc::c_void, Syscall>(found) }
+}
+
+/// Makes the linker take [`syscall`] from here.
+pub fn take_over() {
+    std::hint::black_box(syscall as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _);
 }
 
 /// Calls the system: the C library's function of this name, except for futexes inside an execution.

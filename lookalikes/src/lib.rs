@@ -9,9 +9,10 @@ pub mod alloc;
 mod block;
 pub mod cell;
 pub mod collections;
-pub mod future;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
-mod futex;
+#[doc(hidden)]
+pub mod futex;
+pub mod future;
 mod gated;
 pub mod hash;
 pub mod hint;

@@ -1,4 +1,5 @@
-//! The overlays of `std`, `core` and `test`: three crates, which are built once for each toolchain and version of ours.
+//! The overlays: of `std`, of `core`, and two of `test`, of which one has a global allocator. These four crates are built
+//! once for each toolchain and version of ours.
 //!
 //! They are in the user's cache directory, or in that of `INTERMEZZO_CACHE`.
 
@@ -17,8 +18,8 @@ use std::process::Command;
 /// The crate itself, if this command was built in a checkout of intermezzo.
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The overlays: the crate that each is laid over, its text, and its dependencies.
-const SOURCES: [(&str, &str, &str); 3] = [
+/// The overlays: the name of each, its text, and its dependencies.
+const SOURCES: [(&str, &str, &str); 4] = [
     (
         "std",
         include_str!("../../overlays/std.rs"),
@@ -34,11 +35,16 @@ const SOURCES: [(&str, &str, &str); 3] = [
         include_str!("../../overlays/test.rs"),
         "intermezzo = {{intermezzo}}\nlibtest-mimic = \"0.8\"\n",
     ),
+    (
+        "arena",
+        include_str!("../../overlays/arena.rs"),
+        "intermezzo = {{intermezzo}}\nintermezzo-overlay-test = { path = \"../test\" }\n",
+    ),
 ];
 
 /// The manifest of their workspace.
-const WORKSPACE: &str =
-    "[workspace]\nresolver = \"3\"\nmembers = [\"std\", \"core\", \"test\"]\nexclude = [\"serde_json\"]\n";
+const WORKSPACE: &str = "[workspace]\nresolver = \"3\"\n\
+     members = [\"std\", \"core\", \"test\", \"arena\"]\nexclude = [\"serde_json\"]\n";
 
 /// The part of the workspace's manifest that makes the overlays depend on a copy of serde_json.
 const PATCH: &str = "\n[patch.crates-io]\nserde_json = { path = \"serde_json\" }\n";

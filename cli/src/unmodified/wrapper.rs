@@ -6,9 +6,9 @@ use crate::output;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus, Output, Stdio};
 
 /// The extension of the file about a test binary; `overlays/test.rs` reads it.
 const NOTES: &str = "intermezzo";
@@ -19,16 +19,8 @@ pub(crate) fn run() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
     let compiler = arguments.next().filter(|path| is_compiler(path))?;
     let mut arguments: Vec<OsString> = arguments.collect();
-    let mut command = match env::var_os(NEXT_WRAPPER) {
-        Some(wrapper) => {
-            let mut command = Command::new(wrapper);
-            command.arg(compiler);
-            command
-        }
-        None => Command::new(compiler),
-    };
-    let additional = additional(&arguments, &directory);
-    if !additional.is_empty()
+    let is_ours_to_change = !additional(&arguments, &directory, WITH_ARENA).is_empty();
+    if is_ours_to_change
         && let Some(ours) = Ours::of(&arguments)
         && let Err(error) = ours.replace(&mut arguments, &directory)
     {
@@ -38,8 +30,25 @@ pub(crate) fn run() -> Option<ExitCode> {
         ));
         return Some(ExitCode::FAILURE);
     }
-    let test_binary = test_binary(&arguments).filter(|_| !additional.is_empty());
-    let status = command.args(&arguments).args(additional).status();
+    let command = |harness: &str| {
+        let mut command = match env::var_os(NEXT_WRAPPER) {
+            Some(wrapper) => {
+                let mut command = Command::new(wrapper);
+                command.arg(&compiler);
+                command
+            }
+            None => Command::new(&compiler),
+        };
+        command
+            .args(&arguments)
+            .args(additional(&arguments, &directory, harness));
+        command
+    };
+    let test_binary = test_binary(&arguments).filter(|_| is_ours_to_change);
+    let status = match test_binary {
+        Some(_) => build_test(command),
+        None => command(WITH_ARENA).status(),
+    };
     if let (Some(binary), Ok(status)) = (&test_binary, &status)
         && status.success()
     {
@@ -59,14 +68,38 @@ pub(crate) fn run() -> Option<ExitCode> {
     })
 }
 
+/// The overlays of `test`, with and without a global allocator.
+const WITH_ARENA: &str = "arena";
+const WITHOUT_ARENA: &str = "test";
+
+/// The compiler's words for a program with two global allocators.
+const CONFLICT: &str = "conflicts with global allocator in";
+
+/// Compiles a test binary with our global allocator, or without it if the program has another one: only the compiler
+/// knows.
+fn build_test(command: impl Fn(&str) -> Command) -> io::Result<ExitStatus> {
+    let Output { status, stderr, .. } = command(WITH_ARENA)
+        .stdout(Stdio::inherit())
+        .stderr(Stdio::piped())
+        .spawn()?
+        .wait_with_output()?;
+    if !status.success() && String::from_utf8_lossy(&stderr).contains(CONFLICT) {
+        return command(WITHOUT_ARENA).status();
+    }
+    // If it cannot be written, neither can a word about that.
+    let _ = io::stderr().write_all(&stderr);
+    Ok(status)
+}
+
 /// `true` if cargo calls us with this as the compiler, or as another wrapper of it. Our own commands are single words.
 fn is_compiler(path: &OsStr) -> bool {
     path == "rustc" || Path::new(path).components().count() > 1
 }
 
 /// Returns the arguments to add: the overlays, for crates of the project's own target. Cargo names a target for these
-/// alone, and build scripts, procedural macros and what they depend on are built without.
-fn additional(arguments: &[OsString], directory: &Path) -> Vec<OsString> {
+/// alone, and build scripts, procedural macros and what they depend on are built without. `harness` is the overlay of
+/// `test`.
+fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<OsString> {
     let arguments: Vec<&str> = arguments
         .iter()
         .map(|argument| argument.to_str().unwrap_or_default())
@@ -92,10 +125,10 @@ fn additional(arguments: &[OsString], directory: &Path) -> Vec<OsString> {
         return Vec::new();
     }
     let mut additional: Vec<OsString> = Vec::new();
-    let names = ["std", "core", "test"];
-    for name in &names[..2 + usize::from(has("--test"))] {
+    let overlays = [("std", "std"), ("core", "core"), ("test", harness)];
+    for (name, overlay) in &overlays[..2 + usize::from(has("--test"))] {
         let mut external = OsString::from(format!("{name}="));
-        external.push(library(directory, name));
+        external.push(library(directory, overlay));
         additional.extend(["--extern".into(), external]);
     }
     let mut dependencies = OsString::from("dependency=");
@@ -223,7 +256,7 @@ mod tests {
 
     fn added(line: &str) -> Vec<String> {
         let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        let added = additional(&arguments, Path::new("dir"));
+        let added = additional(&arguments, Path::new("dir"), WITH_ARENA);
         added
             .iter()
             .map(|argument| argument.to_string_lossy().into_owned())

@@ -86,6 +86,35 @@ mod tests {
     }
 
     #[test]
+    fn addresses_are_the_same() {
+        let task = thread::spawn(|| USES.fetch_add(1, SeqCst));
+        let address = format!("{:p}", Box::new(1));
+        if std::env::var_os("INTERMEZZO_ARENA_CHECK").is_some() {
+            return; // They are new in each execution.
+        }
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/address");
+        match std::fs::read_to_string(file) {
+            Ok(known) => assert_eq!(known, address),
+            Err(_) => std::fs::write(file, address).unwrap(),
+        }
+        USES.fetch_add(1, SeqCst);
+        task.join().unwrap();
+    }
+
+    #[test]
+    fn panics_are_heard() {
+        use std::panic::{catch_unwind, set_hook, take_hook};
+        let heard = Arc::new(AtomicUsize::new(0));
+        let before = take_hook();
+        set_hook(Box::new({ let heard = heard.clone(); move |_| drop(heard.fetch_add(1, SeqCst)) }));
+        let stack = std::backtrace::Backtrace::force_capture().to_string();
+        let task = thread::spawn(move || panic!("{}", stack.len()));
+        assert!(catch_unwind(|| panic!("heard")).is_err() && task.join().is_err());
+        set_hook(before);
+        assert_eq!(heard.load(SeqCst), 2);
+    }
+
+    #[test]
     fn a_thread_is_left() {
         thread::spawn(thread::park);
     }
@@ -148,13 +177,19 @@ fn project(name: &str, dependencies: &str) -> PathBuf {
 
 /// Runs the command in that project. The overlays are built without optimisation, which is faster in all.
 fn run(project: &Path, arguments: &[&str]) -> Ran {
+    run_with(project, arguments, &[])
+}
+
+/// Runs the command in that project, with these variables.
+fn run_with(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlays");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unmodified-target");
     Ran::of(
         command(project, arguments)
             .env("INTERMEZZO_CACHE", cache)
             .env("CARGO_TARGET_DIR", target)
-            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+            .envs(variables.iter().copied()),
     )
 }
 
@@ -177,6 +212,8 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::a_message_comes", "pass"),
         ("ordinary::tests::it_panics", "pass"),
         ("ordinary::tests::atomics_have_the_layout_of_std", "pass"),
+        ("ordinary::tests::addresses_are_the_same", "pass"),
+        ("ordinary::tests::panics_are_heard", "pass"),
         ("ordinary::tests::a_thread_is_left", "pass"),
         ("ordinary::tests::a_wait_is_long_enough", "pass"),
         ("ordinary::tests::types_are_inferred", "pass"),
@@ -192,9 +229,23 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
             limits.iter().any(|limit| limit["kind"] == "unmodified"),
             "{report:#}"
         );
+        let has_arena = limits.iter().all(|limit| limit["kind"] != "addresses");
+        assert!(has_arena || cfg!(not(unix)), "{report:#}");
         if verdict == "pass" && !test.ends_with("it_panics") {
             assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
         }
+    }
+    // The same in a process in which a use of an ended execution's memory crashes.
+    let checked = run_with(
+        &project,
+        &["test", "--unmodified", "--json"],
+        &[("INTERMEZZO_ARENA_CHECK", "1")],
+    )
+    .ends_with(1)
+    .json();
+    for (test, verdict) in verdicts {
+        let report = report(&checked, test);
+        assert_eq!(report["verdict"], verdict, "{report:#}");
     }
     // Executions are many, and what they print says nothing without the schedule.
     assert!(!ran.stderr.contains("the first task adds"), "{}", ran.stderr);
@@ -217,6 +268,29 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         assert_eq!(again.json()["findings"][0]["message"], finding["message"]);
         assert!(!again.stderr.contains("building intermezzo"), "{}", again.stderr);
     }
+}
+
+#[test]
+fn a_program_with_an_allocator_of_its_own_is_explored() {
+    let project = project("allocating", "");
+    let allocator = "\n#[global_allocator]\nstatic OWN: std::alloc::System = std::alloc::System;\n";
+    throw_away::write(&project.join("src/lib.rs"), &format!("{LIBRARY}{allocator}"));
+    let exact = ["--", "--exact", "tests::words_are_counted"];
+    let ran = run(
+        &project,
+        &[&["test", "--unmodified", "--lib", "--json"][..], &exact].concat(),
+    )
+    .ends_with(0);
+    let all = ran.json();
+    let passed = report(&all, "allocating::tests::words_are_counted");
+    assert_eq!(passed["verdict"], "pass");
+    let limits = passed["limits"].as_array().unwrap();
+    let limit = limits.iter().find(|limit| limit["kind"] == "addresses");
+    let because = limit.unwrap_or_else(|| panic!("{passed:#}"))["because"]
+        .as_str()
+        .unwrap();
+    assert_eq!(because, "the program has a global allocator of its own");
+    assert!(!ran.stderr.contains("conflicts"), "{}", ran.stderr);
 }
 
 #[test]

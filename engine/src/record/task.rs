@@ -73,6 +73,17 @@ pub struct Pending {
     pub environment_wake: bool,
 }
 
+/// The wait of a task at an address.
+#[derive(Clone, Copy)]
+pub struct WaitsAt {
+    /// The address.
+    pub address: usize,
+    /// It is woken by those that have one of these bits.
+    pub bits: u32,
+    /// The number of events before: those that came first are woken first.
+    pub since: usize,
+}
+
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {

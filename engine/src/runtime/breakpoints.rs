@@ -14,7 +14,7 @@
 
 use super::ready::Ready;
 use super::tasks::Tasks;
-use super::{Engine, Runtime};
+use super::{Engine, Runtime, arena};
 use crate::described::BreakpointFigures;
 use crate::record::{Access, NO_TASK, Status, WaitLimits, gate};
 use crate::site::{Place, Site};
@@ -500,7 +500,9 @@ impl Engine {
         let holds = visit
             .while_held
             .is_none_or(|lock| breakpoints.visitor(current).held.contains(&lock));
-        let arrived = catch_unwind(AssertUnwindSafe(|| breakpoints.table.arrive(&mut visit, holds)));
+        let arrived = catch_unwind(AssertUnwindSafe(|| {
+            arena::outside(|| breakpoints.table.arrive(&mut visit, holds))
+        }));
         let arrived = arrived.unwrap_or_else(|panic| {
             let breakpoints = std::mem::take(&mut breakpoints);
             self.with(|rt| rt.constraints.breakpoints = Some(breakpoints));

@@ -24,6 +24,9 @@ pub(super) struct ExecutionEnd {
     pub(super) damaged: bool,
     /// A panic of the engine, a strategy or a monitor on a fiber, to be passed to the caller of the exploration.
     pub(super) carried: Option<Box<dyn Any + Send>>,
+    /// The panic hook that the test has set.
+    #[cfg(feature = "unmodified")]
+    pub(super) hook: Option<super::panics::HookOfTest>,
     /// The receiver of the first report of a crash.
     pub(super) emergency: Option<Arc<Emergency>>,
 }

@@ -1,5 +1,6 @@
 //! An executor: one runtime on one OS thread, which runs one execution after the other.
 
+use super::arena;
 use super::constraints::Constraints;
 use super::data_points::DataPoints;
 use super::decisions::Decisions;
@@ -62,6 +63,8 @@ pub struct Executor {
     runtime: Box<Runtime>,
     /// Creates the search that restarts when an atomic proves to need schedule points.
     remake: Option<Remake>,
+    /// The memory of the tests' own allocations, if this executor has it.
+    arena: arena::Claim,
     /// The result of `next`, if the strategy was asked ahead of time in order to be saved.
     ahead: Option<bool>,
 }
@@ -87,6 +90,7 @@ impl Executor {
         };
         Executor {
             remake: None,
+            arena: arena::Claim::take(),
             ahead: None,
             runtime: Box::new(Runtime {
                 tasks: Tasks::default(),
@@ -237,7 +241,10 @@ impl Executor {
         self.runtime.decisions.journal.begin(plan.choices(), plan.kept());
         // SAFETY: the runtime is boxed, and until the guard is dropped it is only used through the handle.
         let (engine, current) = unsafe { Engine::make_current(&raw mut *self.runtime) };
-        let executed = engine.run(test);
+        let executed = {
+            let _arena = self.arena.execution();
+            engine.run(test)
+        };
         drop(current);
         self.runtime.watched.pulse().end();
         self.runtime.decisions.journal.end();

@@ -1,18 +1,21 @@
 //! Tasks that wait at an address, as the system's futexes let them.
 
-use super::Engine;
-
-/// The wait of a task at an address.
-#[derive(Clone, Copy)]
-pub struct WaitsAt {
-    address: usize,
-    /// It is woken by those that have one of these bits.
-    bits: u32,
-    /// The number of events before: those that came first are woken first.
-    since: usize,
-}
+use super::{Engine, arena};
+use crate::record::WaitsAt;
+use crate::site::Site;
 
 impl Engine {
+    /// Returns the engine, if the caller is code of the test in an execution, and not code of ours that it called. Only
+    /// with the feature `unmodified`.
+    pub fn of_test() -> Option<Engine> {
+        arena::test_runs().then(Engine::current).flatten()
+    }
+
+    /// Returns the place of the operation that the current task announced last.
+    pub fn last_site(self) -> Site {
+        self.with(|rt| rt.tasks.current_task().pending.access.site)
+    }
+
     /// Notes that the current task waits at an address, and is woken by those that have one of these bits.
     pub fn waits_at(self, address: usize, bits: u32) {
         self.with(|rt| {

@@ -11,7 +11,7 @@
 use super::dispatch::Next;
 use super::fiber::Fiber;
 use super::switch::Back;
-use super::{Runtime, panic_count};
+use super::{Runtime, arena, panic_count};
 use crate::record::Task;
 use std::cell::Cell;
 
@@ -35,8 +35,9 @@ impl Drop for Current {
     }
 }
 
-/// A guard for as long as the runtime is lent; it does nothing in builds without debug assertions.
-struct Lent(());
+/// A guard for as long as the runtime is lent: what is allocated meanwhile is not the test's. It does nothing in builds
+/// without debug assertions and without the arena.
+struct Lent(#[allow(dead_code, reason = "closes the arena until it is dropped")] arena::Closed);
 
 impl Lent {
     #[inline(always)]
@@ -44,7 +45,7 @@ impl Lent {
         if cfg!(debug_assertions) {
             assert!(!LENT.replace(true), "the runtime is in use already");
         }
-        Lent(())
+        Lent(arena::Closed::new())
     }
 }
 
@@ -145,6 +146,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn switch_fiber(self) {
         assert_not_lent();
+        arena::assert_open();
         let unwinding = std::thread::panicking();
         if unwinding {
             self.lay_down_panics();
@@ -162,6 +164,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn switch_to_worker(self) {
         assert_not_lent();
+        arena::assert_open();
         let unwinding = std::thread::panicking();
         if unwinding {
             self.lay_down_panics();
@@ -180,7 +183,7 @@ impl Engine {
         assert_not_lent();
         let (worker_context, fiber) = self.with(|rt| rt.tasks.enter(task));
         // SAFETY: this is the worker, so no fiber runs; they are boxed and do not move.
-        let back = unsafe { Fiber::enter(worker_context, fiber) };
+        let back = arena::while_tasks_run(|| unsafe { Fiber::enter(worker_context, fiber) });
         if let Back::Crashed(_) = back {
             // What the task did to the runtime when it crashed, if anything, is lost with its stack.
             LENT.set(false);

@@ -5,6 +5,7 @@
 //! compared with the file's: each word is as in the file, or it is an address in some loaded file, which the loader put
 //! there.
 
+use super::arena;
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -123,11 +124,12 @@ fn initial_bytes(segment: &Segment, from: usize, length: usize) -> Option<Vec<u8
 
 fn writable_segments() -> &'static [&'static Segment] {
     static SEGMENTS: OnceLock<Vec<&'static Segment>> = OnceLock::new();
-    SEGMENTS.get_or_init(|| {
+    let find = || {
         let mut writable: Vec<&Segment> = segments().iter().filter(|segment| segment.writable).collect();
         writable.sort_by_key(|segment| segment.addresses.start);
         writable
-    })
+    };
+    SEGMENTS.get_or_init(|| arena::outside(find))
 }
 
 /// Returns the address to which the program's file was loaded, and the parts of it that can be written.
@@ -146,7 +148,7 @@ pub(super) fn writable_parts_of_program() -> (usize, Vec<Range<usize>>) {
 
 fn segments() -> &'static [Segment] {
     static SEGMENTS: OnceLock<Vec<Segment>> = OnceLock::new();
-    SEGMENTS.get_or_init(loaded_segments)
+    SEGMENTS.get_or_init(|| arena::outside(loaded_segments))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]

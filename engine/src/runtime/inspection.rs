@@ -8,7 +8,7 @@
 //! None of this runs unless inspections were requested.
 
 use super::panics::caught;
-use super::{Engine, Listeners};
+use super::{Engine, Listeners, arena};
 use crate::record::Gates;
 use intermezzo_sdk::{EventId, Interests};
 use std::panic::resume_unwind;
@@ -82,7 +82,8 @@ impl Engine {
             true => Inspection::Failed,
             false => self.look(&mut *inspector.look),
         };
-        (inspector.tell)(event, inspect);
+        // The receiver keeps the text, which is in the test's memory.
+        arena::outside(|| (inspector.tell)(event, inspect.clone()));
         inspector
     }
 

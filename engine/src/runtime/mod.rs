@@ -19,6 +19,7 @@
 
 mod adversity;
 mod alike;
+pub mod arena;
 mod blocks;
 mod breakpoints;
 mod by_address;
@@ -74,7 +75,6 @@ pub use controller::take_charge;
 pub use crash::Crash;
 pub use emergency::Emergency;
 pub use executor::{Executor, Limits};
-pub use futex::WaitsAt;
 pub use handle::Engine;
 pub use image::{set_statics_restored, statics_are_restored};
 pub use inspection::Inspection;
@@ -402,7 +402,8 @@ impl Engine {
     /// Ends the execution, because the test uses the tool in a way that cannot work.
     #[cold]
     pub fn misuse(self, message: String) -> ! {
-        self.end_with(|| Stop::Misuse(message))
+        // The message is in the test's memory.
+        self.end_with(|| Stop::Misuse(message.clone()))
     }
 
     /// Ends the execution. During teardown, that continues without this task.
@@ -411,7 +412,7 @@ impl Engine {
         if self.in_teardown() {
             self.end_inspection();
         } else {
-            let stop = stop();
+            let stop = arena::outside(stop);
             self.with(|rt| rt.end.stop = Some(stop));
             // It returns if the task was already unwinding, and is being torn down.
             self.leave();

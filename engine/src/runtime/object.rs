@@ -17,7 +17,7 @@
 //! An identity is a word in the object, or, if the object has no room for that, its address: see `by_address.rs`.
 
 use super::image::{is_in_static, is_initial_static, statics_are_restored};
-use super::{Engine, Runtime};
+use super::{Engine, Runtime, arena};
 use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
 use crate::site::Site;
 use std::cell::UnsafeCell;
@@ -602,6 +602,8 @@ fn is_remembered(address: usize) -> bool {
 
 /// Returns the initial bytes of the static at `address`: the given ones, unless others are already known.
 fn remember(address: usize, bytes: &[MaybeUninit<u8>]) -> Bytes {
-    let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(address).or_insert_with(|| Box::leak(bytes.into()))
+    arena::outside(|| {
+        let mut known = INITIAL.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(address).or_insert_with(|| Box::leak(bytes.into()))
+    })
 }

@@ -13,6 +13,7 @@
 //! Blind spot: the flag by which std recognises a panic inside a panic hook is not kept. It would matter to a message
 //! that performs a visible operation while it is formatted, and panics after that.
 
+use super::arena;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::mem::ManuallyDrop;
@@ -51,6 +52,11 @@ fn pool() -> std::sync::MutexGuard<'static, Pool> {
 #[cold]
 #[inline(never)]
 pub(super) fn lay_down() -> u32 {
+    // A credit that is finished in this execution may have begun in an earlier one, and the other way round.
+    arena::outside(lay_down_credits)
+}
+
+fn lay_down_credits() -> u32 {
     let mut laid = 0;
     while laid < NESTED_MAX && std::thread::panicking() && finish_credit() {
         laid += 1;
@@ -62,11 +68,13 @@ pub(super) fn lay_down() -> u32 {
 #[cold]
 #[inline(never)]
 pub(super) fn take_up(laid: u32) {
-    for _ in 0..laid {
-        let stack = pool().stacks.pop();
-        let credit = begin_credit(stack).expect("a finished credit left its stack");
-        pool().credits.push(credit);
-    }
+    arena::outside(|| {
+        for _ in 0..laid {
+            let stack = pool().stacks.pop();
+            let credit = begin_credit(stack).expect("a finished credit left its stack");
+            pool().credits.push(credit);
+        }
+    });
 }
 
 /// Subtracts 1 from this thread's number. Returns `false` if the system has no thread or no memory for that.

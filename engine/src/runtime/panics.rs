@@ -3,7 +3,7 @@
 //! While some exploration runs, a panic hook notes message and place of a task's panic, and prints nothing. Other
 //! panics go to the previous hook. The previous hook is restored when the last exploration ends.
 
-use super::Engine;
+use super::{Engine, arena};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
@@ -89,6 +89,13 @@ fn noted() -> Option<String> {
 }
 
 fn note(info: &PanicHookInfo<'_>) {
+    // The note outlives the execution.
+    arena::outside(|| note_outside(info));
+    #[cfg(feature = "unmodified")]
+    call_hook_of_test(info);
+}
+
+fn note_outside(info: &PanicHookInfo<'_>) {
     let text = || {
         info.payload_as_str()
             .unwrap_or("a value that is no text")
@@ -105,5 +112,56 @@ fn note(info: &PanicHookInfo<'_>) {
         engine.note_panic(text(), place);
     } else if let Some(before) = &*BEFORE.read().unwrap_or_else(PoisonError::into_inner) {
         before(info);
+    }
+}
+
+#[cfg(feature = "unmodified")]
+pub(super) use of_test::{HookOfTest, call_hook_of_test};
+#[cfg(feature = "unmodified")]
+pub use of_test::{set_hook, take_hook};
+
+#[cfg(feature = "unmodified")]
+mod of_test {
+    //! The panic hooks of tests that were not written for intermezzo. A hook that a test sets is the execution's: the
+    //! process keeps ours. It is called in addition, and forgotten with the execution, as it would be with the process.
+
+    use super::super::{Engine, arena};
+    use super::{Hook, PanicHookInfo, panic};
+    use std::sync::Arc;
+
+    /// A hook that is in use while it is called.
+    pub(in super::super) type HookOfTest = Arc<Hook>;
+
+    /// Sets the panic hook: `std::panic::set_hook`.
+    pub fn set_hook(hook: Hook) {
+        match Engine::current() {
+            Some(engine) => {
+                let hook = Arc::new(hook);
+                drop(engine.with(|rt| rt.end.hook.replace(hook)));
+            }
+            None => panic::set_hook(hook),
+        }
+    }
+
+    /// Takes the panic hook: `std::panic::take_hook`. In an execution, the default one does nothing.
+    pub fn take_hook() -> Hook {
+        let Some(engine) = Engine::current() else {
+            return panic::take_hook();
+        };
+        match engine.with(|rt| rt.end.hook.take()) {
+            Some(hook) => Box::new(move |info| hook(info)),
+            None => Box::new(|_| {}),
+        }
+    }
+
+    /// Calls the hook that the test has set, if its own code panics.
+    pub(in super::super) fn call_hook_of_test(info: &PanicHookInfo<'_>) {
+        if !arena::test_runs() {
+            return;
+        }
+        let hook = Engine::current().and_then(|engine| engine.with(|rt| rt.end.hook.clone()));
+        if let Some(hook) = hook {
+            hook(info);
+        }
     }
 }

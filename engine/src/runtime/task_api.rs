@@ -36,6 +36,11 @@ impl Engine {
                 site: site_name(site),
             });
         }
+        // The entry keeps the name longer than the arena keeps its memory.
+        let name = match cfg!(feature = "unmodified") {
+            true => name.map(|name| self.with(|_| Arc::from(&*name))),
+            false => name,
+        };
         let task = match self.with(|rt| rt.new_task(name, site)) {
             Ok(task) => task,
             Err(error) => self.misuse(format!("no memory for the stack of task {created}: {error}")),

@@ -15,9 +15,10 @@
 use super::crash::Crash;
 use super::fiber::Fiber;
 use super::switch::Back;
-use super::{Engine, PanicNote, Runtime, Stop, panic_count};
+use super::{Engine, PanicNote, Runtime, Stop, arena, panic_count};
 use crate::record::{Access, Gates, Local, Status, Task, Wake, gate};
 use intermezzo_sdk::SyncVarOp;
+use std::any::Any;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -228,8 +229,20 @@ pub(super) extern "C" fn serve() -> ! {
             }
         });
         let engine = Engine::current().expect("a fiber runs inside an execution");
+        let panic = arena::outside(|| copied(panic));
         engine.with(|rt| rt.end.carried = Some(panic));
         engine.switch_to_worker();
+    }
+}
+
+/// Returns a copy of a panic's text, which outlives the execution.
+fn copied(panic: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+    if let Some(text) = panic.downcast_ref::<String>() {
+        Box::new(text.clone())
+    } else if let Some(&text) = panic.downcast_ref::<&'static str>() {
+        Box::new(text)
+    } else {
+        panic
     }
 }
 
@@ -262,6 +275,8 @@ impl Engine {
     pub(super) fn clear_away(self, is_damaged: bool) {
         let unwinds = self.with(|rt| {
             rt.end.teardown = true;
+            #[cfg(feature = "unmodified")]
+            std::mem::forget(rt.end.hook.take());
             rt.end.forgot = rt.tasks.any_live() && !is_damaged && rt.forget_tasks();
             let unwinds = rt.tasks.any_live() && !rt.end.forgot && !is_damaged && cfg!(panic = "unwind");
             rt.end.unwound |= unwinds;

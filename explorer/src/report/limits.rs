@@ -53,6 +53,11 @@ pub enum Limit {
         /// `true` if statics that are no look-alikes keep their values from one execution to the next.
         statics_stay: bool,
     },
+    /// Behaviours that depend on addresses of memory, which are not the same in each execution.
+    Addresses {
+        /// The reason.
+        because: String,
+    },
     /// The order of racing accesses, in a search that continued after the race.
     Races,
     /// Loops that end because of memory that is not compared.
@@ -134,6 +139,12 @@ impl fmt::Display for Limit {
                     ),
                     false => Ok(()),
                 }
+            }
+            Limit::Addresses { because } => {
+                write!(
+                    f,
+                    "what depends on addresses of memory, which differ between executions: {because}"
+                )
             }
             Limit::OtherThreads { threads } => {
                 write!(

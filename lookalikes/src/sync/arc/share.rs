@@ -4,6 +4,7 @@
 //! one. Otherwise, and if the environment excludes counts, it is only recorded. Handles that were made outside the
 //! execution are not recorded either: their counts are not the execution's.
 
+use intermezzo_engine::runtime::arena::outside;
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
 use intermezzo_sdk::{BlockKind, MemoryOrder, SyncVar, SyncVarOp};
 use std::collections::BTreeMap;
@@ -46,6 +47,11 @@ unsafe impl Sync for Counts {}
 impl RefUnwindSafe for Counts {}
 
 impl Counts {
+    /// Returns counts in memory that outlives the execution, because `RAW` may keep them.
+    fn shared(strong: usize, weak: usize, drops: bool) -> Arc<Counts> {
+        outside(|| Arc::new(Counts::new(strong, weak, drops)))
+    }
+
     fn new(strong: usize, weak: usize, drops: bool) -> Counts {
         Counts {
             object: Object::new(Nothing),
@@ -173,7 +179,7 @@ impl Share<STRONG> {
     /// Returns the share of a handle on a value that has these counts, this handle included.
     pub(super) fn with_counts(strong: usize, weak: usize, drops: bool, site: Site) -> Self {
         Share {
-            counts: Some(Arc::new(Counts::new(strong, weak, drops))),
+            counts: Some(Counts::shared(strong, weak, drops)),
             site,
         }
     }
@@ -186,7 +192,7 @@ impl Unborn {
     /// Makes the counts of a value that has no strong handle yet, and the share of the weak handle that the value may
     /// keep on itself.
     pub(super) fn new(drops: bool, site: Site) -> (Unborn, Share<WEAK>) {
-        let counts = Arc::new(Counts::new(0, 1, drops));
+        let counts = Counts::shared(0, 1, drops);
         (
             Unborn(counts.clone()),
             Share {
@@ -287,12 +293,14 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
     /// Keeps the share of a handle that becomes a raw pointer. It still counts.
     pub(super) fn keep(mut self, address: usize) {
         let Some(counts) = self.counts.take() else { return };
-        let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
-        match raw.get_mut(&address) {
-            Some((handles, known)) if Arc::ptr_eq(known, &counts) => *handles += 1,
-            // It is unknown, or was left there by another value and never restored.
-            _ => drop(raw.insert(address, (1, counts))),
-        }
+        outside(|| {
+            let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+            match raw.get_mut(&address) {
+                Some((handles, known)) if Arc::ptr_eq(known, &counts) => *handles += 1,
+                // It is unknown, or was left there by another value and never restored.
+                _ => drop(raw.insert(address, (1, counts))),
+            }
+        });
     }
 
     /// Returns the share of a raw pointer that becomes a handle again, if it was kept.

@@ -100,7 +100,10 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
 
     /// `true` if it was used in this execution.
     pub(crate) fn is_known(&self, engine: Engine) -> bool {
-        self.object.known(engine).or_else(|| I::find(&self.object, engine)).is_some()
+        self.object
+            .known(engine)
+            .or_else(|| I::find(&self.object, engine))
+            .is_some()
     }
 }
 

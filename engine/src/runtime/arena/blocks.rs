@@ -1,0 +1,290 @@
+//! The blocks of the arena.
+//!
+//! A block has a header in front, with its size and a mark. The mark depends on the address and the execution, so a
+//! block that was freed, or that is of another execution, is recognised.
+
+use super::super::Engine;
+use super::{Shortage, gate, range};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::with_exposed_provenance_mut;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The bytes in front of a block.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Header {
+    size: usize,
+    mark: usize,
+}
+
+const HEADER: usize = size_of::<Header>();
+
+/// The least alignment of a block: its header's, and what C promises for any type.
+const ALIGN: usize = 16;
+
+/// The byte that freed memory has. As a pointer it leads nowhere, and as a length it is too long.
+const FREED: u8 = 0xdd;
+
+/// The size in bytes from which a freed block's pages are given back to the system, which is then as fast as to fill
+/// them.
+const LARGE: usize = 256 << 10;
+
+/// The number of bytes that stay in memory for the next execution. To clear them takes as long as to get them again.
+const KEPT: usize = 256 << 10;
+
+/// The largest number of bytes in memory: no address is used twice in an execution, so one that allocates and frees for
+/// ever would need all of the machine's.
+const HELD_MAX: usize = 2 << 30;
+
+/// The beginning of the execution's memory, the end of its last block, and the end of what it may have.
+static BASE: AtomicUsize = AtomicUsize::new(0);
+static TOP: AtomicUsize = AtomicUsize::new(0);
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of the execution, for marks.
+static EXECUTION: AtomicUsize = AtomicUsize::new(0);
+
+/// The numbers of blocks and of bytes in use.
+static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// A global allocator that gives a test's executions memory of their own, and is the system's allocator otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arena;
+
+// SAFETY: a block from the range is given out once in an execution, with its size and alignment, and stays until the
+// execution ends or its owner frees it; nothing of the test runs after that. All else is the system's. Nothing unwinds:
+// a misuse switches to the worker for good.
+unsafe impl GlobalAlloc for Arena {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if gate::is_open()
+            && let Some(pointer) = take(layout.size(), layout.align())
+        {
+            return pointer;
+        }
+        // SAFETY: as the caller says.
+        unsafe { System.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if gate::is_open()
+            && let Some(pointer) = take(layout.size(), layout.align())
+        {
+            // All that was not given out in this execution is zero.
+            return pointer;
+        }
+        // SAFETY: as the caller says.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if range::holds(pointer.addr()) {
+            give_back(pointer);
+        } else {
+            // SAFETY: as the caller says.
+            unsafe { System.dealloc(pointer, layout) };
+        }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        if !range::holds(pointer.addr()) {
+            // Something that outlives the execution may own it, so it stays the system's.
+            // SAFETY: as the caller says.
+            return unsafe { System.realloc(pointer, layout, new_size) };
+        }
+        if resize(pointer, new_size) {
+            return pointer;
+        }
+        // SAFETY: the size is valid with this alignment, as the caller says.
+        let new = unsafe { self.alloc(Layout::from_size_align_unchecked(new_size, layout.align())) };
+        if !new.is_null() {
+            // SAFETY: both have this many bytes, and nothing else has the new ones. The old block is freed once.
+            unsafe {
+                new.copy_from_nonoverlapping(pointer, layout.size().min(new_size));
+                self.dealloc(pointer, layout);
+            }
+        }
+        new
+    }
+}
+
+/// Returns the numbers of blocks and of bytes that the present execution has in the arena.
+pub fn in_use() -> (usize, usize) {
+    (BLOCKS.load(Relaxed), BYTES.load(Relaxed))
+}
+
+/// Adds to a counter. Only the worker's thread counts, but for blocks that another thread frees: exact counts are not
+/// worth an atomic addition.
+#[inline(always)]
+fn count(counter: &AtomicUsize, difference: usize) {
+    counter.store(counter.load(Relaxed).wrapping_add(difference), Relaxed);
+}
+
+/// Returns the mark of a block in use at this address.
+#[inline(always)]
+fn mark(address: usize) -> usize {
+    address.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ EXECUTION.load(Relaxed)
+}
+
+/// Returns the header of a block at this address.
+#[inline(always)]
+fn header(address: usize) -> *mut Header {
+    with_exposed_provenance_mut(address - HEADER)
+}
+
+/// Returns a new block, if the range has room for it.
+#[inline]
+fn take(size: usize, align: usize) -> Option<*mut u8> {
+    // None of this overflows: addresses have 48 bits, and sizes are those of layouts.
+    let align = align.max(ALIGN);
+    let start = (TOP.load(Relaxed) + HEADER + align - 1) & !(align - 1);
+    let end = start + size;
+    if end > LIMIT.load(Relaxed) {
+        gate::note(Shortage::Full);
+        return None;
+    }
+    // First of all, so that a signal that ends the task here leaves no block that is given out twice.
+    TOP.store(end, Relaxed);
+    let mark = mark(start);
+    // SAFETY: between the block before and this one. The range is mapped, and nothing else has this part of it.
+    unsafe { header(start).write(Header { size, mark }) };
+    count(&BLOCKS, 1);
+    count(&BYTES, size);
+    Some(with_exposed_provenance_mut(start))
+}
+
+/// Frees a block of this execution.
+#[inline]
+fn give_back(pointer: *mut u8) {
+    let address = pointer.addr();
+    // SAFETY: what is in the range is mapped, and what is given out is not at its beginning. In the range anything may
+    // be read: if this is no block, it is some other memory of the test, or zero. (It crashes when memory of an ended
+    // execution cannot be accessed, as it should.)
+    let found = unsafe { header(address).read_unaligned() };
+    let mark = mark(address);
+    if found.mark != mark {
+        return wrong(found.mark == !mark);
+    }
+    let Header { size, .. } = found;
+    // SAFETY: it is a block, so the header is its own, and this is the call that frees it.
+    unsafe { header(address).write(Header { size, mark: !mark }) };
+    count(&BLOCKS, 1_usize.wrapping_neg());
+    count(&BYTES, size.wrapping_neg());
+    // SAFETY: the block was the caller's, who has freed it.
+    unsafe { spoil(address, address + size) };
+}
+
+/// Fills memory of a freed block.
+///
+/// # Safety
+/// It is part of a block, and nothing uses it.
+unsafe fn spoil(from: usize, to: usize) {
+    let fill = |from: usize, to: usize| {
+        // SAFETY: as the caller says.
+        unsafe { with_exposed_provenance_mut::<u8>(from).write_bytes(FREED, to - from) };
+    };
+    if to - from < LARGE {
+        return fill(from, to);
+    }
+    let (first, last) = (range::page_from(from), range::page_of(to));
+    fill(from, first);
+    fill(last, to);
+    // SAFETY: whole pages of the block.
+    unsafe { range::discard(first, last) };
+    // What is no longer in memory does not count.
+    let limit = LIMIT.load(Relaxed) + (last - first);
+    LIMIT.store(limit.min(range::bounds().1), Relaxed);
+}
+
+/// Gives a block another size in place. Returns `false` if that is not possible, or if it is no block of this execution.
+fn resize(pointer: *mut u8, new_size: usize) -> bool {
+    let address = pointer.addr();
+    // SAFETY: as in `give_back`.
+    let found = unsafe { header(address).read_unaligned() };
+    if found.mark != mark(address) {
+        return false;
+    }
+    let (size, end) = (found.size, address + found.size);
+    if new_size > size {
+        let is_last = end == TOP.load(Relaxed);
+        if !is_last || !gate::is_open() || address + new_size > LIMIT.load(Relaxed) {
+            return false;
+        }
+        TOP.store(address + new_size, Relaxed);
+    } else {
+        // SAFETY: the end of the block, which its owner gives back.
+        unsafe { spoil(address + new_size, end) };
+    }
+    // SAFETY: the header of this block.
+    unsafe { (*header(address)).size = new_size };
+    count(&BYTES, new_size.wrapping_sub(size));
+    true
+}
+
+/// Ends the execution, because a task frees what is not in use. In all other code there is nothing to be done.
+#[cold]
+#[inline(never)]
+fn wrong(was_freed: bool) {
+    let Some(engine) = Engine::current().filter(|_| gate::is_open()) else {
+        return;
+    };
+    if engine.in_teardown() {
+        return;
+    }
+    let message = if was_freed {
+        "memory is freed twice"
+    } else {
+        "memory is freed that this execution has not allocated: a static may have kept it from an earlier one"
+    };
+    // Nothing may unwind out of an allocator.
+    engine.with_task(engine.task(), |entry| entry.finishing = true);
+    engine.misuse(message.into());
+}
+
+/// Makes the range the execution's memory, from this address on.
+pub(super) fn begin_at(base: usize) {
+    let end = range::bounds().1;
+    BASE.store(base, Relaxed);
+    TOP.store(base, Relaxed);
+    LIMIT.store(end.min(base.saturating_add(HELD_MAX)), Relaxed);
+    // Zeroed memory must not look like a block.
+    count(&EXECUTION, 1);
+    BLOCKS.store(0, Relaxed);
+    BYTES.store(0, Relaxed);
+}
+
+/// Takes all memory back: the execution has ended.
+pub(super) fn take_all_back() {
+    let (base, top) = (BASE.load(Relaxed), TOP.load(Relaxed));
+    let end = range::page_from(top);
+    if range::checks() {
+        return begin_at(set_apart(base, end));
+    }
+    let kept = end.min(base + KEPT);
+    // SAFETY: all of it is in the range, and no task of the execution runs any more.
+    unsafe {
+        with_exposed_provenance_mut::<u8>(base).write_bytes(0, top.min(kept) - base);
+        range::discard(kept, end);
+    }
+    begin_at(base);
+}
+
+/// Makes these pages inaccessible, and returns the address from which the next execution gets its memory.
+fn set_apart(base: usize, end: usize) -> usize {
+    let (first, last) = range::bounds();
+    // SAFETY: as in `take_all_back`.
+    unsafe {
+        range::discard(base, end);
+        if base < end {
+            range::protect(base, end, false);
+        }
+        if last - end >= HELD_MAX.min((last - first) / 2) {
+            return end;
+        }
+        range::protect(first, last, true);
+    }
+    first
+}

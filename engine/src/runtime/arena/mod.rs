@@ -1,0 +1,150 @@
+//! The arena: the memory that a test allocates in an execution, for tests that were not written for intermezzo.
+//!
+//! A program that installs [`Arena`] as its global allocator gets memory from one reserved range of addresses while a
+//! task runs, by bumping a pointer. So the same schedule gives the same addresses, in every execution and, where the
+//! system allows it, in every process. No address is used twice in an execution, freed memory has a pattern, and all
+//! other memory is zero when it is given out. At the end of the execution everything is taken back at once, including
+//! what abandoned tasks had.
+//!
+//! Memory that outlives an execution must not be in it. So everything else gets the system's memory: code that runs
+//! outside of tasks, code that has the runtime (`Engine::with`), and code of ours in [`outside`], which keeps or changes
+//! something that outlives the execution. What is freed goes back to where its address says that it came from.
+//!
+//! The arena is for one worker at a time. A second worker, or an exploration that runs at the same time, gets the
+//! system's memory. So does a block for which the range has no room. [`shortage`] says so.
+//!
+//! A block that is freed twice ends the execution with a finding, and so does one that belongs to no execution, or to an
+//! earlier one: a static has kept it. Nothing is done with such memory. (A block of an earlier execution is not told from
+//! one of this execution at the same address. So real statics must be restored before each execution.)
+//!
+//! No lock is held and no list is kept. So a signal may end a task in the middle of an allocation: at worst, a block is
+//! lost for the rest of the execution.
+//!
+//! Blind spots: memory of C's `malloc`; what std keeps for the process and allocates at its first use in a task, except
+//! for what a worker has it allocate before, and what the overlay of std takes [`outside`]. With
+//! `INTERMEZZO_ARENA_CHECK` in the environment, memory of executions that have ended cannot be accessed any more, so
+//! that such a use crashes: for tests of our own.
+//!
+//! Only with the feature `unmodified`, on Unix with 64 bits. Elsewhere all of this does nothing, and [`Arena`] is the
+//! system's allocator.
+
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+mod blocks;
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+mod gate;
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+mod range;
+
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub use blocks::{Arena, in_use};
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub(super) use gate::{Claim, Closed, assert_open, test_runs, while_tasks_run};
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub use gate::{outside, shortage};
+
+#[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
+pub use absent::{Arena, in_use, outside, shortage};
+#[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
+#[allow(unused_imports, reason = "`test_runs` is for the feature `unmodified`")]
+pub(super) use absent::{Claim, Closed, assert_open, test_runs, while_tasks_run};
+
+/// A reason for which memory of executions has other addresses each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// The program has another global allocator.
+    NotInstalled,
+    /// The system gave no range of addresses.
+    NoRange,
+    /// An execution needed more memory than the range has.
+    Full,
+    /// Another worker has the arena.
+    InUse,
+}
+
+#[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
+mod absent {
+    //! The interface where there is no arena.
+
+    use super::Shortage;
+    use std::alloc::{GlobalAlloc, Layout, System};
+
+    /// A global allocator: the system's.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Arena;
+
+    // SAFETY: all is left to the system's allocator.
+    unsafe impl GlobalAlloc for Arena {
+        unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+            // SAFETY: as the caller says.
+            unsafe { System.alloc(layout) }
+        }
+        unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+            // SAFETY: as the caller says.
+            unsafe { System.dealloc(pointer, layout) }
+        }
+        unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+            // SAFETY: as the caller says.
+            unsafe { System.alloc_zeroed(layout) }
+        }
+        unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+            // SAFETY: as the caller says.
+            unsafe { System.realloc(pointer, layout, new_size) }
+        }
+    }
+
+    /// Calls the function.
+    #[inline(always)]
+    pub fn outside<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    /// Returns the numbers of blocks and of bytes that are in use: none.
+    pub fn in_use() -> (usize, usize) {
+        (0, 0)
+    }
+
+    /// Returns the reason for which memory of executions has other addresses each time.
+    pub fn shortage() -> Option<Shortage> {
+        Some(Shortage::NoRange)
+    }
+
+    #[inline(always)]
+    pub(in super::super) fn while_tasks_run<R>(run: impl FnOnce() -> R) -> R {
+        run()
+    }
+
+    #[inline(always)]
+    pub(in super::super) fn assert_open() {}
+
+    #[allow(
+        dead_code,
+        reason = "for the feature `unmodified`, on systems without an arena"
+    )]
+    pub(in super::super) fn test_runs() -> bool {
+        false
+    }
+
+    pub(in super::super) struct Closed;
+
+    impl Closed {
+        #[inline(always)]
+        pub(in super::super) fn new() -> Closed {
+            Closed
+        }
+    }
+
+    pub(in super::super) struct Claim;
+
+    impl Claim {
+        pub(in super::super) fn take() -> Claim {
+            Claim
+        }
+
+        #[inline(always)]
+        pub(in super::super) fn execution(&mut self) -> Execution {
+            Execution
+        }
+    }
+
+    pub(in super::super) struct Execution;
+}

@@ -1,0 +1,80 @@
+//! The arena as the program's global allocator: explorations with it.
+//!
+//! `cargo test -p intermezzo-engine --features unmodified --test arena`
+//!
+//! The arena is one worker's, so the tests run one at a time.
+
+mod allocator;
+mod ends;
+
+use intermezzo_engine::runtime::arena::{Arena, Shortage, outside, shortage};
+use intermezzo_explorer::report::Report;
+use intermezzo_explorer::settings::JournalAt;
+use intermezzo_explorer::{Explorer, Settings};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[global_allocator]
+static ARENA: Arena = Arena;
+
+/// The variable by which memory of ended executions cannot be accessed.
+const CHECK: &str = "INTERMEZZO_ARENA_CHECK";
+
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn explorer() -> Explorer {
+    Explorer::with_settings(Settings {
+        journal: JournalAt::Off,
+        ..Settings::default()
+    })
+}
+
+/// Explores a test that has the arena.
+fn explored(explorer: Explorer, test: impl Fn() + Send + Sync) -> Report {
+    let report = explorer.explore(test);
+    let short = shortage().filter(|&short| short != Shortage::Full);
+    assert_eq!(short, None, "the arena was there");
+    report
+}
+
+/// Notes of executions, which outlive them.
+struct Notes<T>(Mutex<Vec<T>>);
+
+impl<T> Notes<T> {
+    const fn new() -> Notes<T> {
+        Notes(Mutex::new(Vec::new()))
+    }
+
+    fn add(&self, note: T) {
+        outside(|| self.0.lock().unwrap_or_else(PoisonError::into_inner).push(note));
+    }
+
+    fn take(&self) -> Vec<T> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn address<T: ?Sized>(value: &T) -> usize {
+    std::ptr::from_ref(value).cast::<u8>().addr()
+}
+
+/// All tests of this file again, in a process in which a use of an ended execution's memory crashes.
+#[test]
+fn no_memory_of_an_ended_execution_is_used() {
+    if std::env::var_os(CHECK).is_some() {
+        return;
+    }
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .env(CHECK, "1")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{:?}\n{}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}

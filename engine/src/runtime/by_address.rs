@@ -4,10 +4,11 @@
 //! memory, or makes one of a pointer. So an object may have [`ByAddress`] as its identity, which takes no room. It is
 //! the same variable as every other object at its address, and another one wherever it is moved to:
 //!
-//! - **Memory that is used again** within an execution keeps its variable. This happens on stacks, because freed memory
-//!   of the heap is not given out again. The object there later has the name of the first one, and operations on the
-//!   two count as dependent, which is sound. A memory model offers the stores to the first one as well; a monitor of
-//!   plain memory may report a race with an access to it.
+//! - **Memory that is used again** within an execution keeps its variable. This happens on the stack of a task; freed
+//!   memory of the heap is not given out again. The object there later has the name of the first one, and operations on
+//!   the two count as dependent, which is sound. Its values are not shown if those of the first one were addresses. A
+//!   memory model offers the stores to the first one as well; a monitor of plain memory may report a race with an
+//!   access to it.
 //! - **Overlapping objects** are the same variable if they begin at the same address, whatever their sizes. Otherwise
 //!   they are different ones, and it is not seen that operations on them are dependent.
 //! - **An object that was carried into the execution** is not recognised.

@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 static RESTORED: AtomicBool = AtomicBool::new(false);
 
 /// Notes that the front end restores the bytes of all statics before each execution, from now on and as long as the
-/// process lives. So a static is an object in place, and executions run one at a time.
+/// process lives. So a static is an object in place, executions run one at a time, and after an execution a static has
+/// the value that it had at the end.
 pub fn set_statics_restored() {
     RESTORED.store(true, Relaxed);
 }

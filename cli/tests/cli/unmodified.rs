@@ -2,7 +2,6 @@
 
 use crate::{Ran, command, throw_away};
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 const LIBRARY: &str = r#"
@@ -163,12 +162,18 @@ mod tests {
 const SUITE: &str = "#[test]\nfn it_adds() {\n    let n = std::sync::atomic::AtomicUsize::new(1);\n    \
                      plain::add(&n);\n    assert_eq!(n.into_inner(), 2);\n}\n";
 
-/// Makes the project, with these dependencies.
-fn project(name: &str, dependencies: &str) -> PathBuf {
+/// Makes a project with these dependencies, and this library.
+pub(super) fn project_of(name: &str, dependencies: &str, library: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let project = throw_away::project(root, place, name, dependencies);
-    throw_away::write(&project.join("src/lib.rs"), LIBRARY);
+    throw_away::write(&project.join("src/lib.rs"), library);
+    project
+}
+
+/// Makes the project.
+fn project(name: &str) -> PathBuf {
+    let project = project_of(name, "", LIBRARY);
     let program = "fn main() {}\n#[test]\nfn it_is_found_by_a_replay() {\n    panic!(\"always\")\n}\n";
     throw_away::write(&project.join("src/bin/program.rs"), program);
     throw_away::write(&project.join("tests/suite.rs"), &SUITE.replace("plain", name));
@@ -176,7 +181,7 @@ fn project(name: &str, dependencies: &str) -> PathBuf {
 }
 
 /// Runs the command in that project. The overlays are built without optimisation, which is faster in all.
-fn run(project: &Path, arguments: &[&str]) -> Ran {
+pub(super) fn run(project: &Path, arguments: &[&str]) -> Ran {
     run_with(project, arguments, &[])
 }
 
@@ -193,7 +198,7 @@ fn run_with(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> R
     )
 }
 
-fn report<'a>(run: &'a Value, test: &str) -> &'a Value {
+pub(super) fn report<'a>(run: &'a Value, test: &str) -> &'a Value {
     let reports = run["reports"].as_array().unwrap();
     let found = reports.iter().find(|report| report["program"] == test);
     found.unwrap_or_else(|| panic!("{test} is not among {reports:#?}"))
@@ -201,7 +206,7 @@ fn report<'a>(run: &'a Value, test: &str) -> &'a Value {
 
 #[test]
 fn ordinary_tests_are_explored_and_their_failures_replayed() {
-    let project = project("ordinary", "");
+    let project = project("ordinary");
     let ran = run(&project, &["test", "--unmodified", "--json"]).ends_with(1);
     let all = ran.json();
     let verdicts = [
@@ -272,7 +277,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
 
 #[test]
 fn a_program_with_an_allocator_of_its_own_is_explored() {
-    let project = project("allocating", "");
+    let project = project("allocating");
     let allocator = "\n#[global_allocator]\nstatic OWN: std::alloc::System = std::alloc::System;\n";
     throw_away::write(&project.join("src/lib.rs"), &format!("{LIBRARY}{allocator}"));
     let exact = ["--", "--exact", "tests::words_are_counted"];
@@ -295,7 +300,7 @@ fn a_program_with_an_allocator_of_its_own_is_explored() {
 
 #[test]
 fn flags_of_cargo_and_of_the_harness_work() {
-    let project = project("flagged", "");
+    let project = project("flagged");
     let exact = ["--", "--exact", "tests::words_are_counted"];
     let one = run(
         &project,
@@ -316,13 +321,7 @@ fn flags_of_cargo_and_of_the_harness_work() {
 
 #[test]
 fn what_cannot_be_tested_unmodified_is_refused() {
-    let project = project("refusing", "");
+    let project = project("refusing");
     run(&project, &["test", "--unmodified", "--doc"])
         .refused(&["tests in documentation", "leave out `--doc`"]);
-
-    let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
-    let dependency =
-        format!("[dev-dependencies]\nintermezzo = {{ path = {root:?}, features = [\"explore\"] }}\n");
-    let project = self::project("depending", &dependency);
-    run(&project, &["test", "--unmodified"]).refused(&["depends on intermezzo", "`cargo intermezzo test`"]);
 }

@@ -66,6 +66,8 @@ pub use explore::{Explorer, Strategy};
 pub use intermezzo_engine::environment::Environment;
 pub use intermezzo_engine::runtime::Inspection;
 #[doc(hidden)]
+pub use intermezzo_engine::runtime::arena::outside;
+#[doc(hidden)]
 pub use intermezzo_engine::runtime::is_laid_over_std;
 pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};

@@ -11,6 +11,7 @@ use super::Runtime;
 use super::naming::{site_name, task_name, var_name};
 use crate::record::Event;
 use intermezzo_sdk::SyncVarOp;
+use std::collections::{HashMap, HashSet};
 
 /// The number of times that a period must occur before it counts.
 const REPEATED: usize = 3;
@@ -46,18 +47,36 @@ pub struct EndlessLoop {
     pub steps: Vec<(SyncVarOp, String, String)>,
 }
 
+/// What an event of a task does, as far as it makes a difference to a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct LoopPart {
+    op: SyncVarOp,
+    var: u32,
+    values: (u64, u64),
+    site: usize,
+}
+
+impl LoopPart {
+    fn of(event: &Event) -> LoopPart {
+        LoopPart {
+            op: event.op,
+            var: event.var,
+            values: match event.op {
+                // The message or the round in question says nothing about what the loop does.
+                SyncVarOp::ChannelSend
+                | SyncVarOp::ChannelReceive
+                | SyncVarOp::BarrierArrive
+                | SyncVarOp::BarrierPass => (0, 0),
+                _ => (event.read, event.written),
+            },
+            site: event.site.word(),
+        }
+    }
+}
+
 /// Returns `true` if two events of one task are the same step of a loop.
 fn alike(a: &Event, b: &Event) -> bool {
-    // The message or the round in question says nothing about what the loop does.
-    let values = |event: &Event| match event.op {
-        SyncVarOp::ChannelSend
-        | SyncVarOp::ChannelReceive
-        | SyncVarOp::BarrierArrive
-        | SyncVarOp::BarrierPass => (0, 0),
-        _ => (event.read, event.written),
-    };
-    let what = |event: &Event| (event.op, event.var, values(event));
-    what(a) == what(b) && a.site.is_same_word(b.site)
+    LoopPart::of(a) == LoopPart::of(b)
 }
 
 /// Returns one round of a task with these last events, if it loops.
@@ -69,16 +88,14 @@ fn round<'a>(events: &[&'a Event]) -> Option<Vec<&'a Event>> {
         round.rotate_left(end.map_or(0, |end| end + 1));
         return Some(round);
     }
-    let mut kinds: Vec<&Event> = Vec::new();
-    for &event in &events[events.len() / 2..] {
-        if !kinds.iter().any(|kind| alike(kind, event)) {
-            kinds.push(event);
-            if REPEATED * kinds.len() > events.len() {
-                return None;
-            }
-        }
+    let mut counts: HashMap<LoopPart, usize> = HashMap::new();
+    for event in events {
+        *counts.entry(LoopPart::of(event)).or_default() += 1;
     }
-    let often = |kind: &&Event| events.iter().filter(|event| alike(event, kind)).count() >= REPEATED;
+    let mut found = HashSet::new();
+    let mut kinds = events[events.len() / 2..].to_vec();
+    kinds.retain(|event| found.insert(LoopPart::of(event)));
+    let often = |kind: &&Event| counts[&LoopPart::of(kind)] >= REPEATED;
     kinds.iter().all(often).then_some(kinds)
 }
 

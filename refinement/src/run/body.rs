@@ -6,6 +6,7 @@ use crate::scenario::{Place, Scenario, Step};
 use intermezzo_explorer::recording::{OPERATION, RETURNED};
 use intermezzo_explorer::sync::mpsc;
 use intermezzo_explorer::{Operations, attribute, choose, event, preemptions_off, thread};
+use std::ops::Deref;
 use std::rc::Rc;
 
 /// An object under test, and its operations.
@@ -106,10 +107,10 @@ impl<T: Sync + 'static> Body<'_, T> {
     }
 
     /// Creates a new object, which a shower can find as long as it exists.
-    fn object(&self) -> Rc<T> {
+    fn object(&self) -> Shown<T> {
         let object = Rc::new((self.make)());
         Record::with(|record| record.object = Some(Rc::downgrade(&object) as _));
-        object
+        Shown(object)
     }
 
     fn perform_all(&self, object: &T, steps: &[Step], first: u32) {
@@ -140,6 +141,23 @@ impl<T: Sync + 'static> Body<'_, T> {
             Some(returned) => event(&format!("{call} returns {returned}")),
             None => attribute(name, call),
         }
+    }
+}
+
+/// An object that a shower can find.
+struct Shown<T>(Rc<T>);
+
+impl<T> Deref for Shown<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> Drop for Shown<T> {
+    fn drop(&mut self) {
+        // Dropped here, and not in the closure: the memory belongs to the execution.
+        drop(Record::with(|record| record.object.take()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The record of one execution's operations, in the order in which they happened.
 
 use crate::scenario::Place;
-use intermezzo_explorer::Inspection;
+use intermezzo_explorer::{Inspection, outside};
 use intermezzo_sdk::EventId;
 use std::any::Any;
 use std::cell::RefCell;
@@ -88,6 +88,9 @@ pub(crate) struct Record {
     last: Vec<Option<(String, TextId)>>,
 }
 
+/// The size of the buffer for the text of a result: most fit.
+const BUFFER_BYTES: usize = 256;
+
 thread_local! {
     /// All tasks of an exploration's worker run on its one thread.
     static RECORD: RefCell<Record> = RefCell::default();
@@ -96,8 +99,10 @@ thread_local! {
 impl Record {
     /// Begins the record of a new execution.
     pub(crate) fn begin() {
-        RECORD.with_borrow_mut(|record| {
+        Record::with(|record| {
             record.marks.clear();
+            // An abandoned execution has left it. Its memory may have been taken back.
+            std::mem::forget(record.object.take());
             (record.cut_short, record.panicked) = (false, false);
             if let Some(story) = &mut record.story {
                 story.marks.clear();
@@ -105,9 +110,10 @@ impl Record {
         });
     }
 
-    /// Changes the record of the current execution.
+    /// Changes the record of the current execution. It outlives the execution, so what it keeps is not in the
+    /// execution's memory.
     pub(crate) fn with<R>(change: impl FnOnce(&mut Record) -> R) -> R {
-        RECORD.with_borrow_mut(change)
+        outside(|| RECORD.with_borrow_mut(change))
     }
 
     /// Notes a mark.
@@ -121,7 +127,7 @@ impl Record {
 
     /// Notes the object's state after an event: from then on, the story of executions is kept.
     pub(crate) fn inspected(event: EventId, inspect: Inspection) {
-        RECORD.with_borrow_mut(|record| {
+        Record::with(|record| {
             let story = record.story.get_or_insert_default();
             // Every execution begins with this event.
             if (event.task.0, event.index) == (0, 1) {
@@ -141,7 +147,10 @@ impl Record {
 
     /// Returns a buffer for a text; `returned` takes it back.
     pub(crate) fn take_buffer() -> String {
-        RECORD.with_borrow_mut(|record| {
+        Record::with(|record| {
+            if record.buffer.capacity() == 0 {
+                record.buffer = String::with_capacity(BUFFER_BYTES);
+            }
             record.buffer.clear();
             std::mem::take(&mut record.buffer)
         })
@@ -149,14 +158,17 @@ impl Record {
 
     /// Records that an operation has returned the result in the buffer.
     pub(crate) fn returned(place: Place, texts: &Texts, buffer: String) {
-        RECORD.with_borrow_mut(|record| {
+        Record::with(|record| {
             let known = record.last.get(place.index()).and_then(Option::as_ref);
             let number = match known {
                 Some((text, number)) if *text == buffer => *number,
                 _ => record.remember(place, texts.number(&buffer), &buffer),
             };
             record.mark(Mark::Return(place, number));
-            record.buffer = buffer;
+            // One that has grown did so in the execution's memory.
+            if buffer.capacity() == BUFFER_BYTES {
+                record.buffer = buffer;
+            }
         });
     }
 

@@ -227,7 +227,7 @@ struct Queue {
 }
 
 #[test]
-#[should_panic(expected = "is not linearizable")]
+#[should_panic(expected = "no order of the operations explains")]
 fn a_queue_with_a_late_count_is_not() {
     refine(Queue::default)
         .op("push", fresh::<u8>(), |queue, item| {

@@ -1,0 +1,157 @@
+//! Loops that wait without yielding, in tests that were not written for intermezzo: with them the same outcomes are found
+//! as with loops that yield.
+
+use intermezzo_explorer::sync::{Mutex, RwLock};
+use intermezzo_explorer::{Explorer, Reduction, Report, TestBinary, Verdict, thread};
+use intermezzo_lookalikes::sync::atomic::by_address::AtomicUsize;
+use rand::{RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// The number of atomics.
+const ATOMICS: usize = 3;
+
+/// What a task does with an atomic.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Add(usize),
+    Store(usize, usize),
+    /// Waits until it is not zero.
+    Wait(usize),
+    /// Takes a lock made of it, adds to the next one in two steps, and gives it back.
+    Locked(usize),
+}
+
+fn program(random: &mut Xoshiro256PlusPlus) -> Vec<Vec<Op>> {
+    let mut op = |may_wait: bool| {
+        let of = random.random_range(0..ATOMICS - 1);
+        match random.random_range(0..6) {
+            0 | 1 => Op::Add(of),
+            2 => Op::Store(of, random.random_range(1..3)),
+            3 | 4 if may_wait => Op::Wait(of),
+            _ => Op::Locked(ATOMICS - 1),
+        }
+    };
+    vec![vec![op(false), op(false)], vec![op(true), op(true)]]
+}
+
+fn perform(atomics: &[AtomicUsize; ATOMICS], op: Op, yields: bool) -> usize {
+    let again = || {
+        if yields {
+            thread::yield_now();
+        }
+    };
+    match op {
+        Op::Add(of) => atomics[of].fetch_add(1, SeqCst),
+        Op::Store(of, value) => {
+            atomics[of].store(value, SeqCst);
+            0
+        }
+        Op::Wait(of) => loop {
+            match atomics[of].load(SeqCst) {
+                0 => again(),
+                seen => break seen,
+            }
+        },
+        Op::Locked(of) => {
+            while atomics[of].swap(1, SeqCst) == 1 {
+                again();
+            }
+            let seen = atomics[0].load(SeqCst);
+            atomics[0].store(seen + 1, SeqCst);
+            atomics[of].store(0, SeqCst);
+            seen
+        }
+    }
+}
+
+fn explore(explorer: Explorer, program: &[Vec<Op>], yields: bool) -> (Report, BTreeSet<Vec<usize>>) {
+    let outcomes = std::sync::Mutex::new(BTreeSet::new());
+    let report = explorer.set("steps", "2000").explore(|| {
+        let atomics: Arc<[AtomicUsize; ATOMICS]> = Arc::default();
+        let tasks: Vec<_> = program
+            .iter()
+            .map(|ops| {
+                let (atomics, ops) = (atomics.clone(), ops.clone());
+                thread::spawn(move || {
+                    let perform = |op| perform(&atomics, op, yields);
+                    ops.into_iter().map(perform).collect::<Vec<usize>>()
+                })
+            })
+            .collect();
+        let mut outcome: Vec<usize> = tasks.into_iter().flat_map(|task| task.join().unwrap()).collect();
+        outcome.extend(atomics.iter().map(|atomic| atomic.load(SeqCst)));
+        outcomes.lock().unwrap().insert(outcome);
+    });
+    (report, outcomes.into_inner().unwrap())
+}
+
+#[test]
+fn loops_that_do_not_yield_find_the_same_outcomes() {
+    let mut waited = 0;
+    for seed in 0..60 {
+        let program = program(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+        for reduction in [Reduction::None, Reduction::SourceDpor, Reduction::Dpor] {
+            let explorer = || Explorer::new().reduction(reduction).monitors("none");
+            let (with, expected) = explore(explorer(), &program, true);
+            let (without, found) = explore(
+                explorer().binary(TestBinary::default().unmodified()),
+                &program,
+                false,
+            );
+            assert_eq!(found, expected, "{program:?} {reduction:?}\n{with}\n{without}");
+            // Where a task waits for what never comes, both go on for ever: one livelocks, and the other cannot tell.
+            assert_eq!(
+                with.verdict().is_pass(),
+                without.verdict().is_pass(),
+                "{program:?}\n{with}\n{without}"
+            );
+            waited += usize::from(without.executions() > 3 && without.verdict().is_pass());
+        }
+    }
+    assert!(waited > 40, "{waited}");
+}
+
+#[test]
+fn locks_that_are_tried_again_and_again_end() {
+    let report = Explorer::new()
+        .binary(TestBinary::default().unmodified())
+        .explore(|| {
+            let locks = Arc::new((Mutex::new(0), RwLock::new(false)));
+            let task = thread::spawn({
+                let locks = locks.clone();
+                move || {
+                    *locks.0.lock().unwrap() += 1;
+                    *locks.1.write().unwrap() = true;
+                }
+            });
+            loop {
+                if let Ok(mut n) = locks.0.try_lock() {
+                    *n += 1;
+                    break;
+                }
+            }
+            while !*locks.1.read().unwrap() {}
+            task.join().unwrap();
+            assert_eq!(*locks.0.lock().unwrap(), 2);
+        });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert!(report.executions() > 10, "{report}");
+}
+
+#[test]
+fn a_loop_that_waits_for_ever_is_inconclusive() {
+    let waits = || {
+        let flag = AtomicUsize::new(0);
+        while flag.load(SeqCst) == 0 {}
+    };
+    let explorer = || Explorer::new().set("steps", "1000");
+    let written_for_us = explorer().explore(waits);
+    assert_eq!(written_for_us.verdict(), Verdict::Fail, "{written_for_us}");
+    let unmodified = explorer()
+        .binary(TestBinary::default().unmodified())
+        .explore(waits);
+    assert!(!unmodified.verdict().is_pass(), "{unmodified}");
+}

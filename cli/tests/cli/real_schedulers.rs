@@ -199,10 +199,16 @@ fn code_for_real_schedulers_is_explored() {
     }
 }
 
-/// Tests that say themselves what is explored, of code that knows nothing of it.
+/// Returns the test that the guide shows.
+fn shown_test() -> String {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/src/unmodified.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let (_, code) = guide.split_once("```rust\n").unwrap();
+    code.split_once("```").unwrap().0.to_owned()
+}
+
+/// Tests that say themselves what is explored, of code that knows nothing of it. The guide's comes before them.
 const USERS: &str = r#"
-use crossbeam_queue::SegQueue;
-use intermezzo::refinement::{fresh, refine};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -261,7 +267,7 @@ fn tests_that_use_intermezzo_explore_what_they_depend_on() {
     let dependencies = format!(
         "[dev-dependencies]\nintermezzo = {{ path = {root:?}, features = [\"explore\"] }}\ncrossbeam-queue = \"0.3\"\n"
     );
-    let project = project_of("using", &dependencies, USERS);
+    let project = project_of("using", &dependencies, &format!("{}{USERS}", shown_test()));
     let ran = run(&project, &["test", "--unmodified", "--json"]).ends_with(1);
     let all = ran.json();
     let found = report(&all, "using::an_attribute_explores");
@@ -275,8 +281,9 @@ fn tests_that_use_intermezzo_explore_what_they_depend_on() {
             .as_str()
             .is_some_and(|format| format.contains("refinement"))
     };
-    assert_eq!(others.filter(is_refinement).count(), 2, "{reports:#?}");
+    assert_eq!(others.filter(is_refinement).count(), 3, "{reports:#?}");
     for test in [
+        "the_queue_is_linearizable",
         "a_queue_of_others_is_linearizable",
         "a_queue_with_a_late_count_is_not",
         "a_plain_test_runs_once",

@@ -15,13 +15,19 @@ fn try_send(model: &mut Model, message: u8, size: usize) -> bool {
     fits
 }
 
+/// Returns the channel, never dropped: crossbeam-channel's destructor asserts that nothing waits for it, and an
+/// execution may end with an operation that waits.
+fn kept<T>(channel: T) -> &'static T {
+    Box::leak(Box::new(channel))
+}
+
 /// The row of a channel of two ends whose methods have the usual names: without bound, and with one place.
 macro_rules! channel {
     ($unbounded:ident, $bounded:ident, $krate:ident, $package:literal) => {
         #[test]
         fn $unbounded() {
             let subject = || {
-                let channel = refine($krate::unbounded::<u8>)
+                let channel = refine(|| kept($krate::unbounded::<u8>()))
                     .op("send", fresh::<u8>(), |(sender, _), message| sender.send(message).is_ok())
                     .op("recv", (), |(_, receiver), ()| receiver.recv().ok())
                     .op("try_recv", (), |(_, receiver), ()| receiver.try_recv().ok())
@@ -44,7 +50,7 @@ macro_rules! channel {
         #[test]
         fn $bounded() {
             let subject = || {
-                let channel = refine(|| $krate::bounded::<u8>(1))
+                let channel = refine(|| kept($krate::bounded::<u8>(1)))
                     .op("send", fresh::<u8>(), |(sender, _), message| sender.send(message).is_ok())
                     .op("try_send", fresh::<u8>(), |(sender, _), message| sender.try_send(message).is_ok())
                     .op("recv", (), |(_, receiver), ()| receiver.recv().ok())

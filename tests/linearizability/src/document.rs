@@ -1,6 +1,6 @@
 //! A structure's row of the document, and its section if the structure is not linearizable.
 
-use intermezzo::refinement::RefinementReport;
+use intermezzo::refinement::{Description, RefinementReport};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -61,7 +61,7 @@ impl Row {
     /// If it is, or fails in another scenario, or the document says something else.
     pub fn not_linearizable(self, scenarios: &[&str], why: &str) {
         for (with, report) in &self.reports {
-            let found = report.failure.as_ref().map(|failure| failure.scenario.one_line());
+            let found = report.failure.as_ref().map(|failure| one_line(&failure.scenario));
             let is_known = found.as_deref().is_some_and(|found| scenarios.contains(&found));
             assert!(is_known, "{}, against {with}: {found:?}: {report}", self.structure);
         }
@@ -128,7 +128,7 @@ impl Row {
         let mut text = format!("\n### {}\n", self.structure);
         let mut last = String::new();
         for (with, failure) in failures {
-            let scenario = failure.scenario.one_line();
+            let scenario = one_line(&failure.scenario);
             if scenario != last {
                 let timeline = failure.timeline.as_deref().unwrap_or_default();
                 text.push_str(&format!("\nAgainst {with}:\n\n```text\n{scenario}\n\n{}\n```\n", timeline.trim_end()));
@@ -138,6 +138,14 @@ impl Row {
         text.push_str(&format!("\n{why}\n"));
         text
     }
+}
+
+/// Returns the scenario as the documents write it: `push(1); { pop() } ‖ { pop() }`.
+fn one_line(scenario: &Description) -> String {
+    let tasks: Vec<String> = scenario.tasks.iter().map(|task| format!("{{ {} }}", task.join("; "))).collect();
+    let tasks = tasks.join(" ‖ ");
+    let parts = scenario.init.iter().chain([&tasks]).chain(&scenario.post);
+    parts.map(String::as_str).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the version of a package in the lock file.

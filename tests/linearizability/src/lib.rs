@@ -7,10 +7,6 @@ pub use document::Row;
 pub use intermezzo::refinement::{Refinement, fresh, one_of, refine};
 pub use wait::block_on;
 
-/// The memory of the tests. They explore many objects in one test, and keep what they note of an execution.
-#[global_allocator]
-static MEMORY: std::alloc::System = std::alloc::System;
-
 /// The size of scenarios that most structures are compared in: two tasks of one or two operations each, up to two
 /// operations before them and one afterwards.
 pub fn scenarios<T: Sync + 'static>(subject: Refinement<T>, most: usize) -> Refinement<T> {

@@ -34,7 +34,7 @@ fn dash_map() {
 /// Tries first to add a key and to remove another one, during an operation that looks at all: for one of these pairs
 /// they are in different shards.
 fn across_shards(map: Refinement<DashMap<u8, u8>>, all: &str) -> Refinement<DashMap<u8, u8>> {
-    let keys = || 1..=4u8;
+    let keys = || 1..=8u8;
     let pairs = keys().flat_map(|added| keys().map(move |removed| (added, removed)));
     pairs.filter(|(added, removed)| added != removed).fold(map, |map, (added, removed)| {
         map.pin(|s| {
@@ -50,7 +50,7 @@ fn dash_map_with_len() -> Refinement<DashMap<u8, u8>> {
         .op("insert", one_of(ENTRIES), |map, (key, value)| map.insert(key, value))
         .op("remove", one_of(KEYS), |map, key| map.remove(&key).map(|(_, value)| value))
         .op("len", (), |map, ()| map.len());
-    scenarios(across_shards(map, "len"), 40)
+    scenarios(across_shards(map, "len"), 8).explorer(|explorer| explorer.preemptions(1))
 }
 
 #[test]
@@ -69,14 +69,14 @@ fn dash_map_len() {
 #[test]
 fn dash_map_iterated() {
     let subject = || {
-        let map = refine(|| DashMap::<u8, u8>::with_shard_amount(2))
+        let map = refine(|| DashMap::<u8, u8>::with_shard_amount(4))
             .op("insert", one_of(ENTRIES), |map, (key, value)| map.insert(key, value))
             .op("remove", one_of(KEYS), |map, key| map.remove(&key).map(|(_, value)| value))
             .op("iter", (), |map, ()| {
                 let entries = map.iter().map(|entry| (*entry.key(), *entry.value()));
                 entries.collect::<BTreeMap<u8, u8>>()
             });
-        scenarios(across_shards(map, "iter"), 40)
+        scenarios(across_shards(map, "iter"), 8).explorer(|explorer| explorer.preemptions(1))
     };
     let model = subject()
         .spec(Model::new)
@@ -129,7 +129,12 @@ fn papaya_len() {
     Row::new("`papaya::HashMap`, counted", "papaya", "insert, remove, len")
         .itself(subject().run())
         .model(model.run())
-        .linearizable();
+        .not_linearizable(
+            &["{ insert((1, 1)) } ‖ { insert((1, 1)); len() }", "{ insert((1, 1)) } ‖ { insert((1, 2)); len() }"],
+            "An `insert` puts the entry in, and then counts it.\n\
+             In between, another task finds the entry, and `len` does not count it.\n\
+             The documentation of `len` says only that it returns the number of entries.",
+        );
 }
 
 #[test]
@@ -139,7 +144,7 @@ fn scc_map() {
             .op("upsert", one_of(ENTRIES), |map, (key, value)| map.upsert(key, value))
             .op("remove", one_of(KEYS), |map, key| map.remove(&key).map(|(_, value)| value))
             .op("read", one_of(KEYS), |map, key| map.read(&key, |_, value| *value));
-        scenarios(map, 30)
+        scenarios(map, 8)
     };
     let model = subject()
         .spec(Model::new)
@@ -166,7 +171,7 @@ fn skip_map() {
                 .task(|t| t.op("insert", (1u8, 2u8)))
                 .task(|t| t.op("get", 1u8))
         });
-        scenarios(pinned, 10)
+        scenarios(pinned, 10).explorer(|explorer| explorer.preemptions(1))
     };
     let model = subject()
         .spec(Model::new)
@@ -179,7 +184,7 @@ fn skip_map() {
         .itself(subject().run())
         .model(model.run())
         .not_linearizable(
-            &["insert((1, 1)); { insert((1, 2)) } ‖ { get(1) }"],
+            &["insert((1, 1)); { insert((1, 1)) } ‖ { get(1) }", "insert((1, 1)); { insert((1, 2)) } ‖ { get(1) }"],
             "An `insert` of a key that is there marks the old entry as removed, and then links the new one.\n \
              In between, a `get` finds neither, though the key was never removed.\n \
              The documentation of `insert` says so: \"If there is an existing entry with this key, it will be removed before inserting the new one.\"",

@@ -63,7 +63,12 @@ fn dash_map_len() {
     Row::new("`DashMap`, counted", "dashmap", "insert, remove, len")
         .itself(dash_map_with_len().run())
         .model(model.run())
-        .linearizable();
+        .not_linearizable(
+            &["insert((7, 1)); { len() } ‖ { insert((1, 1)); remove(7) }"],
+            "`len` locks one shard after the other, and adds up what it finds.\n\
+             A key that is put into a shard that it has left, and one that is removed from a shard that it has not reached, are both missed.\n\
+             The documentation of `len` does not say so.",
+        );
 }
 
 #[test]
@@ -86,7 +91,13 @@ fn dash_map_iterated() {
     Row::new("`DashMap`, iterated", "dashmap", "insert, remove, iter")
         .itself(subject().run())
         .model(model.run())
-        .linearizable();
+        .not_linearizable(
+            &["insert((7, 1)); { iter() } ‖ { insert((1, 1)); remove(7) }"],
+            "`iter` keeps the lock of a shard only until it has the next one.\n\
+             So it sees the shards at different times: here it finds nothing, though one of the keys was always there.\n\
+             With two shards it holds both for a moment, and nothing is found; the map has four here.\n\
+             The documentation of `iter` does not say so.",
+        );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A structure's row of the document, and its section if the structure is not linearizable.
 
+use intermezzo::Verdict;
 use intermezzo::refinement::{Description, RefinementReport};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,10 +90,11 @@ impl Row {
     fn line(&self) -> String {
         let verdict = |with: &str| {
             let found = self.reports.iter().find(|(name, _)| *name == with);
-            match found.map(|(_, report)| report.failure.is_some()) {
+            match found.map(|(_, report)| report.verdict()) {
                 None => "",
-                Some(false) => "yes",
-                Some(true) => "**no**",
+                Some(Verdict::Pass) => "yes",
+                Some(Verdict::Fail) => "**no**",
+                Some(_) => "nothing found",
             }
         };
         let sum = |count: fn(&RefinementReport) -> u64| {

@@ -29,7 +29,12 @@ pub struct Row {
 impl Row {
     /// Begins the row of a structure of this package.
     pub fn new(structure: &'static str, package: &'static str, operations: &'static str) -> Row {
-        Row { structure, package, operations, reports: Vec::new() }
+        Row {
+            structure,
+            package,
+            operations,
+            reports: Vec::new(),
+        }
     }
 
     /// Adds the comparison with itself.
@@ -50,7 +55,11 @@ impl Row {
     /// If something was, or the document says something else.
     pub fn linearizable(self) {
         for (with, report) in &self.reports {
-            assert!(report.failure.is_none(), "{}, against {with}: {report}", self.structure);
+            assert!(
+                report.failure.is_none(),
+                "{}, against {with}: {report}",
+                self.structure
+            );
         }
         self.settle(None);
     }
@@ -64,7 +73,11 @@ impl Row {
         for (with, report) in &self.reports {
             let found = report.failure.as_ref().map(|failure| one_line(&failure.scenario));
             let is_known = found.as_deref().is_some_and(|found| scenarios.contains(&found));
-            assert!(is_known, "{}, against {with}: {found:?}: {report}", self.structure);
+            assert!(
+                is_known,
+                "{}, against {with}: {found:?}: {report}",
+                self.structure
+            );
         }
         self.settle(Some(why));
     }
@@ -84,7 +97,10 @@ impl Row {
         }
         let document = fs::read_to_string(document()).unwrap_or_default();
         let known = document.lines().any(|line| line == text);
-        assert!(known && document.contains(&section), "docs/LINEARIZABILITY.md does not have this:\n{text}\n{section}");
+        assert!(
+            known && document.contains(&section),
+            "docs/LINEARIZABILITY.md does not have this:\n{text}\n{section}"
+        );
     }
 
     fn line(&self) -> String {
@@ -126,14 +142,20 @@ impl Row {
     }
 
     fn section(&self, why: &str) -> String {
-        let failures = self.reports.iter().filter_map(|(with, report)| Some((with, report.failure.as_ref()?)));
+        let failures = self
+            .reports
+            .iter()
+            .filter_map(|(with, report)| Some((with, report.failure.as_ref()?)));
         let mut text = format!("\n### {}\n", self.structure);
         let mut last = String::new();
         for (with, failure) in failures {
             let scenario = one_line(&failure.scenario);
             if scenario != last {
                 let timeline = failure.timeline.as_deref().unwrap_or_default();
-                text.push_str(&format!("\nAgainst {with}:\n\n```text\n{scenario}\n\n{}\n```\n", timeline.trim_end()));
+                text.push_str(&format!(
+                    "\nAgainst {with}:\n\n```text\n{scenario}\n\n{}\n```\n",
+                    timeline.trim_end()
+                ));
             }
             last = scenario;
         }
@@ -144,7 +166,11 @@ impl Row {
 
 /// Returns the scenario as the documents write it: `push(1); { pop() } ‖ { pop() }`.
 fn one_line(scenario: &Description) -> String {
-    let tasks: Vec<String> = scenario.tasks.iter().map(|task| format!("{{ {} }}", task.join("; "))).collect();
+    let tasks: Vec<String> = scenario
+        .tasks
+        .iter()
+        .map(|task| format!("{{ {} }}", task.join("; ")))
+        .collect();
     let tasks = tasks.join(" ‖ ");
     let parts = scenario.init.iter().chain([&tasks]).chain(&scenario.post);
     parts.map(String::as_str).collect::<Vec<_>>().join("; ")
@@ -154,7 +180,10 @@ fn one_line(scenario: &Description) -> String {
 fn version(package: &str) -> &'static str {
     let lock = include_str!("../Cargo.lock");
     let name = format!("name = \"{package}\"\nversion = \"");
-    let after = lock.split(&name).nth(1).unwrap_or_else(|| panic!("Cargo.lock does not have {package}"));
+    let after = lock
+        .split(&name)
+        .nth(1)
+        .unwrap_or_else(|| panic!("Cargo.lock does not have {package}"));
     after.split('"').next().unwrap_or_default()
 }
 
@@ -181,12 +210,18 @@ fn write(structure: &str, text: &str) {
     let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/rows");
     let file = |structure: &str| {
-        let name: String = structure.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let name: String = structure
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+            .collect();
         kept.join(name)
     };
     fs::create_dir_all(&kept).unwrap();
     fs::write(file(structure), text).unwrap();
-    let rows: Option<Vec<String>> = ROWS.lines().map(|row| fs::read_to_string(file(row)).ok()).collect();
+    let rows: Option<Vec<String>> = ROWS
+        .lines()
+        .map(|row| fs::read_to_string(file(row)).ok())
+        .collect();
     let Some(rows) = rows else { return };
     let mut document = format!("{ABOVE}\n{HEADING}");
     let (mut sections, mut lines) = (String::new(), String::new());

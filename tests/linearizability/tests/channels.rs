@@ -28,7 +28,9 @@ macro_rules! channel {
         fn $unbounded() {
             let subject = || {
                 let channel = refine(|| kept($krate::unbounded::<u8>()))
-                    .op("send", fresh::<u8>(), |(sender, _), message| sender.send(message).is_ok())
+                    .op("send", fresh::<u8>(), |(sender, _), message| {
+                        sender.send(message).is_ok()
+                    })
                     .op("recv", (), |(_, receiver), ()| receiver.recv().ok())
                     .op("try_recv", (), |(_, receiver), ()| receiver.try_recv().ok())
                     .op("len", (), |(_, receiver), ()| receiver.len());
@@ -36,44 +38,67 @@ macro_rules! channel {
             };
             let model = subject()
                 .spec(Model::new)
-                .means("send", |model: &mut Model, message| try_send(model, *message, usize::MAX))
+                .means("send", |model: &mut Model, message| {
+                    try_send(model, *message, usize::MAX)
+                })
                 .means("recv", |model: &mut Model, ()| model.pop_front())
                 .waits("recv", |model: &Model, ()| model.is_empty())
                 .means("try_recv", |model: &mut Model, ()| model.pop_front())
                 .means("len", |model: &mut Model, ()| model.len());
-            Row::new(concat!("`", $package, "`, unbounded"), $package, "send, recv, try_recv, len")
-                .itself(subject().run())
-                .model(model.run())
-                .linearizable();
+            Row::new(
+                concat!("`", $package, "`, unbounded"),
+                $package,
+                "send, recv, try_recv, len",
+            )
+            .itself(subject().run())
+            .model(model.run())
+            .linearizable();
         }
 
         #[test]
         fn $bounded() {
             let subject = || {
                 let channel = refine(|| kept($krate::bounded::<u8>(1)))
-                    .op("send", fresh::<u8>(), |(sender, _), message| sender.send(message).is_ok())
-                    .op("try_send", fresh::<u8>(), |(sender, _), message| sender.try_send(message).is_ok())
+                    .op("send", fresh::<u8>(), |(sender, _), message| {
+                        sender.send(message).is_ok()
+                    })
+                    .op("try_send", fresh::<u8>(), |(sender, _), message| {
+                        sender.try_send(message).is_ok()
+                    })
                     .op("recv", (), |(_, receiver), ()| receiver.recv().ok())
                     .op("try_recv", (), |(_, receiver), ()| receiver.try_recv().ok());
                 scenarios(channel, 40)
             };
             let model = subject()
                 .spec(Model::new)
-                .means("send", |model: &mut Model, message| try_send(model, *message, 1))
+                .means("send", |model: &mut Model, message| {
+                    try_send(model, *message, 1)
+                })
                 .waits("send", |model: &Model, _: &u8| model.len() == 1)
-                .means("try_send", |model: &mut Model, message| try_send(model, *message, 1))
+                .means("try_send", |model: &mut Model, message| {
+                    try_send(model, *message, 1)
+                })
                 .means("recv", |model: &mut Model, ()| model.pop_front())
                 .waits("recv", |model: &Model, ()| model.is_empty())
                 .means("try_recv", |model: &mut Model, ()| model.pop_front());
-            Row::new(concat!("`", $package, "` of 1"), $package, "send, try_send, recv, try_recv")
-                .itself(subject().run())
-                .model(model.run())
-                .linearizable();
+            Row::new(
+                concat!("`", $package, "` of 1"),
+                $package,
+                "send, try_send, recv, try_recv",
+            )
+            .itself(subject().run())
+            .model(model.run())
+            .linearizable();
         }
     };
 }
 
-channel!(crossbeam_unbounded, crossbeam_bounded, crossbeam_channel, "crossbeam-channel");
+channel!(
+    crossbeam_unbounded,
+    crossbeam_bounded,
+    crossbeam_channel,
+    "crossbeam-channel"
+);
 channel!(flume_unbounded, flume_bounded, flume, "flume");
 
 #[test]
@@ -85,22 +110,34 @@ fn tokio_unbounded() {
             (sender, Mutex::new(receiver))
         };
         let channel = refine(make)
-            .op("send", fresh::<u8>(), |(sender, _), message| sender.send(message).is_ok())
-            .op("recv", (), |(_, receiver), ()| block_on(receiver.lock().unwrap().recv()))
-            .op("try_recv", (), |(_, receiver), ()| receiver.lock().unwrap().try_recv().ok())
+            .op("send", fresh::<u8>(), |(sender, _), message| {
+                sender.send(message).is_ok()
+            })
+            .op("recv", (), |(_, receiver), ()| {
+                block_on(receiver.lock().unwrap().recv())
+            })
+            .op("try_recv", (), |(_, receiver), ()| {
+                receiver.lock().unwrap().try_recv().ok()
+            })
             .exclusive("receiver", ["recv", "try_recv"]);
         scenarios(channel, 40)
     };
     let model = subject()
         .spec(Model::new)
-        .means("send", |model: &mut Model, message| try_send(model, *message, usize::MAX))
+        .means("send", |model: &mut Model, message| {
+            try_send(model, *message, usize::MAX)
+        })
         .means("recv", |model: &mut Model, ()| model.pop_front())
         .waits("recv", |model: &Model, ()| model.is_empty())
         .means("try_recv", |model: &mut Model, ()| model.pop_front());
-    Row::new("`tokio::sync::mpsc`, unbounded", "tokio", "send, recv, try_recv by one task")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`tokio::sync::mpsc`, unbounded",
+        "tokio",
+        "send, recv, try_recv by one task",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }
 
 #[test]
@@ -112,22 +149,34 @@ fn tokio_bounded() {
             (sender, Mutex::new(receiver))
         };
         let channel = refine(make)
-            .op("try_send", fresh::<u8>(), |(sender, _), message| sender.try_send(message).is_ok())
-            .op("send", fresh::<u8>(), |(sender, _), message| block_on(sender.send(message)).is_ok())
-            .op("try_recv", (), |(_, receiver), ()| receiver.lock().unwrap().try_recv().ok())
+            .op("try_send", fresh::<u8>(), |(sender, _), message| {
+                sender.try_send(message).is_ok()
+            })
+            .op("send", fresh::<u8>(), |(sender, _), message| {
+                block_on(sender.send(message)).is_ok()
+            })
+            .op("try_recv", (), |(_, receiver), ()| {
+                receiver.lock().unwrap().try_recv().ok()
+            })
             .exclusive("receiver", ["try_recv"]);
         scenarios(channel, 40)
     };
     let model = subject()
         .spec(Model::new)
-        .means("try_send", |model: &mut Model, message| try_send(model, *message, 1))
+        .means("try_send", |model: &mut Model, message| {
+            try_send(model, *message, 1)
+        })
         .means("send", |model: &mut Model, message| try_send(model, *message, 1))
         .waits("send", |model: &Model, _: &u8| model.len() == 1)
         .means("try_recv", |model: &mut Model, ()| model.pop_front());
-    Row::new("`tokio::sync::mpsc` of 1", "tokio", "send, try_send, try_recv by one task")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`tokio::sync::mpsc` of 1",
+        "tokio",
+        "send, try_send, try_recv by one task",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }
 
 #[test]

@@ -15,14 +15,20 @@ const KEYS: [u8; 2] = [1, 2];
 fn dash_map() {
     let subject = || {
         let map = refine(|| DashMap::<u8, u8>::with_shard_amount(2))
-            .op("insert", one_of(ENTRIES), |map, (key, value)| map.insert(key, value))
-            .op("remove", one_of(KEYS), |map, key| map.remove(&key).map(|(_, value)| value))
+            .op("insert", one_of(ENTRIES), |map, (key, value)| {
+                map.insert(key, value)
+            })
+            .op("remove", one_of(KEYS), |map, key| {
+                map.remove(&key).map(|(_, value)| value)
+            })
             .op("get", one_of(KEYS), |map, key| map.get(&key).map(|value| *value));
         scenarios(map, 60)
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| model.insert(*key, *value))
+        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
+            model.insert(*key, *value)
+        })
         .means("remove", |model: &mut Model, key: &u8| model.remove(key))
         .means("get", |model: &mut Model, key: &u8| model.get(key).copied());
     Row::new("`DashMap`", "dashmap", "insert, remove, get")
@@ -36,19 +42,25 @@ fn dash_map() {
 fn across_shards(map: Refinement<DashMap<u8, u8>>, all: &str) -> Refinement<DashMap<u8, u8>> {
     let keys = || 1..=8u8;
     let pairs = keys().flat_map(|added| keys().map(move |removed| (added, removed)));
-    pairs.filter(|(added, removed)| added != removed).fold(map, |map, (added, removed)| {
-        map.pin(|s| {
-            s.init("insert", (removed, 1u8))
-                .task(|t| t.op(all, ()))
-                .task(|t| t.op("insert", (added, 1u8)).op("remove", removed))
+    pairs
+        .filter(|(added, removed)| added != removed)
+        .fold(map, |map, (added, removed)| {
+            map.pin(|s| {
+                s.init("insert", (removed, 1u8))
+                    .task(|t| t.op(all, ()))
+                    .task(|t| t.op("insert", (added, 1u8)).op("remove", removed))
+            })
         })
-    })
 }
 
 fn dash_map_with_len() -> Refinement<DashMap<u8, u8>> {
     let map = refine(|| DashMap::<u8, u8>::with_shard_amount(2))
-        .op("insert", one_of(ENTRIES), |map, (key, value)| map.insert(key, value))
-        .op("remove", one_of(KEYS), |map, key| map.remove(&key).map(|(_, value)| value))
+        .op("insert", one_of(ENTRIES), |map, (key, value)| {
+            map.insert(key, value)
+        })
+        .op("remove", one_of(KEYS), |map, key| {
+            map.remove(&key).map(|(_, value)| value)
+        })
         .op("len", (), |map, ()| map.len());
     scenarios(across_shards(map, "len"), 8).explorer(|explorer| explorer.preemptions(1))
 }
@@ -57,7 +69,9 @@ fn dash_map_with_len() -> Refinement<DashMap<u8, u8>> {
 fn dash_map_len() {
     let model = dash_map_with_len()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| model.insert(*key, *value))
+        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
+            model.insert(*key, *value)
+        })
         .means("remove", |model: &mut Model, key: &u8| model.remove(key))
         .means("len", |model: &mut Model, ()| model.len());
     Row::new("`DashMap`, counted", "dashmap", "insert, remove, len")
@@ -75,8 +89,12 @@ fn dash_map_len() {
 fn dash_map_iterated() {
     let subject = || {
         let map = refine(|| DashMap::<u8, u8>::with_shard_amount(4))
-            .op("insert", one_of(ENTRIES), |map, (key, value)| map.insert(key, value))
-            .op("remove", one_of(KEYS), |map, key| map.remove(&key).map(|(_, value)| value))
+            .op("insert", one_of(ENTRIES), |map, (key, value)| {
+                map.insert(key, value)
+            })
+            .op("remove", one_of(KEYS), |map, key| {
+                map.remove(&key).map(|(_, value)| value)
+            })
             .op("iter", (), |map, ()| {
                 let entries = map.iter().map(|entry| (*entry.key(), *entry.value()));
                 entries.collect::<BTreeMap<u8, u8>>()
@@ -85,7 +103,9 @@ fn dash_map_iterated() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| model.insert(*key, *value))
+        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
+            model.insert(*key, *value)
+        })
         .means("remove", |model: &mut Model, key: &u8| model.remove(key))
         .means("iter", |model: &mut Model, ()| model.clone());
     Row::new("`DashMap`, iterated", "dashmap", "insert, remove, iter")
@@ -104,14 +124,18 @@ fn dash_map_iterated() {
 fn papaya_map() {
     let subject = || {
         let map = refine(papaya::HashMap::<u8, u8>::new)
-            .op("insert", one_of(ENTRIES), |map, (key, value)| map.pin().insert(key, value).copied())
+            .op("insert", one_of(ENTRIES), |map, (key, value)| {
+                map.pin().insert(key, value).copied()
+            })
             .op("remove", one_of(KEYS), |map, key| map.pin().remove(&key).copied())
             .op("get", one_of(KEYS), |map, key| map.pin().get(&key).copied());
         scenarios(map, 40)
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| model.insert(*key, *value))
+        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
+            model.insert(*key, *value)
+        })
         .means("remove", |model: &mut Model, key: &u8| model.remove(key))
         .means("get", |model: &mut Model, key: &u8| model.get(key).copied());
     Row::new("`papaya::HashMap`", "papaya", "insert, remove, get")
@@ -124,24 +148,32 @@ fn papaya_map() {
 fn papaya_len() {
     let subject = || {
         let map = refine(papaya::HashMap::<u8, u8>::new)
-            .op("insert", one_of(ENTRIES), |map, (key, value)| map.pin().insert(key, value).copied())
+            .op("insert", one_of(ENTRIES), |map, (key, value)| {
+                map.pin().insert(key, value).copied()
+            })
             .op("remove", one_of(KEYS), |map, key| map.pin().remove(&key).copied())
             .op("len", (), |map, ()| map.pin().len());
         let pinned = map.pin(|s| {
-            s.task(|t| t.op("insert", (1u8, 1u8))).task(|t| t.op("insert", (1u8, 2u8)).op("len", ()))
+            s.task(|t| t.op("insert", (1u8, 1u8)))
+                .task(|t| t.op("insert", (1u8, 2u8)).op("len", ()))
         });
         scenarios(pinned, 30)
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| model.insert(*key, *value))
+        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
+            model.insert(*key, *value)
+        })
         .means("remove", |model: &mut Model, key: &u8| model.remove(key))
         .means("len", |model: &mut Model, ()| model.len());
     Row::new("`papaya::HashMap`, counted", "papaya", "insert, remove, len")
         .itself(subject().run())
         .model(model.run())
         .not_linearizable(
-            &["{ insert((1, 1)) } ‖ { insert((1, 1)); len() }", "{ insert((1, 1)) } ‖ { insert((1, 2)); len() }"],
+            &[
+                "{ insert((1, 1)) } ‖ { insert((1, 1)); len() }",
+                "{ insert((1, 1)) } ‖ { insert((1, 2)); len() }",
+            ],
             "An `insert` puts the entry in, and then counts it.\n\
              In between, another task finds the entry, and `len` does not count it.\n\
              The documentation of `len` says only that it returns the number of entries.",
@@ -152,14 +184,20 @@ fn papaya_len() {
 fn scc_map() {
     let subject = || {
         let map = refine(scc::HashMap::<u8, u8>::new)
-            .op("upsert", one_of(ENTRIES), |map, (key, value)| map.upsert(key, value))
-            .op("remove", one_of(KEYS), |map, key| map.remove(&key).map(|(_, value)| value))
+            .op("upsert", one_of(ENTRIES), |map, (key, value)| {
+                map.upsert(key, value)
+            })
+            .op("remove", one_of(KEYS), |map, key| {
+                map.remove(&key).map(|(_, value)| value)
+            })
             .op("read", one_of(KEYS), |map, key| map.read(&key, |_, value| *value));
         scenarios(map, 8)
     };
     let model = subject()
         .spec(Model::new)
-        .means("upsert", |model: &mut Model, (key, value): &(u8, u8)| model.insert(*key, *value))
+        .means("upsert", |model: &mut Model, (key, value): &(u8, u8)| {
+            model.insert(*key, *value)
+        })
         .means("remove", |model: &mut Model, key: &u8| model.remove(key))
         .means("read", |model: &mut Model, key: &u8| model.get(key).copied());
     Row::new("`scc::HashMap`", "scc", "upsert, remove, read")
@@ -175,8 +213,12 @@ fn skip_map() {
             .op("insert", one_of(ENTRIES), |map, (key, value)| {
                 map.insert(key, value);
             })
-            .op("remove", one_of(KEYS), |map, key| map.remove(&key).map(|entry| *entry.value()))
-            .op("get", one_of(KEYS), |map, key| map.get(&key).map(|entry| *entry.value()));
+            .op("remove", one_of(KEYS), |map, key| {
+                map.remove(&key).map(|entry| *entry.value())
+            })
+            .op("get", one_of(KEYS), |map, key| {
+                map.get(&key).map(|entry| *entry.value())
+            });
         let pinned = map.pin(|s| {
             s.init("insert", (1u8, 1u8))
                 .task(|t| t.op("insert", (1u8, 2u8)))
@@ -212,7 +254,11 @@ fn skip_map_len() {
             .op("remove", one_of(KEYS), |map, key| map.remove(&key).is_some())
             .op("contains_key", one_of(KEYS), |map, key| map.contains_key(&key))
             .op("len", (), |map, ()| map.len());
-        let pinned = map.pin(|s| s.init("insert", 1u8).task(|t| t.op("insert", 1u8)).task(|t| t.op("len", ())));
+        let pinned = map.pin(|s| {
+            s.init("insert", 1u8)
+                .task(|t| t.op("insert", 1u8))
+                .task(|t| t.op("len", ()))
+        });
         scenarios(pinned, 10)
     };
     let model = subject()
@@ -220,8 +266,12 @@ fn skip_map_len() {
         .means("insert", |model: &mut Model, key: &u8| {
             model.insert(*key, 0);
         })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key).is_some())
-        .means("contains_key", |model: &mut Model, key: &u8| model.contains_key(key))
+        .means("remove", |model: &mut Model, key: &u8| {
+            model.remove(key).is_some()
+        })
+        .means("contains_key", |model: &mut Model, key: &u8| {
+            model.contains_key(key)
+        })
         .means("len", |model: &mut Model, ()| model.len());
     Row::new("`SkipMap`, counted", "crossbeam-skiplist", "insert, remove, contains_key, len")
         .itself(subject().run())

@@ -28,7 +28,9 @@ fn worker_and_stealer() {
             (Mutex::new(worker), stealer)
         };
         let deque = refine(make)
-            .op("push", fresh::<u8>(), |(worker, _), value| worker.lock().unwrap().push(value))
+            .op("push", fresh::<u8>(), |(worker, _), value| {
+                worker.lock().unwrap().push(value)
+            })
             .op("pop", (), |(worker, _), ()| worker.lock().unwrap().pop())
             .op("steal", (), |(_, stealer), ()| steal(|| stealer.steal()))
             .op("is_empty", (), |(_, stealer), ()| stealer.is_empty())
@@ -44,10 +46,14 @@ fn worker_and_stealer() {
         .means("steal", |model: &mut Model, ()| model.pop_front())
         .means("is_empty", |model: &mut Model, ()| model.is_empty())
         .means("len", |model: &mut Model, ()| model.len());
-    Row::new("`Worker` and `Stealer`", "crossbeam-deque", "push, pop by the owner; steal, is_empty, len")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`Worker` and `Stealer`",
+        "crossbeam-deque",
+        "push, pop by the owner; steal, is_empty, len",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }
 
 #[test]
@@ -107,7 +113,9 @@ fn rtrb_ring() {
             (Mutex::new(producer), Mutex::new(consumer))
         };
         let ring = refine(make)
-            .op("push", fresh::<u8>(), |(producer, _), value| producer.lock().unwrap().push(value).is_ok())
+            .op("push", fresh::<u8>(), |(producer, _), value| {
+                producer.lock().unwrap().push(value).is_ok()
+            })
             .op("pop", (), |(_, consumer), ()| consumer.lock().unwrap().pop().ok())
             .op("slots", (), |(_, consumer), ()| consumer.lock().unwrap().slots())
             .exclusive("producer", ["push"])
@@ -119,10 +127,14 @@ fn rtrb_ring() {
         .means("push", |model: &mut Model, value| push(model, *value))
         .means("pop", |model: &mut Model, ()| model.pop_front())
         .means("slots", |model: &mut Model, ()| model.len());
-    Row::new("`rtrb::RingBuffer` of 2", "rtrb", "push by one task; pop, slots by one task")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`rtrb::RingBuffer` of 2",
+        "rtrb",
+        "push by one task; pop, slots by one task",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }
 
 #[test]
@@ -133,8 +145,12 @@ fn ringbuf_ring() {
             (Mutex::new(producer), Mutex::new(consumer))
         };
         let ring = refine(make)
-            .op("try_push", fresh::<u8>(), |(producer, _), value| producer.lock().unwrap().try_push(value).is_ok())
-            .op("try_pop", (), |(_, consumer), ()| consumer.lock().unwrap().try_pop())
+            .op("try_push", fresh::<u8>(), |(producer, _), value| {
+                producer.lock().unwrap().try_push(value).is_ok()
+            })
+            .op("try_pop", (), |(_, consumer), ()| {
+                consumer.lock().unwrap().try_pop()
+            })
             .exclusive("producer", ["try_push"])
             .exclusive("consumer", ["try_pop"]);
         scenarios(ring, 40).ops(1..=3)
@@ -143,8 +159,12 @@ fn ringbuf_ring() {
         .spec(Model::new)
         .means("try_push", |model: &mut Model, value| push(model, *value))
         .means("try_pop", |model: &mut Model, ()| model.pop_front());
-    Row::new("`ringbuf::HeapRb` of 2", "ringbuf", "try_push by one task; try_pop by one task")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`ringbuf::HeapRb` of 2",
+        "ringbuf",
+        "try_push by one task; try_pop by one task",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }

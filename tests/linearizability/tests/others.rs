@@ -13,8 +13,12 @@ fn arc_swap() {
     let subject = || {
         let register = refine(|| ArcSwap::from_pointee(0u8))
             .op("load", (), |register, ()| **register.load())
-            .op("store", fresh::<u8>(), |register, value| register.store(Arc::new(value)))
-            .op("swap", fresh::<u8>(), |register, value| *register.swap(Arc::new(value)))
+            .op("store", fresh::<u8>(), |register, value| {
+                register.store(Arc::new(value))
+            })
+            .op("swap", fresh::<u8>(), |register, value| {
+                *register.swap(Arc::new(value))
+            })
             .op("rcu", (), |register, ()| *register.rcu(|value| **value + 10));
         scenarios(register, 40)
     };
@@ -22,7 +26,9 @@ fn arc_swap() {
         .spec(|| 0u8)
         .means("load", |model: &mut u8, ()| *model)
         .means("store", |model: &mut u8, value: &u8| *model = *value)
-        .means("swap", |model: &mut u8, value: &u8| std::mem::replace(model, *value))
+        .means("swap", |model: &mut u8, value: &u8| {
+            std::mem::replace(model, *value)
+        })
         .means("rcu", |model: &mut u8, ()| {
             let before = *model;
             *model += 10;
@@ -38,7 +44,9 @@ fn arc_swap() {
 fn tokio_semaphore() {
     let subject = || {
         let semaphore = refine(|| Semaphore::new(1))
-            .op("acquire", (), |semaphore, ()| block_on(semaphore.acquire()).unwrap().forget())
+            .op("acquire", (), |semaphore, ()| {
+                block_on(semaphore.acquire()).unwrap().forget()
+            })
             .op("try_acquire", (), |semaphore, ()| match semaphore.try_acquire() {
                 Ok(permit) => {
                     permit.forget();
@@ -47,7 +55,9 @@ fn tokio_semaphore() {
                 Err(_) => false,
             })
             .op("add_permits", (), |semaphore, ()| semaphore.add_permits(1))
-            .op("available_permits", (), |semaphore, ()| semaphore.available_permits());
+            .op("available_permits", (), |semaphore, ()| {
+                semaphore.available_permits()
+            });
         scenarios(semaphore, 40)
     };
     let model = subject()
@@ -61,10 +71,14 @@ fn tokio_semaphore() {
         })
         .means("add_permits", |model: &mut usize, ()| *model += 1)
         .means("available_permits", |model: &mut usize, ()| *model);
-    Row::new("`tokio::sync::Semaphore`", "tokio", "acquire, try_acquire, add_permits, available_permits")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`tokio::sync::Semaphore`",
+        "tokio",
+        "acquire, try_acquire, add_permits, available_permits",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }
 
 #[test]
@@ -72,7 +86,9 @@ fn parking_lot_rw_lock() {
     let subject = || {
         let register = refine(|| RwLock::new(0u8))
             .op("read", (), |register, ()| *register.read())
-            .op("write", fresh::<u8>(), |register, value| *register.write() = value)
+            .op("write", fresh::<u8>(), |register, value| {
+                *register.write() = value
+            })
             .op("add", (), |register, ()| {
                 let mut value = register.write();
                 *value += 10;
@@ -88,10 +104,14 @@ fn parking_lot_rw_lock() {
             *model += 10;
             *model
         });
-    Row::new("`parking_lot::RwLock`", "parking_lot", "read, write, add, of a value in it")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`parking_lot::RwLock`",
+        "parking_lot",
+        "read, write, add, of a value in it",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }
 
 #[test]
@@ -115,10 +135,14 @@ fn parking_lot_mutex() {
             *model += 10;
             *model
         });
-    Row::new("`parking_lot::Mutex`", "parking_lot", "read, write, add, of a value in it")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`parking_lot::Mutex`",
+        "parking_lot",
+        "read, write, add, of a value in it",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }
 
 #[test]
@@ -188,16 +212,22 @@ fn slab() {
         }
     }
     let subject = || {
-        let make = || Kept { slab: Slab::new(), keys: [const { std::sync::atomic::AtomicUsize::new(0) }; 256] };
+        let make = || Kept {
+            slab: Slab::new(),
+            keys: [const { std::sync::atomic::AtomicUsize::new(0) }; 256],
+        };
         let slab = refine(make)
             .op("insert", fresh::<u8>(), |kept: &Kept, value| {
                 let key = kept.slab.insert(value).unwrap();
                 kept.keys[usize::from(value)].store(key + 1, SeqCst);
             })
             .op("get", one_of([1u8, 2]), |kept: &Kept, value| {
-                kept.key(value).and_then(|key| kept.slab.get(key).map(|entry| *entry))
+                kept.key(value)
+                    .and_then(|key| kept.slab.get(key).map(|entry| *entry))
             })
-            .op("take", one_of([1u8, 2]), |kept: &Kept, value| kept.key(value).and_then(|key| kept.slab.take(key)));
+            .op("take", one_of([1u8, 2]), |kept: &Kept, value| {
+                kept.key(value).and_then(|key| kept.slab.take(key))
+            });
         scenarios(slab, 30)
     };
     type Model = BTreeMap<u8, u8>;

@@ -47,10 +47,14 @@ fn array_queue() {
         .means("len", |model: &mut Model, ()| model.len())
         .means("is_empty", |model: &mut Model, ()| model.is_empty())
         .means("is_full", |model: &mut Model, ()| model.len() == 2);
-    Row::new("`ArrayQueue` of 2", "crossbeam-queue", "push, pop, len, is_empty, is_full")
-        .itself(subject().run())
-        .model(model.run())
-        .linearizable();
+    Row::new(
+        "`ArrayQueue` of 2",
+        "crossbeam-queue",
+        "push, pop, len, is_empty, is_full",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .linearizable();
 }
 
 /// Puts a value into a queue of that size, or returns it.
@@ -66,7 +70,9 @@ fn push(model: &mut Model, value: u8, size: usize) -> Result<(), u8> {
 fn array_queue_forced() {
     let subject = || {
         let queue = refine(|| ArrayQueue::new(1))
-            .op("force_push", fresh::<u8>(), |queue, value| queue.force_push(value))
+            .op("force_push", fresh::<u8>(), |queue, value| {
+                queue.force_push(value)
+            })
             .op("pop", (), |queue, ()| queue.pop())
             .op("len", (), |queue, ()| queue.len());
         scenarios(queue, 40)
@@ -80,15 +86,19 @@ fn array_queue_forced() {
         })
         .means("pop", |model: &mut Model, ()| model.pop_front())
         .means("len", |model: &mut Model, ()| model.len());
-    Row::new("`ArrayQueue` of 1, forced", "crossbeam-queue", "force_push, pop, len")
-        .itself(subject().run())
-        .model(model.run())
-        .not_linearizable(
-            &["force_push(1); { force_push(2) } ‖ { len() }"],
-            "`force_push` on a full queue advances the head, and then the tail.\n \
+    Row::new(
+        "`ArrayQueue` of 1, forced",
+        "crossbeam-queue",
+        "force_push, pop, len",
+    )
+    .itself(subject().run())
+    .model(model.run())
+    .not_linearizable(
+        &["force_push(1); { force_push(2) } ‖ { len() }"],
+        "`force_push` on a full queue advances the head, and then the tail.\n \
              In between, `len` counts one value less than there ever was.\n \
              The documentation of `len` does not say so.",
-        );
+    );
 }
 
 fn concurrent(
@@ -111,35 +121,50 @@ fn closable(
     type Closable = (Model, bool);
     subject
         .spec(Closable::default)
-        .means("push", move |(model, closed): &mut Closable, value| match closed {
-            true => Err(PushError::Closed(*value)),
-            false => push(model, *value, size).map_err(PushError::Full),
-        })
-        .means("pop", |(model, closed): &mut Closable, ()| match model.pop_front() {
-            Some(value) => Ok(value),
-            None if *closed => Err(PopError::Closed),
-            None => Err(PopError::Empty),
+        .means(
+            "push",
+            move |(model, closed): &mut Closable, value| match closed {
+                true => Err(PushError::Closed(*value)),
+                false => push(model, *value, size).map_err(PushError::Full),
+            },
+        )
+        .means("pop", |(model, closed): &mut Closable, ()| {
+            match model.pop_front() {
+                Some(value) => Ok(value),
+                None if *closed => Err(PopError::Closed),
+                None => Err(PopError::Empty),
+            }
         })
         .means("len", |(model, _): &mut Closable, ()| model.len())
-        .means("close", |(_, closed): &mut Closable, ()| !std::mem::replace(closed, true))
+        .means("close", |(_, closed): &mut Closable, ()| {
+            !std::mem::replace(closed, true)
+        })
 }
 
 #[test]
 fn concurrent_queue_unbounded() {
     let subject = || concurrent(ConcurrentQueue::unbounded);
-    Row::new("`ConcurrentQueue`, unbounded", "concurrent-queue", "push, pop, len, close")
-        .itself(subject().run())
-        .model(closable(subject(), usize::MAX).run())
-        .linearizable();
+    Row::new(
+        "`ConcurrentQueue`, unbounded",
+        "concurrent-queue",
+        "push, pop, len, close",
+    )
+    .itself(subject().run())
+    .model(closable(subject(), usize::MAX).run())
+    .linearizable();
 }
 
 #[test]
 fn concurrent_queue_bounded() {
     let subject = || concurrent(|| ConcurrentQueue::bounded(2));
-    Row::new("`ConcurrentQueue` of 2", "concurrent-queue", "push, pop, len, close")
-        .itself(subject().run())
-        .model(closable(subject(), 2).run())
-        .linearizable();
+    Row::new(
+        "`ConcurrentQueue` of 2",
+        "concurrent-queue",
+        "push, pop, len, close",
+    )
+    .itself(subject().run())
+    .model(closable(subject(), 2).run())
+    .linearizable();
 }
 
 #[test]

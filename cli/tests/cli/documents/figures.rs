@@ -74,6 +74,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
         Counted("tests/iroots/against_searches.rs", "as_many_as_others_expose"),
     ),
     (
+        "docs/LINEARIZABILITY.md",
+        "structure | crate",
+        Counted("tests/linearizability/tests/queues.rs", "seg_queue"),
+    ),
+    (
         "docs/REFINEMENT.md",
         " | default",
         Counted(HERE, "sentences_say_what_is_asserted"),

@@ -279,6 +279,6 @@ fn skip_map_len() {
         .not_linearizable(
             &["insert(1); { insert(1) } ‖ { len() }"],
             "The number of entries goes down before it goes up again.\n \
-             `SkipList::len` says so: \"If the skip list is being concurrently modified, consider the returned number just an approximation without any guarantees.\"",
+             Its documentation says so: \"If the map is being concurrently modified, consider the returned number just an approximation without any guarantees.\"",
         );
 }

@@ -258,6 +258,9 @@ fn unsafe_code_stays_in_its_rooms() {
         // A user's crate with data races.
         "cli/tests/cli/new_user.rs",
         "cli/tests/cli/identity.rs",
+        // Ordinary crates, and the harness that has their statics restored.
+        "cli/tests/cli/real_schedulers.rs",
+        "cli/overlays/test.rs",
         // One that relies on the layout of atomics.
         "cli/tests/cli/unmodified.rs",
         "corpus/src/programs/plain.rs",

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::SeqCst;
 /// The number of atomics.
 const ATOMICS: usize = 3;
 
-/// What a task does with an atomic.
+/// An action of a task on an atomic.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Add(usize),

@@ -47,7 +47,7 @@ pub struct EndlessLoop {
     pub steps: Vec<(SyncVarOp, String, String)>,
 }
 
-/// What an event of a task does, as far as it makes a difference to a loop.
+/// An event of a task, as far as it makes a difference to a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct LoopPart {
     op: SyncVarOp,

@@ -188,6 +188,8 @@ impl Builder {
         T: Send + 'scope,
     {
         let site = Site::caller();
+        // Before the thread is counted.
+        self.check_name();
         match (&scope.kind, Engine::current()) {
             (Kind::Inside(tasks), Some(engine)) => {
                 // SAFETY: the scope waits for the task, which so ends before the data that it borrows.

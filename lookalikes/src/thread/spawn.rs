@@ -70,11 +70,19 @@ impl Builder {
         if let Some(bytes) = self.stack_size {
             engine.want_stack(bytes);
         }
-        let name = self.name.as_deref()?;
-        if name.contains('\0') {
+        self.check_name();
+        Some(self.name.as_deref()?.into())
+    }
+
+    /// Checks that the name can be one of a thread.
+    ///
+    /// # Panics
+    /// It contains a null byte; the message is std's.
+    #[track_caller]
+    pub(super) fn check_name(&self) {
+        if let Some(name) = self.name.as_deref().filter(|name| name.contains('\0')) {
             CString::new(name).expect("thread name may not contain interior null bytes");
         }
-        Some(name.into())
     }
 
     /// Runs a closure on a new thread.

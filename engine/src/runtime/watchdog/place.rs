@@ -78,6 +78,8 @@ const OTHERS: &[&str] = &[
     "backtrace::",
     "intermezzo_engine::",
     "intermezzo_lookalikes::",
+    // That of the look-alikes, which has no path.
+    "syscall",
 ];
 
 /// Returns the path of the type that a function belongs to, or of its trait if the type is any; otherwise the

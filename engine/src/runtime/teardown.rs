@@ -5,7 +5,8 @@
 //! share, and their stacks stay mapped, because lists and thread-locals outside the execution may refer to them. That
 //! keeps code sound that was not written to unwind from an operation.
 //!
-//! That memory is lost. Beyond a budget (the setting `forgotten_bytes`, for all explorations of the process) tasks are
+//! Where the memory of an execution is taken back and statics are restored, as in tests that were not written for
+//! intermezzo, nothing refers to these stacks afterwards, so they are used again. Elsewhere that memory is lost. Beyond a budget (the setting `forgotten_bytes`, for all explorations of the process) tasks are
 //! *unwound* instead, newest first. So what they own is dropped, and no task outlives what it borrows from its creator.
 //! The unwinding is a panic with a private payload and no message. Operations then happen at once. A task that waits
 //! for the tasks of its scope is not unwound before they have ended, because they borrow from it. Some tasks cannot be
@@ -14,6 +15,7 @@
 
 use super::crash::Crash;
 use super::fiber::Fiber;
+use super::image::statics_are_restored;
 use super::switch::Back;
 use super::{Engine, PanicNote, Runtime, Stop, arena, panic_count};
 use crate::record::{Access, Gates, Local, Status, Task, Wake, gate};
@@ -277,7 +279,7 @@ impl Engine {
             rt.end.teardown = true;
             #[cfg(feature = "unmodified")]
             std::mem::forget(rt.end.hook.take());
-            rt.end.forgot = rt.tasks.any_live() && !is_damaged && rt.forget_tasks();
+            rt.end.forgot = rt.tasks.any_live() && !is_damaged && (rt.leave_tasks() || rt.forget_tasks());
             let unwinds = rt.tasks.any_live() && !rt.end.forgot && !is_damaged && cfg!(panic = "unwind");
             rt.end.unwound |= unwinds;
             unwinds
@@ -286,12 +288,7 @@ impl Engine {
             self.unwind_tasks();
         }
         let sweeps = self.with(|rt| {
-            if rt.tasks.any_live() {
-                let left: Vec<u32> = rt.tasks.unfinished().collect();
-                for task in left {
-                    rt.forget(task);
-                }
-            }
+            rt.forget_unfinished();
             if rt.end.forgot {
                 rt.forget_leftovers();
             }
@@ -352,6 +349,24 @@ impl Runtime {
                 depth: 1,
                 unwinding: false,
             }),
+        }
+    }
+
+    /// Forgets the tasks that have not ended, and uses their stacks again, if nothing refers to these once the execution
+    /// is over: all that could is in memory that is taken back, or in statics that are restored.
+    fn leave_tasks(&mut self) -> bool {
+        let leaves = self.limits.forgotten_bytes > 0 && arena::has_execution() && statics_are_restored();
+        if leaves {
+            self.forget_unfinished();
+        }
+        leaves
+    }
+
+    /// Forgets the tasks that have not ended, and uses their stacks again.
+    fn forget_unfinished(&mut self) {
+        if self.tasks.any_live() {
+            let left: Vec<u32> = self.tasks.unfinished().collect();
+            left.into_iter().for_each(|task| self.forget(task));
         }
     }
 

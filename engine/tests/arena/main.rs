@@ -6,6 +6,7 @@
 
 mod allocator;
 mod ends;
+mod left;
 
 use intermezzo_engine::runtime::arena::{Arena, Shortage, outside, shortage};
 use intermezzo_explorer::report::Report;

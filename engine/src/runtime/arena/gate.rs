@@ -40,6 +40,11 @@ pub(in super::super) fn test_runs() -> bool {
     GATE.get() != CLOSED
 }
 
+/// Returns `true` if the execution on this thread has the arena.
+pub(in super::super) fn has_execution() -> bool {
+    IS_OURS.get()
+}
+
 /// Notes that memory of executions has other addresses each time.
 #[cold]
 pub(super) fn note(shortage: Shortage) {

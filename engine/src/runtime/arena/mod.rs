@@ -38,7 +38,7 @@ mod range;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub use blocks::{Arena, in_use};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
-pub(super) use gate::{Claim, Closed, assert_open, test_runs, while_tasks_run};
+pub(super) use gate::{Claim, Closed, assert_open, has_execution, test_runs, while_tasks_run};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub use gate::{outside, shortage};
 
@@ -46,7 +46,7 @@ pub use gate::{outside, shortage};
 pub use absent::{Arena, in_use, outside, shortage};
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 #[allow(unused_imports, reason = "`test_runs` is for the feature `unmodified`")]
-pub(super) use absent::{Claim, Closed, assert_open, test_runs, while_tasks_run};
+pub(super) use absent::{Claim, Closed, assert_open, has_execution, test_runs, while_tasks_run};
 
 /// A reason for which memory of executions has other addresses each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,10 @@ mod absent {
 
     #[inline(always)]
     pub(in super::super) fn assert_open() {}
+
+    pub(in super::super) fn has_execution() -> bool {
+        false
+    }
 
     #[allow(
         dead_code,

@@ -3,8 +3,8 @@
 //! A program that has this crate's `syscall` in the place of the C library's waits and wakes through the engine inside an
 //! execution; all other calls of it are the system's.
 //!
-//! A wait looks at its word in the step in which it begins, so the two cannot be told apart, and it ends like `park`: by
-//! a wake-up, by its limit of time, or spuriously. Which waiter is woken is a choice if the environment says so, as it is
+//! A wait compares its word and begins in one step, as the system does. It ends like `park`: by a wake-up, by its limit of
+//! time, or spuriously. Which waiter is woken is a choice if the environment says so, as it is
 //! for a condition variable.
 
 use crate::sync::atomic::by_address::AtomicU32;
@@ -26,6 +26,19 @@ enum Waited {
     TimedOut,
 }
 
+/// Begins the step of a call that waits or wakes at a word: it counts as an operation that reads and writes the word.
+fn begin(engine: Engine, word: &AtomicU32, site: Site) -> (Access, *mut u32) {
+    let (var, value) = word.inside(engine, site);
+    let access = Access {
+        op: SyncVarOp::AtomicRmw,
+        order: MemoryOrder::Relaxed,
+        var,
+        site,
+    };
+    engine.enter(access);
+    (access, value)
+}
+
 /// Waits at a word, if it has this value, until a wake-up that has one of these bits.
 fn wait(
     engine: Engine,
@@ -35,14 +48,7 @@ fn wait(
     limit: Option<Duration>,
     site: Site,
 ) -> Waited {
-    let (var, value) = word.inside(engine, site);
-    let access = Access {
-        op: SyncVarOp::AtomicRmw,
-        order: MemoryOrder::Relaxed,
-        var,
-        site,
-    };
-    engine.enter(access);
+    let (access, value) = begin(engine, word, site);
     // SAFETY: this task alone runs.
     let now = unsafe { *value };
     if now != expected {
@@ -68,7 +74,7 @@ fn wait(
     let wake = engine.enter_gated(park, gate::NOTIFIED, limits);
     if wake != Wake::Ready {
         engine.waits_nowhere(me);
-        engine.also_writes(var);
+        engine.also_writes(access.var);
     }
     match wake {
         Wake::Ready => engine.commit(park, 0, 0),
@@ -82,16 +88,9 @@ fn wait(
     Waited::Woken
 }
 
-/// Wakes at most so many of the tasks that wait at a word for one of these bits, and returns their number.
+/// Wakes at most `most` of the tasks that wait at a word for one of these bits. Returns the number that it woke.
 fn wake(engine: Engine, word: &AtomicU32, most: usize, bits: u32, site: Site) -> usize {
-    let (var, value) = word.inside(engine, site);
-    let access = Access {
-        op: SyncVarOp::AtomicRmw,
-        order: MemoryOrder::Relaxed,
-        var,
-        site,
-    };
-    engine.enter(access);
+    let (access, value) = begin(engine, word, site);
     let address = value.addr();
     let mut woken = 0;
     while woken < most {

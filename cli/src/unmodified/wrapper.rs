@@ -169,8 +169,8 @@ fn test_binary(arguments: &[OsString]) -> Option<PathBuf> {
     is_test.then_some(Path::new(value("--out-dir")?).join(file))
 }
 
-/// Writes what the overlay of `test` must know of a test binary into a file beside it: a line begins with a word that says
-/// what it is.
+/// Writes a file beside a test binary, with facts about it that the overlay of `test` reads. Each line begins with the
+/// kind of fact.
 fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
     let mut notes = String::new();
     if let Ok(program) = env::var("CARGO_BIN_NAME") {

@@ -1,7 +1,7 @@
 //! `test --unmodified`: code that was written for a real scheduler and a real system, and tests that use intermezzo over
 //! code that does not.
 
-use super::unmodified::{project_of, report, run};
+use super::unmodified::{project_of, replays, report, run};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -298,16 +298,5 @@ fn tests_that_use_intermezzo_explore_what_they_depend_on() {
         );
     }
 
-    let token = found["findings"][0]["schedule"].as_str().unwrap();
-    let printed = format!("cargo intermezzo replay {token}");
-    assert!(
-        ran.stderr.contains(&printed),
-        "{printed} is not in:\n{}",
-        ran.stderr
-    );
-    let again = run(&project, &["replay", token, "--json"]).ends_with(1);
-    assert_eq!(
-        again.json()["findings"][0]["message"],
-        found["findings"][0]["message"]
-    );
+    replays(&project, &ran, &found["findings"][0]);
 }

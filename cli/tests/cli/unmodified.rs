@@ -262,17 +262,23 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
     ] {
         let finding = &report(&all, test)["findings"][0];
         assert_eq!(finding["kind"], kind, "{finding:#}");
-        let token = finding["schedule"].as_str().unwrap();
-        let printed = format!("cargo intermezzo replay {token}");
-        assert!(
-            ran.stderr.contains(&printed),
-            "{printed} is not in:\n{}",
-            ran.stderr
-        );
-        let again = run(&project, &["replay", token, "--json"]).ends_with(1);
-        assert_eq!(again.json()["findings"][0]["message"], finding["message"]);
+        let again = replays(&project, &ran, finding);
         assert!(!again.stderr.contains("building intermezzo"), "{}", again.stderr);
     }
+}
+
+/// Asserts that a run has printed the command that replays a finding, and that the command shows the finding again.
+pub(super) fn replays(project: &Path, ran: &Ran, finding: &Value) -> Ran {
+    let token = finding["schedule"].as_str().unwrap();
+    let printed = format!("cargo intermezzo replay {token}");
+    assert!(
+        ran.stderr.contains(&printed),
+        "{printed} is not in:\n{}",
+        ran.stderr
+    );
+    let again = run(project, &["replay", token, "--json"]).ends_with(1);
+    assert_eq!(again.json()["findings"][0]["message"], finding["message"]);
+    again
 }
 
 #[test]

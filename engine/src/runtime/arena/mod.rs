@@ -4,7 +4,7 @@
 //! task runs, by bumping a pointer. So the same schedule gives the same addresses, in every execution and, where the
 //! system allows it, in every process. No address is used twice in an execution, freed memory has a pattern, and all
 //! other memory is zero when it is given out. At the end of the execution everything is taken back at once, including
-//! what abandoned tasks had.
+//! the memory of unfinished tasks.
 //!
 //! Memory that outlives an execution must not be in it. So everything else gets the system's memory: code that runs
 //! outside of tasks, code that has the runtime (`Engine::with`), and code of ours in [`outside`], which keeps or changes

@@ -66,8 +66,10 @@ pub struct Leaks {
     /// the allocations among them.
     early: usize,
     allocations: Vec<(usize, Allocation)>,
-    /// Memory events that were not needed so far: those before the first release, or the releases at the end.
-    put_off: Vec<MemoryEvent>,
+    /// Memory events that the first call of an execution began with, this one or an earlier one; and `true` if those of
+    /// this execution were not needed so far.
+    first_call: Vec<MemoryEvent>,
+    is_put_off: bool,
     /// `true` if the current execution had no memory events yet.
     is_first: bool,
     /// The messages of the current execution.
@@ -179,7 +181,8 @@ impl Leaks {
             blocks_used: 0,
             early: 0,
             allocations: Vec::new(),
-            put_off: Vec::new(),
+            first_call: Vec::new(),
+            is_put_off: false,
             is_first: true,
             told: BTreeSet::new(),
         }
@@ -249,10 +252,24 @@ impl Leaks {
         }
     }
 
+    /// Keeps the first of these events, for the case that there will be another call. Most of them are there already.
+    fn put_off(&mut self, memory: &[MemoryEvent]) {
+        self.first_call.truncate(memory.len());
+        let known = self.first_call.len();
+        self.first_call.extend_from_slice(&memory[known..]);
+        self.is_put_off = true;
+    }
+
     #[cold]
     fn take_in_put_off(&mut self, cx: &mut Context<'_>) {
-        let put_off = std::mem::take(&mut self.put_off);
-        put_off.iter().for_each(|event| self.take_in(event, cx));
+        let put_off = std::mem::take(&mut self.first_call);
+        for event in &put_off {
+            match event.what {
+                // They are before all releases so far.
+                MemoryDeed::Access(_) | MemoryDeed::Allocation(_) => self.keep(event),
+                MemoryDeed::Release(_) => self.take_in(event, cx),
+            }
+        }
     }
 
     /// Notes that memory events of this execution come at once.
@@ -499,7 +516,7 @@ impl Monitor for Leaks {
             self.ordered = 0;
         }
         self.blocks_used = 0;
-        self.put_off.clear();
+        self.is_put_off = false;
         self.is_first = true;
         self.told.clear();
     }
@@ -530,11 +547,14 @@ impl Monitor for Leaks {
     fn on_memory_again(&mut self, memory: &[MemoryEvent], same: usize, cx: &mut Context<'_>) {
         if !std::mem::take(&mut self.is_first) {
             // There was more than fits into one call, and it may have contained releases.
-            self.take_in_put_off(cx);
+            if std::mem::take(&mut self.is_put_off) {
+                self.take_in_put_off(cx);
+            }
             return memory.iter().for_each(|event| self.take_in(event, cx));
         }
         let same_operations = memory[..same].last().map_or(0, |event| event.events);
         self.joins.go_back_to(same_operations);
+        self.first_call.truncate(same);
         let first = self.first_release(memory, same);
         let mut early = Early {
             memory: &memory[..first],
@@ -546,7 +566,7 @@ impl Monitor for Leaks {
             && early.are_before(task, &mut self.joins, &cx.accesses()[..events])
         {
             // Most often nothing follows.
-            return self.put_off.extend_from_slice(releases);
+            return self.put_off(memory);
         }
         let mut early = Some(early);
         for event in &memory[first..] {
@@ -564,7 +584,7 @@ impl Monitor for Leaks {
             self.take_in(event, cx);
         }
         if let Some(accesses) = early {
-            self.put_off.extend_from_slice(accesses.memory);
+            self.put_off(accesses.memory);
         }
     }
 

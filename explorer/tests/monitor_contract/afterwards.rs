@@ -164,7 +164,7 @@ fn what_is_kept_for_later_is_bounded() {
     assert_eq!(heard(&[true], 70_000), alone);
 }
 
-/// What a task does next, in a random program.
+/// A step of a task, in a random program.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Load(usize),
@@ -206,7 +206,7 @@ fn step(random: &mut Xoshiro256PlusPlus) -> Step {
     }
 }
 
-/// What the tasks share. They race: it is all on one thread, and of numbers.
+/// The objects that the tasks share. They race, but it is all on one thread, and of numbers.
 #[derive(Default)]
 struct Common {
     cells: [UnsafeCell<usize>; 2],

@@ -30,7 +30,8 @@
 //!
 //! Most executions of a search begin like the one before. So the changes of each access and operation are kept. Where
 //! the engine says how far an execution was as before, the monitor takes back what came after that and continues from
-//! there. Where a race was found, or an atomic was accessed plainly, it starts again from nothing.
+//! there. Where a race was found, or an atomic was accessed plainly, it starts again from nothing. The releases at the
+//! end of an execution are only judged; should something follow them after all, they are added then.
 //!
 //! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve
 //! as FastTrack's clocks.

@@ -23,13 +23,16 @@
 //! **Reduction compatible**: releases, and the messages that came out of a channel, are the same on all executions of
 //! a trace. Use after free is judged by the order of the trace, not by time.
 
+mod joins;
+
 use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::order::TraceOrder;
 use intermezzo_sdk::{
     Allocation, BlockKind, Context, DataVarAccess, EventId, Execution, FindingKind, Interests, Location,
     MemoryDeed, MemoryEvent, Monitor, MonitorFinding, Release, SiteId, SyncVar, SyncVarAccess, SyncVarOp,
-    TaskId, VectorClock,
+    SyncVarOps, TaskId, VectorClock,
 };
+use joins::{Early, Joins};
 use std::collections::{BTreeMap, BTreeSet};
 
 const NAME: &str = "leak";
@@ -59,12 +62,16 @@ pub struct Leaks {
     /// By location; from `blocks_used` on they are of earlier executions, kept for their memory.
     blocks: Vec<Block>,
     blocks_used: usize,
-    /// Memory events before the first release, if they were not needed so far.
-    put_off: Vec<MemoryEvent>,
+    /// Number of memory events before the first release, in the first call of this execution or of the one before; and
+    /// the allocations among them.
+    early: usize,
+    allocations: Vec<(usize, Allocation)>,
+    /// Memory events that the first call of an execution began with, this one or an earlier one; and `true` if those of
+    /// this execution were not needed so far.
+    first_call: Vec<MemoryEvent>,
+    is_put_off: bool,
     /// `true` if the current execution had no memory events yet.
     is_first: bool,
-    /// Kept for its memory.
-    last: Vec<EventId>,
     /// The messages of the current execution.
     told: BTreeSet<String>,
 }
@@ -118,85 +125,32 @@ impl Block {
     }
 }
 
-/// The joins of an execution: the cheap part of its order.
-#[derive(Debug, Default)]
-struct Joins {
-    /// Number of visible operations examined.
-    seen: usize,
-    /// Ends of tasks.
-    ends: Vec<EventId>,
-    /// The task that joins, and the end of the other.
-    list: Vec<(TaskId, EventId)>,
-}
-
-impl Joins {
-    fn forget(&mut self) {
-        self.seen = 0;
-        self.ends.clear();
-        self.list.clear();
-    }
-
-    fn look_at(&mut self, events: &[SyncVarAccess]) {
-        for access in &events[self.seen..] {
-            match (access.op, access.other_task()) {
-                (SyncVarOp::TaskEnd, _) => self.ends.push(access.event),
-                (SyncVarOp::TaskJoin, Some(joined)) => {
-                    let end = self.ends.iter().find(|end| end.task == joined);
-                    self.list.extend(end.map(|&end| (access.event.task, end)));
-                }
-                _ => {}
-            }
-        }
-        self.seen = events.len();
-    }
-
-    /// `true` if the task has joined the other after what followed this event there.
-    fn order(&self, after: EventId, task: TaskId) -> bool {
-        let covers = |&(joiner, end): &(TaskId, EventId)| {
-            joiner == task && end.task == after.task && end.index > after.index
+/// Returns the task that makes these events, and the number of visible operations before the first, if they are
+/// releases by one task, each of another location.
+fn by_one_task(memory: &[MemoryEvent]) -> Option<(TaskId, usize)> {
+    let first = memory.first()?;
+    let MemoryDeed::Release(Release { after, .. }) = first.what else {
+        return None;
+    };
+    let mut next = 0;
+    for event in memory {
+        let MemoryDeed::Release(release) = &event.what else {
+            return None;
         };
-        self.list.iter().any(covers)
-    }
-}
-
-/// Accesses that come before the first release. If the tasks that made them were joined before that, they cannot be
-/// part of a finding, and are not kept.
-struct Early<'a> {
-    memory: &'a [MemoryEvent],
-    /// The last access of each task.
-    last: Vec<EventId>,
-    /// The task that has joined all others of these tasks.
-    joiner: Option<TaskId>,
-}
-
-impl Early<'_> {
-    /// Records the next access.
-    #[inline]
-    fn note(last: &mut Vec<EventId>, after: EventId) {
-        match last.iter_mut().find(|last| last.task == after.task) {
-            Some(last) => *last = after,
-            None => last.push(after),
+        // In most programs they are in order.
+        if release.after.task != after.task || release.location.index() < next {
+            return None;
         }
+        next = release.location.index() + 1;
     }
-
-    /// `true` if a task has joined all others that made these accesses, after them.
-    fn are_before(&mut self, task: TaskId, joins: &mut Joins, events: &[SyncVarAccess]) -> bool {
-        if self.joiner != Some(task) {
-            let mut others = self.last.iter().filter(|last| last.task != task).peekable();
-            if others.peek().is_some() {
-                joins.look_at(events);
-            }
-            if !others.all(|&last| joins.order(last, task)) {
-                return false;
-            }
-            self.joiner = Some(task);
-        }
-        true
-    }
+    Some((after.task, first.events))
 }
 
 /// Messages that went into each channel and did not come out, by their numbers, with the event and place of the send.
 type Messages = BTreeMap<SyncVar, BTreeMap<u64, (EventId, SiteId)>>;
+
+/// The operations without which no message is left.
+const SENDS: SyncVarOps = SyncVarOps::of(&[SyncVarOp::ChannelSend]);
 
 /// Returns the verb for an access to a block.
 fn uses(access: &DataVarAccess) -> &'static str {
@@ -225,9 +179,11 @@ impl Leaks {
             joins: Joins::default(),
             blocks: Vec::new(),
             blocks_used: 0,
-            put_off: Vec::new(),
+            early: 0,
+            allocations: Vec::new(),
+            first_call: Vec::new(),
+            is_put_off: false,
             is_first: true,
-            last: Vec::new(),
             told: BTreeSet::new(),
         }
     }
@@ -255,6 +211,28 @@ impl Leaks {
         &mut self.blocks[at]
     }
 
+    /// Returns the number of events before the first release, whose allocations it processes. The first `same` are as
+    /// in the execution before.
+    fn first_release(&mut self, memory: &[MemoryEvent], same: usize) -> usize {
+        let known = self.early.min(same);
+        while self.allocations.pop_if(|(at, _)| *at >= known).is_some() {}
+        let mut first = known;
+        for event in &memory[known..] {
+            match &event.what {
+                MemoryDeed::Access(_) => {}
+                MemoryDeed::Allocation(allocation) => self.allocations.push((first, *allocation)),
+                MemoryDeed::Release(_) => break,
+            }
+            first += 1;
+        }
+        self.early = first;
+        for at in 0..self.allocations.len() {
+            let (_, allocation) = self.allocations[at];
+            self.block(allocation.location).allocation = Some(allocation);
+        }
+        first
+    }
+
     /// Keeps an access that comes before the first release.
     #[inline]
     fn keep(&mut self, event: &MemoryEvent) {
@@ -274,10 +252,31 @@ impl Leaks {
         }
     }
 
+    /// Keeps the first of these events, for the case that there will be another call. Most of them are there already.
+    fn put_off(&mut self, memory: &[MemoryEvent]) {
+        self.first_call.truncate(memory.len());
+        let known = self.first_call.len();
+        self.first_call.extend_from_slice(&memory[known..]);
+        self.is_put_off = true;
+    }
+
     #[cold]
-    fn keep_put_off(&mut self) {
-        let put_off = std::mem::take(&mut self.put_off);
-        put_off.iter().for_each(|event| self.keep(event));
+    fn take_in_put_off(&mut self, cx: &mut Context<'_>) {
+        let put_off = std::mem::take(&mut self.first_call);
+        for event in &put_off {
+            match event.what {
+                // They are before all releases so far.
+                MemoryDeed::Access(_) | MemoryDeed::Allocation(_) => self.keep(event),
+                MemoryDeed::Release(_) => self.take_in(event, cx),
+            }
+        }
+    }
+
+    /// Notes that memory events of this execution come at once.
+    fn begin_at_once(&mut self) {
+        if std::mem::take(&mut self.is_first) {
+            self.joins.go_back_to(0);
+        }
     }
 
     /// Processes an access after this number of visible operations.
@@ -398,8 +397,9 @@ impl Leaks {
     fn tell_unreleased(&mut self, cx: &mut Context<'_>) {
         let blocks = self.blocks[..self.blocks_used].iter();
         let kept = blocks.filter(|block| block.releases.is_empty());
-        let kept: Vec<Allocation> = kept.filter_map(|block| block.allocation).collect();
-        for allocation in kept {
+        let kept = kept.filter_map(|block| block.allocation);
+        // Most often nothing, and then nothing is allocated.
+        for allocation in kept.collect::<Vec<_>>() {
             let name = cx.location_name(allocation.location);
             let what = match allocation.kind {
                 BlockKind::Heap => "memory",
@@ -515,22 +515,24 @@ impl Monitor for Leaks {
             self.order.clear();
             self.ordered = 0;
         }
-        self.joins.forget();
         self.blocks_used = 0;
-        self.put_off.clear();
+        self.is_put_off = false;
         self.is_first = true;
         self.told.clear();
     }
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+        self.begin_at_once();
         self.data_var_access(access, cx.accesses().len(), cx);
     }
 
     fn on_allocation(&mut self, allocation: &Allocation, _: &mut Context<'_>) {
+        self.begin_at_once();
         self.block(allocation.location).allocation = Some(*allocation);
     }
 
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
+        self.begin_at_once();
         self.release(release, cx.accesses().len(), cx);
     }
 
@@ -539,28 +541,34 @@ impl Monitor for Leaks {
     }
 
     fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
+        self.on_memory_again(memory, 0, cx);
+    }
+
+    fn on_memory_again(&mut self, memory: &[MemoryEvent], same: usize, cx: &mut Context<'_>) {
         if !std::mem::take(&mut self.is_first) {
             // There was more than fits into one call, and it may have contained releases.
-            self.keep_put_off();
+            if std::mem::take(&mut self.is_put_off) {
+                self.take_in_put_off(cx);
+            }
             return memory.iter().for_each(|event| self.take_in(event, cx));
         }
-        let (mut last, mut first) = (std::mem::take(&mut self.last), 0);
-        last.clear();
-        while let Some(event) = memory.get(first) {
-            match &event.what {
-                MemoryDeed::Access(access) => Early::note(&mut last, access.after),
-                MemoryDeed::Allocation(allocation) => {
-                    self.block(allocation.location).allocation = Some(*allocation);
-                }
-                MemoryDeed::Release(_) => break,
-            }
-            first += 1;
-        }
-        let mut early = Some(Early {
+        let same_operations = memory[..same].last().map_or(0, |event| event.events);
+        self.joins.go_back_to(same_operations);
+        self.first_call.truncate(same);
+        let first = self.first_release(memory, same);
+        let mut early = Early {
             memory: &memory[..first],
-            last,
             joiner: None,
-        });
+        };
+        let releases = &memory[first..];
+        if self.allocations.is_empty()
+            && let Some((task, events)) = by_one_task(releases)
+            && early.are_before(task, &mut self.joins, &cx.accesses()[..events])
+        {
+            // Most often nothing follows.
+            return self.put_off(memory);
+        }
+        let mut early = Some(early);
         for event in &memory[first..] {
             let are_needed = |accesses: &mut Early<'_>| match &event.what {
                 MemoryDeed::Access(_) => true,
@@ -572,13 +580,11 @@ impl Monitor for Leaks {
             };
             if let Some(accesses) = early.take_if(are_needed) {
                 accesses.memory.iter().for_each(|event| self.keep(event));
-                self.last = accesses.last;
             }
             self.take_in(event, cx);
         }
         if let Some(accesses) = early {
-            self.put_off.extend_from_slice(accesses.memory);
-            self.last = accesses.last;
+            self.put_off(accesses.memory);
         }
     }
 
@@ -588,7 +594,7 @@ impl Monitor for Leaks {
             if self.tasks {
                 self.tell_unjoined(execution.accesses, cx);
             }
-            if self.channels {
+            if self.channels && cx.ops().intersects(SENDS) {
                 self.tell_messages(execution.accesses, cx);
             }
         }

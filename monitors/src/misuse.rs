@@ -32,7 +32,7 @@ use crate::arguments::{self, Argument, SWITCH, switch};
 use crate::held::{Change, Held, HeldLocks};
 use intermezzo_sdk::{
     Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, SiteId, SyncVar,
-    SyncVarAccess, SyncVarOp, TaskId,
+    SyncVarAccess, SyncVarOp, SyncVarOps, TaskId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -289,6 +289,17 @@ impl Misuses {
     }
 }
 
+/// The operations on locks: without any of them there is nothing to find.
+const ON_LOCKS: SyncVarOps = SyncVarOps::of(&[
+    SyncVarOp::LockAcquire,
+    SyncVarOp::LockTryAcquire,
+    SyncVarOp::LockRelease,
+    SyncVarOp::SharedAcquire,
+    SyncVarOp::SharedTryAcquire,
+    SyncVarOp::SharedRelease,
+    SyncVarOp::CondvarWait,
+]);
+
 /// `true` if the operation matters regardless of the operations before it.
 #[inline]
 fn concerns(op: SyncVarOp) -> bool {
@@ -353,6 +364,9 @@ impl Monitor for Misuses {
     }
 
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        if !cx.ops().intersects(ON_LOCKS) {
+            return;
+        }
         for access in execution.accesses {
             if concerns(access.op) || !self.waits.is_empty() {
                 self.judge(access, cx);

@@ -1,6 +1,8 @@
 //! The questions a monitor may ask the engine, and its reports.
 
-use crate::{EventId, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
+use crate::{
+    EventId, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, SyncVarOps, TaskId, VectorClock,
+};
 
 /// The engine's side of a [`Context`]. Monitors do not implement this; engines and test doubles do.
 pub trait Host {
@@ -16,6 +18,10 @@ pub trait Host {
     fn site_name(&self, site: SiteId) -> String;
     /// See [`Context::accesses`].
     fn accesses(&self) -> &[SyncVarAccess];
+    /// See [`Context::ops`].
+    fn ops(&self) -> SyncVarOps {
+        self.accesses().iter().map(|access| access.op).collect()
+    }
     /// See [`Context::enabled`].
     fn enabled(&self) -> Vec<TaskId>;
     /// See [`Context::disabled`].
@@ -72,6 +78,12 @@ impl<'a> Context<'a> {
     /// Returns the visible operations of the execution so far, in order. The `n`-th, from 0, is *step* `n`.
     pub fn accesses(&self) -> &[SyncVarAccess] {
         self.host.accesses()
+    }
+
+    /// Returns the kinds of the visible operations of the execution so far. An execution without the operations that a
+    /// monitor looks for needs no look at [`accesses`](Self::accesses).
+    pub fn ops(&self) -> SyncVarOps {
+        self.host.ops()
     }
 
     /// Returns the tasks that could take their next operation at this moment, in order of creation.

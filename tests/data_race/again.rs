@@ -101,6 +101,9 @@ struct Three<M> {
     /// The execution before, and the memory events of the current one.
     before: (Vec<MemoryEvent>, Vec<SyncVarAccess>),
     told: Vec<MemoryEvent>,
+    /// The number of calls, and `true` if the last was divided.
+    executions: usize,
+    was_cut: bool,
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -114,6 +117,8 @@ impl<M: Monitor> Three<M> {
             reports: Default::default(),
             before: Default::default(),
             told: Vec::new(),
+            executions: 0,
+            was_cut: false,
             seen,
         }
     }
@@ -166,11 +171,28 @@ impl<M: Monitor> Monitor for Three<M> {
         }
         self.told.extend_from_slice(memory);
         let [going_on, afresh, _] = &mut self.reports;
-        let goes_on = &mut Overheard(cx, going_on);
-        self.going_on
-            .on_memory_again(memory, same, &mut Context::new(goes_on));
-        self.afresh
-            .on_memory(memory, &mut Context::new(&mut Overheard(cx, afresh)));
+        self.executions += 1;
+        // Now and then in two calls, as if there were more than fits into one.
+        let cut = self.executions * 7 % (memory.len() + 1);
+        let same = if std::mem::take(&mut self.was_cut) {
+            0
+        } else {
+            same
+        };
+        self.was_cut = self.executions.is_multiple_of(4);
+        let pieces = match self.was_cut {
+            true => vec![(&memory[..cut], same.min(cut)), (&memory[cut..], 0)],
+            false => vec![(memory, same)],
+        };
+        for (memory, same) in pieces {
+            let goes_on = &mut Overheard(cx, going_on);
+            self.going_on
+                .on_memory_again(memory, same, &mut Context::new(goes_on));
+        }
+        for memory in [&memory[..cut], &memory[cut..]] {
+            self.afresh
+                .on_memory(memory, &mut Context::new(&mut Overheard(cx, afresh)));
+        }
         self.tell_one_by_one(memory, cx);
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {

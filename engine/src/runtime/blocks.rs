@@ -181,6 +181,10 @@ impl Engine {
     pub fn keep_heap(self, pointer: *mut u8, layout: Layout) -> u32 {
         let user = self.task();
         self.with(|rt| {
+            if !rt.objects.blocks.any_heap() {
+                rt.settle_log();
+                rt.monitors.logs_only = false;
+            }
             let blocks = &mut rt.objects.blocks;
             blocks.layouts.push((pointer, layout));
             blocks.add(BlockKind::Heap, pointer.addr(), layout.size(), user)

@@ -70,6 +70,11 @@ impl DataPoints {
         self.vars.clear();
     }
 
+    /// Returns `true` if no place is a schedule point.
+    pub(super) fn are_none(&self) -> bool {
+        self.places.is_empty() && self.given.is_empty()
+    }
+
     /// Returns `true` if an access at this place is a schedule point.
     #[inline]
     pub(super) fn is_point(&mut self, site: Site) -> bool {

@@ -184,6 +184,7 @@ impl Runtime {
             self.tasks.with_earlier(),
         );
         self.monitors.begin();
+        self.monitors.logs_only = self.logs_only();
         self.end.begin();
     }
 

@@ -64,13 +64,21 @@ impl Listeners {
 
 impl Engine {
     /// Reports the last access, and inspections at the object after it.
-    #[cold]
+    #[inline(never)]
     pub(super) fn tell_access(self) {
-        let inspector = self.with(|rt| {
+        let inspects = self.with(|rt| {
             rt.tell_last_access();
-            rt.monitors.listeners.inspector.take()
+            rt.monitors.listeners.inspector.is_some()
         });
-        if let Some(inspector) = inspector {
+        if inspects {
+            self.look_after_access();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_after_access(self) {
+        if let Some(inspector) = self.with(|rt| rt.monitors.listeners.inspector.take()) {
             let inspector = self.inspect(inspector);
             self.with(|rt| rt.monitors.listeners.inspector = Some(inspector));
         }

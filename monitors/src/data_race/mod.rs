@@ -30,7 +30,8 @@
 //!
 //! Most executions of a search begin like the one before. So the changes of each access and operation are kept. Where
 //! the engine says how far an execution was as before, the monitor takes back what came after that and continues from
-//! there. Where a race was found, or an atomic was accessed plainly, it starts again from nothing.
+//! there. Where a race was found, or an atomic was accessed plainly, it starts again from nothing. The releases at the
+//! end of an execution are only judged; should something follow them after all, they are added then.
 //!
 //! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve
 //! as FastTrack's clocks.
@@ -47,27 +48,31 @@
 //! - A sender that waits for room in a bounded channel is not promised to learn anything by that, and learns nothing
 //!   here.
 
+mod changes;
+mod clock;
 mod explain;
+mod report;
 mod shadow;
 mod sync;
 #[cfg(test)]
 mod tests;
 
 use crate::arguments::{self, Argument, SWITCH, switch};
+use changes::{Change, Changes, NEVER, WHOLE};
+use clock::Clock;
 use intermezzo_sdk::{
-    Allocation, Context, DataVarAccess, Deed as ToldDeed, EventId, Execution, FindingKind, Interests,
-    Location, MemoryDeed, MemoryEvent, MemoryOrder, Monitor, MonitorFinding, Release, SiteId, SyncVar,
-    SyncVarAccess, SyncVarOp, VectorClock,
+    Allocation, Context, DataVarAccess, EventId, Execution, Interests, Location, MemoryDeed, MemoryEvent,
+    MemoryOrder, Monitor, Release, SiteId, SyncVar, SyncVarAccess, SyncVarOp,
 };
-use shadow::{At, Before, Deed, End, Epoch, History, Shadow};
-use std::collections::{BTreeMap, HashSet};
+use shadow::{At, Deed, End, Epoch, History, Shadow};
+use std::collections::HashSet;
 use sync::Synchronisation;
 
 /// Finds data races. See the [module](self).
 #[derive(Debug, Default)]
 pub struct DataRaces {
     first_only: bool,
-    sync: Synchronisation<VectorClock>,
+    sync: Synchronisation<Clock>,
     /// Number of visible operations that `sync` has processed.
     taken_in: usize,
     /// By location.
@@ -80,54 +85,22 @@ pub struct DataRaces {
     /// `true` if all this belongs to the execution before the current one.
     is_old: bool,
     changes: Changes,
+    /// Releases at the end of the first call of this execution that race with nothing. They were not added to the
+    /// histories, because most often nothing follows.
+    put_off: Vec<MemoryEvent>,
+    /// The number of events before those, in this execution or in the one before; `None` if there are none.
+    added: Option<usize>,
 }
 
-/// The changes of accesses to the memory's histories, to be taken back.
-#[derive(Debug, Default)]
-struct Changes {
-    list: Vec<Change>,
-    /// The number of the current access; `None` if those of this execution cannot be taken back.
-    now: Option<usize>,
-    /// No access before this one can be taken back.
-    first: usize,
-}
-
-/// The change of one access.
-#[derive(Debug)]
-struct Change {
-    access: usize,
-    location: usize,
-    /// The index of the changed stretch; `None` if the access changed all of the location.
-    stretch: Option<u32>,
-    before: Before,
-}
-
-impl Changes {
-    #[inline]
-    fn add(&mut self, location: usize, stretch: Option<u32>, before: Before) {
-        if let Some(access) = self.now {
-            self.list.push(Change {
-                access,
-                location,
-                stretch,
-                before,
-            });
-        }
-    }
-
-    /// Marks the current access as one that cannot be taken back.
-    #[cold]
-    fn skip(&mut self) {
-        if let Some(access) = self.now {
-            self.list.clear();
-            self.first = access + 1;
-        }
-    }
-
-    fn forget(&mut self) {
-        self.list.clear();
-        (self.now, self.first) = (None, 0);
-    }
+/// The outcome of adding an access in the simplest way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Simply {
+    /// It was added.
+    Added,
+    /// There may be a race.
+    MayRace,
+    /// The memory was not always accessed as a whole.
+    NotWhole,
 }
 
 /// The memory that a race is about.
@@ -204,7 +177,7 @@ impl DataRaces {
 
     /// Adds an access to memory, plain or by an atomic operation that is no event, after this event of a task. With
     /// `None` as `bytes`, it accesses all bytes. `events` are all visible operations so far.
-    #[inline]
+    #[inline(always)]
     fn access(
         &mut self,
         (location, bytes): (Location, Option<(u64, u64)>),
@@ -221,18 +194,38 @@ impl DataRaces {
         if touched.0 == touched.1 {
             return;
         }
-        // What the task knew some operations ago, it knows now: most often that is enough.
-        let (shadow, known) = (&mut self.memory[at], self.sync.known(after.task));
-        if bytes.is_none() {
-            if let Some(whole) = shadow.untouched_whole(now.end, known) {
-                return self.changes.add(at, None, whole.put(At::End, now));
-            }
-        } else if let Some(history) = shadow.only(touched)
-            && let Some(place) = history.place_of(now.end, known)
-        {
-            return self.changes.add(at, Some(0), history.put(place, now));
+        // What the task knew some operations ago, it knows now. Most often that is enough, or what it knows now is.
+        let mut outcome = self.add_simply(at, bytes, now);
+        if outcome == Simply::MayRace && self.taken_in < events.len() {
+            self.catch_up(events);
+            outcome = self.add_simply(at, bytes, now);
         }
-        self.access_anyhow((location, bytes), now, after, events);
+        if outcome != Simply::Added {
+            self.access_anyhow((location, bytes), now, after, events);
+        }
+    }
+
+    /// Adds an access that races with none, by what its task is known to know, to memory that was always accessed as a
+    /// whole. Another access is not added.
+    #[inline(always)]
+    fn add_simply(&mut self, at: usize, bytes: Option<(u64, u64)>, now: Epoch) -> Simply {
+        let (shadow, known) = (&mut self.memory[at], self.sync.known(now.end.task));
+        let (stretch, history, place) = match bytes {
+            None => match shadow.untouched_whole() {
+                Some((only, whole)) if !only.races(now.end, known) => (WHOLE, whole, At::End),
+                Some(_) => return Simply::MayRace,
+                None => return Simply::NotWhole,
+            },
+            Some(bytes) => match shadow.only(bytes) {
+                Some(history) => match history.place_of(now.end, known) {
+                    Some(place) => (0, history, place),
+                    None => return Simply::MayRace,
+                },
+                None => return Simply::NotWhole,
+            },
+        };
+        self.changes.add(at, stretch, history.put(place, now));
+        Simply::Added
     }
 
     /// Like `access`, where there may be a race, or the memory was not always accessed as a whole.
@@ -264,10 +257,10 @@ impl DataRaces {
         let DataRaces { memory, changes, .. } = self;
         match bytes {
             Some(bytes) => match memory[at].add(bytes, now) {
-                Some((stretch, before)) => changes.add(at, Some(stretch), before),
+                Some((stretch, before)) => changes.add(at, stretch, before),
                 None => changes.skip(),
             },
-            None => changes.add(at, None, memory[at].add_to_whole(now)),
+            None => changes.add(at, WHOLE, memory[at].add_to_whole(now)),
         }
     }
 
@@ -319,7 +312,7 @@ impl DataRaces {
         plain[var.index()].add(now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn data_var_access(&mut self, access: &DataVarAccess, events: &[SyncVarAccess]) {
         let deed = match (access.order, access.is_write) {
             (MemoryOrder::None, true) if access.by_pointer => Deed::Pointer,
@@ -346,6 +339,70 @@ impl DataRaces {
     fn release(&mut self, release: &Release, events: &[SyncVarAccess]) {
         let what = (Deed::Release, release.site);
         self.access((release.location, None), what, release.after, events);
+    }
+
+    /// Adds memory events, which are numbered from `first` on; with `NEVER`, they have no numbers. `events` are all
+    /// visible operations.
+    #[inline]
+    fn add_all(&mut self, memory: &[MemoryEvent], first: u32, events: &[SyncVarAccess]) {
+        self.changes.now = first;
+        for event in memory {
+            let events = &events[..event.events];
+            match &event.what {
+                MemoryDeed::Access(access) => self.data_var_access(access, events),
+                MemoryDeed::Allocation(allocation) => self.allocation(allocation, events),
+                MemoryDeed::Release(release) => self.release(release, events),
+            }
+            if first != NEVER {
+                self.changes.now += 1;
+            }
+        }
+    }
+
+    /// Adds the releases that were put off, because something follows them after all.
+    #[inline(always)]
+    fn add_put_off(&mut self, events: &[SyncVarAccess]) {
+        if !self.put_off.is_empty() {
+            let put_off = std::mem::take(&mut self.put_off);
+            self.add_all(&put_off, NEVER, events);
+        }
+    }
+
+    /// `true` if these releases, all by one task, race with nothing before them.
+    fn are_ordered(&mut self, releases: &[MemoryEvent], events: &[SyncVarAccess]) -> bool {
+        let mut first = None;
+        for event in releases {
+            let MemoryDeed::Release(Release {
+                after,
+                location,
+                site,
+            }) = event.what
+            else {
+                return false;
+            };
+            let task = *first.get_or_insert(after.task);
+            if after.task != task || location.index() >= self.memory_used {
+                return false;
+            }
+            let end = End {
+                site,
+                task,
+                deed: Deed::Release,
+            };
+            let shadow = &mut self.memory[location.index()];
+            let Some((only, _)) = shadow.untouched_whole() else {
+                return false;
+            };
+            if only.races(end, self.sync.known(task)) {
+                self.catch_up(&events[..event.events]);
+                let known = self.sync.known(task);
+                let only = self.memory[location.index()].untouched_whole();
+                if only.is_none_or(|(only, _)| only.races(end, known)) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Processes the visible operations since the last time: `events` are all so far.
@@ -390,11 +447,12 @@ impl DataRaces {
     /// Returns to the state in which only the first `same` events of `memory` were processed, in the execution
     /// before. `false` if it cannot.
     fn go_back_to(&mut self, memory: &[MemoryEvent], same: usize) -> bool {
-        let is_simple = self.changes.now.is_some() && !self.any_plain && self.races.known.is_empty();
+        let is_simple = self.changes.now != NEVER && !self.any_plain && self.races.known.is_empty();
         let Some(last) = memory[..same].last() else {
             return false;
         };
-        if !is_simple || same < self.changes.first {
+        let first = same as u32;
+        if !is_simple || first < self.changes.first {
             return false;
         }
         while let Some(Change {
@@ -402,9 +460,10 @@ impl DataRaces {
             stretch,
             before,
             ..
-        }) = self.changes.list.pop_if(|change| change.access >= same)
+        }) = self.changes.list.pop_if(|change| change.access >= first)
         {
-            self.memory[location].take_back(stretch, before);
+            let stretch = (stretch != WHOLE).then_some(stretch);
+            self.memory[location as usize].take_back(stretch, before);
         }
         // The next access may come before later operations than that, but not before an earlier one.
         if last.events < self.taken_in {
@@ -437,89 +496,12 @@ impl DataRaces {
             });
         });
     }
-
-    /// Reports the races of the execution: each pair of places once, by the first of its messages.
-    #[cold]
-    fn tell(&mut self, cx: &mut Context<'_>) {
-        let mut by_places: BTreeMap<[SiteId; 2], (usize, String, Race)> = BTreeMap::new();
-        for race in self.races.found.drain(..) {
-            let ends = [race.earlier.end, race.later];
-            let mut places = ends.map(|end| end.site);
-            places.sort();
-            // A place that reads and writes is reported by its writes.
-            let reads = ends.iter().filter(|end| !end.deed.is_write()).count();
-            let message = message(&race, cx);
-            let told = by_places
-                .entry(places)
-                .or_insert_with(|| (reads, message.clone(), race));
-            if (reads, &message) < (told.0, &told.1) {
-                *told = (reads, message, race);
-            }
-        }
-        let told = by_places.into_values();
-        let mut told: Vec<(String, Race)> = told.map(|(_, message, race)| (message, race)).collect();
-        told.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let most = if self.first_only { 1 } else { usize::MAX };
-        for (message, race) in told.into_iter().take(most) {
-            let known_by = EventId {
-                task: race.earlier.end.task,
-                index: race.earlier.index,
-            };
-            let events = &cx.accesses()[..race.events];
-            let suggestion = explain::suggestion(known_by, race.later.task, events, cx);
-            let before = EventId {
-                index: race.earlier.event,
-                ..known_by
-            };
-            let subject = subject(&race, cx);
-            let deeds = [(before, race.earlier.end), (race.after, race.later)].map(|(after, end)| ToldDeed {
-                after,
-                site: end.site,
-                what: format!("{} {subject}", end.deed.name()),
-            });
-            let report = MonitorFinding::new(FindingKind::DataRace, message);
-            let sites = [race.earlier.end.site, race.later.site];
-            cx.report(
-                report
-                    .events([race.after, before])
-                    .sites(sites)
-                    .deeds(deeds)
-                    .suggest(suggestion),
-            );
-        }
-    }
 }
 
-/// Returns the message: the same for both orders of the two, and whichever of two pointers changed a byte. The other
-/// pointer may have written the value that was there already.
-fn message(race: &Race, cx: &Context<'_>) -> String {
-    let (earlier, later) = (race.earlier.end, race.later);
-    let mut ends = [(earlier, later), (later, earlier)].map(|(End { task, deed, site }, other)| {
-        let (task, site) = (cx.task_name(task), cx.site_name(site));
-        let words = match deed {
-            Deed::Pointer if !other.deed.is_write() && !other.deed.is_by_pointer() => {
-                "writes it by a pointer"
-            }
-            deed => deed.words(),
-        };
-        format!("{task} {words} at {site}")
-    });
-    ends.sort();
-    let [one, other] = ends;
-    let subject = subject(race, cx);
-    let writes = match earlier.deed.is_by_pointer() && later.deed.is_by_pointer() {
-        true => "at least one of them to write, ",
-        false => "",
-    };
-    format!("data race on {subject}: {one}, {other}, {writes}and nothing orders the two")
-}
-
-/// Returns the name of the accessed memory.
-fn subject(race: &Race, cx: &Context<'_>) -> String {
-    match race.subject {
-        Subject::Location(location) => cx.location_name(location),
-        Subject::Var(var) => cx.var_name(var),
-    }
+/// Returns the number of events before the releases with which these end.
+fn last_releases(memory: &[MemoryEvent]) -> usize {
+    let is_other = |event: &MemoryEvent| !matches!(event.what, MemoryDeed::Release(_));
+    memory.iter().rposition(is_other).map_or(0, |last| last + 1)
 }
 
 /// Returns the epoch of an action of a task after an event and before its next one. Only the next event can make it
@@ -568,6 +550,7 @@ impl Monitor for DataRaces {
     }
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        self.put_off.clear();
         if std::mem::replace(&mut self.is_old, true) {
             // The execution before had no memory events.
             self.forget();
@@ -576,16 +559,19 @@ impl Monitor for DataRaces {
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
         self.begin();
+        self.add_put_off(cx.accesses());
         self.data_var_access(access, cx.accesses());
     }
 
     fn on_allocation(&mut self, allocation: &Allocation, cx: &mut Context<'_>) {
         self.begin();
+        self.add_put_off(cx.accesses());
         self.allocation(allocation, cx.accesses());
     }
 
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
         self.begin();
+        self.add_put_off(cx.accesses());
         self.release(release, cx.accesses());
     }
 
@@ -599,20 +585,32 @@ impl Monitor for DataRaces {
 
     fn on_memory_again(&mut self, memory: &[MemoryEvent], same: usize, cx: &mut Context<'_>) {
         let (mut from, is_first) = (0, self.is_old);
+        let same = self.added.map_or(same, |added| added.min(same));
         if self.is_old && self.go_back_to(memory, same) {
             (self.is_old, from) = (false, same);
         }
         self.begin();
         let events = cx.accesses();
-        for (number, event) in memory.iter().enumerate().skip(from) {
-            // Numbers are those of the first call.
-            self.changes.now = is_first.then_some(number);
-            let events = &events[..event.events];
-            match &event.what {
-                MemoryDeed::Access(access) => self.data_var_access(access, events),
-                MemoryDeed::Allocation(allocation) => self.allocation(allocation, events),
-                MemoryDeed::Release(release) => self.release(release, events),
-            }
+        self.add_put_off(events);
+        self.added = None;
+        let last = if is_first {
+            from + last_releases(&memory[from..])
+        } else {
+            memory.len()
+        };
+        self.add_all(
+            &memory[from..last],
+            if is_first { from as u32 } else { NEVER },
+            events,
+        );
+        if last == memory.len() {
+            return;
+        }
+        if self.are_ordered(&memory[last..], events) {
+            self.put_off.extend_from_slice(&memory[last..]);
+            self.added = Some(last);
+        } else {
+            self.add_all(&memory[last..], last as u32, events);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The accesses to each byte, as far as later accesses may race with them.
 
-use intermezzo_sdk::{SiteId, TaskId, VectorClock};
+use super::clock::Clock;
+use intermezzo_sdk::{SiteId, TaskId};
 
 /// The kinds of accesses to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,19 +53,51 @@ impl Deed {
         matches!(self, Deed::Pointer | Deed::GetPointer)
     }
 
-    pub(super) fn is_write(self) -> bool {
+    pub(super) const fn is_write(self) -> bool {
         !matches!(self, Deed::Read | Deed::GetPointer | Deed::AtomicRead)
     }
 
-    fn is_atomic(self) -> bool {
+    const fn is_atomic(self) -> bool {
         matches!(self, Deed::AtomicWrite | Deed::AtomicUpdate | Deed::AtomicRead)
     }
 
     /// `true` if two of these must be ordered.
+    #[inline(always)]
     pub(super) fn conflicts(self, other: Deed) -> bool {
-        (self.is_write() || other.is_write()) && !(self.is_atomic() && other.is_atomic())
+        CONFLICTS[self as usize] >> other as u32 & 1 != 0
     }
+
+    const ALL: [Deed; 9] = [
+        Deed::Write,
+        Deed::Pointer,
+        Deed::Release,
+        Deed::Allocation,
+        Deed::AtomicWrite,
+        Deed::AtomicUpdate,
+        Deed::Read,
+        Deed::GetPointer,
+        Deed::AtomicRead,
+    ];
 }
+
+/// For each deed, those that must be ordered with it, as bits.
+const CONFLICTS: [u16; Deed::ALL.len()] = {
+    let mut table = [0; Deed::ALL.len()];
+    let mut one = 0;
+    while one < Deed::ALL.len() {
+        let mut other = 0;
+        while other < Deed::ALL.len() {
+            let (a, b) = (Deed::ALL[one], Deed::ALL[other]);
+            assert!(a as usize == one);
+            if (a.is_write() || b.is_write()) && !(a.is_atomic() && b.is_atomic()) {
+                table[one] |= 1 << other;
+            }
+            other += 1;
+        }
+        one += 1;
+    }
+    table
+};
 
 /// One end of a race: the task, the kind of access, and the source place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +119,8 @@ pub(super) struct Epoch {
 
 impl Epoch {
     /// `true` if the two must be ordered and are not: `known` is what the task of `now` knows.
-    fn races(&self, now: End, known: &VectorClock) -> bool {
+    #[inline(always)]
+    fn races(&self, now: End, known: &Clock) -> bool {
         self.end.concerns(now) && known.get(self.end.task) < self.index
     }
 }
@@ -106,12 +140,15 @@ pub(super) enum At {
     End,
 }
 
-/// The state that an access replaced.
+/// The state that an access replaced: the epoch at this position, or nothing at the end.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Before {
-    Entry(u32, Epoch),
-    Nothing,
+pub(super) struct Before {
+    at: u32,
+    epoch: Epoch,
 }
+
+/// The position that stands for nothing at the end.
+const AT_END: u32 = u32::MAX;
 
 /// The accesses to some bytes: the last of each task, place and deed. An access that races with an earlier one of the
 /// same end races with the last one too.
@@ -124,19 +161,21 @@ impl History {
         self.0.is_empty()
     }
 
-    #[inline]
-    fn races(&self, now: End, known: &VectorClock) -> bool {
+    #[inline(always)]
+    pub(super) fn races(&self, now: End, known: &Clock) -> bool {
         self.0.iter().any(|earlier| earlier.races(now, known))
     }
 
     /// Returns the position of the last access of the same end; `None` if any access races with this one.
-    #[inline]
-    pub(super) fn place_of(&self, now: End, known: &VectorClock) -> Option<At> {
+    #[inline(always)]
+    pub(super) fn place_of(&self, now: End, known: &Clock) -> Option<At> {
         let mut place = At::End;
         for (at, earlier) in self.0.iter().enumerate() {
-            if earlier.end == now {
-                place = At::Entry(at);
-            } else if earlier.races(now, known) {
+            if earlier.end.task == now.task {
+                if earlier.end == now {
+                    place = At::Entry(at);
+                }
+            } else if earlier.end.deed.conflicts(now.deed) && known.get(earlier.end.task) < earlier.index {
                 return None;
             }
         }
@@ -144,35 +183,41 @@ impl History {
     }
 
     /// Puts an access at its position, and returns the one that was there.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, place: At, now: Epoch) -> Before {
         match place {
             At::Entry(at) => {
                 let entry = &mut self.0[at];
                 let before = *entry;
                 *entry = now;
-                Before::Entry(at as u32, before)
+                Before {
+                    at: at as u32,
+                    epoch: before,
+                }
             }
             At::End => {
                 self.0.push(now);
-                Before::Nothing
+                Before {
+                    at: AT_END,
+                    epoch: now,
+                }
             }
         }
     }
 
     /// Takes back the last addition.
+    #[inline(always)]
     fn take_back(&mut self, before: Before) {
-        match before {
-            Before::Entry(at, epoch) => self.0[at as usize] = epoch,
-            Before::Nothing => {
-                self.0.pop();
-            }
+        if before.at == AT_END {
+            self.0.pop();
+        } else {
+            self.0[before.at as usize] = before.epoch;
         }
     }
 
     /// Calls `race` with each access that races with this one.
     #[inline]
-    pub(super) fn check(&self, now: End, known: &VectorClock, mut race: impl FnMut(Epoch)) {
+    pub(super) fn check(&self, now: End, known: &Clock, mut race: impl FnMut(Epoch)) {
         for earlier in &self.0 {
             if earlier.races(now, known) {
                 race(*earlier);
@@ -213,7 +258,7 @@ pub(super) struct Shadow {
 
 impl Shadow {
     /// Returns the history of these bytes, if they are the only stretch, and there was no access to all at once.
-    #[inline]
+    #[inline(always)]
     pub(super) fn only(&mut self, (from, to): (u64, u64)) -> Option<&mut History> {
         match &mut self.stretches[..] {
             [only] if (only.from, only.to) == (from, to) && self.whole.is_empty() => Some(&mut only.history),
@@ -221,31 +266,24 @@ impl Shadow {
         }
     }
 
-    /// Returns the history of accesses to all of it, if that is empty, and its only stretch races with nothing that
-    /// is done now.
-    #[inline]
-    pub(super) fn untouched_whole(&mut self, now: End, known: &VectorClock) -> Option<&mut History> {
+    /// Returns the history of the only stretch, and that of accesses to all of it, if that is empty.
+    #[inline(always)]
+    pub(super) fn untouched_whole(&mut self) -> Option<(&History, &mut History)> {
         match &self.stretches[..] {
-            [only] if self.whole.is_empty() && !only.history.races(now, known) => Some(&mut self.whole),
+            [only] if self.whole.is_empty() => Some((&only.history, &mut self.whole)),
             _ => None,
         }
     }
 
     /// `true` if any access to these bytes so far races with this one, by what is known.
-    pub(super) fn races(&self, (from, to): (u64, u64), now: End, known: &VectorClock) -> bool {
+    pub(super) fn races(&self, (from, to): (u64, u64), now: End, known: &Clock) -> bool {
         let met = |stretch: &&Stretch| stretch.from < to && from < stretch.to;
         let mut stretches = self.stretches.iter().filter(met);
         stretches.any(|stretch| stretch.history.races(now, known)) || self.whole.races(now, known)
     }
 
     /// Calls `race` with each access to these bytes that races with this one.
-    pub(super) fn check(
-        &self,
-        (from, to): (u64, u64),
-        now: End,
-        known: &VectorClock,
-        mut race: impl FnMut(Epoch),
-    ) {
+    pub(super) fn check(&self, (from, to): (u64, u64), now: End, known: &Clock, mut race: impl FnMut(Epoch)) {
         let met = |stretch: &&Stretch| stretch.from < to && from < stretch.to;
         for stretch in self.stretches.iter().filter(met) {
             stretch.history.check(now, known, &mut race);
@@ -282,6 +320,7 @@ impl Shadow {
     }
 
     /// Takes back the last addition: to a stretch, or to all of it.
+    #[inline(always)]
     pub(super) fn take_back(&mut self, stretch: Option<u32>, before: Before) {
         match stretch {
             Some(stretch) => self.stretches[stretch as usize].history.take_back(before),

@@ -4,7 +4,8 @@
 //! The rules are the same whatever the knowledge consists of. The monitor keeps vector clocks. Its explanations keep
 //! the orderings that would have to be stronger for an access to be known at all.
 
-use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
+use super::clock::Clock;
+use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
 
 /// Knowledge that only grows, by being joined with more.
 pub(super) trait Knowledge: Clone + Default {
@@ -37,9 +38,10 @@ impl Side {
     }
 }
 
-impl Knowledge for VectorClock {
+impl Knowledge for Clock {
+    #[inline(always)]
     fn join(&mut self, other: &Self) {
-        VectorClock::join(self, other);
+        Clock::join(self, other);
     }
 
     #[inline]
@@ -254,9 +256,10 @@ impl<K: Knowledge> Synchronisation<K> {
     }
 
     /// Returns the knowledge of the task.
+    #[inline(always)]
     pub(super) fn known(&mut self, task: TaskId) -> &mut K {
         if self.tasks.len() <= task.index() {
-            self.tasks.resize_with(task.index() + 1, Task::default);
+            make_room(&mut self.tasks, task.index() + 1);
         }
         &mut self.tasks[task.index()].known
     }
@@ -335,9 +338,10 @@ impl<K: Knowledge> Synchronisation<K> {
         }
     }
 
+    #[inline(always)]
     fn parts(&mut self, task: TaskId, var: SyncVar) -> (&mut Task<K>, &mut Var<K>) {
         if self.vars.len() <= var.index() {
-            self.vars.resize_with(var.index() + 1, Var::default);
+            make_room(&mut self.vars, var.index() + 1);
         }
         self.vars_used = self.vars_used.max(var.index() + 1);
         (&mut self.tasks[task.index()], &mut self.vars[var.index()])
@@ -367,16 +371,61 @@ impl<K: Knowledge> Synchronisation<K> {
     }
 }
 
-/// Returns a clock that knows nothing, with memory for the first tasks.
-fn with_room() -> VectorClock {
-    let mut clock = VectorClock::from_iter([1; 8]);
-    clock.clear();
-    clock
-}
-
-impl Synchronisation<VectorClock> {
+impl Synchronisation<Clock> {
     /// Processes the next operation, of which its task knows from then on; it may be taken back.
+    #[inline]
     pub(super) fn take_in(&mut self, access: &SyncVarAccess) {
+        use SyncVarOp::*;
+        let is_atomic = matches!(access.op, AtomicLoad | AtomicStore | AtomicRmw);
+        if is_atomic && access.var != SyncVar::NONE && self.changes.used < CHANGES_MAX {
+            self.take_in_atomic(access);
+        } else {
+            self.take_in_other(access);
+        }
+    }
+
+    /// Processes an operation of the most frequent kinds.
+    #[inline]
+    fn take_in_atomic(&mut self, access: &SyncVarAccess) {
+        let EventId { task: actor, index } = access.event;
+        if self.changes.used == self.changes.list.len() {
+            make_room(&mut self.changes.list, (2 * self.changes.used).max(64));
+        }
+        self.known(actor);
+        self.parts(actor, access.var);
+        let Synchronisation {
+            tasks, vars, changes, ..
+        } = self;
+        let (task, var) = (&mut tasks[actor.index()], &mut vars[access.var.index()]);
+        let change = &mut changes.list[changes.used];
+        changes.used += 1;
+        (change.actor, change.own) = (actor.0, task.known.get(actor));
+        (change.task, change.var) = (actor.0, access.var.0);
+        change.changed = Changed::default();
+        task.known.set(actor, index);
+        if access.op != SyncVarOp::AtomicStore && !gives_nothing_new(task, var) {
+            if acquires(access.order) {
+                change.changed.known = true;
+                change.of_task.clone_from(&task.known);
+            } else {
+                change.changed.to_acquire = true;
+                change.of_task.clone_from(&task.to_acquire);
+            }
+            load(task, var, access);
+        }
+        if access.op != SyncVarOp::AtomicLoad {
+            change.changed.given = true;
+            change.of_var.clone_from(&var.given);
+            change.giver = var.giver;
+            if access.op == SyncVarOp::AtomicStore {
+                var.given.forget();
+            }
+            store(task, var, access);
+        }
+    }
+
+    #[inline(never)]
+    fn take_in_other(&mut self, access: &SyncVarAccess) {
         let EventId { task, index } = access.event;
         let known = self.known(task);
         let own = known.get(task);
@@ -387,7 +436,6 @@ impl Synchronisation<VectorClock> {
 
     /// Keeps the parts that the operation may change. Changes to messages, rounds of a barrier and fences are not
     /// kept.
-    #[inline]
     fn note(&mut self, access: &SyncVarAccess, own: u32) {
         use SyncVarOp::*;
         let actor = access.event.task;
@@ -407,12 +455,7 @@ impl Synchronisation<VectorClock> {
         }
         let Changes { list, used, .. } = &mut self.changes;
         if *used == list.len() {
-            // With room for some tasks, and all at once: later executions need no more.
-            list.resize_with((2 * *used).max(64), || Change {
-                of_task: with_room(),
-                of_var: with_room(),
-                ..Change::default()
-            });
+            make_room(list, (2 * *used).max(64));
         }
         let change = &mut list[*used];
         *used += 1;
@@ -454,7 +497,6 @@ impl Synchronisation<VectorClock> {
                 given,
                 shared,
             } = change.changed;
-            // Copied, so that all keep their room.
             let task = &mut self.tasks[change.task as usize];
             if known {
                 task.known.clone_from(&change.of_task);
@@ -476,8 +518,21 @@ impl Synchronisation<VectorClock> {
     }
 }
 
+#[cold]
+#[inline(never)]
+fn make_room<T: Default>(list: &mut Vec<T>, entries: usize) {
+    list.resize_with(entries, T::default);
+}
+
+/// `true` if the task knows what an atomic gives.
+#[inline(always)]
+fn gives_nothing_new<K: Knowledge>(task: &Task<K>, var: &Var<K>) -> bool {
+    var.giver.is_some_and(|giver| task.known.covers(giver))
+}
+
+#[inline(always)]
 fn load<K: Knowledge>(task: &mut Task<K>, var: &Var<K>, access: &SyncVarAccess) {
-    if var.giver.is_some_and(|giver| task.known.covers(giver)) {
+    if gives_nothing_new(task, var) {
         return;
     }
     if acquires(access.order) {
@@ -491,6 +546,7 @@ fn load<K: Knowledge>(task: &mut Task<K>, var: &Var<K>, access: &SyncVarAccess) 
 }
 
 /// The writing half. Knowledge that was there before is still given only if no store has ended the sequence.
+#[inline(always)]
 fn store<K: Knowledge>(task: &mut Task<K>, var: &mut Var<K>, access: &SyncVarAccess) {
     // A read-modify-write that acquires knows what was given before.
     let whole = access.op == SyncVarOp::AtomicStore || acquires(access.order);

@@ -6,9 +6,9 @@
 //! that crosses a border between two locations is published piece by piece.
 
 use super::super::{Engine, Runtime};
-use super::MEMORY;
-use super::log::Made;
+use super::log::Entry;
 use super::record::{Memory, Raw, Record};
+use super::{LOG_MAX, Listeners, MEMORY};
 use crate::record::{Access, VarKind};
 use crate::site::Site;
 use crate::trace::{Class, Key};
@@ -185,54 +185,91 @@ impl Runtime {
         })
     }
 
-    /// Publishes an access to a cell or an atomic, as a whole.
+    /// Returns `true` if accesses to cells and atomics are logged as they are announced. Blocks may have other addresses
+    /// in each execution, and monitors that want events at once are notified anyway.
     #[inline(always)]
-    fn tell_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
-        let is_as_before = self.is_as_before(access, var, own);
-        if !is_as_before {
-            self.tell_new_whole(access, var, own);
-        }
+    fn logs_announced(&self) -> bool {
+        let listeners = &self.monitors.listeners;
+        listeners.keeps_log && !listeners.tells_at_once && !self.objects.blocks.any_heap()
     }
 
-    /// Returns `true` if the next operation to be published is such an access, and the event from the execution before
-    /// can be used again.
+    /// Returns `true` if this holds, and nothing else needs to be done for an access.
+    pub(in super::super) fn logs_only(&self) -> bool {
+        let points = self.constraints.data_points.as_ref();
+        self.monitors.watches_memory && self.logs_announced() && points.is_none_or(|points| points.are_none())
+    }
+
+    /// Logs an access to a cell or an atomic, as it is announced. Returns `false` if it cannot.
     #[inline(always)]
-    fn is_as_before(&mut self, access: &DataAccess, var: u32, own: SyncVar) -> bool {
-        if !self.may_be_as_before() {
+    fn log(&mut self, access: &DataAccess) -> bool {
+        let Some((var, own)) = access.owner.var() else {
+            return false;
+        };
+        if access.size > u32::MAX as usize || !self.monitors.listeners.log.has_room() {
             return false;
         }
-        let (task, events) = (self.tasks.current(), self.record.events.len());
-        let index = self.tasks[task].events;
-        let record = self.monitors.listeners.record();
-        record.put(var, access.address, access.size, own != SyncVar::NONE);
-        let location = record.location(Memory::Var(var), task);
-        let after = EventId {
-            task: TaskId(task),
-            index,
-        };
-        self.monitors
-            .listeners
-            .log
-            .push_again(access, after, events, location)
+        let entry = Entry::access(
+            access,
+            var,
+            own != SyncVar::NONE,
+            self.record.events.len(),
+            self.tasks.current(),
+        );
+        self.monitors.listeners.log.add(entry);
+        true
     }
 
-    /// Blocks may have other addresses in each execution, and monitors that want events at once are notified anyway.
-    #[inline(always)]
-    fn may_be_as_before(&self) -> bool {
-        self.monitors.listeners.keeps_log
-            && !self.monitors.listeners.tells_at_once
-            && !self.objects.blocks.any_heap()
-    }
-
+    /// Makes room in the log for one more entry.
+    #[cold]
     #[inline(never)]
-    fn tell_new_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
+    fn make_room_in_log(&mut self) {
+        if self.monitors.listeners.log.len() >= LOG_MAX {
+            self.flush_log();
+        }
+        if !self.monitors.listeners.log.has_room() {
+            self.monitors.listeners.log.make_room();
+        }
+    }
+
+    /// Publishes all of the log, and drops it.
+    pub(super) fn flush_log(&mut self) {
+        self.tell_log();
+        let Listeners { record, log, .. } = &mut self.monitors.listeners;
+        log.settle_places(record.get_or_insert_default());
+        log.drop_all();
+    }
+
+    /// Makes the events of the log's entries, and enters their positions: what follows needs locations, or positions.
+    pub(in super::super) fn settle_log(&mut self) {
+        if self.monitors.listeners.log.len() > 0 {
+            self.settle_events();
+            let Listeners { record, log, .. } = &mut self.monitors.listeners;
+            log.settle_places(record.get_or_insert_default());
+        }
+    }
+
+    /// Makes the events of the log's entries.
+    pub(super) fn settle_events(&mut self) {
+        let Listeners { record, log, .. } = &mut self.monitors.listeners;
+        let record = record.get_or_insert_default();
+        record.catch_up(self.record.events.as_slice(), self.record.events.alike());
+        log.settle(record);
+    }
+
+    /// Publishes an access to a cell or an atomic, as a whole.
+    #[inline(never)]
+    fn tell_whole(&mut self, access: &DataAccess, var: u32, own: SyncVar) {
+        if self.logs_announced() {
+            if !self.monitors.listeners.log.has_room() {
+                self.make_room_in_log();
+            }
+            if self.log(access) {
+                return;
+            }
+        }
+        self.settle_log();
         let piece = self.whole_piece(access, var, own);
-        let made = if self.may_be_as_before() {
-            Made::of(access)
-        } else {
-            Made::OTHERWISE
-        };
-        self.tell_piece(access, piece, made);
+        self.tell_piece(access, piece);
     }
 
     /// Returns the last event of the current task.
@@ -246,7 +283,7 @@ impl Runtime {
 
     /// Publishes an access to a piece of memory.
     #[inline(always)]
-    fn tell_piece(&mut self, access: &DataAccess, piece: Piece, made: Made) {
+    fn tell_piece(&mut self, access: &DataAccess, piece: Piece) {
         let current = self.tasks.current();
         let after = self.last_of_current();
         let record = self.monitors.listeners.record();
@@ -266,7 +303,7 @@ impl Runtime {
         {
             self.keep_raw(block, &piece, told);
         }
-        self.tell_memory(MemoryDeed::Access(told), made);
+        self.tell_memory(MemoryDeed::Access(told));
     }
 
     /// Keeps an access by address, for atomics that are not in use yet.
@@ -294,6 +331,7 @@ impl Runtime {
     /// Returns the pieces of memory that an access covers.
     fn pieces(&mut self, access: &DataAccess) -> Pieces {
         let mut pieces = Pieces::new();
+        self.settle_log();
         if let Some((var, own)) = access.owner.var() {
             pieces.push(self.whole_piece(access, var, own));
             return pieces;
@@ -324,7 +362,7 @@ impl Runtime {
     #[inline(never)]
     fn tell_each_piece(&mut self, access: &DataAccess) {
         for piece in self.pieces(access) {
-            self.tell_piece(access, piece, Made::OTHERWISE);
+            self.tell_piece(access, piece);
         }
     }
 
@@ -342,12 +380,13 @@ impl Runtime {
     }
 
     fn tell_release(&mut self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
+        self.settle_log();
         let after = self.last_of_current();
         let (events, alike) = (self.record.events.as_slice(), self.record.events.alike());
         let record = self.monitors.listeners.record();
         record.catch_up(events, alike);
         let release = release(after.task, after, record);
-        self.tell_memory(MemoryDeed::Release(release), Made::OTHERWISE);
+        self.tell_memory(MemoryDeed::Release(release));
     }
 
     /// Publishes the earlier plain accesses to an atomic that comes into use once more, as accesses to it. Only
@@ -363,6 +402,8 @@ impl Runtime {
         if record.raw.is_empty() {
             return;
         }
+        self.settle_log();
+        let record = self.monitors.listeners.record();
         let overlaps = |raw: &&Raw| raw.address < address + size && address < raw.address + raw.size;
         let before: Vec<Raw> = record.raw.iter().filter(overlaps).copied().collect();
         let location = record.location(Memory::Var(var), current);
@@ -375,33 +416,39 @@ impl Runtime {
                 var: SyncVar(var),
                 ..raw.told
             };
-            self.tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+            self.tell_memory(MemoryDeed::Access(told));
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn cell_dropped(&mut self, var: u32) {
-        if self.monitors.pointers_out
-            && let Some((address, size)) = self.monitors.listeners.record().extent(var)
-        {
-            self.look_at_pointers_to(address, size);
+        if self.monitors.pointers_out {
+            self.settle_log();
+            if let Some((address, size)) = self.monitors.listeners.record().extent(var) {
+                self.look_at_pointers_to(address, size);
+            }
         }
-        let current = self.tasks.current();
+        let (current, events) = (self.tasks.current(), self.record.events.len());
+        if self.logs_announced() {
+            self.make_room_in_log();
+            self.monitors.listeners.log.add(Entry::drop(var, events, current));
+            return;
+        }
         let record = self.monitors.listeners.record();
         // A cell that was never accessed, or lies in a block, is no location.
         if record.take_away(var) {
             let location = record.location(Memory::Var(var), current);
-            self.tell_release(|_, after, record| {
-                let site = record.last_site(after);
-                Release {
-                    after,
-                    location,
-                    site,
-                }
+            self.tell_release(|_, after, record| Release {
+                after,
+                location,
+                site: record.last_event(events as u32, current).site,
             });
         }
     }
 
     fn block_allocated(&mut self, block: u32, var: SyncVar, site: Site) {
+        self.settle_log();
         let after = self.last_of_current();
         let at = self.objects.blocks.get(block);
         let record = self.monitors.listeners.record();
@@ -413,7 +460,7 @@ impl Runtime {
             var,
             site: record.site_id(site),
         };
-        self.tell_memory(MemoryDeed::Allocation(allocation), Made::OTHERWISE);
+        self.tell_memory(MemoryDeed::Allocation(allocation));
     }
 }
 
@@ -427,12 +474,17 @@ impl Engine {
     /// Publishes an access to plain memory that is about to happen.
     #[inline]
     pub fn data_access(self, access: DataAccess) {
-        let is_heard = self.with(|rt| {
+        let is_told = self.with(|rt| {
             let is_counted = !rt.end.teardown;
             rt.monitors.plain_accesses += u64::from(is_counted);
-            is_counted && rt.monitors.watches_memory
+            if !is_counted || !rt.monitors.watches_memory {
+                return true;
+            }
+            let is_simple =
+                rt.monitors.logs_only && !rt.monitors.pointers_out && access.does != Does::GivePointer;
+            is_simple && rt.log(&access)
         });
-        if is_heard {
+        if !is_told {
             self.tell_data_access(access);
         }
     }
@@ -487,6 +539,13 @@ impl Engine {
                 return;
             }
             let in_block = rt.objects.blocks.heap_at(address).is_some();
+            rt.settle_log();
+            if let Owner::Cell(var) = owner
+                && rt.logs_announced()
+            {
+                let task = rt.tasks.current();
+                rt.monitors.listeners.record().access_var(var, task);
+            }
             match owner {
                 Owner::Cell(var) if !in_block => {
                     rt.monitors.listeners.record().put(var, address, size, false)
@@ -500,12 +559,17 @@ impl Engine {
     }
 
     /// Notes that a cell of this execution is dropped.
-    #[cold]
+    #[inline]
     pub fn cell_dropped(self, var: u32) {
         self.with(|rt| {
-            if rt.hears_of_memory() {
-                rt.cell_dropped(var);
+            if !rt.hears_of_memory() {
+                return;
             }
+            if !rt.monitors.logs_only || rt.monitors.pointers_out || !rt.monitors.listeners.log.has_room() {
+                return rt.cell_dropped(var);
+            }
+            let entry = Entry::drop(var, rt.record.events.len(), rt.tasks.current());
+            rt.monitors.listeners.log.add(entry);
         });
     }
 

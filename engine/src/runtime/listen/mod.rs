@@ -21,7 +21,7 @@ use crate::described::{FindingDeed, NamedPlace};
 use crate::record::Status;
 use crate::site::Site;
 use intermezzo_sdk as sdk;
-use log::{Log, Made};
+use log::Log;
 use record::{Record, aggregate};
 use sdk::{
     Context, EventAttribute, EventId, Execution, FindingKind, Interests, MemoryDeed, MemoryEvent, Monitor,
@@ -81,6 +81,10 @@ impl Listener {
 struct Audience {
     list: Vec<Listener>,
     reports: Vec<sdk::MonitorFinding>,
+    /// The number of monitors that a call which was broken off has already reached, with the panic of the last of them if
+    /// it panicked.
+    told: usize,
+    panic: Option<String>,
 }
 
 /// The monitors, and the data to notify them in their own terms.
@@ -124,6 +128,8 @@ impl Listeners {
                 Box::new(Audience {
                     list,
                     reports: Vec::new(),
+                    told: 0,
+                    panic: None,
                 })
             }),
             ..Listeners::default()
@@ -138,8 +144,18 @@ impl Listeners {
         })
     }
 
+    #[inline(always)]
     fn record(&mut self) -> &mut Record {
-        self.record.get_or_insert_default()
+        if self.record.is_none() {
+            self.make_record();
+        }
+        self.record.as_mut().expect("it was made")
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_record(&mut self) {
+        self.record = Some(Box::default());
     }
 
     /// Forgets the last execution.
@@ -155,7 +171,7 @@ impl Listeners {
     /// Keeps the reports of a monitor, and its panic if it panicked.
     #[cold]
     fn hear(&mut self, audience: &mut Audience, which: usize, callback: &str, panic: Option<String>) {
-        let Audience { list, reports } = audience;
+        let Audience { list, reports, .. } = audience;
         let listener = &mut list[which];
         self.reported.extend(reports.drain(..).map(|report| Reported {
             monitor: listener.name.clone(),
@@ -191,11 +207,17 @@ impl Runtime {
         };
         let mut record = self.monitors.listeners.record.take().unwrap_or_default();
         record.catch_up(self.record.events.as_slice(), self.record.events.alike());
-        let mut next = 0;
+        let mut next = std::mem::take(&mut audience.told);
+        if next > 0 {
+            let panic = audience.panic.take();
+            self.monitors
+                .listeners
+                .hear(&mut audience, next - 1, callback, panic);
+        }
         loop {
             // One handler catches panics for all of them together: the monitor called last is the one that panicked.
             let called = caught(|| {
-                let Audience { list, reports } = &mut *audience;
+                let Audience { list, reports, .. } = &mut *audience;
                 while reports.is_empty()
                     && let Some(listener) = list.get_mut(next)
                 {
@@ -241,16 +263,13 @@ impl Runtime {
 
     /// Publishes an operation on plain memory, at once or when the execution has ended.
     #[inline]
-    fn tell_memory(&mut self, what: MemoryDeed, made: Made) {
+    fn tell_memory(&mut self, what: MemoryDeed) {
         if self.monitors.listeners.keeps_log {
             let events = self.record.events.len();
-            self.monitors
-                .listeners
-                .log
-                .push(MemoryEvent { events, what }, made);
-            if self.monitors.listeners.log.len() >= LOG_MAX {
-                self.tell_log();
-                self.monitors.listeners.log.drop_all();
+            let log = &mut self.monitors.listeners.log;
+            log.add_event(MemoryEvent { events, what });
+            if log.len() >= LOG_MAX {
+                self.flush_log();
             }
         }
         if self.monitors.listeners.tells_at_once {
@@ -282,14 +301,16 @@ impl Runtime {
     /// Publishes the operations on plain memory since the last time.
     #[inline(never)]
     fn tell_log(&mut self) {
+        self.settle_events();
         let log = std::mem::take(&mut self.monitors.listeners.log);
         let memory = log.as_slice();
         if !memory.is_empty() {
-            let record = self.monitors.listeners.record.get_or_insert_default();
-            record.catch_up(self.record.events.as_slice(), self.record.events.alike());
             // An access is unchanged if all accesses before it are.
-            let alike = record.same_accesses();
-            let same = memory[..log.same()].partition_point(|event| event.events <= alike);
+            let alike = self.monitors.listeners.record().same_accesses();
+            let mut same = log.same();
+            if same > 0 && memory[same - 1].events > alike {
+                same = memory[..same].partition_point(|event| event.events <= alike);
+            }
             self.tell(Listener::wants_log, "on_memory", |monitor, cx| {
                 monitor.on_memory_again(memory, same, cx)
             });
@@ -370,31 +391,95 @@ impl Runtime {
         });
     }
 
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn tell_last_access(&mut self) {
         if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
-            if !self.monitors.listeners.record().sets.is_noted() {
-                self.note_sets();
-            }
-            self.monitors.listeners.record().sets.step_taken();
+            self.note_step();
         }
         if !self.monitors.listening.intersects(Interests::SYNC_ACCESSES) {
             return;
         }
-        let record = self.monitors.listeners.record();
-        record.catch_up(self.record.events.as_slice(), self.record.events.alike());
-        let Some(&access) = record.accesses().last() else {
+        let Some(mut audience) = self.monitors.listeners.monitors.take() else {
             return;
         };
+        let mut record = self.monitors.listeners.record.take().unwrap_or_default();
+        let events = self.record.events.as_slice();
+        let access = record.catch_up_with_last(events, self.record.events.alike());
+        let is_told =
+            aggregate(&access).is_none() && self.tell_access_to(&mut audience, &mut record, &access);
+        self.monitors.listeners.record = Some(record);
+        self.monitors.listeners.monitors = Some(audience);
+        if !is_told {
+            self.tell_access_otherwise(&access);
+        }
+    }
+
+    /// Notifies the monitors of an access to one variable. If one of them panics or reports something, returns `false`;
+    /// `told` in the audience is then the number of the monitors that were called or need no call.
+    #[inline(always)]
+    fn tell_access_to(
+        &self,
+        audience: &mut Audience,
+        record: &mut Record,
+        access: &sdk::SyncVarAccess,
+    ) -> bool {
+        let Audience {
+            list,
+            reports,
+            told,
+            panic,
+        } = audience;
+        let called = caught(|| {
+            for (number, listener) in list.iter_mut().enumerate() {
+                if listener.wants(Interests::SYNC_ACCESSES) {
+                    *told = number + 1;
+                    let mut view = View {
+                        rt: self,
+                        record,
+                        reports,
+                    };
+                    listener
+                        .monitor
+                        .on_sync_var_access(access, &mut Context::new(&mut view));
+                    if !reports.is_empty() {
+                        return;
+                    }
+                }
+            }
+            *told = 0;
+        });
+        match called {
+            Ok(()) => *told == 0,
+            Err(error) => {
+                *panic = Some(error);
+                false
+            }
+        }
+    }
+
+    /// Notifies the monitors of an access to two variables; or of one to a single variable those that were not notified
+    /// because one before them had something to say.
+    #[cold]
+    #[inline(never)]
+    fn tell_access_otherwise(&mut self, access: &sdk::SyncVarAccess) {
         let wanted = |listener: &Listener| listener.wants(Interests::SYNC_ACCESSES);
-        match aggregate(&access) {
+        match aggregate(access) {
             Some(vars) => self.tell(wanted, "on_aggregate_sync_var_access", |monitor, cx| {
-                monitor.on_aggregate_sync_var_access(&access, &vars, cx)
+                monitor.on_aggregate_sync_var_access(access, &vars, cx)
             }),
             None => self.tell(wanted, "on_sync_var_access", |monitor, cx| {
-                monitor.on_sync_var_access(&access, cx)
+                monitor.on_sync_var_access(access, cx)
             }),
         }
+    }
+
+    /// Notes the tasks that could take the step that was just taken.
+    #[inline(never)]
+    fn note_step(&mut self) {
+        if !self.monitors.listeners.record().sets.is_noted() {
+            self.note_sets();
+        }
+        self.monitors.listeners.record().sets.step_taken();
     }
 }
 

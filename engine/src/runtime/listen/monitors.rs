@@ -10,6 +10,8 @@ pub(in super::super) struct Monitors {
     pub(in super::super) listeners: Listeners,
     /// `true` if accesses to plain memory need any treatment.
     pub(in super::super) watches_memory: bool,
+    /// `true` if all they need is to be logged.
+    pub(in super::super) logs_only: bool,
     /// `true` if the current task was given pointers into cells since its last event; and those pointers.
     pub(in super::super) pointers_out: bool,
     pub(in super::super) pointers: Pointers,
@@ -23,6 +25,7 @@ impl Monitors {
             listening: listeners.interests(),
             listeners,
             watches_memory: false,
+            logs_only: false,
             pointers_out: false,
             pointers: Pointers::default(),
             plain_accesses: 0,

@@ -6,7 +6,8 @@ use crate::record::{Event, TaskSet};
 use crate::site::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::{
-    DataVarAccess, EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,
+    DataVarAccess, EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, SyncVarOps,
+    TaskId,
 };
 use std::collections::BTreeMap;
 
@@ -48,7 +49,6 @@ struct VarMemory {
     is_atomic: bool,
     /// `true` if `places` has it at its address, whatever execution that entry belongs to.
     is_indexed: bool,
-    location: Numbered,
 }
 
 /// A location, and the execution in which it got its number.
@@ -56,6 +56,28 @@ struct VarMemory {
 struct Numbered {
     in_execution: u64,
     location: Location,
+    /// `true` for a cell that was accessed, and was not dropped since.
+    is_alive: bool,
+}
+
+/// The last event of a task before some moment, of which only the index and the place in the source matter.
+#[derive(Clone, Copy)]
+pub(super) struct LastEvent {
+    /// The moment: the number of visible operations before it, of all tasks.
+    pub(super) events: u32,
+    pub(super) task: u32,
+    pub(super) index: u32,
+    pub(super) site: SiteId,
+}
+
+impl LastEvent {
+    /// That of no task.
+    pub(super) const NONE: LastEvent = LastEvent {
+        events: u32::MAX,
+        task: u32::MAX,
+        index: 0,
+        site: SiteId(u32::MAX),
+    };
 }
 
 impl Default for Numbered {
@@ -63,6 +85,7 @@ impl Default for Numbered {
         Numbered {
             in_execution: 0,
             location: Location(0),
+            is_alive: false,
         }
     }
 }
@@ -82,6 +105,8 @@ pub(super) struct Record {
     /// The number of executions before the current one.
     executions: u64,
     vars: Vec<VarMemory>,
+    /// The locations of variables, and of blocks.
+    var_locations: Vec<Numbered>,
     blocks: Vec<Numbered>,
     pieces: HashMap<usize, Location>,
     memories: Vec<Named>,
@@ -95,8 +120,8 @@ pub(super) struct Record {
     /// Plain accesses by address, for atomics that are not in use yet.
     pub(super) raw: Vec<Raw>,
     accesses: Repeated<SyncVarAccess>,
-    /// The event that was looked up last, and its place in the source.
-    last_site: Option<(EventId, SiteId)>,
+    /// For each access, and those of the execution before, its kind and those of all before it.
+    ops: Vec<SyncVarOps>,
     order: HappensBefore,
     /// The tasks that could take each step.
     pub(super) sets: Sets,
@@ -155,7 +180,6 @@ impl Record {
         self.atomics.clear();
         self.raw.clear();
         self.accesses.begin();
-        self.last_site = None;
         if !self.order.is_empty() {
             self.order.clear();
         }
@@ -183,7 +207,7 @@ impl Record {
     #[inline(always)]
     pub(super) fn location(&mut self, memory: Memory, user: u32) -> Location {
         let known = match memory {
-            Memory::Var(var) => self.var(var).location,
+            Memory::Var(var) => return self.access_var(var, user),
             Memory::Block(block) => *entry(&mut self.blocks, block),
             Memory::Granule(_) => Numbered::default(),
         };
@@ -199,10 +223,11 @@ impl Record {
         let numbered = Numbered {
             in_execution: self.execution(),
             location,
+            is_alive: true,
         };
         let mut ordinal = 0;
         match memory {
-            Memory::Var(var) => self.var(var).location = numbered,
+            Memory::Var(var) => return self.new_var_location(var, user),
             Memory::Block(block) => *entry(&mut self.blocks, block) = numbered,
             Memory::Granule(start) => {
                 if let Some(&known) = self.pieces.get(&start) {
@@ -220,6 +245,73 @@ impl Record {
             ordinal,
         });
         location
+    }
+
+    /// Returns the location of a cell or an atomic that this task accesses.
+    #[inline(always)]
+    pub(super) fn access_var(&mut self, var: u32, user: u32) -> Location {
+        let execution = self.execution();
+        let known = entry(&mut self.var_locations, var);
+        if known.in_execution == execution {
+            known.is_alive = true;
+            return known.location;
+        }
+        self.new_var_location(var, user)
+    }
+
+    /// Gives a cell or an atomic that has no location the next one.
+    #[inline(always)]
+    fn new_var_location(&mut self, var: u32, user: u32) -> Location {
+        let location = Location(self.memories.len() as u32);
+        self.var_locations[var as usize] = Numbered {
+            in_execution: self.execution(),
+            location,
+            is_alive: true,
+        };
+        self.memories.push(Named {
+            memory: Memory::Var(var),
+            user,
+            ordinal: 0,
+        });
+        location
+    }
+
+    /// Notes that a task accesses a cell or an atomic, and returns `true`; `false` if its location is not this one.
+    #[inline(always)]
+    pub(super) fn is_accessed_at(&mut self, var: u32, location: Location, user: u32) -> bool {
+        let (execution, next) = (self.execution(), self.memories.len());
+        let known = entry(&mut self.var_locations, var);
+        if known.in_execution == execution {
+            known.is_alive = true;
+            return known.location == location;
+        }
+        let is_next = location.index() == next;
+        if is_next {
+            self.new_var_location(var, user);
+        }
+        is_next
+    }
+
+    /// Notes the end of a cell that is at this location, and returns `true`; `false` if it is not there.
+    #[inline(always)]
+    pub(super) fn is_dropped_at(&mut self, var: u32, location: Location) -> bool {
+        let execution = self.execution();
+        let known = entry(&mut self.var_locations, var);
+        let is_there = known.in_execution == execution && known.location == location && known.is_alive;
+        if is_there {
+            known.is_alive = false;
+        }
+        is_there
+    }
+
+    /// Notes the end of a cell, and returns its location; `None` if it has none.
+    #[inline(always)]
+    pub(super) fn drop_cell(&mut self, var: u32) -> Option<Location> {
+        let execution = self.execution();
+        let known = entry(&mut self.var_locations, var);
+        let is_there = known.in_execution == execution && known.is_alive;
+        known.is_alive = false;
+        is_there.then_some(known.location)
     }
 
     #[inline]
@@ -270,7 +362,6 @@ impl Record {
             size,
             is_atomic,
             is_indexed: size > 0,
-            location: known.location,
         };
     }
 
@@ -321,51 +412,79 @@ impl Record {
         next.find_map(|(&start, &var)| self.place(var).map(|_| start))
     }
 
-    /// Returns the place in the source of an event.
-    pub(super) fn last_site(&mut self, event: EventId) -> SiteId {
-        if let Some((asked, site)) = self.last_site
-            && asked == event
-        {
-            return site;
+    /// Returns the last of the first `events` events that is this task's.
+    pub(super) fn last_event(&self, events: u32, task: u32) -> LastEvent {
+        let before = self.accesses.as_slice()[..events as usize].iter().rev();
+        let mut own = before.filter(|access| access.event.task.0 == task);
+        let last = own.next();
+        LastEvent {
+            events,
+            task,
+            index: last.map_or(0, |access| access.event.index),
+            site: last.map_or(SiteId(u32::MAX), |access| access.site),
         }
-        let mut accesses = self.accesses.as_slice().iter().rev();
-        let access = accesses.find(|access| access.event == event);
-        let site = access.map_or(SiteId(u32::MAX), |access| access.site);
-        self.last_site = Some((event, site));
-        site
     }
 
     /// Adds the events since the last call. `events` are all events of the execution. The first `alike` of them are
     /// like those of the execution before, except for the values read and written.
     #[inline]
     pub(super) fn catch_up(&mut self, events: &[Event], alike: usize) {
-        while let Some(event) = events.get(self.accesses.len()) {
-            match self.accesses.expected() {
-                Some(known)
-                    if self.accesses.len() < alike
-                        && (known.read, known.written) == (event.read, event.written) =>
-                {
-                    self.accesses.push_expected();
-                }
-                _ => self.take_in(event),
-            }
+        if self.accesses.len() < events.len() {
+            self.take_in(events, alike);
         }
     }
 
-    fn take_in(&mut self, event: &Event) {
-        let site = self.site_id(event.site);
-        self.accesses.push(SyncVarAccess {
-            event: EventId {
-                task: TaskId(event.task),
-                index: event.index,
-            },
-            var: SyncVar(event.var),
-            op: event.op,
-            order: event.order,
-            read: event.read,
-            written: event.written,
-            site,
-        });
+    /// Does the same, most often for a single event, and returns the last access. There must be an event.
+    #[inline(always)]
+    pub(super) fn catch_up_with_last(&mut self, events: &[Event], alike: usize) -> SyncVarAccess {
+        let at = self.accesses.len();
+        if at + 1 == events.len()
+            && at < alike
+            && let Some(known) = self.accesses.expected_entries().first()
+            && (known.read, known.written) == (events[at].read, events[at].written)
+        {
+            let access = *known;
+            self.accesses.push_expected(1);
+            return access;
+        }
+        self.catch_up(events, alike);
+        self.accesses.as_slice()[events.len() - 1]
+    }
+
+    #[inline(never)]
+    fn take_in(&mut self, events: &[Event], alike: usize) {
+        let first = self.accesses.len();
+        if let Some(alike) = events.get(first..alike) {
+            let pairs = self.accesses.expected_entries().iter().zip(alike);
+            let differ = |(known, event): (&SyncVarAccess, &Event)| {
+                (known.read, known.written) != (event.read, event.written)
+            };
+            let same = pairs.clone().position(differ).unwrap_or(pairs.len());
+            self.accesses.push_expected(same);
+        }
+        let first = self.accesses.len();
+        let mut rest = events[first..].iter();
+        for event in rest.by_ref() {
+            let access = access(&mut self.sites, event);
+            if !self.accesses.push(access) {
+                self.ops.truncate(self.accesses.len() - 1);
+                self.ops.push(self.ops().with(event.op));
+                break;
+            }
+        }
+        let mut ops = self.ops();
+        for event in rest {
+            let access = access(&mut self.sites, event);
+            self.accesses.push_new(access);
+            ops = ops.with(event.op);
+            self.ops.push(ops);
+        }
+    }
+
+    /// Returns the kinds of the accesses that have been added.
+    pub(super) fn ops(&self) -> SyncVarOps {
+        let last = self.ops[..self.accesses.len().min(self.ops.len())].last();
+        last.copied().unwrap_or_default()
     }
 
     /// Returns the accesses that have been added.
@@ -399,6 +518,23 @@ impl Record {
     /// Returns the tasks that could not take step `n`, if they were noted.
     pub(super) fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.sets.of(step).map(|[_, disabled]| listed(disabled))
+    }
+}
+
+/// Returns an event as monitors see it.
+#[inline(always)]
+fn access(sites: &mut SiteNumbers, event: &Event) -> SyncVarAccess {
+    SyncVarAccess {
+        event: EventId {
+            task: TaskId(event.task),
+            index: event.index,
+        },
+        var: SyncVar(event.var),
+        op: event.op,
+        order: event.order,
+        read: event.read,
+        written: event.written,
+        site: sites.number(event.site),
     }
 }
 

@@ -49,27 +49,35 @@ impl<T: Copy + PartialEq> Repeated<T> {
         as_before
     }
 
-    /// Returns the next entry, for the case that it is as before.
     #[inline(always)]
-    pub(super) fn expected(&self) -> Option<&T> {
+    fn expected(&self) -> Option<&T> {
         self.entries.get(self.used)
     }
 
-    /// Returns the number of entries if all expected ones follow.
-    pub(super) fn expected_len(&self) -> usize {
-        self.entries.len()
+    /// Returns the entries that follow if all are as before.
+    #[inline(always)]
+    pub(super) fn expected_entries(&self) -> &[T] {
+        &self.entries[self.used..]
     }
 
-    /// Adds the expected entry, which is known to be the next.
+    /// Adds this many of the expected entries, which are known to be the next.
     #[inline(always)]
-    pub(super) fn push_expected(&mut self) {
-        debug_assert!(self.used < self.entries.len());
+    pub(super) fn push_expected(&mut self, entries: usize) {
+        debug_assert!(entries <= self.entries.len() - self.used);
+        self.used += entries;
+    }
+
+    /// Adds an entry, when the execution is known to differ from the one before.
+    #[inline(always)]
+    pub(super) fn push_new(&mut self, entry: T) {
+        debug_assert_eq!(self.used, self.entries.len());
+        self.entries.push(entry);
         self.used += 1;
     }
 
     /// Notes that from here on the execution differs from the one before.
     #[inline]
-    fn differ(&mut self) {
+    pub(super) fn differ(&mut self) {
         self.same = self.same.min(self.used);
         self.entries.truncate(self.used);
     }

@@ -5,7 +5,7 @@ use super::super::naming::{lineage, site_name, task_name, var_name};
 use super::record::{Memory, Named, Record};
 use crate::record::Status;
 use intermezzo_sdk::{
-    EventId, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock,
+    EventId, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, SyncVarOps, TaskId, VectorClock,
 };
 
 /// The engine, for the length of one call.
@@ -51,6 +51,10 @@ impl Host for View<'_> {
 
     fn accesses(&self) -> &[SyncVarAccess] {
         self.record.accesses()
+    }
+
+    fn ops(&self) -> SyncVarOps {
+        self.record.ops()
     }
 
     fn enabled(&self) -> Vec<TaskId> {

@@ -1,0 +1,67 @@
+//! The changes that accesses made to the memory's histories.
+
+use super::shadow::Before;
+
+/// The changes of accesses to the memory's histories, to be taken back.
+#[derive(Debug)]
+pub(super) struct Changes {
+    pub(super) list: Vec<Change>,
+    /// The number of the current access; `NEVER` if those of this execution cannot be taken back.
+    pub(super) now: u32,
+    /// No access before this one can be taken back.
+    pub(super) first: u32,
+}
+
+/// The number of accesses that cannot be taken back.
+pub(super) const NEVER: u32 = u32::MAX;
+
+/// The stretch that stands for all of a location.
+pub(super) const WHOLE: u32 = u32::MAX;
+
+/// The change of one access.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) access: u32,
+    pub(super) location: u32,
+    /// The index of the changed stretch; `WHOLE` if the access changed all of the location.
+    pub(super) stretch: u32,
+    pub(super) before: Before,
+}
+
+impl Default for Changes {
+    fn default() -> Changes {
+        Changes {
+            list: Vec::new(),
+            now: NEVER,
+            first: 0,
+        }
+    }
+}
+
+impl Changes {
+    #[inline(always)]
+    pub(super) fn add(&mut self, location: usize, stretch: u32, before: Before) {
+        if self.now != NEVER {
+            self.list.push(Change {
+                access: self.now,
+                location: location as u32,
+                stretch,
+                before,
+            });
+        }
+    }
+
+    /// Marks the current access as one that cannot be taken back.
+    #[cold]
+    pub(super) fn skip(&mut self) {
+        if self.now != NEVER {
+            self.list.clear();
+            self.first = self.now + 1;
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.list.clear();
+        (self.now, self.first) = (NEVER, 0);
+    }
+}

@@ -24,6 +24,9 @@ const OVERLAYS: &str = "INTERMEZZO_OVERLAYS";
 /// The variable with the compiler's wrapper that the user has.
 const NEXT_WRAPPER: &str = "INTERMEZZO_NEXT_WRAPPER";
 
+/// The variable that is set if accesses to plain memory are to be seen.
+const WATCHES: &str = "INTERMEZZO_RACES";
+
 /// A project whose tests are explored unmodified.
 pub(crate) struct Unmodified {
     overlays: Overlays,

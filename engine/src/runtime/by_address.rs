@@ -67,6 +67,9 @@ impl Key {
     /// The bit; no address of a program has it.
     const POINTER: u64 = 1 << 63;
 
+    /// The bit of a count that std has at an address.
+    const COUNT: u64 = 1 << 62;
+
     #[inline(always)]
     fn of<B: Body + ?Sized, I: Identity>(object: &Object<B, I>) -> Key {
         const {
@@ -78,6 +81,11 @@ impl Key {
             _ => 0,
         };
         Key(object.body_address() as u64 | bit)
+    }
+
+    /// Returns the key of a count that std has at this address.
+    fn of_count(address: usize) -> Key {
+        Key(address as u64 | Key::COUNT)
     }
 
     /// Returns the key of an object of the other kind at the same address.
@@ -178,6 +186,16 @@ impl ByAddressTable {
         let id = epoch << VAR_BITS | u64::from(var);
         self.slots[at] = Slot { key, id };
         self.used += 1;
+    }
+
+    /// Returns the variable of the count that std has at this address.
+    pub(super) fn count_at(&self, address: usize, epoch: u64) -> Option<u32> {
+        self.find(Key::of_count(address), epoch)
+    }
+
+    /// Adds the variable of a count that has none.
+    pub(super) fn add_count(&mut self, address: usize, epoch: u64, var: u32) {
+        self.add(Key::of_count(address), epoch, var);
     }
 
     #[cold]

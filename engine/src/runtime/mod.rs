@@ -57,6 +57,7 @@ mod ordered_atomics;
 mod outcome;
 mod panic_count;
 pub mod panics;
+pub mod races;
 mod ready;
 mod scope;
 mod spin;

@@ -39,6 +39,10 @@ pub mod unmodified {
     pub fn watch_memory(overlays: &str, root: Option<PathBuf>) {
         let here = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let others = [here, intermezzo_refinement::SOURCES, overlays];
-        intermezzo_explorer::unmodified::watch_memory(&[&SOURCES[..], &others].concat(), root);
+        intermezzo_explorer::unmodified::watch_memory(
+            &[&SOURCES[..], &others].concat(),
+            &[TRANSPARENT],
+            root,
+        );
     }
 }

@@ -59,7 +59,7 @@ pub mod unmodified {
     pub use intermezzo_engine::runtime::{keep_statics, lay_over_std};
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     pub use intermezzo_lookalikes::futex;
-    pub use intermezzo_lookalikes::process;
+    pub use intermezzo_lookalikes::{TRANSPARENT, process};
 
     /// The directories of the sources that are compiled into the crates that use them.
     pub const SOURCES: [&str; 2] = [

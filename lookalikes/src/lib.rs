@@ -33,6 +33,10 @@ pub mod time;
 #[cfg(feature = "unmodified")]
 pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 
+/// The directory of those that pass on to std what they are asked for, and have no state of their own.
+#[cfg(feature = "unmodified")]
+pub const TRANSPARENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/collections");
+
 /// The standard library, for macros: in a crate that is tested unmodified, `std` has the look-alikes laid over it.
 #[doc(hidden)]
 pub use std as real_std;

@@ -19,7 +19,7 @@ use intermezzo_sdk::{
 use smallvec::SmallVec;
 
 /// The size in bytes of a piece of memory that the engine does not know.
-const GRANULE: usize = 8;
+pub(super) const GRANULE: usize = 8;
 
 /// An access to plain memory, as a look-alike reports it.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ pub enum Does {
 }
 
 impl Does {
-    fn is_write(self) -> bool {
+    pub(super) fn is_write(self) -> bool {
         matches!(self, Does::Write | Does::WriteByPointer)
     }
 }
@@ -282,7 +282,7 @@ impl Runtime {
 
     /// Returns `true` if a listener wants accesses to memory.
     #[inline]
-    fn hears_of_memory(&self) -> bool {
+    pub(in super::super) fn hears_of_memory(&self) -> bool {
         self.monitors.watches_memory && !self.end.teardown
     }
 
@@ -358,6 +358,7 @@ impl Runtime {
             return;
         }
         let current = self.tasks.current();
+        self.hold_no_more(address, size);
         let record = self.monitors.listeners.record();
         record.atomics.push((address, size, var));
         if record.raw.is_empty() {
@@ -453,7 +454,7 @@ impl Engine {
     }
 
     /// Waits for permission to make this access, which is a schedule point, and records it.
-    fn take_step(self, access: &DataAccess) {
+    pub(in super::super) fn take_step(self, access: &DataAccess) {
         let vars = self.with(|rt| {
             let pieces = rt.pieces(access);
             let mut vars: Vec<u32> = pieces

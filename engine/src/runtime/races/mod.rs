@@ -50,7 +50,7 @@ pub use watch::watch_memory;
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 /// Does nothing: no code is compiled with the calls for this system.
-pub fn watch_memory(_: &[&str], _: Option<std::path::PathBuf>) {}
+pub fn watch_memory(_: &[&str], _: &[&str], _: Option<std::path::PathBuf>) {}
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -69,54 +69,78 @@ pub fn is_memory_watched() -> bool {
 ))]
 mod watch {
     use super::super::listen::{DataAccess, Does, Owner};
-    use super::super::{Engine, arena, image};
+    use super::super::{Engine, Runtime, arena, image};
     use super::places::{self, Frame};
     use super::{WATCHED, callbacks};
     use crate::site::{Site, look_up_addresses_by};
     use std::path::PathBuf;
     use std::sync::atomic::Ordering::Relaxed;
 
-    /// Notes that this test binary was compiled with the calls. `ours` are the directories of the front end's sources,
-    /// and `root` is the directory in which the compiler was run: names of files are shown from there.
-    pub fn watch_memory(ours: &[&str], root: Option<PathBuf>) {
+    /// Notes that this test binary was compiled with the calls. `ours` are the directories of the front end's sources.
+    /// Those in `transparent` count as std's, because they only pass on what they are asked for. `root` is the directory in
+    /// which the compiler was run: names of files are shown from there.
+    pub fn watch_memory(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
         // In this way the linker finds them here.
         callbacks::keep();
-        places::set(ours, root);
+        places::set(ours, transparent, root);
         look_up_addresses_by(places::place_of);
         WATCHED.store(true, Relaxed);
     }
 
-    /// Publishes an access of the test's that is about to happen, unless code of ours makes it.
+    /// Publishes an access that is about to happen, if the test makes it.
     #[inline(never)]
     pub(super) fn seen(address: usize, size: usize, does: Does, frame: Frame) {
+        if places::is_ours(frame) {
+            return;
+        }
         let Some(engine) = Engine::current() else { return };
-        if size == 0 || !engine.with(|rt| rt.monitors.watches_memory && !rt.end.teardown) {
-            return;
+        let point = engine.with(|rt| rt.point_or_tell(address, size, does, frame));
+        if let Some(access) = point {
+            engine.keep_from_unwinding(|| engine.take_step(&access));
+            engine.with(|rt| rt.tell_seen(&access));
         }
-        if !is_followed(address) {
-            return;
-        }
-        let Some(site) = places::site_of_test(engine, frame) else {
-            return;
-        };
-        engine.keep_from_unwinding(|| {
-            engine.data_access(DataAccess {
+    }
+
+    impl Runtime {
+        /// Publishes an access, if the test makes it to memory that counts. If it is a schedule point, returns it instead.
+        #[inline]
+        fn point_or_tell(
+            &mut self,
+            address: usize,
+            size: usize,
+            does: Does,
+            frame: Frame,
+        ) -> Option<DataAccess> {
+            if size == 0 || !self.monitors.watches_memory || self.end.teardown || !self.follows(address) {
+                return None;
+            }
+            let access = DataAccess {
                 owner: Owner::Unknown,
                 address,
                 size,
                 does,
-                site,
-            });
-        });
-    }
+                site: places::site_of_test(&self.tasks, frame)?,
+            };
+            self.monitors.plain_accesses += 1;
+            let points = self.constraints.data_points.as_mut();
+            if points.is_some_and(|points| points.is_point(access.site)) {
+                return Some(access);
+            }
+            self.tell_seen(&access);
+            None
+        }
 
-    /// `true` if the memory at this address is used for one thing in an execution, or by one task.
-    fn is_followed(address: usize) -> bool {
-        arena::holds(address) || image::is_in_static(address) || is_on_a_stack(address)
-    }
+        fn tell_seen(&mut self, access: &DataAccess) {
+            if self.hears_of_memory() {
+                self.tell_or_hold(access);
+            }
+        }
 
-    fn is_on_a_stack(address: usize) -> bool {
-        Engine::current().is_some_and(|engine| engine.with(|rt| rt.tasks.is_on_a_stack(address)))
+        /// Returns `true` if the memory at this address is used for one thing in an execution, or by one task.
+        #[inline]
+        fn follows(&self, address: usize) -> bool {
+            arena::holds(address) || self.tasks.is_on_a_stack(address) || image::is_in_static(address)
+        }
     }
 
     impl Engine {
@@ -131,11 +155,13 @@ mod watch {
 
         /// Returns the place of an operation on an atomic of std's, if the test makes it and it is to be recorded.
         pub(super) fn site_of_std_atomic(self, address: usize, frame: Frame) -> Option<Site> {
-            let is_heard = self.with(|rt| rt.monitors.watches_memory && !rt.end.teardown);
-            if !is_heard || !arena::holds(address) {
+            if places::is_ours(frame) || !arena::holds(address) {
                 return None;
             }
-            places::site_of_test(self, frame)
+            self.with(|rt| {
+                let is_heard = rt.monitors.watches_memory && !rt.end.teardown;
+                is_heard.then(|| places::site_of_test(&rt.tasks, frame)).flatten()
+            })
         }
 
         /// As `keep_from_unwinding`, for operations on atomics.

@@ -4,7 +4,8 @@
 //! information has them all, so it is asked, once for each instruction. A function of std may have been called by either
 //! the test or by us. If it was not inlined, its caller decides, which the frame pointers lead to.
 
-use super::super::{Engine, arena};
+use super::super::arena;
+use super::super::tasks::Tasks;
 use crate::site::{Place, Site};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -63,21 +64,39 @@ struct Known {
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
 /// The directories of our sources, and the one in which the compiler was run.
-static DIRECTORIES: OnceLock<(Vec<PathBuf>, Option<PathBuf>)> = OnceLock::new();
+static DIRECTORIES: OnceLock<Directories> = OnceLock::new();
 
-/// Sets the directories of the front end's sources, and the one that names of files are shown from.
-pub(super) fn set(ours: &[&str], root: Option<PathBuf>) {
+/// What files are known by.
+struct Directories {
+    ours: Vec<PathBuf>,
+    /// Some of ours, that count as std's: they pass on what they are asked for.
+    transparent: Vec<PathBuf>,
+    root: Option<PathBuf>,
+}
+
+/// Sets the directories of the front end's sources, those of them that count as std's, and the directory that names of files
+/// are shown from.
+pub(super) fn set(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
-    let ours = ours.iter().copied().chain([own]).map(PathBuf::from).collect();
-    _ = DIRECTORIES.set((ours, root));
+    _ = DIRECTORIES.set(Directories {
+        ours: ours.iter().copied().chain([own]).map(PathBuf::from).collect(),
+        transparent: transparent.iter().map(PathBuf::from).collect(),
+        root,
+    });
+}
+
+/// Returns `true` if code of ours makes a call, as far as that is known without the callers.
+#[inline]
+pub(super) fn is_ours(frame: Frame) -> bool {
+    word_of(frame.returns_to) == OURS
 }
 
 /// Returns the place of a call, if the test makes it: its own code, or std's that it called.
 #[inline]
-pub(super) fn site_of_test(engine: Engine, frame: Frame) -> Option<Site> {
+pub(super) fn site_of_test(tasks: &Tasks, frame: Frame) -> Option<Site> {
     match word_of(frame.returns_to) {
         OURS => None,
-        STDS => site_of_caller(frame, engine.with(|rt| rt.tasks.running_stack())),
+        STDS => site_of_caller(frame, tasks.running_stack()),
         address => Some(Site::instruction(address)),
     }
 }
@@ -155,7 +174,7 @@ fn look_up(address: usize) -> usize {
 impl Known {
     /// Returns the address that stands for a place, which is this one if there is none.
     fn stand_in(&mut self, address: usize, path: &Path, line: u32, column: u32) -> usize {
-        let root = DIRECTORIES.get().and_then(|(_, root)| root.as_deref());
+        let root = DIRECTORIES.get().and_then(|known| known.root.as_deref());
         let shown = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
         let file = match self.files.get(shown) {
             Some(&file) => file,
@@ -174,17 +193,12 @@ impl Known {
 
 /// Returns the kind of the code in a file.
 fn owner(path: &Path) -> usize {
-    let is_ours = || {
-        DIRECTORIES
-            .get()
-            .is_some_and(|(ours, _)| ours.iter().any(|directory| path.starts_with(directory)))
-    };
-    if is_of_std(&path.to_string_lossy()) {
-        STDS
-    } else if is_ours() {
-        OURS
-    } else {
-        UNKNOWN
+    let is_in = |directories: &[PathBuf]| directories.iter().any(|directory| path.starts_with(directory));
+    match DIRECTORIES.get() {
+        _ if is_of_std(&path.to_string_lossy()) => STDS,
+        Some(known) if is_in(&known.transparent) => STDS,
+        Some(known) if is_in(&known.ours) => OURS,
+        _ => UNKNOWN,
     }
 }
 

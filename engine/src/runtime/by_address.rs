@@ -31,13 +31,30 @@ impl<A> Identity for ByAddress<A> {
 
     #[inline(always)]
     fn var_of<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32> {
-        let key = Key::of(object);
-        engine.with(|rt| rt.objects.by_address.find_at_home(key, rt.objects.epoch()))
+        engine.var_at_home(Key::of(object))
     }
 
     fn find<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32> {
+        engine.var_at(Key::of(object))
+    }
+
+    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) {
         let key = Key::of(object);
-        engine.with(|rt| {
+        engine.with(|rt| rt.objects.by_address.add(key, rt.objects.epoch(), var));
+    }
+}
+
+impl Engine {
+    /// Returns the variable of an object, if it is where the search for it begins.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
+    fn var_at_home(self, key: Key) -> Option<u32> {
+        self.with(|rt| rt.objects.by_address.find_at_home(key, rt.objects.epoch()))
+    }
+
+    /// Returns the variable of an object.
+    fn var_at(self, key: Key) -> Option<u32> {
+        self.with(|rt| {
             let epoch = rt.objects.epoch();
             let table = &mut rt.objects.by_address;
             if let Some(var) = table.find(key, epoch) {
@@ -48,11 +65,6 @@ impl<A> Identity for ByAddress<A> {
             rt.objects.vars[var].holds_address = true;
             Some(var)
         })
-    }
-
-    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) {
-        let key = Key::of(object);
-        engine.with(|rt| rt.objects.by_address.add(key, rt.objects.epoch(), var));
     }
 }
 

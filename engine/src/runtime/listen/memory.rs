@@ -420,13 +420,15 @@ impl Runtime {
 
 impl Engine {
     /// Returns `true` if a listener wants blocks.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn hears_of_blocks(self) -> bool {
         self.with(|rt| rt.hears_of_blocks())
     }
 
     /// Publishes an access to plain memory that is about to happen.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn data_access(self, access: DataAccess) {
         let is_heard = self.with(|rt| {
             let is_counted = !rt.end.teardown;
@@ -481,7 +483,8 @@ impl Engine {
     }
 
     /// Notes the position of a cell or an atomic when a pointer to a part of it is given out.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn lies_at(self, owner: Owner, address: usize, size: usize) {
         self.with(|rt| {
             if !rt.hears_of_memory() {

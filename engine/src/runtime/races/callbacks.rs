@@ -6,7 +6,7 @@
 
 use super::super::arena;
 use super::super::listen::Does;
-use super::places::Frame;
+use super::places::{Frame, is_ours};
 use super::watch::seen;
 use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
@@ -143,7 +143,10 @@ pub(super) use continue_in;
 fn range(address: *const c_void, size: usize, does: Does, frame: *const Frame) {
     if arena::is_open() {
         // SAFETY: the call has put it there.
-        seen(address.addr(), size, does, unsafe { *frame });
+        let frame = unsafe { *frame };
+        if !is_ours(frame.returns_to) {
+            seen(address.addr(), size, does, frame);
+        }
     }
 }
 

@@ -90,9 +90,6 @@ mod watch {
     /// Publishes an access that is about to happen, if the test makes it.
     #[inline(never)]
     pub(super) fn seen(address: usize, size: usize, does: Does, frame: Frame) {
-        if places::is_ours(frame) {
-            return;
-        }
         let Some(engine) = Engine::current() else { return };
         let point = engine.with(|rt| rt.point_or_tell(address, size, does, frame));
         if let Some(access) = point {
@@ -155,7 +152,7 @@ mod watch {
 
         /// Returns the place of an operation on an atomic of std's, if the test makes it and it is to be recorded.
         pub(super) fn site_of_std_atomic(self, address: usize, frame: Frame) -> Option<Site> {
-            if places::is_ours(frame) || !arena::holds(address) {
+            if places::is_ours(frame.returns_to) || !arena::holds(address) {
                 return None;
             }
             self.with(|rt| {

@@ -85,10 +85,11 @@ pub(super) fn set(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     });
 }
 
-/// Returns `true` if code of ours makes a call, as far as that is known without the callers.
-#[inline]
-pub(super) fn is_ours(frame: Frame) -> bool {
-    word_of(frame.returns_to) == OURS
+/// Returns `true` if code of ours makes the call that returns to this address, as far as that is known at once.
+#[inline(always)]
+pub(super) fn is_ours(address: usize) -> bool {
+    let entry = entry_of(address);
+    entry.address.load(Relaxed) == address && entry.word.load(Relaxed) == OURS
 }
 
 /// Returns the place of a call, if the test makes it: its own code, or std's that it called.
@@ -122,11 +123,16 @@ fn site_of_caller(frame: Frame, stack: Range<usize>) -> Option<Site> {
     None
 }
 
+/// Returns the entry in which an instruction is, if it is in one.
+#[inline(always)]
+fn entry_of(address: usize) -> &'static Entry {
+    &ENTRIES[(address ^ address >> ENTRIES_LOG) & (ENTRIES.len() - 1)]
+}
+
 /// Returns the kind of the code that calls and is returned to at this address.
 #[inline]
 fn word_of(address: usize) -> usize {
-    let at = address ^ address >> ENTRIES_LOG;
-    let entry = &ENTRIES[at & (ENTRIES.len() - 1)];
+    let entry = entry_of(address);
     if entry.address.load(Relaxed) == address {
         return entry.word.load(Relaxed);
     }

@@ -123,7 +123,7 @@ mod explored {
             };
             // A replay has to lay the look-alikes over std, too.
             match is_laid_over_std() {
-                true => binary.unmodified(),
+                true => binary.unmodified(is_memory_watched()),
                 false => binary,
             }
         }

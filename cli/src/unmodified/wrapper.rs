@@ -88,7 +88,7 @@ const CALLS: [&str; 12] = [
 
 /// `true` if accesses to plain memory are to be seen.
 fn watches_memory() -> bool {
-    env::var_os(super::WATCHES).is_some()
+    env::var_os(super::WATCHES).is_some_and(|value| value == "1")
 }
 
 /// The overlays of `test`, with and without a global allocator.

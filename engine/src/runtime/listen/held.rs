@@ -7,7 +7,7 @@
 //!
 //! Memory is divided into pieces of eight bytes, as elsewhere, and each piece has a slot in a table of the execution. A
 //! piece in which an atomic comes into use has no slot of that kind any more: what is done to it is published at once.
-//! (Plain accesses to the atomic's bytes before that are those that made it, and are not published.)
+//! Plain accesses to the atomic's bytes before that are published as accesses to it: those that made it are among them.
 
 use super::super::Runtime;
 use super::log::Made;
@@ -274,8 +274,27 @@ impl Runtime {
 
     #[inline]
     fn publish(&mut self, location: Location, access: &Held) {
-        let site = self.monitors.listeners.record().site_id(access.site);
+        let told = self.told(location, access);
+        self.tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+    }
+
+    /// Publishes an access to some bytes of an atomic.
+    #[cold]
+    fn publish_of_atomic(&mut self, var: u32, offset: usize, size: usize, access: &Held) {
+        let record = self.monitors.listeners.record();
+        let location = record.location(Memory::Var(var), access.task);
         let told = DataVarAccess {
+            offset: offset as u32,
+            size: size as u32,
+            var: SyncVar(var),
+            ..self.told(location, access)
+        };
+        self.tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+    }
+
+    #[inline]
+    fn told(&mut self, location: Location, access: &Held) -> DataVarAccess {
+        DataVarAccess {
             after: EventId {
                 task: TaskId(access.task),
                 index: access.after,
@@ -287,45 +306,45 @@ impl Runtime {
             by_pointer: false,
             order: MemoryOrder::None,
             var: SyncVar::NONE,
-            site,
-        };
-        self.tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+            site: self.monitors.listeners.record().site_id(access.site),
+        }
     }
 
-    /// Notes that an atomic comes into use at an address. What was done before to the rest of its piece is published.
-    pub(super) fn hold_no_more(&mut self, address: usize, size: usize) {
+    /// Notes that an atomic comes into use at an address. What was done there before is published as plain accesses to
+    /// it, and to the rest of its pieces as to other memory.
+    pub(super) fn hold_no_more(&mut self, var: u32, address: usize, size: usize) {
         let epoch = self.objects.epoch();
         if self.monitors.held_back.slots.is_empty() {
             return;
         }
         let end = address + size;
+        let nothing = Held {
+            site: Site::caller(),
+            task: self.tasks.current(),
+            after: 0,
+            from: 0,
+            to: 0,
+            is_write: false,
+        };
         for piece in (address & !(GRANULE - 1)..end).step_by(GRANULE) {
-            let nothing = Held {
-                site: Site::caller(),
-                task: self.tasks.current(),
-                after: 0,
-                from: 0,
-                to: 0,
-                is_write: false,
-            };
-            let slot = self.monitors.held_back.slot(piece, epoch, &nothing);
-            if let Use::OneTask(_) = slot.used_by {
-                let (from, to) = (address.saturating_sub(piece), end - piece);
-                let mut kept = 0;
-                for at in 0..usize::from(slot.count) {
-                    let Held {
-                        from: first,
-                        to: last,
-                        ..
-                    } = slot.accesses[at];
-                    if usize::from(first) < from || usize::from(last) > to {
-                        slot.accesses[kept] = slot.accesses[at];
-                        kept += 1;
+            let Slot {
+                used_by,
+                accesses,
+                count,
+                ..
+            } = *self.monitors.held_back.slot(piece, epoch, &nothing);
+            let (from, to) = (address.saturating_sub(piece), (end - piece).min(GRANULE));
+            let accesses = &accesses[..usize::from(count)];
+            let is_beyond = |held: &Held| usize::from(held.from) < from || usize::from(held.to) > to;
+            if matches!(used_by, Use::OneTask(_)) && accesses.iter().any(is_beyond) {
+                self.publish_held(piece);
+            }
+            if used_by != Use::Atomic {
+                for held in accesses {
+                    let (first, last) = (usize::from(held.from).max(from), usize::from(held.to).min(to));
+                    if first < last {
+                        self.publish_of_atomic(var, piece + first - address, last - first, held);
                     }
-                }
-                slot.count = kept as u8;
-                if kept > 0 {
-                    self.publish_held(piece);
                 }
             }
             self.monitors.held_back.slot(piece, epoch, &nothing).used_by = Use::Atomic;

@@ -358,7 +358,7 @@ impl Runtime {
             return;
         }
         let current = self.tasks.current();
-        self.hold_no_more(address, size);
+        self.hold_no_more(var, address, size);
         let record = self.monitors.listeners.record();
         record.atomics.push((address, size, var));
         if record.raw.is_empty() {

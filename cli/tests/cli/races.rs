@@ -81,7 +81,7 @@ fn counts_of_references_order_what_they_guard() {
     let explored = |name: &str, more: &[&str]| {
         let arguments = [
             more,
-            &["--environment", "arc_counts=1", "--", "--exact", name][..],
+            &["--environment", "arc_counts=1", "--lib", "--", "--exact", name][..],
         ]
         .concat();
         let all = [&["test", "--unmodified", "--races", "--json"], &arguments[..]].concat();

@@ -80,6 +80,7 @@ impl Key {
     const POINTER: u64 = 1 << 63;
 
     /// The bit of a count that std has at an address.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
     const COUNT: u64 = 1 << 62;
 
     #[inline(always)]
@@ -96,6 +97,7 @@ impl Key {
     }
 
     /// Returns the key of a count that std has at this address.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
     fn of_count(address: usize) -> Key {
         Key(address as u64 | Key::COUNT)
     }
@@ -201,11 +203,13 @@ impl ByAddressTable {
     }
 
     /// Returns the variable of the count that std has at this address.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
     pub(super) fn count_at(&self, address: usize, epoch: u64) -> Option<u32> {
         self.find(Key::of_count(address), epoch)
     }
 
     /// Adds the variable of a count that has none.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
     pub(super) fn add_count(&mut self, address: usize, epoch: u64, var: u32) {
         self.add(Key::of_count(address), epoch, var);
     }

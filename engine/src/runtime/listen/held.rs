@@ -9,12 +9,13 @@
 //! piece in which an atomic comes into use has no slot of that kind any more: what is done to it is published at once.
 //! Plain accesses to the atomic's bytes before that are published as accesses to it: those that made it are among them.
 
-use super::super::Runtime;
+use super::super::{Engine, Runtime};
 use super::log::Made;
 use super::memory::{DataAccess, GRANULE};
 use super::record::Memory;
 use crate::site::Site;
 use intermezzo_sdk::{DataVarAccess, EventId, Location, MemoryDeed, MemoryOrder, SyncVar, TaskId};
+use smallvec::SmallVec;
 
 /// The number of accesses that are held back for a piece.
 const HELD_MAX: usize = 4;
@@ -29,6 +30,8 @@ struct Held {
     task: u32,
     /// The last event of its task.
     after: u32,
+    /// The number of accesses in the execution, with this one.
+    when: u64,
     from: u8,
     to: u8,
     is_write: bool,
@@ -73,7 +76,7 @@ impl Slot {
         let kept = &mut self.accesses[..usize::from(self.count)];
         if let Some(known) = kept.iter_mut().find(|known| known.is_like(&access)) {
             let is_new = known.after != access.after;
-            known.after = access.after;
+            (known.after, known.when) = (access.after, access.when);
             return is_new;
         }
         if usize::from(self.count) < HELD_MAX {
@@ -84,6 +87,15 @@ impl Slot {
             self.oldest = (self.oldest + 1) % HELD_MAX as u8;
         }
         true
+    }
+
+    /// Returns the accesses that are kept, in the order in which they happened: that is the order to publish them in,
+    /// because of two like each other to the same byte the later one counts.
+    fn in_order(&self) -> SmallVec<[Held; HELD_MAX]> {
+        let mut kept: SmallVec<[Held; HELD_MAX]> =
+            SmallVec::from_slice(&self.accesses[..usize::from(self.count)]);
+        kept.sort_unstable_by_key(|access| access.when);
+        kept
     }
 
     /// Returns `true` if a further access can be kept without losing one.
@@ -170,10 +182,46 @@ impl HeldBack {
     }
 }
 
+impl Engine {
+    /// Publishes an access by address that is about to happen, or holds it back while its task alone uses the memory.
+    /// Otherwise it is like `data_access`.
+    pub fn access_by_address(self, access: DataAccess) {
+        let is_point =
+            self.with(|rt| rt.monitors.watches_memory && !rt.end.teardown && rt.is_point_or_is_told(&access));
+        if is_point {
+            self.access_at_point(access);
+        }
+    }
+
+    /// Waits for permission to make an access that is a schedule point.
+    #[cold]
+    pub(in super::super) fn access_at_point(self, access: DataAccess) {
+        self.take_step(&access);
+        self.with(|rt| {
+            if rt.hears_of_memory() {
+                rt.tell_or_hold(&access);
+            }
+        });
+    }
+}
+
 impl Runtime {
+    /// Returns `true` if an access by address is a schedule point. Otherwise publishes it, or holds it back.
+    #[inline]
+    pub(in super::super) fn is_point_or_is_told(&mut self, access: &DataAccess) -> bool {
+        self.monitors.plain_accesses += 1;
+        let points = self.constraints.data_points.as_mut();
+        if points.is_some_and(|points| points.is_point(access.site)) {
+            return true;
+        }
+        if self.hears_of_memory() {
+            self.tell_or_hold(access);
+        }
+        false
+    }
+
     /// Publishes an access by address that is about to happen, unless its task alone has used the memory so far.
-    #[allow(dead_code, reason = "for the feature `unmodified`")]
-    pub(in super::super) fn tell_or_hold(&mut self, access: &DataAccess) {
+    fn tell_or_hold(&mut self, access: &DataAccess) {
         let listeners = &self.monitors.listeners;
         if !listeners.keeps_log || listeners.tells_at_once || self.objects.blocks.any() {
             self.publish_all_held();
@@ -189,6 +237,7 @@ impl Runtime {
                 site: access.site,
                 task: last.task.0,
                 after: last.index,
+                when: self.monitors.plain_accesses,
                 from: (at - piece) as u8,
                 to: (to - piece) as u8,
                 is_write: access.does.is_write(),
@@ -234,13 +283,8 @@ impl Runtime {
     #[inline(never)]
     fn publish_held(&mut self, piece: usize) -> Location {
         let at = self.monitors.held_back.find(piece, self.objects.epoch());
-        let Slot {
-            accesses,
-            count,
-            used_by,
-            ..
-        } = self.monitors.held_back.slots[at];
-        let user = match used_by {
+        let slot = self.monitors.held_back.slots[at];
+        let user = match slot.used_by {
             Use::OneTask(task) => task,
             Use::Shared(_) | Use::Atomic => self.tasks.current(),
         };
@@ -249,7 +293,7 @@ impl Runtime {
             .listeners
             .record()
             .location(Memory::Granule(piece), user);
-        for access in &accesses[..usize::from(count)] {
+        for access in &slot.in_order() {
             self.publish(location, access);
         }
         self.monitors.held_back.slots[at].used_by = Use::Shared(location);
@@ -322,25 +366,21 @@ impl Runtime {
             site: Site::caller(),
             task: self.tasks.current(),
             after: 0,
+            when: 0,
             from: 0,
             to: 0,
             is_write: false,
         };
         for piece in (address & !(GRANULE - 1)..end).step_by(GRANULE) {
-            let Slot {
-                used_by,
-                accesses,
-                count,
-                ..
-            } = *self.monitors.held_back.slot(piece, epoch, &nothing);
+            let slot = *self.monitors.held_back.slot(piece, epoch, &nothing);
+            let (used_by, accesses) = (slot.used_by, slot.in_order());
             let (from, to) = (address.saturating_sub(piece), (end - piece).min(GRANULE));
-            let accesses = &accesses[..usize::from(count)];
             let is_beyond = |held: &Held| usize::from(held.from) < from || usize::from(held.to) > to;
             if matches!(used_by, Use::OneTask(_)) && accesses.iter().any(is_beyond) {
                 self.publish_held(piece);
             }
             if used_by != Use::Atomic {
-                for held in accesses {
+                for held in &accesses {
                     let (first, last) = (usize::from(held.from).max(from), usize::from(held.to).min(to));
                     if first < last {
                         self.publish_of_atomic(var, piece + first - address, last - first, held);

@@ -282,7 +282,7 @@ impl Runtime {
 
     /// Returns `true` if a listener wants accesses to memory.
     #[inline]
-    pub(in super::super) fn hears_of_memory(&self) -> bool {
+    pub(super) fn hears_of_memory(&self) -> bool {
         self.monitors.watches_memory && !self.end.teardown
     }
 
@@ -456,7 +456,7 @@ impl Engine {
     }
 
     /// Waits for permission to make this access, which is a schedule point, and records it.
-    pub(in super::super) fn take_step(self, access: &DataAccess) {
+    pub(super) fn take_step(self, access: &DataAccess) {
         let vars = self.with(|rt| {
             let pieces = rt.pieces(access);
             let mut vars: Vec<u32> = pieces

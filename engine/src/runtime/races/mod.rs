@@ -93,8 +93,7 @@ mod watch {
         let Some(engine) = Engine::current() else { return };
         let point = engine.with(|rt| rt.point_or_tell(address, size, does, frame));
         if let Some(access) = point {
-            engine.keep_from_unwinding(|| engine.take_step(&access));
-            engine.with(|rt| rt.tell_seen(&access));
+            engine.keep_from_unwinding(|| engine.access_at_point(access));
         }
     }
 
@@ -118,19 +117,7 @@ mod watch {
                 does,
                 site: places::site_of_test(&self.tasks, frame)?,
             };
-            self.monitors.plain_accesses += 1;
-            let points = self.constraints.data_points.as_mut();
-            if points.is_some_and(|points| points.is_point(access.site)) {
-                return Some(access);
-            }
-            self.tell_seen(&access);
-            None
-        }
-
-        fn tell_seen(&mut self, access: &DataAccess) {
-            if self.hears_of_memory() {
-                self.tell_or_hold(access);
-            }
+            self.is_point_or_is_told(&access).then_some(access)
         }
 
         /// Returns `true` if the memory at this address is used for one thing in an execution, or by one task.

@@ -1,9 +1,6 @@
 //! The facade with the explorer behind it.
 
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
-#[doc(hidden)]
-#[cfg(feature = "unmodified")]
-pub use intermezzo_explorer::unmodified;
 pub use intermezzo_explorer::{
     Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
     Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, ExploreError, Explorer,
@@ -22,10 +19,30 @@ pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
 };
 #[doc(hidden)]
-pub use intermezzo_explorer::{foreign, is_laid_over_std};
+pub use intermezzo_explorer::{foreign, is_laid_over_std, is_memory_watched};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Refinement checks: concurrent objects against their sequential behaviour.
 pub use intermezzo_refinement as refinement;
 /// The Monitor contract: the events that a listener on executions receives, and its reports.
 pub use intermezzo_sdk as sdk;
+
+/// The parts that the overlays of std need besides the look-alikes.
+#[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub mod unmodified {
+    pub use intermezzo_explorer::unmodified::*;
+    use std::path::PathBuf;
+
+    /// Notes that this test binary was compiled so that accesses to plain memory are seen. `overlays` is the directory
+    /// of their sources, and `root` the one in which the compiler was run.
+    pub fn watch_memory(overlays: &str, root: Option<PathBuf>) {
+        let here = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+        let others = [here, intermezzo_refinement::SOURCES, overlays];
+        intermezzo_explorer::unmodified::watch_memory(
+            &[&SOURCES[..], &others].concat(),
+            &[TRANSPARENT],
+            root,
+        );
+    }
+}

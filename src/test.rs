@@ -77,20 +77,33 @@ mod explored {
     use super::{Source, tell};
     use crate::report::source::Search;
     use crate::settings::Layers;
-    use crate::{Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity, is_laid_over_std};
+    use crate::{
+        Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity, is_laid_over_std,
+        is_memory_watched,
+    };
 
     /// The settings of tests whose std has the look-alikes laid over it, unless others are given.
-    const OF_UNMODIFIED: [(&str, &str); 4] = [
-        // Plain memory of code that was not written for intermezzo is not seen.
-        ("monitors", "-data-race"),
+    const OF_UNMODIFIED: [(&str, &str); 3] = [
         // Such tests have loops for real schedulers.
         ("steps", "1000000"),
         // As much as a main thread has.
         ("stack", "8388608"),
         // Limits of time are long enough on a real machine; and a weak exchange seldom fails, but no strong reduction is sound
         // where it may.
-        ("environment", "timeouts=0,weak_failures=0"),
+        ("environment", "timeouts=0,weak_failures=0,arc_counts=0"),
     ];
+
+    /// The same if such code was not compiled so that accesses to plain memory are seen.
+    const OF_UNWATCHED: [(&str, &str); 1] = [("monitors", "-data-race")];
+
+    /// Returns the settings of such tests.
+    fn of_unmodified() -> Vec<(&'static str, &'static str)> {
+        let unwatched: &[_] = match is_memory_watched() {
+            true => &[],
+            false => &OF_UNWATCHED,
+        };
+        [&OF_UNMODIFIED, unwatched].concat()
+    }
 
     impl Source {
         /// Returns the package and the target of the test of this path.
@@ -110,7 +123,7 @@ mod explored {
             };
             // A replay has to lay the look-alikes over std, too.
             match is_laid_over_std() {
-                true => binary.unmodified(),
+                true => binary.unmodified(is_memory_watched()),
                 false => binary,
             }
         }
@@ -123,7 +136,7 @@ mod explored {
     /// If the test does not pass, or a setting is invalid. A test with `#[should_panic]` panics if it passes.
     pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
         let settings = match is_laid_over_std() {
-            true => [&OF_UNMODIFIED, settings].concat(),
+            true => [&of_unmodified(), settings].concat(),
             false => settings.to_vec(),
         };
         match judge(program, &settings, source, test) {
@@ -152,7 +165,7 @@ mod explored {
         // The ordinary test harness gives a test's thread the name of the test.
         let name = program.split_once("::").map_or(program, |(_, path)| path);
         crate::thread::name_main(name.to_owned().leak());
-        match judge(program, &OF_UNMODIFIED, source, test) {
+        match judge(program, &of_unmodified(), source, test) {
             Judged::Passed { text, .. } => Ok(text),
             Judged::NotRun(message) => Ok(message),
             Judged::Failed(text) => Err(text),

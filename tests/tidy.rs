@@ -261,6 +261,8 @@ fn unsafe_code_stays_in_its_rooms() {
         // Ordinary crates, and the harness that has their statics restored.
         "cli/tests/cli/real_schedulers.rs",
         "cli/overlays/test.rs",
+        // Ordinary crates with data races, and without.
+        "cli/tests/cli/races/",
         // One that relies on the layout of atomics.
         "cli/tests/cli/unmodified.rs",
         "corpus/src/programs/plain.rs",

@@ -122,6 +122,12 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     intermezzo::unmodified::futex::take_over();
     restore_statics();
+    if let Some(root) = noted("watched").next() {
+        // All overlays are next to each other.
+        let overlays = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let overlays = overlays.and_then(|overlays| overlays.to_str()).unwrap_or_default();
+        intermezzo::unmodified::watch_memory(overlays, Some(root.into()));
+    }
     let krate = krate();
     let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();

@@ -85,6 +85,9 @@ pub(crate) struct TestArgs {
     /// Explores every `#[test]`, in code that was not written for intermezzo (see the guide)
     #[arg(long)]
     pub(crate) unmodified: bool,
+    /// Watches the plain memory of such code for data races, which takes some time
+    #[arg(long, requires = "unmodified")]
+    pub(crate) races: bool,
     /// Writes each report to this directory, and a schedule file for each finding
     #[arg(long, value_name = "DIR")]
     pub(crate) reports: Option<PathBuf>,

@@ -14,6 +14,7 @@ use crate::settings::{
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::arena::{Shortage, shortage};
+use intermezzo_engine::runtime::races::is_memory_watched;
 use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, statics_are_restored};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{EventId, Monitor};
@@ -448,7 +449,7 @@ impl Explorer {
             .clone()
             .unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
         if is_laid_over_std() {
-            self.binary = self.binary.unmodified();
+            self.binary = self.binary.unmodified(is_memory_watched());
         }
         if let Some(schedule) = &self.replay {
             schedule
@@ -503,11 +504,14 @@ impl Explorer {
             // It includes this one.
             report
                 .limits
-                .retain(|limit| !matches!(limit, Limit::PlainMemory { .. }));
+                .retain(|limit| !matches!(limit, Limit::PlainMemory { .. } | Limit::ArcCounts));
+            let differ = addresses_differ();
             report.limits.push(Limit::Unmodified {
                 statics_stay: !statics_are_restored(),
+                // Only memory of an execution's own is.
+                watched: is_memory_watched() && differ.is_none(),
             });
-            report.limits.extend(addresses_differ());
+            report.limits.extend(differ);
         }
         if let Some(expected) = should_panic {
             report.settle_expected_panic(&expected);

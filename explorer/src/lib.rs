@@ -55,10 +55,17 @@ pub use intermezzo_engine::foreign;
 pub mod unmodified {
     pub use intermezzo_engine::runtime::arena::{Arena, outside};
     pub use intermezzo_engine::runtime::panics::{set_hook, take_hook};
+    pub use intermezzo_engine::runtime::races::watch_memory;
     pub use intermezzo_engine::runtime::{keep_statics, lay_over_std};
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     pub use intermezzo_lookalikes::futex;
-    pub use intermezzo_lookalikes::process;
+    pub use intermezzo_lookalikes::{TRANSPARENT, process};
+
+    /// The directories of the sources that are compiled into the crates that use them.
+    pub const SOURCES: [&str; 2] = [
+        concat!(env!("CARGO_MANIFEST_DIR"), "/src"),
+        intermezzo_lookalikes::SOURCES,
+    ];
 }
 
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
@@ -70,6 +77,8 @@ pub use intermezzo_engine::runtime::arena::outside;
 #[doc(hidden)]
 pub use intermezzo_engine::runtime::is_laid_over_std;
 pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
+#[doc(hidden)]
+pub use intermezzo_engine::runtime::races::is_memory_watched;
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
 pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;

@@ -217,7 +217,7 @@ pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 
 /// Variables of that prefix that are not named after settings.
-const OTHER_VARIABLES: [&str; 14] = [
+const OTHER_VARIABLES: [&str; 15] = [
     TEST_SEED_VARIABLE,
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
@@ -232,6 +232,7 @@ const OTHER_VARIABLES: [&str; 14] = [
     // Of the engine, in tests of our own.
     "INTERMEZZO_ARENA_CHECK",
     "INTERMEZZO_NEXT_WRAPPER",
+    "INTERMEZZO_RACES",
     PLUGIN_PATH_VARIABLE,
 ];
 

@@ -97,7 +97,7 @@ fn loops_that_do_not_yield_find_the_same_outcomes() {
             let explorer = || Explorer::new().reduction(reduction).monitors("none");
             let (with, expected) = explore(explorer(), &program, true);
             let (without, found) = explore(
-                explorer().binary(TestBinary::default().unmodified()),
+                explorer().binary(TestBinary::default().unmodified(false)),
                 &program,
                 false,
             );
@@ -117,7 +117,7 @@ fn loops_that_do_not_yield_find_the_same_outcomes() {
 #[test]
 fn locks_that_are_tried_again_and_again_end() {
     let report = Explorer::new()
-        .binary(TestBinary::default().unmodified())
+        .binary(TestBinary::default().unmodified(false))
         .explore(|| {
             let locks = Arc::new((Mutex::new(0), RwLock::new(false)));
             let task = thread::spawn({
@@ -151,7 +151,7 @@ fn a_loop_that_waits_for_ever_is_inconclusive() {
     let written_for_us = explorer().explore(waits);
     assert_eq!(written_for_us.verdict(), Verdict::Fail, "{written_for_us}");
     let unmodified = explorer()
-        .binary(TestBinary::default().unmodified())
+        .binary(TestBinary::default().unmodified(false))
         .explore(waits);
     assert!(!unmodified.verdict().is_pass(), "{unmodified}");
 }

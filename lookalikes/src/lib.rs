@@ -29,6 +29,14 @@ pub mod task;
 pub mod thread;
 pub mod time;
 
+/// The directory of the sources. Generic code of theirs is compiled into the crates that use it.
+#[cfg(feature = "unmodified")]
+pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+
+/// The directory of those that pass on to std what they are asked for, and have no state of their own.
+#[cfg(feature = "unmodified")]
+pub const TRANSPARENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/collections");
+
 /// The standard library, for macros: in a crate that is tested unmodified, `std` has the look-alikes laid over it.
 #[doc(hidden)]
 pub use std as real_std;

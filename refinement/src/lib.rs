@@ -37,6 +37,10 @@ pub mod specs;
 mod text;
 mod verify;
 
+/// The directory of the sources. Generic code of theirs is compiled into the crates that use it.
+#[doc(hidden)]
+pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+
 pub use arguments::{AnyOf, Arguments, Fresh, Numbered, OneOf, Source, any, fresh, one_of};
 pub use check::Same;
 pub use failure::{Failure, ToldDeadEnd, ToldOperation, ToldOrders, ToldStep};

@@ -60,13 +60,14 @@ impl Ran {
 }
 
 impl CargoTest {
-    /// Lays the overlays under the project, whose tests are then all explored.
+    /// Lays the overlays under the project, whose tests are then all explored, unless this is `None`; with `true`, plain
+    /// memory is watched.
     ///
     /// # Errors
     /// The overlays cannot be built, or not be used with these arguments.
-    pub(crate) fn unmodified(mut self, unmodified: bool) -> Result<CargoTest, Problem> {
-        if unmodified {
-            let prepared = Unmodified::prepare(&self.arguments)?;
+    pub(crate) fn unmodified(mut self, watched: Option<bool>) -> Result<CargoTest, Problem> {
+        if let Some(watched) = watched {
+            let prepared = Unmodified::prepare(&self.arguments, watched)?;
             self.arguments = prepared.arguments(self.arguments)?;
             self.build = prepared.variables()?;
         }

@@ -37,8 +37,9 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     };
 
     view::check_may_write(args.view.as_ref())?;
+    let watched = Some(schedule.binary.is_watched());
     let mut cargo = CargoTest::new(arguments, args.json)?
-        .unmodified(schedule.binary.is_unmodified())?
+        .unmodified(watched.filter(|_| schedule.binary.is_unmodified()))?
         .record(view::records(args.view.as_ref()));
     if !args.json && search_flags::detail(&args.limits)? == Verbosity::Quiet {
         cargo = cargo.silent();

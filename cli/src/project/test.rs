@@ -42,7 +42,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         arguments.insert(0, "--quiet".into());
     }
     let mut cargo = CargoTest::new(arguments, args.json)?
-        .unmodified(args.unmodified)?
+        .unmodified(args.unmodified.then_some(args.races))?
         .settings(search.given());
     if quiet {
         cargo = cargo.silent();

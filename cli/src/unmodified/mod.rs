@@ -24,20 +24,36 @@ const OVERLAYS: &str = "INTERMEZZO_OVERLAYS";
 /// The variable with the compiler's wrapper that the user has.
 const NEXT_WRAPPER: &str = "INTERMEZZO_NEXT_WRAPPER";
 
+/// The variable that says if accesses to plain memory are to be seen: `1`, or `0`.
+const WATCHES: &str = "INTERMEZZO_RACES";
+
+/// `true` if they can be: where `engine/src/runtime/races/` exists.
+const CAN_WATCH: bool = cfg!(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+));
+
 /// A project whose tests are explored unmodified.
 pub(crate) struct Unmodified {
     overlays: Overlays,
     /// The directory of the project's builds, apart from its other ones.
     target: PathBuf,
+    /// `true` if accesses to plain memory are seen.
+    watched: bool,
 }
 
 impl Unmodified {
     /// Prepares a run of the tests of the project in the current directory, or of the one that these arguments of cargo
-    /// name. Builds the overlays if they are not there.
+    /// name; if `watched`, with calls in front of accesses to plain memory. Builds the overlays if they are not there.
     ///
     /// # Errors
-    /// The overlays cannot be built; or the project is intermezzo.
-    pub(crate) fn prepare(arguments: &[OsString]) -> Result<Unmodified, Problem> {
+    /// The overlays cannot be built; or the project is intermezzo; or memory cannot be watched on this system.
+    pub(crate) fn prepare(arguments: &[OsString], watched: bool) -> Result<Unmodified, Problem> {
+        if watched && !CAN_WATCH {
+            return Err(Problem::usage(
+                "plain memory of unmodified code is watched on Linux only, on x86-64 and aarch64: leave out `--races`",
+            ));
+        }
         let compiler = Compiler::ask()?;
         let project = metadata(cargo::manifest_path(arguments), &compiler.host)?;
         if is_intermezzo(&project) {
@@ -48,10 +64,17 @@ impl Unmodified {
         }
         let overlays = Overlays::ready(compiler)?;
         let directory = project["target_directory"].as_str().unwrap_or("target");
-        // Cargo does not see that an overlay has changed, so the crates that were built with it are in a directory of
-        // their own.
-        let target = Path::new(directory).join("intermezzo").join(&overlays.digest);
-        Ok(Unmodified { overlays, target })
+        // Cargo does not see that an overlay has changed, nor which arguments we add. So the crates that were built with
+        // an overlay are in a directory of their own, and so are those that are watched.
+        let races = if watched { "-races" } else { "" };
+        let target = Path::new(directory)
+            .join("intermezzo")
+            .join(format!("{}{races}", overlays.digest));
+        Ok(Unmodified {
+            overlays,
+            target,
+            watched,
+        })
     }
 
     /// Returns the arguments of `cargo test`, from those of the user.
@@ -90,6 +113,7 @@ impl Unmodified {
             ("RUSTC_WRAPPER", this.into_os_string()),
             (OVERLAYS, self.overlays.directory.clone().into_os_string()),
             ("CARGO_TARGET_DIR", self.target.clone().into_os_string()),
+            (WATCHES, if self.watched { "1" } else { "0" }.into()),
         ];
         if let Some(wrapper) = env::var_os("RUSTC_WRAPPER").filter(|wrapper| !wrapper.is_empty()) {
             variables.push((NEXT_WRAPPER, wrapper));

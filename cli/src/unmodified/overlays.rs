@@ -310,7 +310,7 @@ fn build(place: &Path, quiet: bool) -> Result<(), Problem> {
         .arg(place.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", place.join("target"))
         // What the user sets for the project is not for them. The copy of serde_json has functions that nothing uses.
-        .env("RUSTFLAGS", "-Awarnings")
+        .env("RUSTFLAGS", "-Awarnings -Cforce-frame-pointers=yes")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET");
     said_by(command).map(drop)

@@ -68,6 +68,29 @@ pub(crate) fn run() -> Option<ExitCode> {
     })
 }
 
+/// The compiler's arguments for calls in front of accesses to memory: LLVM's pass for the thread sanitizer, in all
+/// functions. `engine/src/runtime/races/` has the functions that are called; it needs frame pointers and, for places, what
+/// a debugger needs.
+const CALLS: [&str; 12] = [
+    "-C",
+    "passes=forceattrs,tsan-module,function(tsan)",
+    "-C",
+    "llvm-args=-force-attribute=sanitize_thread -tsan-instrument-func-entry-exit=0 -tsan-handle-cxx-exceptions=0",
+    "-C",
+    "force-frame-pointers=yes",
+    "-C",
+    "split-debuginfo=off",
+    "-C",
+    "strip=none",
+    "-C",
+    "collapse-macro-debuginfo=yes",
+];
+
+/// `true` if accesses to plain memory are to be seen.
+fn watches_memory() -> bool {
+    env::var_os(super::WATCHES).is_some_and(|value| value == "1")
+}
+
 /// The overlays of `test`, with and without a global allocator.
 const WITH_ARENA: &str = "arena";
 const WITHOUT_ARENA: &str = "test";
@@ -133,6 +156,15 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     }
     let mut dependencies = OsString::from("dependency=");
     dependencies.push(directory.join("deps"));
+    if watches_memory() {
+        additional.extend(CALLS.map(OsString::from));
+        if !arguments
+            .iter()
+            .any(|argument| argument.starts_with("debuginfo="))
+        {
+            additional.extend(["-C".into(), "debuginfo=line-tables-only".into()]);
+        }
+    }
     if arguments.iter().any(|argument| argument.contains("lto")) {
         // The overlays have no code for that.
         additional.extend(["-C".into(), "lto=off".into()]);
@@ -178,6 +210,11 @@ fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
     }
     if uses_intermezzo(arguments) {
         notes.push_str("uses-intermezzo\n");
+    }
+    if watches_memory()
+        && let Ok(root) = env::current_dir()
+    {
+        notes.push_str(&format!("watched {}\n", root.display()));
     }
     notes.push_str(&statics::lines(binary, overlays));
     // Without it, a replay does not find the test of a program, and statics are not restored, which the report says.

@@ -186,7 +186,7 @@ pub(super) fn run(project: &Path, arguments: &[&str]) -> Ran {
 }
 
 /// Runs the command in that project, with these variables.
-fn run_with(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+pub(super) fn run_with(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlays");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unmodified-target");
     Ran::of(

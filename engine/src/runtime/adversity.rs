@@ -8,7 +8,8 @@ use crate::trace::{Class, Key, SoundReduction};
 
 impl Engine {
     /// Decides whether a weak compare-exchange that could succeed fails. Returns `true` if it does.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn weak_exchange_fails(self) -> bool {
         self.adversity(
             ChoiceKind::WeakExchange,
@@ -19,7 +20,8 @@ impl Engine {
     }
 
     /// Decides whether a `try_lock` of a free lock fails. Returns `true` if it does.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn try_lock_fails(self) -> bool {
         self.adversity(
             ChoiceKind::TryLock,
@@ -64,7 +66,8 @@ impl Engine {
     }
 
     /// Notes that `notify_one` could have woken another waiter if the environment allowed it.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn note_first_notified(self) {
         self.with(|rt| rt.world.capped.notify_any = true);
     }

@@ -31,13 +31,30 @@ impl<A> Identity for ByAddress<A> {
 
     #[inline(always)]
     fn var_of<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32> {
-        let key = Key::of(object);
-        engine.with(|rt| rt.objects.by_address.find_at_home(key, rt.objects.epoch()))
+        engine.var_at_home(Key::of(object))
     }
 
     fn find<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32> {
+        engine.var_at(Key::of(object))
+    }
+
+    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) {
         let key = Key::of(object);
-        engine.with(|rt| {
+        engine.with(|rt| rt.objects.by_address.add(key, rt.objects.epoch(), var));
+    }
+}
+
+impl Engine {
+    /// Returns the variable of an object, if it is where the search for it begins.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
+    fn var_at_home(self, key: Key) -> Option<u32> {
+        self.with(|rt| rt.objects.by_address.find_at_home(key, rt.objects.epoch()))
+    }
+
+    /// Returns the variable of an object.
+    fn var_at(self, key: Key) -> Option<u32> {
+        self.with(|rt| {
             let epoch = rt.objects.epoch();
             let table = &mut rt.objects.by_address;
             if let Some(var) = table.find(key, epoch) {
@@ -48,11 +65,6 @@ impl<A> Identity for ByAddress<A> {
             rt.objects.vars[var].holds_address = true;
             Some(var)
         })
-    }
-
-    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) {
-        let key = Key::of(object);
-        engine.with(|rt| rt.objects.by_address.add(key, rt.objects.epoch(), var));
     }
 }
 
@@ -67,6 +79,10 @@ impl Key {
     /// The bit; no address of a program has it.
     const POINTER: u64 = 1 << 63;
 
+    /// The bit of a count that std has at an address.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
+    const COUNT: u64 = 1 << 62;
+
     #[inline(always)]
     fn of<B: Body + ?Sized, I: Identity>(object: &Object<B, I>) -> Key {
         const {
@@ -78,6 +94,12 @@ impl Key {
             _ => 0,
         };
         Key(object.body_address() as u64 | bit)
+    }
+
+    /// Returns the key of a count that std has at this address.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
+    fn of_count(address: usize) -> Key {
+        Key(address as u64 | Key::COUNT)
     }
 
     /// Returns the key of an object of the other kind at the same address.
@@ -178,6 +200,18 @@ impl ByAddressTable {
         let id = epoch << VAR_BITS | u64::from(var);
         self.slots[at] = Slot { key, id };
         self.used += 1;
+    }
+
+    /// Returns the variable of the count that std has at this address.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
+    pub(super) fn count_at(&self, address: usize, epoch: u64) -> Option<u32> {
+        self.find(Key::of_count(address), epoch)
+    }
+
+    /// Adds the variable of a count that has none.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
+    pub(super) fn add_count(&mut self, address: usize, epoch: u64, var: u32) {
+        self.add(Key::of_count(address), epoch, var);
     }
 
     #[cold]

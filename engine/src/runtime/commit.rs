@@ -9,7 +9,8 @@ impl Engine {
     ///
     /// Not always inlined, though that saves two to four instructions of a hundred: values of it would lie in the frames of
     /// the test's own loops, and rounds that only wait would no longer look alike.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn commit(self, access: Access, read: u64, written: u64) {
         if self.in_teardown() {
             return;
@@ -41,7 +42,8 @@ impl Engine {
     }
 
     /// Notes that the operation about to be recorded leaves one share of a value whose destructor runs code.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn leaves_last_share(self, var: u32) {
         self.with(|rt| {
             if rt.record.is_observed() {

@@ -17,7 +17,6 @@ use intermezzo_sdk::{FindingKind, SiteId};
 use std::collections::{BTreeSet, HashMap};
 
 /// The accesses that are schedule points.
-#[derive(Default)]
 pub(super) struct DataPoints {
     /// The places that the settings name.
     given: Sites,
@@ -35,8 +34,22 @@ pub(super) struct DataPoints {
     pub(super) vars: HashMap<Memory, u32>,
 }
 
+impl Default for DataPoints {
+    fn default() -> DataPoints {
+        DataPoints {
+            given: Sites::default(),
+            places: BTreeSet::new(),
+            learns: false,
+            known: HashMap::new(),
+            others: [0; OTHERS],
+            met: BTreeSet::new(),
+            vars: HashMap::new(),
+        }
+    }
+}
+
 /// The number of places that are recognised quickly as no schedule points; a power of two.
-const OTHERS: usize = 32;
+const OTHERS: usize = 256;
 
 /// Returns a number for a place that is the same in each process (FNV-1a).
 fn hash(site: Site) -> u64 {

@@ -11,6 +11,7 @@ use super::switch::{Back, Coroutine, Entry, WorkerContext};
 use corosensei::stack::DefaultStack;
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -250,6 +251,11 @@ impl Fiber {
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(super) fn coroutine(&self) -> &Coroutine {
         &self.coroutine
+    }
+
+    /// Returns the addresses of its stack; none where they are not known.
+    pub(super) fn stack(&self) -> Range<usize> {
+        self.coroutine.addresses()
     }
 
     /// Returns the size of its stack in bytes.

@@ -66,7 +66,8 @@ fn assert_not_lent() {
 
 impl Engine {
     /// Returns the engine, if the caller is inside an execution.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn current() -> Option<Engine> {
         let runtime = CURRENT.get();
         if runtime.is_null() {

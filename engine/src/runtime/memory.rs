@@ -104,7 +104,8 @@ impl Memory {
 
 impl Engine {
     /// Returns `true` if a memory model says what operations on atomics read.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn has_memory_model(self) -> bool {
         self.with(|rt| rt.memory.model.is_some())
     }
@@ -151,7 +152,8 @@ impl Engine {
     }
 
     /// Notes a fence of the current task.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn fences(self, access: Access) {
         self.with(|rt| {
             let task = TaskId(rt.tasks.current());

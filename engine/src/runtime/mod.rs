@@ -57,6 +57,7 @@ mod ordered_atomics;
 mod outcome;
 mod panic_count;
 pub mod panics;
+pub mod races;
 mod ready;
 mod scope;
 mod spin;
@@ -135,7 +136,8 @@ const AFTER: Interests = Interests::SYNC_ACCESSES.and(Interests::ENABLED_SETS);
 
 impl Engine {
     /// Announces a visible operation that is always possible; returns when it may happen.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn enter(self, access: Access) {
         self.enter_apart(access.op, access.order, access.var, access.site);
     }
@@ -172,13 +174,15 @@ impl Engine {
     }
 
     /// Returns `true` if every operation is a schedule point.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn every_operation(self) -> bool {
         self.with(|rt| rt.limits.every_operation)
     }
 
     /// Adds a schedule point right before an operation that commutes with all others, if every operation has one.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn point(self, access: Access) {
         if self.every_operation() {
             self.enter(access);
@@ -187,7 +191,8 @@ impl Engine {
 
     /// Announces a visible operation that passes when one of these gates of its variable is open, or when `wait_limits`
     /// end the wait. Returns when it may happen, with the reason.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn enter_gated(self, access: Access, gates: Gates, wait_limits: WaitLimits) -> Wake {
         let Access { op, order, var, site } = access;
         let wake = self.pass(op, order, var, site, var, gates, true, wait_limits);
@@ -201,7 +206,8 @@ impl Engine {
 
     /// Waits for one of these gates of `gate_var`, with no schedule point: passes at once if one is open. `access` is
     /// the operation that a report shows.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn wait(self, access: Access, gate_var: u32, gates: Gates, wait_limits: WaitLimits) -> Wake {
         let Access { op, order, var, site } = access;
         self.pass(op, order, var, site, gate_var, gates, false, wait_limits)
@@ -266,7 +272,8 @@ impl Engine {
     }
 
     /// Opens exactly these gates of a variable; tasks that wait there are enabled or disabled.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn set_gates(self, var: u32, gates: Gates) {
         self.with(|rt| {
             let entry = &mut rt.objects.vars[var];
@@ -280,20 +287,23 @@ impl Engine {
     }
 
     /// Opens or closes some gates of a variable and leaves its others as they are.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn change_gates(self, var: u32, open: Gates, close: Gates) {
         let gates = self.gates(var);
         self.set_gates(var, gates & !close | open);
     }
 
     /// Returns the open gates of a variable.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn gates(self, var: u32) -> Gates {
         self.with(|rt| rt.objects.vars[var].gates)
     }
 
     /// Notes the holder of a lock, for reports of deadlocks.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn own(self, var: u32, site: Site) {
         self.with(|rt| {
             let current = rt.tasks.current();
@@ -304,37 +314,43 @@ impl Engine {
     }
 
     /// Notes that a lock has no holder.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn disown(self, var: u32) {
         self.with(|rt| rt.objects.vars[var].owner = NO_TASK);
     }
 
     /// Returns the task whose code runs.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn task(self) -> u32 {
         self.with(|rt| rt.tasks.current())
     }
 
     /// Returns the number of this execution, among all in the process.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn epoch(self) -> u64 {
         self.with(|rt| rt.objects.epoch())
     }
 
     /// Returns `true` if the execution has ended and is being torn down.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn in_teardown(self) -> bool {
         self.with(|rt| rt.end.teardown)
     }
 
     /// Returns the bounds and switches of the environment.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn environment(self) -> Environment {
         self.with(|rt| rt.world.environment)
     }
 
     /// Returns a task's own variable.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn task_var(self, task: u32) -> u32 {
         self.with(|rt| rt.tasks[task].var)
     }
@@ -359,7 +375,8 @@ impl Engine {
 
     /// Lets the current task yield, in a loop of its own. If that loop only waits, the task is parked. Inlined, so that
     /// the state that is compared is that of the test's own code.
-    #[inline(always)]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn yield_now_in_loop(self, op: SyncVarOp, site: Site) {
         // SAFETY: `Engine::current` gave this out, so a task runs, on a fiber.
         unsafe { switch::yield_now_in_loop(self.as_ptr(), op, site) }
@@ -371,7 +388,8 @@ impl Engine {
     }
 
     /// Notes that the current step changes a variable in addition to that of its event.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn also_writes(self, var: u32) {
         self.add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }

@@ -208,7 +208,8 @@ impl Engine {
     }
 
     /// Restores a task's setting from before a region.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn leave_region(self, task: u32, before: Option<bool>) {
         self.with_task(task, |entry| entry.preemptible = before);
     }

@@ -142,7 +142,8 @@ impl Engine {
 
     /// Notes that the current task waits for tasks that borrow from it, or no longer does. If the execution is
     /// abandoned, it must not unwind before they end.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn stand_firm(self, pinned_by_scope: bool) {
         self.with(|rt| rt.tasks.current_task().pinned_by_scope = pinned_by_scope);
     }

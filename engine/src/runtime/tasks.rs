@@ -191,6 +191,21 @@ impl Tasks {
         &mut self.fibers[task as usize]
     }
 
+    /// Returns the stack of the task whose code runs.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
+    pub(super) fn running_stack(&self) -> Range<usize> {
+        self.fibers[self.running as usize].stack()
+    }
+
+    /// Returns `true` if this address is on the stack of a task of this execution.
+    #[allow(dead_code, reason = "for the feature `unmodified`")]
+    pub(super) fn is_on_a_stack(&self, address: usize) -> bool {
+        self.running_stack().contains(&address)
+            || self.fibers[..self.created as usize]
+                .iter()
+                .any(|fiber| fiber.stack().contains(&address))
+    }
+
     /// Gives a task another fiber, and returns the one that it had.
     pub(super) fn replace_fiber(&mut self, task: u32, fiber: Box<Fiber>) -> Box<Fiber> {
         std::mem::replace(&mut self.fibers[task as usize], fiber)

@@ -66,7 +66,8 @@ impl Engine {
     /// Notes that the operation just recorded changed nothing that others wait for, as far as that is known; it read this
     /// value. If the test was not written for
     /// intermezzo, and its loop only waits, the task yields.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn changed_nothing(self, access: Access, read: u64) {
         if self.with(|rt| rt.limits.unmodified) {
             self.yield_if_it_waits(access, read);

@@ -61,8 +61,8 @@ pub struct TestBinary {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub package: String,
     /// The target: `lib`, `bin NAME` of a binary or an example, or `test NAME` of an integration test or a bench, by
-    /// the name of its crate. `unmodified` comes before it if the test was not written for intermezzo. Empty if it is not
-    /// known.
+    /// the name of its crate. `unmodified` comes before it if the test was not written for intermezzo, and
+    /// `unmodified-races` if its plain memory was watched, too. Empty if it is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub target: String,
 }
@@ -71,13 +71,26 @@ impl TestBinary {
     /// The beginning of the target of a test that was not written for intermezzo.
     const UNMODIFIED: &str = "unmodified";
 
-    /// Returns the same binary, for a test that was not written for intermezzo.
-    pub fn unmodified(mut self) -> TestBinary {
+    /// The same if its plain memory is watched.
+    const WATCHED: &str = "unmodified-races";
+
+    /// Returns the same binary, for a test that was not written for intermezzo; `watched` if its plain memory is.
+    pub fn unmodified(mut self, watched: bool) -> TestBinary {
         if !self.is_unmodified() {
-            self.target = format!("{} {}", TestBinary::UNMODIFIED, self.target);
+            let kind = if watched {
+                TestBinary::WATCHED
+            } else {
+                TestBinary::UNMODIFIED
+            };
+            self.target = format!("{kind} {}", self.target);
             self.target.truncate(self.target.trim_end().len());
         }
         self
+    }
+
+    /// Returns `true` if its tests were not written for intermezzo, and their plain memory is watched.
+    pub fn is_watched(&self) -> bool {
+        self.target.split(' ').next() == Some(TestBinary::WATCHED)
     }
 
     /// Returns `true` if its tests were not written for intermezzo.
@@ -88,7 +101,7 @@ impl TestBinary {
     /// Returns the target as cargo has it.
     pub fn cargo_target(&self) -> &str {
         match self.target.split_once(' ').unwrap_or((&self.target, "")) {
-            (TestBinary::UNMODIFIED, target) => target,
+            (TestBinary::UNMODIFIED | TestBinary::WATCHED, target) => target,
             _ => &self.target,
         }
     }

@@ -8,7 +8,7 @@ use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, Reduction, Report, thread};
 use intermezzo_monitors::data_race::DataRaces;
-use numbered::{add, join, load, lock, name_places, plain, spawn, store, unlock};
+use numbered::{add, join, load, lock, name_places, plain, plain_bytes, spawn, store, unlock};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::Arc;
@@ -175,4 +175,92 @@ fn plain_memory_races_by_its_address() {
         assert!(message.contains(part), "{message}");
     }
     assert!(race(true).findings().is_empty());
+}
+
+/// A program of some tasks: each accesses bytes of plain memory, partly under locks.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Bytes(bool, usize, usize, usize),
+    Lock(usize),
+    Unlock(usize),
+    Add(usize),
+}
+
+fn steps(random: &mut Xoshiro256PlusPlus, at: usize) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for number in 0..random.random_range(1..4) {
+        let mut bytes = || {
+            let size = [1, 2, 8, 16][random.random_range(0..4)];
+            let address = 0x1000 + random.random_range(0..24);
+            let writes = random.random_range(0..3) == 0;
+            // Some of them at the same place, which only reads or only writes.
+            let at = at + number * random.random_range(0..2) + 10 * usize::from(writes);
+            Step::Bytes(writes, address, size, at)
+        };
+        let (one, other) = (bytes(), bytes());
+        match random.random_range(0..4) {
+            0 | 1 => steps.extend([Step::Lock(0), one, other, Step::Unlock(0)]),
+            2 => steps.extend([one, Step::Add(1), other]),
+            _ => steps.push(one),
+        }
+    }
+    steps
+}
+
+fn do_steps(held: bool, steps: &[Step]) {
+    for &step in steps {
+        match step {
+            Step::Bytes(writes, address, size, at) => {
+                plain_bytes(held, address, size, if writes { Write } else { Read }, at);
+            }
+            Step::Lock(number) => lock(number, 1),
+            Step::Unlock(number) => unlock(number, 2),
+            Step::Add(number) => _ = add(number, 3),
+        }
+    }
+}
+
+/// Returns the races of a program, without the names of the memory: these are given when it is first published.
+fn races(held: bool, of: &[Vec<Step>; 3]) -> (Vec<String>, u64) {
+    let report = Explorer::new()
+        .reduction(Reduction::None)
+        .monitor(DataRaces::new())
+        .set("data_points", "none")
+        .set("keep_going", "true")
+        .explore(|| {
+            do_steps(held, &of[0]);
+            let tasks = [&of[1], &of[2]].map(|steps| {
+                let steps = steps.clone();
+                spawn(move || do_steps(held, &steps), 4)
+            });
+            do_steps(held, &of[0]);
+            tasks.into_iter().for_each(|task| join(task, 5));
+            do_steps(held, &of[0]);
+        });
+    let message = |text: &str| text.split_once(": ").map_or(text, |(_, rest)| rest).to_owned();
+    let mut messages: Vec<String> = report
+        .findings()
+        .iter()
+        .map(|found| message(&found.message))
+        .collect();
+    messages.sort();
+    messages.dedup();
+    (messages, report.executions())
+}
+
+#[test]
+fn accesses_that_are_held_back_show_the_same_races() {
+    name_places();
+    let (mut racy, mut clean) = (0, 0);
+    for seed in 0..150 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let program = [100, 200, 300].map(|at| steps(&mut random, at));
+        let at_once = races(false, &program);
+        assert_eq!(races(true, &program), at_once, "seed {seed}: {program:?}");
+        match at_once.0.is_empty() {
+            true => clean += 1,
+            false => racy += 1,
+        }
+    }
+    assert!(racy > 50 && clean > 5, "{racy} {clean}");
 }

@@ -122,6 +122,21 @@ pub(crate) fn plain(address: usize, does: Does, at: usize) {
     });
 }
 
+/// Reports an access to some bytes of plain memory: at once, or held back while one task alone uses the memory.
+pub(crate) fn plain_bytes(held: bool, address: usize, size: usize, does: Does, at: usize) {
+    let access = DataAccess {
+        owner: Owner::Unknown,
+        address,
+        size,
+        does,
+        site: Site::instruction(at),
+    };
+    match held {
+        true => engine().access_by_address(access),
+        false => engine().data_access(access),
+    }
+}
+
 pub(crate) fn spawn(f: impl FnOnce() + 'static, at: usize) -> u32 {
     // SAFETY: nothing is borrowed.
     unsafe { engine().fork(None, Site::instruction(at), f) }

@@ -47,11 +47,14 @@ pub enum Limit {
         /// The number of accesses, in all executions together.
         accesses: u64,
     },
-    /// The order of what is not seen in code that was not written for intermezzo: accesses to plain memory, and changes of
-    /// reference counts.
+    /// The order of what is no schedule point in code that was not written for intermezzo: changes of reference counts
+    /// and, unless they are watched, accesses to plain memory.
     Unmodified {
         /// `true` if statics that are no look-alikes keep their values from one execution to the next.
         statics_stay: bool,
+        /// `true` if accesses to plain memory were watched for data races.
+        #[serde(default)]
+        watched: bool,
     },
     /// Behaviours that depend on addresses of memory, which are not the same in each execution.
     Addresses {
@@ -129,10 +132,17 @@ impl fmt::Display for Limit {
                 f,
                 "the order of {accesses} accesses to plain memory, which were not watched for data races"
             ),
-            Limit::Unmodified { statics_stay } => {
-                f.write_str(
-                    "the order of accesses to plain memory and of reference counts, which are not seen in unmodified code",
-                )?;
+            Limit::Unmodified {
+                statics_stay,
+                watched,
+            } => {
+                f.write_str(match watched {
+                    true => "the order of reference counts in unmodified code",
+                    false => {
+                        "the order of accesses to plain memory and of reference counts, which are not seen in unmodified \
+                         code"
+                    }
+                })?;
                 match statics_stay {
                     true => f.write_str(
                         ". Plain memory in statics keeps its value from one execution to the next",

@@ -31,7 +31,7 @@ const SHORTAGES: [Shortage; 4] = [
 
 /// Returns `true` if what this thread allocates now is from the arena.
 #[inline(always)]
-pub(super) fn is_open() -> bool {
+pub(in super::super) fn is_open() -> bool {
     GATE.get() == OPEN
 }
 

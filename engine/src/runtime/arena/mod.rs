@@ -38,9 +38,13 @@ mod range;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub use blocks::{Arena, in_use};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
-pub(super) use gate::{Claim, Closed, assert_open, has_execution, test_runs, while_tasks_run};
+#[allow(unused_imports, reason = "for `races`, which is on some systems only")]
+pub(super) use gate::{Claim, Closed, assert_open, has_execution, is_open, test_runs, while_tasks_run};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub use gate::{outside, shortage};
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+#[allow(unused_imports, reason = "for `races`, which is on some systems only")]
+pub(super) use range::holds;
 
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 pub use absent::{Arena, in_use, outside, shortage};

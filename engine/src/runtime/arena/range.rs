@@ -55,7 +55,7 @@ fn map(size: usize) -> Option<usize> {
 
 /// Returns `true` if this address is in the range.
 #[inline(always)]
-pub(super) fn holds(address: usize) -> bool {
+pub(in super::super) fn holds(address: usize) -> bool {
     address.wrapping_sub(BEGIN.load(Relaxed)) < SIZE.load(Relaxed)
 }
 

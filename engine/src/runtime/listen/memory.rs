@@ -19,7 +19,7 @@ use intermezzo_sdk::{
 use smallvec::SmallVec;
 
 /// The size in bytes of a piece of memory that the engine does not know.
-const GRANULE: usize = 8;
+pub(super) const GRANULE: usize = 8;
 
 /// An access to plain memory, as a look-alike reports it.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ pub enum Does {
 }
 
 impl Does {
-    fn is_write(self) -> bool {
+    pub(super) fn is_write(self) -> bool {
         matches!(self, Does::Write | Does::WriteByPointer)
     }
 }
@@ -319,7 +319,7 @@ impl Runtime {
 
     /// Returns `true` if a listener wants accesses to memory.
     #[inline]
-    fn hears_of_memory(&self) -> bool {
+    pub(super) fn hears_of_memory(&self) -> bool {
         self.monitors.watches_memory && !self.end.teardown
     }
 
@@ -397,6 +397,7 @@ impl Runtime {
             return;
         }
         let current = self.tasks.current();
+        self.hold_no_more(var, address, size);
         let record = self.monitors.listeners.record();
         record.atomics.push((address, size, var));
         if record.raw.is_empty() {
@@ -466,13 +467,15 @@ impl Runtime {
 
 impl Engine {
     /// Returns `true` if a listener wants blocks.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn hears_of_blocks(self) -> bool {
         self.with(|rt| rt.hears_of_blocks())
     }
 
     /// Publishes an access to plain memory that is about to happen.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn data_access(self, access: DataAccess) {
         let is_told = self.with(|rt| {
             let is_counted = !rt.end.teardown;
@@ -505,7 +508,7 @@ impl Engine {
     }
 
     /// Waits for permission to make this access, which is a schedule point, and records it.
-    fn take_step(self, access: &DataAccess) {
+    pub(super) fn take_step(self, access: &DataAccess) {
         let vars = self.with(|rt| {
             let pieces = rt.pieces(access);
             let mut vars: Vec<u32> = pieces
@@ -532,7 +535,8 @@ impl Engine {
     }
 
     /// Notes the position of a cell or an atomic when a pointer to a part of it is given out.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn lies_at(self, owner: Owner, address: usize, size: usize) {
         self.with(|rt| {
             if !rt.hears_of_memory() {

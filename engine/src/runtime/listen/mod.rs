@@ -1,5 +1,6 @@
 //! Publishing of events to monitors. None of this runs when there are no listeners.
 
+mod held;
 mod log;
 mod memory;
 mod monitors;
@@ -9,6 +10,7 @@ mod repeated;
 mod sites;
 mod view;
 
+pub(super) use held::HeldBack;
 pub use memory::{DataAccess, Does, Owner};
 pub(super) use monitors::Monitors;
 pub(super) use pointers::{Pointers, probe};

@@ -1,6 +1,6 @@
 //! The monitors of a worker, and the accesses to plain memory that they are notified of.
 
-use super::{Listeners, Pointers};
+use super::{HeldBack, Listeners, Pointers};
 use intermezzo_sdk::Interests;
 
 /// The monitors of a worker, and the accesses to plain memory that they are notified of.
@@ -15,6 +15,8 @@ pub(in super::super) struct Monitors {
     /// `true` if the current task was given pointers into cells since its last event; and those pointers.
     pub(in super::super) pointers_out: bool,
     pub(in super::super) pointers: Pointers,
+    /// The accesses by address that monitors need not be notified of yet.
+    pub(in super::super) held_back: HeldBack,
     /// The number of accesses to plain memory in this execution.
     pub(in super::super) plain_accesses: u64,
 }
@@ -28,6 +30,7 @@ impl Monitors {
             logs_only: false,
             pointers_out: false,
             pointers: Pointers::default(),
+            held_back: HeldBack::default(),
             plain_accesses: 0,
         }
     }
@@ -37,5 +40,6 @@ impl Monitors {
         self.plain_accesses = 0;
         self.pointers_out = false;
         self.pointers.clear();
+        self.held_back.begin();
     }
 }

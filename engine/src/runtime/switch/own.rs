@@ -15,6 +15,7 @@ use super::super::crash::Crash;
 use super::{Back, Entry, Registers};
 use corosensei::stack::{DefaultStack, Stack};
 pub(in crate::runtime) use snapshot::yield_now_in_loop;
+use std::ops::Range;
 
 /// The context in which the worker waits while tasks run.
 #[derive(Default)]
@@ -117,9 +118,15 @@ impl Coroutine {
     /// Returns `true` if this address is on the stack or on its guard page.
     #[allow(dead_code, reason = "signals are caught on few targets")]
     pub(in super::super) fn holds(&self, address: usize) -> bool {
-        self.stack
-            .as_ref()
-            .is_some_and(|stack| (stack.limit().get()..stack.base().get()).contains(&address))
+        self.addresses().contains(&address)
+    }
+
+    /// Returns the addresses of the stack.
+    pub(in super::super) fn addresses(&self) -> Range<usize> {
+        match &self.stack {
+            Some(stack) => stack.limit().get()..stack.base().get(),
+            None => 0..0,
+        }
     }
 
     /// Returns to a signal handler the registers with which the interrupted coroutine leaves for the worker, where

@@ -1,0 +1,106 @@
+//! `test --unmodified --races`: data races in ordinary crates, in plain memory of any kind.
+
+use crate::unmodified::{project_of, report, run_with};
+use serde_json::Value;
+use std::path::Path;
+
+const LIBRARY: &str = concat!(include_str!("races/racy.rs"), include_str!("races/fine.rs"));
+
+/// Returns the names of the tests in these modules of the library.
+fn tests_in<'a>(modules: &'a [&str]) -> impl Iterator<Item = String> + 'a {
+    let of_module = |&module: &&str| {
+        let begin = LIBRARY.find(&format!("mod {module} {{")).unwrap();
+        let rest = &LIBRARY[begin..];
+        let body = &rest[..rest.find("\n}\n").unwrap()];
+        let names = body.split("#[test]\n    fn ").skip(1);
+        let names = names.map(|text| text.split_once('(').unwrap().0);
+        names.map(|name| format!("{module}::{name}")).collect::<Vec<_>>()
+    };
+    modules.iter().flat_map(of_module)
+}
+
+/// Runs the tests with this optimisation.
+fn run(project: &Path, level: &str, arguments: &[&str]) -> Value {
+    let all = [&["test", "--unmodified", "--races", "--json"], arguments].concat();
+    run_with(project, &all, &[("CARGO_PROFILE_DEV_OPT_LEVEL", level)])
+        .ends_with(1)
+        .json()
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
+fn data_races_are_found_and_nothing_else() {
+    let project = project_of("races", "", LIBRARY);
+    let (racy, fine) = (["racy", "also_racy"], ["fine", "also_fine"]);
+    assert!(tests_in(&racy).count() > 15 && tests_in(&fine).count() > 20);
+    for level in ["0", "1", "3"] {
+        let all = run(&project, level, &[]);
+        for test in tests_in(&racy) {
+            let report = report(&all, &format!("races::{test}"));
+            assert_eq!(report["verdict"], "fail", "{test} at {level}: {report:#}");
+            let finding = &report["findings"][0];
+            assert_eq!(finding["kind"], "data_race", "{test} at {level}: {finding:#}");
+            let message = finding["message"].as_str().unwrap();
+            let places = message.matches("src/lib.rs:").count();
+            assert_eq!(places, 2, "{test} at {level}: {message}");
+        }
+        for test in tests_in(&fine) {
+            let report = report(&all, &format!("races::{test}"));
+            assert_eq!(report["verdict"], "pass", "{test} at {level}: {report:#}");
+            let coverage = &report["coverage"]["kind"];
+            assert_eq!(coverage, "exhaustive", "{test} at {level}: {report:#}");
+        }
+        if level != "0" {
+            continue;
+        }
+        // The schedule of each says that memory was watched.
+        for test in [
+            "racy::cell",
+            "racy::relaxed",
+            "racy::scoped",
+            "also_racy::vec_push",
+        ] {
+            let finding = &report(&all, &format!("races::{test}"))["findings"][0];
+            let token = finding["schedule"].as_str().unwrap();
+            let again = run_with(
+                &project,
+                &["replay", token, "--json"],
+                &[("CARGO_PROFILE_DEV_OPT_LEVEL", level)],
+            );
+            let again = again.ends_with(1).json();
+            assert_eq!(again["findings"][0]["message"], finding["message"], "{test}");
+        }
+    }
+}
+
+/// Other orders of the counts of references than the default one: as schedule points, and at random.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
+fn counts_of_references_order_what_they_guard() {
+    let project = project_of("counts", "", LIBRARY);
+    let explored = |name: &str, more: &[&str]| {
+        let arguments = [
+            more,
+            &["--environment", "arc_counts=1", "--lib", "--", "--exact", name][..],
+        ]
+        .concat();
+        let all = [&["test", "--unmodified", "--races", "--json"], &arguments[..]].concat();
+        let ran = run_with(&project, &all, &[]).ends_with(0).json();
+        let report = report(&ran, &format!("counts::{name}"));
+        assert_eq!(report["verdict"], "pass", "{name}: {report:#}");
+        report["executions"].as_u64().unwrap()
+    };
+    for name in ["fine::dropped", "also_fine::arcs_made_unique"] {
+        assert!(explored(name, &[]) > 1, "{name}");
+    }
+    explored(
+        "also_fine::arcs",
+        &["--strategy", "random", "--executions", "500"],
+    );
+}
+
+#[test]
+fn races_are_asked_for_in_unmodified_code_only() {
+    let project = project_of("modified", "", "");
+    run_with(&project, &["test", "--races"], &[]).refused(&["--unmodified"]);
+}

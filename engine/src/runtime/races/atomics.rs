@@ -1,0 +1,402 @@
+//! Operations of std's own atomics, as LLVM's pass has code call them: `__tsan_atomic64_fetch_add` and its siblings.
+//!
+//! The atomics of the test are look-alikes. What is left are the counts of `Arc` and `Weak`, so an operation on one is
+//! recorded as one of a count, by what it did: it counted up or down, or only read. A count that is decremented to 0
+//! acquires what all releases gave, as `Arc` does by a fence; so fences need no record.
+//!
+//! Each call does the real operation, also where nothing is recorded. Atomics of 128 bits are not in stable Rust. Their
+//! operations exclude each other by a lock.
+
+use super::super::{Access, Engine, VarKind, arena};
+use super::callbacks::continue_in;
+use super::places::Frame;
+use crate::site::Site;
+use intermezzo_sdk::{MemoryOrder, SyncVarOp};
+use std::ffi::c_int;
+use std::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, Ordering::SeqCst, fence,
+};
+
+/// Returns an order of memory by its number in C.
+fn memory_order(order: c_int) -> MemoryOrder {
+    // The code for hardware lock elision is above the number.
+    match order & 7 {
+        0 => MemoryOrder::Relaxed,
+        1 | 2 => MemoryOrder::Acquire,
+        3 => MemoryOrder::Release,
+        4 => MemoryOrder::AcqRel,
+        _ => MemoryOrder::SeqCst,
+    }
+}
+
+/// Does an operation on a count, and records it if a test does it in an execution: with the value before and the one
+/// after, and the order in which it then was.
+#[inline]
+fn counted<T: Copy + Into<u64>, R>(
+    address: usize,
+    frame: *const Frame,
+    writes: bool,
+    operation: impl FnOnce() -> (R, T, T, MemoryOrder),
+) -> R {
+    let engine = if arena::is_open() { Engine::current() } else { None };
+    // SAFETY: the call has put it there.
+    let frame = || unsafe { *frame };
+    let Some((engine, site)) =
+        engine.and_then(|engine| Some((engine, engine.site_of_std_atomic(address, frame())?)))
+    else {
+        return operation().0;
+    };
+    let var = engine.var_of_count(address, site);
+    let mut access = Access::new(SyncVarOp::CountRead, var, site);
+    if engine.environment().arc_counts {
+        // The kind of operation must be known before: one that changes the count, or one that does not.
+        let op = if writes { SyncVarOp::CountDown } else { access.op };
+        engine.turn_of_std_atomic(|| engine.enter(Access { op, ..access }));
+    }
+    let (result, before, after, order) = operation();
+    let (before, after) = (before.into(), after.into());
+    access.order = order;
+    access.op = match before.cmp(&after) {
+        std::cmp::Ordering::Less => SyncVarOp::CountUp,
+        std::cmp::Ordering::Greater => SyncVarOp::CountDown,
+        std::cmp::Ordering::Equal => SyncVarOp::CountRead,
+    };
+    if access.op == SyncVarOp::CountDown {
+        // The last one drops the value, and the one before leaves that to it.
+        match before {
+            1 => engine.also_writes(var),
+            2 => engine.leaves_last_share(var),
+            _ => {}
+        }
+    }
+    engine.commit(access, before, after);
+    result
+}
+
+impl Engine {
+    /// Returns the variable of the count at this address.
+    fn var_of_count(self, address: usize, site: Site) -> u32 {
+        self.with(|rt| rt.objects.by_address.count_at(address, rt.objects.epoch()))
+            .unwrap_or_else(|| {
+                let var = self.new_var(VarKind::Count, 0, site);
+                self.with(|rt| rt.objects.by_address.add_count(address, rt.objects.epoch(), var));
+                var
+            })
+    }
+}
+
+/// Defines the functions that are called.
+macro_rules! define {
+    ($($name:ident($($type:ty),*) $(-> $result:ty)? = $function:ident, $x86_64:literal, $aarch64:literal;)*) => {$(
+        /// An operation on an atomic.
+        ///
+        /// # Safety
+        /// The caller keeps a frame pointer, and the address is that of such an atomic.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub(super) unsafe extern "C" fn $name($(_: $type),*) $(-> $result)? {
+            continue_in!($function, $x86_64, $aarch64);
+        }
+    )*};
+}
+
+/// Defines the operations of one width.
+macro_rules! operations {
+    ($module:ident, $int:ty, $atomic:ty;
+     $load:ident $store:ident $exchange:ident $strong:ident $weak:ident $value:ident;
+     $($fetch:ident = $function:ident;)*) => {
+        mod $module {
+            use super::*;
+
+            unsafe extern "C" fn load(place: *mut $int, order: c_int, frame: *const Frame) -> $int {
+                counted(place.addr(), frame, false, || {
+                    // SAFETY: as the caller says.
+                    let value = unsafe { <$atomic>::from_ptr(place) }.load(SeqCst);
+                    (value, value, value, memory_order(order))
+                })
+            }
+
+            unsafe extern "C" fn store(place: *mut $int, value: $int, order: c_int, frame: *const Frame) {
+                counted(place.addr(), frame, true, || {
+                    // SAFETY: as the caller says.
+                    let before = unsafe { <$atomic>::from_ptr(place) }.swap(value, SeqCst);
+                    ((), before, value, memory_order(order))
+                });
+            }
+
+            unsafe extern "C" fn exchange(
+                place: *mut $int,
+                value: $int,
+                order: c_int,
+                frame: *const Frame,
+            ) -> $int {
+                counted(place.addr(), frame, true, || {
+                    // SAFETY: as the caller says.
+                    let before = unsafe { <$atomic>::from_ptr(place) }.swap(value, SeqCst);
+                    (before, before, value, memory_order(order))
+                })
+            }
+
+            unsafe extern "C" fn compare_exchange(
+                place: *mut $int,
+                expected: $int,
+                value: $int,
+                order: c_int,
+                failure: c_int,
+                frame: *const Frame,
+            ) -> $int {
+                counted(place.addr(), frame, true, || {
+                    // SAFETY: as the caller says.
+                    let atomic = unsafe { <$atomic>::from_ptr(place) };
+                    match atomic.compare_exchange(expected, value, SeqCst, SeqCst) {
+                        Ok(before) => (before, before, value, memory_order(order)),
+                        Err(before) => (before, before, before, memory_order(failure)),
+                    }
+                })
+            }
+
+            unsafe extern "C" fn compare_exchange_at(
+                place: *mut $int,
+                expected: *mut $int,
+                value: $int,
+                order: c_int,
+                failure: c_int,
+                frame: *const Frame,
+            ) -> c_int {
+                // SAFETY: as the caller says.
+                unsafe {
+                    let wanted = *expected;
+                    let before = compare_exchange(place, wanted, value, order, failure, frame);
+                    *expected = before;
+                    c_int::from(before == wanted)
+                }
+            }
+
+            $(unsafe extern "C" fn $function(
+                place: *mut $int,
+                value: $int,
+                order: c_int,
+                frame: *const Frame,
+            ) -> $int {
+                counted(place.addr(), frame, true, || {
+                    // SAFETY: as the caller says.
+                    let atomic = unsafe { <$atomic>::from_ptr(place) };
+                    let before = atomic.$function(value, SeqCst);
+                    (before, before, applied::$function(before, value) as $int, memory_order(order))
+                })
+            })*
+
+            define! {
+                $load(*mut $int, c_int) -> $int = load, "rdx", "x2";
+                $store(*mut $int, $int, c_int) = store, "rcx", "x3";
+                $exchange(*mut $int, $int, c_int) -> $int = exchange, "rcx", "x3";
+                $value(*mut $int, $int, $int, c_int, c_int) -> $int = compare_exchange, "r9", "x5";
+                $strong(*mut $int, *mut $int, $int, c_int, c_int) -> c_int = compare_exchange_at, "r9", "x5";
+                $weak(*mut $int, *mut $int, $int, c_int, c_int) -> c_int = compare_exchange_at, "r9", "x5";
+                $($fetch(*mut $int, $int, c_int) -> $int = $function, "rcx", "x3";)*
+            }
+        }
+    };
+}
+
+/// The values after an operation.
+mod applied {
+    macro_rules! applied {
+        ($($name:ident: |$before:ident, $value:ident| $after:expr;)*) => {$(
+            pub(super) fn $name<T: Into<u64>>(before: T, value: T) -> u64 {
+                let ($before, $value): (u64, u64) = (before.into(), value.into());
+                $after
+            }
+        )*};
+    }
+    applied! {
+        fetch_add: |before, value| before.wrapping_add(value);
+        fetch_sub: |before, value| before.wrapping_sub(value);
+        fetch_and: |before, value| before & value;
+        fetch_or: |before, value| before | value;
+        fetch_xor: |before, value| before ^ value;
+        fetch_nand: |before, value| !(before & value);
+    }
+}
+
+operations! {
+    of_8, u8, AtomicU8;
+    __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange
+    __tsan_atomic8_compare_exchange_strong __tsan_atomic8_compare_exchange_weak
+    __tsan_atomic8_compare_exchange_val;
+    __tsan_atomic8_fetch_add = fetch_add;
+    __tsan_atomic8_fetch_sub = fetch_sub;
+    __tsan_atomic8_fetch_and = fetch_and;
+    __tsan_atomic8_fetch_or = fetch_or;
+    __tsan_atomic8_fetch_xor = fetch_xor;
+    __tsan_atomic8_fetch_nand = fetch_nand;
+}
+
+operations! {
+    of_16, u16, AtomicU16;
+    __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange
+    __tsan_atomic16_compare_exchange_strong __tsan_atomic16_compare_exchange_weak
+    __tsan_atomic16_compare_exchange_val;
+    __tsan_atomic16_fetch_add = fetch_add;
+    __tsan_atomic16_fetch_sub = fetch_sub;
+    __tsan_atomic16_fetch_and = fetch_and;
+    __tsan_atomic16_fetch_or = fetch_or;
+    __tsan_atomic16_fetch_xor = fetch_xor;
+    __tsan_atomic16_fetch_nand = fetch_nand;
+}
+
+operations! {
+    of_32, u32, AtomicU32;
+    __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange
+    __tsan_atomic32_compare_exchange_strong __tsan_atomic32_compare_exchange_weak
+    __tsan_atomic32_compare_exchange_val;
+    __tsan_atomic32_fetch_add = fetch_add;
+    __tsan_atomic32_fetch_sub = fetch_sub;
+    __tsan_atomic32_fetch_and = fetch_and;
+    __tsan_atomic32_fetch_or = fetch_or;
+    __tsan_atomic32_fetch_xor = fetch_xor;
+    __tsan_atomic32_fetch_nand = fetch_nand;
+}
+
+operations! {
+    of_64, u64, AtomicU64;
+    __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange
+    __tsan_atomic64_compare_exchange_strong __tsan_atomic64_compare_exchange_weak
+    __tsan_atomic64_compare_exchange_val;
+    __tsan_atomic64_fetch_add = fetch_add;
+    __tsan_atomic64_fetch_sub = fetch_sub;
+    __tsan_atomic64_fetch_and = fetch_and;
+    __tsan_atomic64_fetch_or = fetch_or;
+    __tsan_atomic64_fetch_xor = fetch_xor;
+    __tsan_atomic64_fetch_nand = fetch_nand;
+}
+
+/// The lock of all atomics of 128 bits.
+static WIDE: AtomicBool = AtomicBool::new(false);
+
+/// Does something to a value of 128 bits, and returns what it was before.
+///
+/// # Safety
+/// The address is that of such a value, which is used in no other way.
+unsafe fn alone(place: *mut u128, change: impl FnOnce(u128) -> u128) -> u128 {
+    while WIDE.swap(true, Ordering::Acquire) {
+        std::hint::spin_loop();
+    }
+    // SAFETY: as the caller says; the lock is held.
+    let before = unsafe {
+        let before = *place;
+        *place = change(before);
+        before
+    };
+    WIDE.store(false, Ordering::Release);
+    before
+}
+
+/// Defines operations on 128 bits that replace a value by a function of it and another one.
+macro_rules! wide {
+    ($($name:ident = |$before:ident, $value:ident| $after:expr;)*) => {$(
+        /// An operation on an atomic of 128 bits.
+        ///
+        /// # Safety
+        /// The address is that of such an atomic.
+        #[unsafe(no_mangle)]
+        pub(super) unsafe extern "C" fn $name(place: *mut u128, $value: u128, _: c_int) -> u128 {
+            // SAFETY: as the caller says.
+            unsafe { alone(place, |$before| $after) }
+        }
+    )*};
+}
+
+wide! {
+    __tsan_atomic128_exchange = |_before, value| value;
+    __tsan_atomic128_fetch_add = |before, value| before.wrapping_add(value);
+    __tsan_atomic128_fetch_sub = |before, value| before.wrapping_sub(value);
+    __tsan_atomic128_fetch_and = |before, value| before & value;
+    __tsan_atomic128_fetch_or = |before, value| before | value;
+    __tsan_atomic128_fetch_xor = |before, value| before ^ value;
+    __tsan_atomic128_fetch_nand = |before, value| !(before & value);
+}
+
+/// A load of 128 bits.
+///
+/// # Safety
+/// The address is that of such an atomic.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn __tsan_atomic128_load(place: *mut u128, _: c_int) -> u128 {
+    // SAFETY: as the caller says.
+    unsafe { alone(place, |value| value) }
+}
+
+/// A store of 128 bits.
+///
+/// # Safety
+/// The address is that of such an atomic.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn __tsan_atomic128_store(place: *mut u128, value: u128, _: c_int) {
+    // SAFETY: as the caller says.
+    unsafe { alone(place, |_| value) };
+}
+
+/// An exchange of 128 bits if they are the expected ones.
+///
+/// # Safety
+/// The address is that of such an atomic.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn __tsan_atomic128_compare_exchange_val(
+    place: *mut u128,
+    expected: u128,
+    value: u128,
+    _: c_int,
+    _: c_int,
+) -> u128 {
+    // SAFETY: as the caller says.
+    unsafe { alone(place, |before| if before == expected { value } else { before }) }
+}
+
+/// The same, with the expected bits at an address, where those found are put.
+///
+/// # Safety
+/// The addresses are that of such an atomic, and of a value of the caller's.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn __tsan_atomic128_compare_exchange_strong(
+    place: *mut u128,
+    expected: *mut u128,
+    value: u128,
+    order: c_int,
+    failure: c_int,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe {
+        let wanted = *expected;
+        *expected = __tsan_atomic128_compare_exchange_val(place, wanted, value, order, failure);
+        c_int::from(*expected == wanted)
+    }
+}
+
+/// The same; it does not fail without a reason.
+///
+/// # Safety
+/// As for the strong one.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn __tsan_atomic128_compare_exchange_weak(
+    place: *mut u128,
+    expected: *mut u128,
+    value: u128,
+    order: c_int,
+    failure: c_int,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe { __tsan_atomic128_compare_exchange_strong(place, expected, value, order, failure) }
+}
+
+/// A fence.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn __tsan_atomic_thread_fence(_: c_int) {
+    fence(SeqCst);
+}
+
+/// A fence for the compiler.
+#[unsafe(no_mangle)]
+pub(super) extern "C" fn __tsan_atomic_signal_fence(_: c_int) {
+    std::sync::atomic::compiler_fence(SeqCst);
+}

@@ -1,0 +1,222 @@
+//! The functions that code calls in front of its accesses, if it was compiled with LLVM's pass for the thread sanitizer:
+//! `__tsan_read8` and its siblings, as `ThreadSanitizer.cpp` of LLVM names them.
+//!
+//! Each takes the address to which it returns, and its caller's frame pointer, and continues in a function of ours.
+//! Where no execution runs, or code of ours does, this returns at once.
+
+use super::super::arena;
+use super::super::listen::Does;
+use super::places::{Frame, is_ours};
+use super::watch::seen;
+use std::arch::naked_asm;
+use std::ffi::{c_int, c_void};
+
+/// The bit of a kind of access that says that it writes; the others are its size.
+const WRITES: u32 = 1 << 8;
+
+/// Handles an access that is about to happen.
+extern "C" fn access(address: usize, returns_to: usize, pointer: usize, kind: u32) {
+    if arena::is_open() {
+        let does = if kind & WRITES == 0 {
+            Does::Read
+        } else {
+            Does::Write
+        };
+        let size = (kind & (WRITES - 1)) as usize;
+        seen(address, size, does, Frame { pointer, returns_to });
+    }
+}
+
+/// Defines functions for accesses of a size.
+macro_rules! accesses {
+    ($($name:ident: $kind:expr;)*) => {$(
+        /// The call in front of an access.
+        ///
+        /// # Safety
+        /// The caller keeps a frame pointer.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub(super) unsafe extern "C" fn $name(_: usize) {
+            #[cfg(target_arch = "x86_64")]
+            naked_asm!(
+                "mov rsi, [rsp]",
+                "mov rdx, rbp",
+                "mov ecx, {kind}",
+                "jmp {access}",
+                kind = const $kind,
+                access = sym access,
+            );
+            #[cfg(target_arch = "aarch64")]
+            naked_asm!(
+                "mov x1, x30",
+                "mov x2, x29",
+                "mov w3, {kind}",
+                "b {access}",
+                kind = const $kind,
+                access = sym access,
+            );
+        }
+    )*};
+}
+
+accesses! {
+    __tsan_read1: 1;
+    __tsan_read2: 2;
+    __tsan_read4: 4;
+    __tsan_read8: 8;
+    __tsan_read16: 16;
+    __tsan_write1: WRITES | 1;
+    __tsan_write2: WRITES | 2;
+    __tsan_write4: WRITES | 4;
+    __tsan_write8: WRITES | 8;
+    __tsan_write16: WRITES | 16;
+    __tsan_unaligned_read2: 2;
+    __tsan_unaligned_read4: 4;
+    __tsan_unaligned_read8: 8;
+    __tsan_unaligned_read16: 16;
+    __tsan_unaligned_write2: WRITES | 2;
+    __tsan_unaligned_write4: WRITES | 4;
+    __tsan_unaligned_write8: WRITES | 8;
+    __tsan_unaligned_write16: WRITES | 16;
+    __tsan_read_write1: WRITES | 1;
+    __tsan_read_write2: WRITES | 2;
+    __tsan_read_write4: WRITES | 4;
+    __tsan_read_write8: WRITES | 8;
+    __tsan_read_write16: WRITES | 16;
+    __tsan_unaligned_read_write2: WRITES | 2;
+    __tsan_unaligned_read_write4: WRITES | 4;
+    __tsan_unaligned_read_write8: WRITES | 8;
+    __tsan_unaligned_read_write16: WRITES | 16;
+    // Accesses to volatile memory are accesses like any other.
+    __tsan_volatile_read1: 1;
+    __tsan_volatile_read2: 2;
+    __tsan_volatile_read4: 4;
+    __tsan_volatile_read8: 8;
+    __tsan_volatile_read16: 16;
+    __tsan_volatile_write1: WRITES | 1;
+    __tsan_volatile_write2: WRITES | 2;
+    __tsan_volatile_write4: WRITES | 4;
+    __tsan_volatile_write8: WRITES | 8;
+    __tsan_volatile_write16: WRITES | 16;
+    __tsan_unaligned_volatile_read2: 2;
+    __tsan_unaligned_volatile_read4: 4;
+    __tsan_unaligned_volatile_read8: 8;
+    __tsan_unaligned_volatile_read16: 16;
+    __tsan_unaligned_volatile_write2: WRITES | 2;
+    __tsan_unaligned_volatile_write4: WRITES | 4;
+    __tsan_unaligned_volatile_write8: WRITES | 8;
+    __tsan_unaligned_volatile_write16: WRITES | 16;
+    // The pointer to a virtual table, in C++.
+    __tsan_vptr_read: size_of::<usize>() as u32;
+    __tsan_vptr_update: WRITES | size_of::<usize>() as u32;
+}
+
+/// Continues in a function of ours that has a pointer to the caller's [`Frame`] as its last argument, in this register.
+macro_rules! continue_in {
+    ($function:path, $x86_64:literal, $aarch64:literal) => {{
+        #[cfg(target_arch = "x86_64")]
+        std::arch::naked_asm!(
+            // The frame pointer and the address that is returned to lie next to each other, as in any frame.
+            "push rbp",
+            "mov rbp, rsp",
+            concat!("mov ", $x86_64, ", rsp"),
+            "call {function}",
+            "pop rbp",
+            "ret",
+            function = sym $function,
+        );
+        #[cfg(target_arch = "aarch64")]
+        std::arch::naked_asm!(
+            "stp x29, x30, [sp, #-16]!",
+            "mov x29, sp",
+            concat!("mov ", $aarch64, ", sp"),
+            "bl {function}",
+            "ldp x29, x30, [sp], #16",
+            "ret",
+            function = sym $function,
+        );
+    }};
+}
+pub(super) use continue_in;
+
+/// Handles an access to some bytes that is about to happen.
+fn range(address: *const c_void, size: usize, does: Does, frame: *const Frame) {
+    if arena::is_open() {
+        // SAFETY: the call has put it there.
+        let frame = unsafe { *frame };
+        if !is_ours(frame.returns_to) {
+            seen(address.addr(), size, does, frame);
+        }
+    }
+}
+
+unsafe extern "C" fn read_range(address: *const c_void, size: usize, frame: *const Frame) {
+    range(address, size, Does::Read, frame);
+}
+
+unsafe extern "C" fn write_range(address: *const c_void, size: usize, frame: *const Frame) {
+    range(address, size, Does::Write, frame);
+}
+
+unsafe extern "C" fn copy(
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    frame: *const Frame,
+) -> *mut c_void {
+    range(from, size, Does::Read, frame);
+    range(to, size, Does::Write, frame);
+    // SAFETY: as the caller says. The two may overlap if they do for `memmove`.
+    unsafe { libc::memmove(to, from, size) }
+}
+
+unsafe extern "C" fn set(to: *mut c_void, byte: c_int, size: usize, frame: *const Frame) -> *mut c_void {
+    range(to, size, Does::Write, frame);
+    // SAFETY: as the caller says.
+    unsafe { libc::memset(to, byte, size) }
+}
+
+/// Defines functions for accesses to some bytes.
+macro_rules! ranges {
+    ($($name:ident($($type:ty),*) $(-> $result:ty)? = $function:ident, $x86_64:literal, $aarch64:literal;)*) => {$(
+        /// The call in front of an access, or the access itself.
+        ///
+        /// # Safety
+        /// The caller keeps a frame pointer, and may access the memory.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub(super) unsafe extern "C" fn $name($(_: $type),*) $(-> $result)? {
+            continue_in!($function, $x86_64, $aarch64);
+        }
+    )*};
+}
+
+ranges! {
+    __tsan_read_range(*const c_void, usize) = read_range, "rdx", "x2";
+    __tsan_write_range(*const c_void, usize) = write_range, "rdx", "x2";
+    __tsan_memcpy(*mut c_void, *const c_void, usize) -> *mut c_void = copy, "rcx", "x3";
+    __tsan_memmove(*mut c_void, *const c_void, usize) -> *mut c_void = copy, "rcx", "x3";
+    __tsan_memset(*mut c_void, c_int, usize) -> *mut c_void = set, "rcx", "x3";
+}
+
+/// Defines functions that have nothing to do.
+macro_rules! nothing {
+    ($($name:ident($($type:ty)?);)*) => {$(
+        /// A call of which nothing is needed.
+        #[unsafe(no_mangle)]
+        pub(super) extern "C" fn $name($(_: $type)?) {}
+    )*};
+}
+
+nothing! {
+    __tsan_init();
+    __tsan_func_entry(*const c_void);
+    __tsan_func_exit();
+    __tsan_ignore_thread_begin();
+    __tsan_ignore_thread_end();
+}
+
+/// Makes the linker take all these from here.
+pub(super) fn keep() {
+    std::hint::black_box(__tsan_init as extern "C" fn());
+}

@@ -1,0 +1,221 @@
+//! The places of accesses: to whom the code there belongs, and its file and line.
+//!
+//! One instruction may stand for several functions, one in the other, because the compiler inlines. The debug
+//! information has them all, so it is asked, once for each instruction. A function of std may have been called by either
+//! the test or by us. If it was not inlined, its caller decides, which the frame pointers lead to.
+
+use super::super::arena;
+use super::super::tasks::Tasks;
+use crate::site::{Place, Site};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The position of a call: the address to which it returns, and the frame pointer of the function that makes it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Frame {
+    /// The address of the frame, where its caller's frame pointer is, and after that the address it returns to.
+    pub(super) pointer: usize,
+    pub(super) returns_to: usize,
+}
+
+/// Two words at a frame pointer.
+const FRAME: usize = size_of::<Frame>();
+
+/// The largest number of functions of std that call each other without another function between them.
+const CALLS_MAX: usize = 64;
+
+/// The kinds of code, as the words of an entry. Any other word is the test's: the address that stands for its place.
+const UNKNOWN: usize = 0;
+const OURS: usize = 1;
+const STDS: usize = 2;
+
+/// An instruction that was looked up.
+struct Entry {
+    address: AtomicUsize,
+    word: AtomicUsize,
+}
+
+/// The logarithm of the number of entries.
+const ENTRIES_LOG: u32 = 13;
+
+/// Instructions by some bits of their addresses. Only the thread that runs the tasks of an execution uses them, and
+/// another one only when that has ended.
+static ENTRIES: [Entry; 1 << ENTRIES_LOG] = [const {
+    Entry {
+        address: AtomicUsize::new(0),
+        word: AtomicUsize::new(UNKNOWN),
+    }
+}; 1 << ENTRIES_LOG];
+
+/// What is known of all instructions.
+#[derive(Default)]
+struct Known {
+    words: HashMap<usize, usize>,
+    /// The address that stands for a place, and the place of such an address.
+    addresses: HashMap<Place, usize>,
+    places: HashMap<usize, Place>,
+    files: HashMap<PathBuf, &'static str>,
+}
+
+static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+
+/// The directories of our sources, and the one in which the compiler was run.
+static DIRECTORIES: OnceLock<Directories> = OnceLock::new();
+
+/// What files are known by.
+struct Directories {
+    ours: Vec<PathBuf>,
+    /// Some of ours, that count as std's: they pass on what they are asked for.
+    transparent: Vec<PathBuf>,
+    root: Option<PathBuf>,
+}
+
+/// Sets the directories of the front end's sources, those of them that count as std's, and the directory that names of files
+/// are shown from.
+pub(super) fn set(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    _ = DIRECTORIES.set(Directories {
+        ours: ours.iter().copied().chain([own]).map(PathBuf::from).collect(),
+        transparent: transparent.iter().map(PathBuf::from).collect(),
+        root,
+    });
+}
+
+/// Returns `true` if code of ours makes the call that returns to this address, as far as that is known at once.
+#[inline(always)]
+pub(super) fn is_ours(address: usize) -> bool {
+    let entry = entry_of(address);
+    entry.address.load(Relaxed) == address && entry.word.load(Relaxed) == OURS
+}
+
+/// Returns the place of a call, if the test makes it: its own code, or std's that it called.
+#[inline]
+pub(super) fn site_of_test(tasks: &Tasks, frame: Frame) -> Option<Site> {
+    match word_of(frame.returns_to) {
+        OURS => None,
+        STDS => site_of_caller(frame, tasks.running_stack()),
+        address => Some(Site::instruction(address)),
+    }
+}
+
+/// Returns the place of the first call, from this function of std outwards, that is not in another one.
+fn site_of_caller(frame: Frame, stack: Range<usize>) -> Option<Site> {
+    let mut pointer = frame.pointer;
+    for _ in 0..CALLS_MAX {
+        let is_on_it = stack.contains(&pointer) && stack.end - pointer >= FRAME;
+        if !is_on_it || !pointer.is_multiple_of(align_of::<Frame>()) {
+            return None;
+        }
+        // SAFETY: whatever is there, it is on the stack, which the task has used up to its end. (In code that keeps
+        // frame pointers, as all does that is compiled with the calls, it is a frame.)
+        let caller = unsafe { std::ptr::with_exposed_provenance::<Frame>(pointer).read() };
+        match word_of(caller.returns_to) {
+            OURS => return None,
+            STDS if caller.pointer < pointer + FRAME => return None,
+            STDS => pointer = caller.pointer,
+            address => return Some(Site::instruction(address)),
+        }
+    }
+    None
+}
+
+/// Returns the entry in which an instruction is, if it is in one.
+#[inline(always)]
+fn entry_of(address: usize) -> &'static Entry {
+    &ENTRIES[(address ^ address >> ENTRIES_LOG) & (ENTRIES.len() - 1)]
+}
+
+/// Returns the kind of the code that calls and is returned to at this address.
+#[inline]
+fn word_of(address: usize) -> usize {
+    let entry = entry_of(address);
+    if entry.address.load(Relaxed) == address {
+        return entry.word.load(Relaxed);
+    }
+    let word = arena::outside(|| look_up(address));
+    entry.word.store(word, Relaxed);
+    entry.address.store(address, Relaxed);
+    word
+}
+
+fn known() -> MutexGuard<'static, Option<Known>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cold]
+#[inline(never)]
+fn look_up(address: usize) -> usize {
+    let mut known = known();
+    let known = known.get_or_insert_default();
+    if let Some(&word) = known.words.get(&address) {
+        return word;
+    }
+    let mut word = STDS;
+    // The call is before the address that it returns to.
+    let call = std::ptr::without_provenance_mut(address - 1);
+    backtrace::resolve(call, |function| {
+        if word != STDS {
+            return;
+        }
+        let Some(path) = function.filename() else { return };
+        word = match owner(path) {
+            OURS => OURS,
+            STDS => STDS,
+            _ => known.stand_in(
+                address,
+                path,
+                function.lineno().unwrap_or(0),
+                function.colno().unwrap_or(0),
+            ),
+        };
+    });
+    known.words.insert(address, word);
+    word
+}
+
+impl Known {
+    /// Returns the address that stands for a place, which is this one if there is none.
+    fn stand_in(&mut self, address: usize, path: &Path, line: u32, column: u32) -> usize {
+        let root = DIRECTORIES.get().and_then(|known| known.root.as_deref());
+        let shown = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+        let file = match self.files.get(shown) {
+            Some(&file) => file,
+            None => {
+                let file: &'static str = shown.to_string_lossy().into_owned().leak();
+                self.files.insert(shown.to_owned(), file);
+                file
+            }
+        };
+        let place = Place { file, line, column };
+        let standing = *self.addresses.entry(place).or_insert(address);
+        self.places.insert(standing, place);
+        standing
+    }
+}
+
+/// Returns the kind of the code in a file.
+fn owner(path: &Path) -> usize {
+    let is_in = |directories: &[PathBuf]| directories.iter().any(|directory| path.starts_with(directory));
+    match DIRECTORIES.get() {
+        _ if is_of_std(&path.to_string_lossy()) => STDS,
+        Some(known) if is_in(&known.transparent) => STDS,
+        Some(known) if is_in(&known.ours) => OURS,
+        _ => UNKNOWN,
+    }
+}
+
+/// `true` if this is a source of std, or of a crate that std is built from: as it is called where std was built, or in
+/// the toolchain's own copy.
+fn is_of_std(path: &str) -> bool {
+    let built = path.starts_with("/rustc/") && path.contains("/library/");
+    built || path.starts_with("/rust/deps/") || path.contains("/lib/rustlib/src/rust/library/")
+}
+
+/// Returns the place of an instruction that was looked up.
+pub(super) fn place_of(address: usize) -> Option<Place> {
+    arena::outside(|| known().as_ref()?.places.get(&address).copied())
+}

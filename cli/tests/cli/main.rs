@@ -16,6 +16,7 @@ mod new_user;
 mod object;
 mod project;
 mod real_schedulers;
+mod published_crates;
 mod refusals;
 mod replay;
 mod stand_in;

@@ -3,6 +3,7 @@
 
 mod channels;
 mod executors;
+mod known_bugs;
 mod locks;
 mod maps;
 mod memory;

@@ -67,6 +67,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "bug | shows unarmed",
         Measured("cargo test -p intermezzo-breakpoint --test reproduced"),
     ),
+    (
+        "docs/CRATES.md",
+        "crate | test | verdict",
+        Measured("cargo test --release -p cargo-intermezzo --test cli published_crates -- --ignored"),
+    ),
     ("docs/IROOTS.md", "idiom | T does", Given("numbers of idioms")),
     (
         "docs/IROOTS.md",

@@ -346,6 +346,12 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         if engine.in_teardown() {
             return (engine.with(|rt| rt.nameless(B::KIND)), self.body.get());
         }
+        if self.is_freed(engine) {
+            engine.misuse(format!(
+                "the {} used at {site} is in memory that was freed",
+                B::KIND.name(),
+            ));
+        }
         if let Past::Used = past {
             engine.misuse(format!(
                 "the {} used at {site} was already used before this execution began: in an earlier execution, or \
@@ -369,6 +375,14 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         });
         I::bind(self, engine, var);
         (var, body)
+    }
+
+    /// Returns `true` if its memory was freed, as far as that is known.
+    fn is_freed(&self, engine: Engine) -> bool {
+        match self.id.word() {
+            Some(word) => arena::is_of_freed(word.load(Relaxed)),
+            None => engine.with(|rt| rt.objects.by_address.is_freed(self.body_address())),
+        }
     }
 
     /// Returns a static's variable and the body of its replica, if it was used in this execution.

@@ -351,3 +351,32 @@ fn several_settings() {
     );
     assert_eq!(found.kind, FindingKind::UnfairSpin);
 }
+
+#[test]
+fn uses_after_free() {
+    let _alone = alone();
+    type ByAddress = intermezzo_lookalikes::sync::atomic::by_address::AtomicUsize;
+    // Freed, and used by the one that comes later.
+    fn used<T: 'static>(new: fn() -> T, use_it: fn(&T)) -> (FindingKind, String) {
+        kind_and_text(move || {
+            race(|n| {
+                let object = Box::new((7_u8, new()));
+                use_it(&object.1);
+                let again = std::ptr::from_ref(&object.1);
+                if n == 1 {
+                    drop(object);
+                }
+                // SAFETY: none. This is what has to be reported.
+                use_it(unsafe { &*black_box(again) });
+            });
+        })
+    }
+    for (kind, text) in [
+        used(|| ByAddress::new(1), |n| _ = n.fetch_add(1, SeqCst)),
+        used(|| AtomicUsize::new(1), |n| _ = n.fetch_add(1, SeqCst)),
+        used(|| Mutex::new(1), |lock| drop(lock.lock())),
+    ] {
+        assert_eq!(kind, FindingKind::Misuse, "{text}");
+        assert!(text.contains("in memory that was freed"), "{text}");
+    }
+}

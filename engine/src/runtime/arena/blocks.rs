@@ -23,7 +23,7 @@ const HEADER: usize = size_of::<Header>();
 const ALIGN: usize = 16;
 
 /// The byte that freed memory has. As a pointer it leads nowhere, and as a length it is too long.
-const FREED: u8 = 0xdd;
+pub(super) const FREED: u8 = 0xdd;
 
 /// The size in bytes from which a freed block's pages are given back to the system, which is then as fast as to fill
 /// them.
@@ -173,6 +173,11 @@ fn give_back(pointer: *mut u8) {
     unsafe { header(address).write(Header { size, mark: !mark }) };
     count(&BLOCKS, 1_usize.wrapping_neg());
     count(&BYTES, size.wrapping_neg());
+    if gate::is_open()
+        && let Some(engine) = Engine::current()
+    {
+        engine.with(|rt| rt.objects.by_address.free(address..address + size, rt.objects.epoch()));
+    }
     // SAFETY: the block was the caller's, who has freed it.
     unsafe { spoil(address, address + size) };
 }

@@ -97,7 +97,13 @@ fn published_crates_are_explored() {
     let page = root().join(PAGE);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         let part = |name: &str| fs::read_to_string(directory.join(name)).unwrap();
-        let text = [part("page.md"), HEADING.into(), rows.concat(), part("findings.md")].concat();
+        let text = [
+            part("page.md"),
+            HEADING.into(),
+            rows.concat(),
+            part("findings.md"),
+        ]
+        .concat();
         return fs::write(page, text).unwrap();
     }
     let page = fs::read_to_string(page).unwrap();

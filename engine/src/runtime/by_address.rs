@@ -146,9 +146,9 @@ impl ByAddressTable {
         self.freed.clear();
     }
 
-    /// Notes that memory is freed: the objects in it are no more.
+    /// Notes that memory is freed: the objects in it are no more. Passes the variable of each.
     #[cfg(feature = "unmodified")]
-    pub(super) fn free(&mut self, memory: std::ops::Range<usize>, epoch: u64) {
+    pub(super) fn free(&mut self, memory: std::ops::Range<usize>, epoch: u64, mut each: impl FnMut(u32)) {
         let mut at = 0;
         while at < self.addresses.len() {
             if !memory.contains(&self.addresses[at]) {
@@ -157,19 +157,24 @@ impl ByAddressTable {
             }
             let address = self.addresses.swap_remove(at);
             self.freed.push(address);
-            let number = Key(address as u64);
-            self.forget(number, epoch);
-            self.forget(number.of_other_kind(), epoch);
+            let key = Key(address as u64);
+            for key in [key, key.of_other_kind()] {
+                if let Some(var) = self.find(key, epoch) {
+                    each(var);
+                    self.forget(key, epoch);
+                }
+            }
         }
     }
 
-    /// Takes the key from a slot that has it. The slot stays in use for those that come after it.
+    /// Takes the key from the slot that has it. The slot stays in use for those that come after it.
     #[cfg(feature = "unmodified")]
     fn forget(&mut self, key: Key, epoch: u64) {
         let mut at = self.home(key);
         while self.slots[at].id >> VAR_BITS == epoch {
             if self.slots[at].key == key {
                 self.slots[at].key = Key::NONE;
+                return;
             }
             at = (at + 1) & (self.slots.len() - 1);
         }

@@ -19,6 +19,8 @@
 use super::image::{is_in_static, is_initial_static, statics_are_restored};
 use super::{Engine, Runtime, arena};
 use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
+#[cfg(feature = "unmodified")]
+use crate::record::{Status, Task};
 use crate::site::Site;
 use std::cell::UnsafeCell;
 use std::collections::{BTreeMap, HashMap};
@@ -306,6 +308,26 @@ impl Engine {
         self.misuse(format!(
             "more than {VARS_MAX} synchronisation variables in one execution"
         ));
+    }
+
+    /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object in
+    /// it, if there is one.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn freed(self, memory: std::ops::Range<usize>) -> Option<Site> {
+        self.with(|rt| {
+            let mut place = None;
+            let (current, tasks) = (rt.tasks.current(), rt.tasks.as_slice());
+            rt.objects.by_address.free(memory, rt.objects.epoch(), |var| {
+                let is_about_to = |(number, task): &(u32, &Task)| {
+                    *number != current && task.status == Status::Live && task.pending.access.var == var
+                };
+                place = place.or((0..)
+                    .zip(tasks)
+                    .find(is_about_to)
+                    .map(|(_, task)| task.pending.access.site));
+            });
+            place
+        })
     }
 
     /// Returns the variable that a word of identity stands for in this execution.

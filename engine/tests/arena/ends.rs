@@ -380,3 +380,30 @@ fn uses_after_free() {
         assert!(text.contains("in memory that was freed"), "{text}");
     }
 }
+
+/// The memory of an atomic is freed while another task is about to use it.
+#[test]
+fn uses_after_free_by_another_task() {
+    let _alone = alone();
+    type ByAddress = intermezzo_lookalikes::sync::atomic::by_address::AtomicUsize;
+    let (kind, text) = kind_and_text(|| {
+        let object = Box::into_raw(Box::new((7_u8, ByAddress::new(1))));
+        let address = object.expose_provenance();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                // SAFETY: it is freed once, below; after that, this is what has to be reported.
+                let n = unsafe { &(*std::ptr::with_exposed_provenance::<(u8, ByAddress)>(address)).1 };
+                if n.fetch_add(1, SeqCst) == 1 {
+                    n.store(3, SeqCst);
+                }
+            });
+            // SAFETY: as above.
+            if unsafe { &(*object).1 }.swap(5, SeqCst) == 2 {
+                // SAFETY: it is from a box.
+                drop(unsafe { Box::from_raw(object) });
+            }
+        });
+    });
+    assert_eq!(kind, FindingKind::Misuse, "{text}");
+    assert!(text.contains("in memory that was freed"), "{text}");
+}

@@ -175,8 +175,12 @@ fn give_back(pointer: *mut u8) {
     count(&BYTES, size.wrapping_neg());
     if gate::is_open()
         && let Some(engine) = Engine::current()
+        && let Some(site) = engine.freed(address..address + size)
     {
-        engine.with(|rt| rt.objects.by_address.free(address..address + size, rt.objects.epoch()));
+        end(
+            engine,
+            &format!("the atomic used at {site} is in memory that was freed"),
+        );
     }
     // SAFETY: the block was the caller's, who has freed it.
     unsafe { spoil(address, address + size) };
@@ -236,14 +240,20 @@ fn wrong(was_freed: bool) {
     let Some(engine) = Engine::current().filter(|_| gate::is_open()) else {
         return;
     };
-    if engine.in_teardown() {
-        return;
-    }
     let message = if was_freed {
         "memory is freed twice"
     } else {
         "memory is freed that this execution has not allocated: a static may have kept it from an earlier one"
     };
+    end(engine, message);
+}
+
+/// Ends the execution with a finding, from within the allocator.
+#[cold]
+fn end(engine: Engine, message: &str) {
+    if engine.in_teardown() {
+        return;
+    }
     // Nothing may unwind out of an allocator.
     engine.with_task(engine.task(), |entry| entry.finishing = true);
     engine.misuse(message.into());

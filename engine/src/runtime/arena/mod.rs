@@ -52,9 +52,7 @@ pub(super) fn is_of_freed(word: u64) -> bool {
 pub use absent::{Arena, in_use, outside, shortage};
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 #[allow(unused_imports, reason = "`test_runs` is for the feature `unmodified`")]
-pub(super) use absent::{
-    Claim, Closed, assert_open, has_execution, is_of_freed, test_runs, while_tasks_run,
-};
+pub(super) use absent::{Claim, Closed, assert_open, has_execution, is_of_freed, test_runs, while_tasks_run};
 
 /// A reason for which memory of executions has other addresses each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,24 @@ const HEADING: &str = "\
 |---|---|---|---:|---:|---:|---|
 ";
 
+const BUGS: &str = "\
+| bug | version | found as | in execution | newer version | with it |
+|---|---|---|---:|---|---|
+";
+
+/// The known bugs: the module of the test, the package, and the place where the bug is described.
+const KNOWN: [(&str, &str, &str); 6] = [
+    ("crossbeam_channel", "crossbeam-channel", "RUSTSEC-2025-0024"),
+    ("flume", "flume", "zesterer/flume#120"),
+    ("oneshot", "oneshot", "faern/oneshot#87"),
+    ("spin", "spin", "RUSTSEC-2023-0031"),
+    ("tokio", "tokio", "RUSTSEC-2025-0023"),
+    ("tokio_oneshot", "tokio", "RUSTSEC-2021-0124"),
+];
+
+/// The exit code of the package `older`.
+const OLDER: i32 = 0;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -76,23 +94,80 @@ fn verdict(row: &str) -> Option<(&str, &str)> {
     Some((cells.nth(1)?, cells.next()?))
 }
 
-#[test]
-#[ignore = "it takes minutes, and crates from the registry"]
-fn published_crates_are_explored() {
-    let directory = root().join("tests/crates");
+/// Explores the tests of a package, which has this exit code.
+fn explored(directory: &Path, code: i32) -> Vec<Value> {
     let flags = ["--executions", "10000", "--time", "10", "--json"];
-    let mut command = crate::command(&directory, &[&["test", "--unmodified"][..], &flags].concat());
+    let mut command = crate::command(directory, &[&["test", "--unmodified"][..], &flags].concat());
     command.env_remove("CARGO_NET_OFFLINE");
-    let ran = Ran::of(&mut command).ends_with(1);
-    let all = ran.json();
-    let versions = versions(&directory);
-    let reports = all["reports"].as_array().unwrap();
-    for report in reports {
+    let all = Ran::of(&mut command).ends_with(code).json();
+    let reports = all["reports"].as_array().unwrap().clone();
+    for report in &reports {
         let findings = report["findings"].as_array().unwrap();
         let departed = findings.iter().any(|finding| finding["kind"] == "divergence");
         assert!(!departed, "{report:#}");
     }
-    let rows: Vec<String> = reports.iter().map(|report| row(report, &versions)).collect();
+    reports
+}
+
+/// Returns the row of a known bug.
+fn bug(bug: (&str, &str, &str), older: &[(Value, String)], newer: &[Value], now: &str) -> String {
+    let (module, package, described) = bug;
+    let is_it = |report: &Value| {
+        let program = report["program"].as_str().unwrap();
+        program.split("::").rev().nth(1) == Some(module)
+    };
+    let (old, version) = older.iter().find(|(report, _)| is_it(report)).unwrap();
+    let is_known =
+        |report: &&Value| report["program"].as_str().unwrap().contains("known_bugs") && is_it(report);
+    let new = newer.iter().find(is_known).unwrap();
+    assert_eq!(new["verdict"], "pass", "{new:#}");
+    let (found, execution) = match old["findings"].get(0) {
+        Some(finding) => (
+            finding["kind"].as_str().unwrap(),
+            old["first_failure"].to_string(),
+        ),
+        None => ("not found", String::new()),
+    };
+    format!(
+        "| {package}: {described} | {version} | {found} | {execution} | {now} | {} |\n",
+        coverage(new)
+    )
+}
+
+#[test]
+#[ignore = "it takes minutes, and crates from the registry"]
+fn published_crates_are_explored() {
+    let directory = root().join("tests/crates");
+    let reports = explored(&directory, 1);
+    let now = versions(&directory);
+    let older: Vec<(Value, String)> = [("old", 1), ("older", OLDER)]
+        .into_iter()
+        .flat_map(|(name, code)| {
+            let directory = directory.join("bugs").join(name);
+            let versions = versions(&directory);
+            explored(&directory, code).into_iter().map(move |report| {
+                let module = report["program"]
+                    .as_str()
+                    .unwrap()
+                    .split("::")
+                    .nth(1)
+                    .unwrap()
+                    .to_owned();
+                let known = KNOWN.iter().find(|known| known.0 == module).unwrap();
+                (report, versions[known.1].clone())
+            })
+        })
+        .collect();
+    let bugs: Vec<String> = KNOWN
+        .into_iter()
+        .map(|known| bug(known, &older, &reports, &now[known.1]))
+        .collect();
+    let is_row = |report: &&Value| !report["program"].as_str().unwrap().contains("known_bugs");
+    let rows: Vec<String> = reports
+        .iter()
+        .filter(is_row)
+        .map(|report| row(report, &now))
+        .collect();
     assert!(rows.len() > 80, "{}", rows.len());
     let page = root().join(PAGE);
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -102,13 +177,15 @@ fn published_crates_are_explored() {
             HEADING.into(),
             rows.concat(),
             part("findings.md"),
-        ]
-        .concat();
-        return fs::write(page, text).unwrap();
+            part("bugs.md"),
+            BUGS.into(),
+            bugs.concat(),
+        ];
+        return fs::write(page, text.concat()).unwrap();
     }
     let page = fs::read_to_string(page).unwrap();
     let known: Vec<_> = page.lines().filter_map(verdict).collect();
-    for row in &rows {
+    for row in rows.iter().chain(&bugs) {
         let now = verdict(row).unwrap();
         assert!(known.contains(&now), "{PAGE} does not say this:\n{row}");
     }

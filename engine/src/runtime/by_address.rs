@@ -72,7 +72,6 @@ impl Key {
     const POINTER: u64 = 1 << 63;
 
     /// The key of no object.
-    #[cfg(feature = "unmodified")]
     const NONE: Key = Key(u64::MAX);
 
     #[inline(always)]
@@ -245,7 +244,8 @@ impl ByAddressTable {
         let larger = ByAddressTable::of_size(u64::BITS - self.shift + 1);
         let smaller = std::mem::replace(self, larger);
         (self.addresses, self.freed) = (smaller.addresses, smaller.freed);
-        for slot in smaller.slots.iter().filter(|slot| slot.id >> VAR_BITS == epoch) {
+        let is_in_use = |slot: &&Slot| slot.id >> VAR_BITS == epoch && slot.key != Key::NONE;
+        for slot in smaller.slots.iter().filter(is_in_use) {
             self.add(slot.key, epoch, var_of(slot.id));
         }
     }
@@ -347,6 +347,30 @@ mod tests {
         assert_eq!(table.find(Key(1), EPOCH), Some(128));
         assert_eq!(table.find(Key(4), EPOCH), None);
         assert_eq!(table.used, 129);
+    }
+
+    #[cfg(feature = "unmodified")]
+    #[test]
+    fn objects_in_freed_memory_are_forgotten() {
+        let mut table = ByAddressTable::new();
+        for n in 0..100 {
+            table.add(Key(n * 8), EPOCH, n as u32);
+            table.note(Key(n * 8));
+        }
+        let mut freed = Vec::new();
+        table.free(80..161, EPOCH, |var| freed.push(var));
+        freed.sort_unstable();
+        assert_eq!(freed, (10..=20).collect::<Vec<u32>>());
+        for n in 100..300 {
+            table.add(Key(n * 8), EPOCH, n as u32);
+        }
+        for n in 0..300 {
+            let is_freed = (10..=20).contains(&n);
+            assert_eq!(table.is_freed(n as usize * 8), is_freed);
+            assert_eq!(table.find(Key(n * 8), EPOCH), (!is_freed).then_some(n as u32));
+        }
+        table.begin();
+        assert!(!table.is_freed(80));
     }
 
     #[test]

@@ -72,6 +72,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "crate | test | verdict",
         Measured("cargo test --release -p cargo-intermezzo --test cli published_crates -- --ignored"),
     ),
+    (
+        "docs/CRATES.md",
+        "bug | version | found as",
+        Measured("cargo test --release -p cargo-intermezzo --test cli published_crates -- --ignored"),
+    ),
     ("docs/IROOTS.md", "idiom | T does", Given("numbers of idioms")),
     (
         "docs/IROOTS.md",

@@ -1,4 +1,4 @@
-//! The channel was freed while the sender used it, if the receiver was dropped after a poll (faern/oneshot#74; #87 is
+//! The channel is freed while the sender uses it, if the receiver is dropped after a poll (faern/oneshot#87, which is
 //! open).
 
 use std::future::Future;

@@ -15,6 +15,7 @@ mod monitor;
 mod new_user;
 mod object;
 mod project;
+mod published_crates;
 mod races;
 mod real_schedulers;
 mod refusals;

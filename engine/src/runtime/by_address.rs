@@ -9,6 +9,7 @@
 //!   the two count as dependent, which is sound. Its values are not shown if those of the first one were addresses. A
 //!   memory model offers the stores to the first one as well; a monitor of plain memory may report a race with an
 //!   access to it.
+//! - **Freed memory** in which an object was used keeps no variable: a later use is a finding.
 //! - **Overlapping objects** are the same variable if they begin at the same address, whatever their sizes. Otherwise
 //!   they are different ones, and it is not seen that operations on them are dependent.
 //! - **An object that was carried into the execution** is not recognised.
@@ -40,7 +41,10 @@ impl<A> Identity for ByAddress<A> {
 
     fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) {
         let key = Key::of(object);
-        engine.with(|rt| rt.objects.by_address.add(key, rt.objects.epoch(), var));
+        engine.with(|rt| {
+            rt.objects.by_address.add(key, rt.objects.epoch(), var);
+            rt.objects.by_address.note(key);
+        });
     }
 }
 
@@ -83,6 +87,9 @@ impl Key {
     #[allow(dead_code, reason = "for the feature `unmodified`")]
     const COUNT: u64 = 1 << 62;
 
+    /// The key of no object.
+    const NONE: Key = Key(u64::MAX);
+
     #[inline(always)]
     fn of<B: Body + ?Sized, I: Identity>(object: &Object<B, I>) -> Key {
         const {
@@ -119,7 +126,8 @@ struct Slot {
 
 /// The variables of objects without an identity of their own, by address: open addressing, with linear probing.
 ///
-/// Nothing is removed within an execution, and nothing is cleared between two.
+/// Nothing is cleared between two executions. Within one, an object whose memory is freed loses its key, and its slot stays
+/// in use.
 pub(super) struct ByAddressTable {
     /// At most half of them are in use, and their number is a power of two.
     slots: Box<[Slot]>,
@@ -127,6 +135,9 @@ pub(super) struct ByAddressTable {
     shift: u32,
     /// The number of slots of this execution.
     used: usize,
+    /// The addresses of objects of this execution, and those whose memory was freed.
+    addresses: Vec<usize>,
+    freed: Vec<usize>,
 }
 
 /// The logarithm of the smallest number of slots.
@@ -144,12 +155,55 @@ impl ByAddressTable {
             slots: vec![free; 1 << log].into_boxed_slice(),
             shift: u64::BITS - log,
             used: 0,
+            addresses: Vec::new(),
+            freed: Vec::new(),
         }
     }
 
     /// Resets the state for a new execution, which has another epoch.
     pub(super) fn begin(&mut self) {
         self.used = 0;
+        self.addresses.clear();
+        self.freed.clear();
+    }
+
+    /// Notes that memory is freed: the objects in it are no more. Passes the variable of each.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn free(&mut self, memory: std::ops::Range<usize>, epoch: u64, mut each: impl FnMut(u32)) {
+        let mut at = 0;
+        while at < self.addresses.len() {
+            if !memory.contains(&self.addresses[at]) {
+                at += 1;
+                continue;
+            }
+            let address = self.addresses.swap_remove(at);
+            self.freed.push(address);
+            let key = Key(address as u64);
+            for key in [key, key.of_other_kind()] {
+                if let Some(var) = self.find(key, epoch) {
+                    each(var);
+                    self.forget(key, epoch);
+                }
+            }
+        }
+    }
+
+    /// Takes the key from the slot that has it. The slot stays in use for those that come after it.
+    #[cfg(feature = "unmodified")]
+    fn forget(&mut self, key: Key, epoch: u64) {
+        let mut at = self.home(key);
+        while self.slots[at].id >> VAR_BITS == epoch {
+            if self.slots[at].key == key {
+                self.slots[at].key = Key::NONE;
+                return;
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// Returns `true` if an object at this address was used before its memory was freed.
+    pub(super) fn is_freed(&self, address: usize) -> bool {
+        self.freed.contains(&address)
     }
 
     /// Returns the index of the slot at which the search for this key begins (Fibonacci hashing: Knuth, volume 3,
@@ -214,11 +268,18 @@ impl ByAddressTable {
         self.add(Key::of_count(address), epoch, var);
     }
 
+    /// Notes the address of an object that is used first.
+    fn note(&mut self, key: Key) {
+        self.addresses.push((key.0 & !Key::POINTER) as usize);
+    }
+
     #[cold]
     fn grow(&mut self, epoch: u64) {
         let larger = ByAddressTable::of_size(u64::BITS - self.shift + 1);
         let smaller = std::mem::replace(self, larger);
-        for slot in smaller.slots.iter().filter(|slot| slot.id >> VAR_BITS == epoch) {
+        (self.addresses, self.freed) = (smaller.addresses, smaller.freed);
+        let is_in_use = |slot: &&Slot| slot.id >> VAR_BITS == epoch && slot.key != Key::NONE;
+        for slot in smaller.slots.iter().filter(is_in_use) {
             self.add(slot.key, epoch, var_of(slot.id));
         }
     }
@@ -320,6 +381,30 @@ mod tests {
         assert_eq!(table.find(Key(1), EPOCH), Some(128));
         assert_eq!(table.find(Key(4), EPOCH), None);
         assert_eq!(table.used, 129);
+    }
+
+    #[cfg(feature = "unmodified")]
+    #[test]
+    fn objects_in_freed_memory_are_forgotten() {
+        let mut table = ByAddressTable::new();
+        for n in 0..100 {
+            table.add(Key(n * 8), EPOCH, n as u32);
+            table.note(Key(n * 8));
+        }
+        let mut freed = Vec::new();
+        table.free(80..161, EPOCH, |var| freed.push(var));
+        freed.sort_unstable();
+        assert_eq!(freed, (10..=20).collect::<Vec<u32>>());
+        for n in 100..300 {
+            table.add(Key(n * 8), EPOCH, n as u32);
+        }
+        for n in 0..300 {
+            let is_freed = (10..=20).contains(&n);
+            assert_eq!(table.is_freed(n as usize * 8), is_freed);
+            assert_eq!(table.find(Key(n * 8), EPOCH), (!is_freed).then_some(n as u32));
+        }
+        table.begin();
+        assert!(!table.is_freed(80));
     }
 
     #[test]

@@ -19,6 +19,8 @@
 use super::image::{is_in_static, is_initial_static, statics_are_restored};
 use super::{Engine, Runtime, arena};
 use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
+#[cfg(feature = "unmodified")]
+use crate::record::{Status, Task};
 use crate::site::Site;
 use std::cell::UnsafeCell;
 use std::collections::{BTreeMap, HashMap};
@@ -308,6 +310,26 @@ impl Engine {
         ));
     }
 
+    /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object in
+    /// it, if there is one.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn freed(self, memory: std::ops::Range<usize>) -> Option<Site> {
+        self.with(|rt| {
+            let mut place = None;
+            let (current, tasks) = (rt.tasks.current(), rt.tasks.as_slice());
+            rt.objects.by_address.free(memory, rt.objects.epoch(), |var| {
+                let is_about_to = |(number, task): &(u32, &Task)| {
+                    *number != current && task.status == Status::Live && task.pending.access.var == var
+                };
+                place = place.or((0..)
+                    .zip(tasks)
+                    .find(is_about_to)
+                    .map(|(_, task)| task.pending.access.site));
+            });
+            place
+        })
+    }
+
     /// Returns the variable that a word of identity stands for in this execution.
     pub fn var_of(self, word: &AtomicU64) -> Option<u32> {
         let id = word.load(Relaxed);
@@ -346,6 +368,12 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         if engine.in_teardown() {
             return (engine.with(|rt| rt.nameless(B::KIND)), self.body.get());
         }
+        if self.is_freed(engine) {
+            engine.misuse(format!(
+                "the {} used at {site} is in memory that was freed",
+                B::KIND.name(),
+            ));
+        }
         if let Past::Used = past {
             engine.misuse(format!(
                 "the {} used at {site} was already used before this execution began: in an earlier execution, or \
@@ -369,6 +397,14 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         });
         I::bind(self, engine, var);
         (var, body)
+    }
+
+    /// Returns `true` if its memory was freed, as far as that is known.
+    fn is_freed(&self, engine: Engine) -> bool {
+        match self.id.word() {
+            Some(word) => arena::is_of_freed(word.load(Relaxed)),
+            None => engine.with(|rt| rt.objects.by_address.is_freed(self.body_address())),
+        }
     }
 
     /// Returns a static's variable and the body of its replica, if it was used in this execution.

@@ -351,3 +351,59 @@ fn several_settings() {
     );
     assert_eq!(found.kind, FindingKind::UnfairSpin);
 }
+
+#[test]
+fn uses_after_free() {
+    let _alone = alone();
+    type ByAddress = intermezzo_lookalikes::sync::atomic::by_address::AtomicUsize;
+    // Freed, and used by the one that comes later.
+    fn used<T: 'static>(new: fn() -> T, use_it: fn(&T)) -> (FindingKind, String) {
+        kind_and_text(move || {
+            race(|n| {
+                let object = Box::new((7_u8, new()));
+                use_it(&object.1);
+                let again = std::ptr::from_ref(&object.1);
+                if n == 1 {
+                    drop(object);
+                }
+                // SAFETY: none. This is what has to be reported.
+                use_it(unsafe { &*black_box(again) });
+            });
+        })
+    }
+    for (kind, text) in [
+        used(|| ByAddress::new(1), |n| _ = n.fetch_add(1, SeqCst)),
+        used(|| AtomicUsize::new(1), |n| _ = n.fetch_add(1, SeqCst)),
+        used(|| Mutex::new(1), |lock| drop(lock.lock())),
+    ] {
+        assert_eq!(kind, FindingKind::Misuse, "{text}");
+        assert!(text.contains("in memory that was freed"), "{text}");
+    }
+}
+
+/// The memory of an atomic is freed while another task is about to use it.
+#[test]
+fn uses_after_free_by_another_task() {
+    let _alone = alone();
+    type ByAddress = intermezzo_lookalikes::sync::atomic::by_address::AtomicUsize;
+    let (kind, text) = kind_and_text(|| {
+        let object = Box::into_raw(Box::new((7_u8, ByAddress::new(1))));
+        let address = object.expose_provenance();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                // SAFETY: it is freed once, below; after that, this is what has to be reported.
+                let n = unsafe { &(*std::ptr::with_exposed_provenance::<(u8, ByAddress)>(address)).1 };
+                if n.fetch_add(1, SeqCst) == 1 {
+                    n.store(3, SeqCst);
+                }
+            });
+            // SAFETY: as above.
+            if unsafe { &(*object).1 }.swap(5, SeqCst) == 2 {
+                // SAFETY: it is from a box.
+                drop(unsafe { Box::from_raw(object) });
+            }
+        });
+    });
+    assert_eq!(kind, FindingKind::Misuse, "{text}");
+    assert!(text.contains("in memory that was freed"), "{text}");
+}

@@ -67,6 +67,16 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "bug | shows unarmed",
         Measured("cargo test -p intermezzo-breakpoint --test reproduced"),
     ),
+    (
+        "docs/CRATES.md",
+        "crate | test | verdict",
+        Measured("cargo test --release -p cargo-intermezzo --test cli published_crates -- --ignored"),
+    ),
+    (
+        "docs/CRATES.md",
+        "bug | version | found as",
+        Measured("cargo test --release -p cargo-intermezzo --test cli published_crates -- --ignored"),
+    ),
     ("docs/IROOTS.md", "idiom | T does", Given("numbers of idioms")),
     (
         "docs/IROOTS.md",

@@ -23,7 +23,7 @@ const HEADER: usize = size_of::<Header>();
 const ALIGN: usize = 16;
 
 /// The byte that freed memory has. As a pointer it leads nowhere, and as a length it is too long.
-const FREED: u8 = 0xdd;
+pub(super) const FREED: u8 = 0xdd;
 
 /// The size in bytes from which a freed block's pages are given back to the system, which is then as fast as to fill
 /// them.
@@ -173,6 +173,15 @@ fn give_back(pointer: *mut u8) {
     unsafe { header(address).write(Header { size, mark: !mark }) };
     count(&BLOCKS, 1_usize.wrapping_neg());
     count(&BYTES, size.wrapping_neg());
+    if gate::is_open()
+        && let Some(engine) = Engine::current()
+        && let Some(site) = engine.freed(address..address + size)
+    {
+        end(
+            engine,
+            &format!("the atomic used at {site} is in memory that was freed"),
+        );
+    }
     // SAFETY: the block was the caller's, who has freed it.
     unsafe { spoil(address, address + size) };
 }
@@ -231,14 +240,20 @@ fn wrong(was_freed: bool) {
     let Some(engine) = Engine::current().filter(|_| gate::is_open()) else {
         return;
     };
-    if engine.in_teardown() {
-        return;
-    }
     let message = if was_freed {
         "memory is freed twice"
     } else {
         "memory is freed that this execution has not allocated: a static may have kept it from an earlier one"
     };
+    end(engine, message);
+}
+
+/// Ends the execution with a finding, from within the allocator.
+#[cold]
+fn end(engine: Engine, message: &str) {
+    if engine.in_teardown() {
+        return;
+    }
     // Nothing may unwind out of an allocator.
     engine.with_task(engine.task(), |entry| entry.finishing = true);
     engine.misuse(message.into());

@@ -46,11 +46,17 @@ pub use gate::{outside, shortage};
 #[allow(unused_imports, reason = "for `races`, which is on some systems only")]
 pub(super) use range::holds;
 
+/// Returns `true` if this is what a word of freed memory has.
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub(super) fn is_of_freed(word: u64) -> bool {
+    word == u64::from_ne_bytes([blocks::FREED; 8])
+}
+
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 pub use absent::{Arena, in_use, outside, shortage};
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 #[allow(unused_imports, reason = "`test_runs` is for the feature `unmodified`")]
-pub(super) use absent::{Claim, Closed, assert_open, has_execution, test_runs, while_tasks_run};
+pub(super) use absent::{Claim, Closed, assert_open, has_execution, is_of_freed, test_runs, while_tasks_run};
 
 /// A reason for which memory of executions has other addresses each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +127,10 @@ mod absent {
     pub(in super::super) fn assert_open() {}
 
     pub(in super::super) fn has_execution() -> bool {
+        false
+    }
+
+    pub(in super::super) fn is_of_freed(_: u64) -> bool {
         false
     }
 

@@ -1,0 +1,192 @@
+//! Tests of published crates, explored by `test --unmodified`. Their dependencies are from the registry.
+
+use crate::Ran;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const PAGE: &str = "docs/CRATES.md";
+
+const HEADING: &str = "\
+| crate | test | verdict | executions | points | executions a second | coverage |
+|---|---|---|---:|---:|---:|---|
+";
+
+const BUGS: &str = "\
+| bug | version | found as | in execution | newer version | with it |
+|---|---|---|---:|---|---|
+";
+
+/// The known bugs: the module of the test, the package, and the place where the bug is described.
+const KNOWN: [(&str, &str, &str); 6] = [
+    ("crossbeam_channel", "crossbeam-channel", "RUSTSEC-2025-0024"),
+    ("flume", "flume", "zesterer/flume#120"),
+    ("oneshot", "oneshot", "faern/oneshot#87"),
+    ("spin", "spin", "RUSTSEC-2023-0031"),
+    ("tokio", "tokio", "RUSTSEC-2025-0023"),
+    ("tokio_oneshot", "tokio", "RUSTSEC-2021-0124"),
+];
+
+/// The exit code of the package `older`.
+const OLDER: i32 = 0;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Returns the version of each package that the tests depend on, from their manifest.
+fn versions(directory: &Path) -> BTreeMap<String, String> {
+    let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
+    let (_, dependencies) = manifest.split_once("[dev-dependencies]").unwrap();
+    let version = |line: &str| {
+        let (name, version) = line.split_once(" = ")?;
+        let (_, version) = version.split_once("\"=")?;
+        let (version, _) = version.split_once('"')?;
+        Some((name.to_owned(), version.to_owned()))
+    };
+    dependencies.lines().filter_map(version).collect()
+}
+
+/// Returns a report's coverage in a few words.
+fn coverage(report: &Value) -> String {
+    let coverage = &report["coverage"];
+    let reason = coverage["reason"].as_str().unwrap_or_default();
+    match (coverage["kind"].as_str(), coverage["preemptions"].as_u64()) {
+        (Some("exhaustive"), _) => "every schedule".into(),
+        _ if report["verdict"] != "pass" => reason.into(),
+        (Some("bounded"), Some(most)) => format!("at most {most} preemptions"),
+        (Some("bounded"), None) if reason.contains("fair") => "every fair schedule".into(),
+        (Some("sampled"), _) => "a sample".into(),
+        _ => panic!("{coverage:#}"),
+    }
+}
+
+/// Returns the row of a test.
+fn row(report: &Value, versions: &BTreeMap<String, String>) -> String {
+    let program = report["program"].as_str().unwrap();
+    let (_, test) = program.split_once("::").unwrap();
+    let module = test.split("::").nth(1).unwrap();
+    let package = match module {
+        "tokio_runtime" => "tokio".to_owned(),
+        "parking_lot" | "atomic_refcell" | "lock_api" | "once_cell" | "lazy_static" | "thread_local"
+        | "quick_cache" => module.to_owned(),
+        _ => module.replace('_', "-"),
+    };
+    let version = versions.get(&package).unwrap_or_else(|| panic!("{package}"));
+    let executions = report["executions"].as_u64().unwrap();
+    let seconds = report["elapsed_seconds"].as_f64().unwrap();
+    let verdict = match report["verdict"].as_str().unwrap() {
+        "fail" => format!("**{}**", report["findings"][0]["kind"].as_str().unwrap()),
+        verdict => verdict.to_owned(),
+    };
+    format!(
+        "| {package} {version} | `{test}` | {verdict} | {executions} | {} | {:.0} | {} |\n",
+        report["steps"].as_u64().unwrap() / executions,
+        executions as f64 / seconds,
+        coverage(report)
+    )
+}
+
+/// Returns the test and the verdict of a row.
+fn verdict(row: &str) -> Option<(&str, &str)> {
+    let mut cells = row.split(" | ");
+    Some((cells.nth(1)?, cells.next()?))
+}
+
+/// Explores the tests of a package, which has this exit code.
+fn explored(directory: &Path, code: i32) -> Vec<Value> {
+    let flags = ["--executions", "10000", "--time", "10", "--json"];
+    let mut command = crate::command(directory, &[&["test", "--unmodified"][..], &flags].concat());
+    command.env_remove("CARGO_NET_OFFLINE");
+    let all = Ran::of(&mut command).ends_with(code).json();
+    let reports = all["reports"].as_array().unwrap().clone();
+    for report in &reports {
+        let findings = report["findings"].as_array().unwrap();
+        let departed = findings.iter().any(|finding| finding["kind"] == "divergence");
+        assert!(!departed, "{report:#}");
+    }
+    reports
+}
+
+/// Returns the row of a known bug.
+fn bug(bug: (&str, &str, &str), older: &[(Value, String)], newer: &[Value], now: &str) -> String {
+    let (module, package, described) = bug;
+    let is_it = |report: &Value| {
+        let program = report["program"].as_str().unwrap();
+        program.split("::").rev().nth(1) == Some(module)
+    };
+    let (old, version) = older.iter().find(|(report, _)| is_it(report)).unwrap();
+    let is_known =
+        |report: &&Value| report["program"].as_str().unwrap().contains("known_bugs") && is_it(report);
+    let new = newer.iter().find(is_known).unwrap();
+    assert_eq!(new["verdict"], "pass", "{new:#}");
+    let (found, execution) = match old["findings"].get(0) {
+        Some(finding) => (
+            finding["kind"].as_str().unwrap(),
+            old["first_failure"].to_string(),
+        ),
+        None => ("not found", String::new()),
+    };
+    format!(
+        "| {package}: {described} | {version} | {found} | {execution} | {now} | {} |\n",
+        coverage(new)
+    )
+}
+
+#[test]
+#[ignore = "it takes minutes, and crates from the registry"]
+fn published_crates_are_explored() {
+    let directory = root().join("tests/crates");
+    let reports = explored(&directory, 1);
+    let now = versions(&directory);
+    let older: Vec<(Value, String)> = [("old", 1), ("older", OLDER)]
+        .into_iter()
+        .flat_map(|(name, code)| {
+            let directory = directory.join("bugs").join(name);
+            let versions = versions(&directory);
+            explored(&directory, code).into_iter().map(move |report| {
+                let module = report["program"]
+                    .as_str()
+                    .unwrap()
+                    .split("::")
+                    .nth(1)
+                    .unwrap()
+                    .to_owned();
+                let known = KNOWN.iter().find(|known| known.0 == module).unwrap();
+                (report, versions[known.1].clone())
+            })
+        })
+        .collect();
+    let bugs: Vec<String> = KNOWN
+        .into_iter()
+        .map(|known| bug(known, &older, &reports, &now[known.1]))
+        .collect();
+    let is_row = |report: &&Value| !report["program"].as_str().unwrap().contains("known_bugs");
+    let rows: Vec<String> = reports
+        .iter()
+        .filter(is_row)
+        .map(|report| row(report, &now))
+        .collect();
+    assert!(rows.len() > 80, "{}", rows.len());
+    let page = root().join(PAGE);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let part = |name: &str| fs::read_to_string(directory.join(name)).unwrap();
+        let text = [
+            part("page.md"),
+            HEADING.into(),
+            rows.concat(),
+            part("findings.md"),
+            part("bugs.md"),
+            BUGS.into(),
+            bugs.concat(),
+        ];
+        return fs::write(page, text.concat()).unwrap();
+    }
+    let page = fs::read_to_string(page).unwrap();
+    let known: Vec<_> = page.lines().filter_map(verdict).collect();
+    for row in rows.iter().chain(&bugs) {
+        let now = verdict(row).unwrap();
+        assert!(known.contains(&now), "{PAGE} does not say this:\n{row}");
+    }
+}

@@ -1,0 +1,246 @@
+//! Channels.
+
+use crate::both;
+use ::futures_lite::future::block_on;
+
+mod crossbeam_channel {
+    use super::*;
+    use ::crossbeam_channel::{Select, bounded, unbounded};
+
+    #[test]
+    fn rendezvous() {
+        let (sender, receiver) = bounded(0);
+        let (sent, received) = both(move || sender.send(1), || receiver.recv());
+        assert_eq!((sent, received), (Ok(()), Ok(1)));
+    }
+
+    #[test]
+    fn a_list() {
+        let (sender, receiver) = unbounded();
+        let ((), received) = both(move || sender.send(1).unwrap(), || receiver.iter().sum::<u32>());
+        assert_eq!(received, 1);
+    }
+
+    #[test]
+    fn one_of_two_is_selected() {
+        let (one, first) = bounded(1);
+        let (two, second) = bounded(1);
+        both(
+            || _ = (one.send(1), two.send(2)),
+            || {
+                let mut select = Select::new();
+                select.recv(&first);
+                select.recv(&second);
+                let operation = select.select();
+                match operation.index() {
+                    0 => assert_eq!(operation.recv(&first), Ok(1)),
+                    _ => assert_eq!(operation.recv(&second), Ok(2)),
+                }
+            },
+        );
+    }
+}
+
+mod flume {
+    use super::*;
+
+    #[test]
+    fn bounded() {
+        let (sender, receiver) = ::flume::bounded(1);
+        let ((), received) = both(move || sender.send(1).unwrap(), || receiver.iter().sum::<u32>());
+        assert_eq!(received, 1);
+    }
+}
+
+mod kanal {
+    use super::*;
+
+    #[test]
+    fn bounded() {
+        let (sender, receiver) = ::kanal::bounded(1);
+        let (sent, received) = both(move || sender.send(1).is_ok(), || receiver.recv().ok());
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}
+
+mod loole {
+    use super::*;
+
+    #[test]
+    fn unbounded() {
+        let (sender, receiver) = ::loole::unbounded();
+        let (sent, received) = both(move || sender.send(1).is_ok(), || receiver.recv().ok());
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}
+
+mod oneshot {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (sender, receiver) = ::oneshot::channel();
+        let (sent, received) = both(move || sender.send(1).is_ok(), || receiver.recv());
+        assert_eq!((sent, received), (true, Ok(1)));
+    }
+
+    #[test]
+    fn an_end_is_dropped() {
+        let (sender, receiver) = ::oneshot::channel::<Box<u32>>();
+        both(move || _ = sender.send(Box::new(1)).is_ok(), move || drop(receiver));
+    }
+}
+
+mod async_oneshot {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (mut sender, receiver) = ::async_oneshot::oneshot();
+        let (sent, received) = both(move || sender.send(1).is_ok(), || block_on(receiver).ok());
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}
+
+mod catty {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (sender, receiver) = ::catty::oneshot();
+        let (sent, received) = both(move || sender.send(1), || block_on(receiver).ok());
+        assert_eq!((sent, received), (Ok(()), Some(1)));
+    }
+}
+
+mod async_channel {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (sender, receiver) = ::async_channel::bounded(1);
+        let (sent, received) = both(move || sender.send_blocking(1).is_ok(), || block_on(receiver.recv()).ok());
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}
+
+mod async_broadcast {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (sender, mut receiver) = ::async_broadcast::broadcast(1);
+        let (sent, received) = both(
+            move || block_on(sender.broadcast_direct(1)).is_ok(),
+            || block_on(receiver.recv_direct()).ok(),
+        );
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}
+
+mod tachyonix {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (sender, mut receiver) = ::tachyonix::channel(1);
+        let (sent, received) = both(move || block_on(sender.send(1)).is_ok(), || block_on(receiver.recv()).ok());
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}
+
+mod thingbuf {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (sender, receiver) = ::thingbuf::mpsc::blocking::channel(1);
+        let (sent, received) = both(move || sender.send(1).is_ok(), || receiver.recv());
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}
+
+mod bus {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let mut bus = ::bus::Bus::new(1);
+        let mut receiver = bus.add_rx();
+        let ((), received) = both(move || bus.broadcast(1), || receiver.recv().ok());
+        assert_eq!(received, Some(1));
+    }
+}
+
+mod futures {
+    use super::*;
+    use ::futures::StreamExt;
+    use ::futures::channel::{mpsc, oneshot};
+
+    #[test]
+    fn a_single_message_arrives() {
+        let (sender, receiver) = oneshot::channel();
+        let (sent, received) = both(move || sender.send(1), || ::futures::executor::block_on(receiver).ok());
+        assert_eq!((sent, received), (Ok(()), Some(1)));
+    }
+
+    #[test]
+    fn messages_arrive() {
+        let (sender, mut receiver) = mpsc::unbounded();
+        let (sent, received) = both(
+            move || sender.unbounded_send(1).is_ok(),
+            || ::futures::executor::block_on(receiver.next()),
+        );
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}
+
+mod tokio {
+    use super::*;
+    use ::tokio::sync::{Mutex, Notify, Semaphore, mpsc, oneshot, watch};
+
+    #[test]
+    fn a_single_message_arrives() {
+        let (sender, receiver) = oneshot::channel();
+        let (sent, received) = both(move || sender.send(1), || block_on(receiver).ok());
+        assert_eq!((sent, received), (Ok(()), Some(1)));
+    }
+
+    #[test]
+    fn messages_arrive() {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let (sent, received) = both(move || sender.blocking_send(1).is_ok(), || receiver.blocking_recv());
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+
+    #[test]
+    fn a_change_is_seen() {
+        let (sender, mut receiver) = watch::channel(0);
+        both(
+            move || sender.send(1).unwrap(),
+            || assert!(block_on(receiver.wait_for(|value| *value == 1)).is_ok()),
+        );
+    }
+
+    #[test]
+    fn mutex() {
+        let lock = Mutex::new(0);
+        let add = || *lock.blocking_lock() += 1;
+        both(add, add);
+        assert_eq!(lock.into_inner(), 2);
+    }
+
+    #[test]
+    fn semaphore() {
+        let semaphore = Semaphore::new(1);
+        let take = || drop(block_on(semaphore.acquire()).unwrap());
+        both(take, take);
+        assert_eq!(semaphore.available_permits(), 1);
+    }
+
+    #[test]
+    fn notify() {
+        let notify = Notify::new();
+        both(|| notify.notify_one(), || block_on(notify.notified()));
+    }
+}

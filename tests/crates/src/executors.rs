@@ -1,0 +1,69 @@
+//! Executors and thread pools.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+mod tokio_runtime {
+    #[::tokio::test]
+    async fn tasks_of_one_thread() {
+        let task = ::tokio::spawn(async { 1 });
+        assert_eq!(task.await.unwrap(), 1);
+    }
+
+    #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn tasks_of_several_threads() {
+        let task = ::tokio::spawn(async { 1 });
+        assert_eq!(task.await.unwrap(), 1);
+    }
+}
+
+mod rayon_core {
+    #[test]
+    fn join() {
+        let pool = ::rayon_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        assert_eq!(pool.install(|| ::rayon_core::join(|| 1, || 2)), (1, 2));
+    }
+}
+
+mod threadpool {
+    use super::*;
+
+    #[test]
+    fn jobs_run() {
+        let pool = ::threadpool::ThreadPool::new(2);
+        let sum = Arc::new(AtomicUsize::new(0));
+        for n in 1..=2 {
+            let sum = sum.clone();
+            pool.execute(move || _ = sum.fetch_add(n, SeqCst));
+        }
+        pool.join();
+        assert_eq!(sum.load(SeqCst), 3);
+    }
+}
+
+mod async_executor {
+    use crate::both;
+    use ::async_executor::Executor;
+    use ::futures_lite::future::block_on;
+
+    #[test]
+    fn a_task_runs_in_another_thread() {
+        let executor = Executor::new();
+        let task = executor.spawn(async { 1 });
+        let (value, ()) = both(|| block_on(task), || block_on(executor.tick()));
+        assert_eq!(value, 1);
+    }
+}
+
+mod smol {
+    #[test]
+    fn a_task_runs() {
+        let task = ::smol::spawn(async { 1 });
+        assert_eq!(::smol::block_on(task), 1);
+    }
+
+    #[test]
+    fn a_blocking_task_runs() {
+        assert_eq!(::smol::block_on(::smol::unblock(|| 1)), 1);
+    }
+}

@@ -1,0 +1,13 @@
+//! Tests that fail with older versions of these crates: the packages in `bugs/` run them with those.
+
+mod crossbeam_channel;
+mod flume;
+mod oneshot;
+mod spin;
+mod tokio;
+mod tokio_oneshot;
+
+/// A channel whose receiver is a future.
+fn oneshot_channel() -> (::oneshot::Sender<Box<u32>>, ::oneshot::AsyncReceiver<Box<u32>>) {
+    ::oneshot::async_channel()
+}

@@ -1,0 +1,86 @@
+//! Events, wakers, and threads that park.
+
+use crate::both;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::task::Poll;
+
+mod event_listener {
+    use super::*;
+    use ::event_listener::{Event, Listener};
+
+    #[test]
+    fn an_event_is_not_lost() {
+        let (event, flag) = (Event::new(), AtomicBool::new(false));
+        both(
+            || {
+                flag.store(true, SeqCst);
+                event.notify(1);
+            },
+            || {
+                while !flag.load(SeqCst) {
+                    let listener = event.listen();
+                    if flag.load(SeqCst) {
+                        break;
+                    }
+                    listener.wait();
+                }
+            },
+        );
+    }
+}
+
+mod parking {
+    use super::*;
+
+    #[test]
+    fn a_parked_thread_wakes() {
+        let (parker, unparker) = ::parking::pair();
+        both(move || unparker.unpark(), || parker.park());
+    }
+}
+
+mod atomic_waker {
+    use super::*;
+    use ::atomic_waker::AtomicWaker;
+    use ::futures_lite::future::block_on;
+
+    #[test]
+    fn a_flag_is_awaited() {
+        let (waker, flag) = (AtomicWaker::new(), AtomicBool::new(false));
+        both(
+            || {
+                flag.store(true, SeqCst);
+                waker.wake();
+            },
+            || {
+                block_on(poll_fn(|context| {
+                    waker.register(context.waker());
+                    match flag.load(SeqCst) {
+                        true => Poll::Ready(()),
+                        false => Poll::Pending,
+                    }
+                }))
+            },
+        );
+    }
+}
+
+mod diatomic_waker {
+    use super::*;
+    use ::diatomic_waker::WakeSink;
+    use ::futures_lite::future::block_on;
+
+    #[test]
+    fn a_flag_is_awaited() {
+        let mut sink = WakeSink::new();
+        let (source, flag) = (sink.source(), AtomicBool::new(false));
+        both(
+            || {
+                flag.store(true, SeqCst);
+                source.notify();
+            },
+            || block_on(sink.wait_until(|| flag.load(SeqCst).then_some(()))),
+        );
+    }
+}

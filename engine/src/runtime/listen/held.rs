@@ -10,7 +10,6 @@
 //! Plain accesses to the atomic's bytes before that are published as accesses to it: those that made it are among them.
 
 use super::super::{Engine, Runtime};
-use super::log::Made;
 use super::memory::{DataAccess, GRANULE};
 use super::record::Memory;
 use crate::site::Site;
@@ -282,6 +281,7 @@ impl Runtime {
     #[cold]
     #[inline(never)]
     fn publish_held(&mut self, piece: usize) -> Location {
+        self.settle_log();
         let at = self.monitors.held_back.find(piece, self.objects.epoch());
         let slot = self.monitors.held_back.slots[at];
         let user = match slot.used_by {
@@ -318,13 +318,15 @@ impl Runtime {
 
     #[inline]
     fn publish(&mut self, location: Location, access: &Held) {
+        self.settle_log();
         let told = self.told(location, access);
-        self.tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+        self.tell_memory(MemoryDeed::Access(told));
     }
 
     /// Publishes an access to some bytes of an atomic.
     #[cold]
     fn publish_of_atomic(&mut self, var: u32, offset: usize, size: usize, access: &Held) {
+        self.settle_log();
         let record = self.monitors.listeners.record();
         let location = record.location(Memory::Var(var), access.task);
         let told = DataVarAccess {
@@ -333,7 +335,7 @@ impl Runtime {
             var: SyncVar(var),
             ..self.told(location, access)
         };
-        self.tell_memory(MemoryDeed::Access(told), Made::OTHERWISE);
+        self.tell_memory(MemoryDeed::Access(told));
     }
 
     #[inline]

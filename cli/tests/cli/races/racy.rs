@@ -178,7 +178,10 @@ mod also_racy {
             let data = data.clone();
             thread::spawn(move || *data.lock().unwrap() += 1)
         };
-        let leaked: *mut u64 = &mut *data.lock().unwrap();
+        let leaked = {
+            let mut guard = data.lock().unwrap();
+            &raw mut *guard
+        };
         unsafe { *leaked += 1 };
         task.join().unwrap();
     }

@@ -1,3 +1,4 @@
+//! Tests without data races, after those with some: `racy.rs`.
 
 #[cfg(test)]
 mod fine {
@@ -204,7 +205,7 @@ mod also_fine {
         });
         drop(task);
         drop(receiver.recv());
-        // A message that nobody takes is dropped with its channel.
+        // A message that no task takes is dropped with its channel.
         let (sender, receiver) = mpsc::channel();
         let task = thread::spawn(move || sender.send(Box::new(Noted::new())).is_ok());
         drop(receiver);

@@ -124,10 +124,6 @@ mod also_racy {
         assert!(both(Vec::with_capacity(9), |v| v.push(Own(1))).len() <= 2);
     }
     #[test]
-    fn vec_extended() {
-        assert!(both(Vec::with_capacity(9), |v| v.extend_from_slice(&[Own(1), Own(2)])).len() <= 4);
-    }
-    #[test]
     fn map_insert() {
         assert!(both(HashMap::new(), |m| drop(m.insert(Own(1), "one"))).len() <= 2);
     }
@@ -182,7 +178,10 @@ mod also_racy {
             let data = data.clone();
             thread::spawn(move || *data.lock().unwrap() += 1)
         };
-        let leaked: *mut u64 = &mut *data.lock().unwrap();
+        let leaked = {
+            let mut guard = data.lock().unwrap();
+            &raw mut *guard
+        };
         unsafe { *leaked += 1 };
         task.join().unwrap();
     }

@@ -51,7 +51,7 @@ static ENTRIES: [Entry; 1 << ENTRIES_LOG] = [const {
     }
 }; 1 << ENTRIES_LOG];
 
-/// What is known of all instructions.
+/// All instructions that were looked up.
 #[derive(Default)]
 struct Known {
     words: HashMap<usize, usize>,
@@ -66,7 +66,7 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 /// The directories of our sources, and the one in which the compiler was run.
 static DIRECTORIES: OnceLock<Directories> = OnceLock::new();
 
-/// What files are known by.
+/// The directories by which files are known.
 struct Directories {
     ours: Vec<PathBuf>,
     /// Some of ours, that count as std's: they pass on what they are asked for.

@@ -121,7 +121,7 @@ fn bug(bug: (&str, &str, &str), older: &[(Value, String)], newer: &[Value], now:
     let (module, package, described) = bug;
     let is_it = |report: &Value| {
         let program = report["program"].as_str().unwrap();
-        program.split("::").rev().nth(1) == Some(module)
+        program.rsplit("::").nth(1) == Some(module)
     };
     let (old, version) = older.iter().find(|(report, _)| is_it(report)).unwrap();
     let new = newer.iter().find(|report| is_it(report)).unwrap();

@@ -4,6 +4,8 @@ mod crossbeam_channel;
 mod flume;
 mod oneshot;
 mod spin;
+mod spin_rwlock;
+mod thread_local;
 mod tokio;
 mod tokio_oneshot;
 

@@ -1,4 +1,4 @@
-//! Shared pointers, and memory that is freed when nobody uses it.
+//! Shared pointers, and memory that is freed when no thread uses it any more.
 
 use crate::both;
 

@@ -54,6 +54,8 @@ fn coverage(report: &Value) -> String {
     match (coverage["kind"].as_str(), coverage["preemptions"].as_u64()) {
         (Some("exhaustive"), _) => "every schedule".into(),
         _ if report["verdict"] != "pass" => reason.into(),
+        (Some("bounded"), Some(0)) => "no preemption".into(),
+        (Some("bounded"), Some(1)) => "at most 1 preemption".into(),
         (Some("bounded"), Some(most)) => format!("at most {most} preemptions"),
         (Some("bounded"), None) if reason.contains("fair") => "every fair schedule".into(),
         (Some("sampled"), _) => "a sample".into(),

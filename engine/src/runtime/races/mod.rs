@@ -1,13 +1,13 @@
 //! Plain memory of code that was not written for the engine: accesses by address, for the monitors.
 //!
 //! Such code is compiled with LLVM's pass for its thread sanitizer, which puts a call in front of each access to memory
-//! that may be shared. The functions that it calls are ours ([`callbacks`]). They publish the accesses as the
+//! that may be shared. The functions that it calls are ours (`callbacks`). They publish the accesses as the
 //! look-alikes of cells do, and so races make schedule points. The place of an access is the address of its
 //! instruction, and is looked up when a text names it.
 //!
 //! - **Code of ours does not count.** A look-alike is generic, so its code is compiled into the crates that use it, and
 //!   the pass sees it, too. What it does to its own state is ordered by the engine and by nothing else. So the place of
-//!   each access says to whom it belongs ([`places`]): the first function, from the innermost outwards, that is
+//!   each access says to whom it belongs (`places`): the first function, from the innermost outwards, that is
 //!   not std's. While the engine itself runs, the gate of the arena is closed, and nothing is looked up.
 //! - **Memory** counts if it is of the arena, a static, or on the stack of a task. Other memory may be freed and used
 //!   again in an execution, and nothing orders the two uses.

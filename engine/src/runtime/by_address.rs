@@ -135,7 +135,7 @@ pub(super) struct ByAddressTable {
     shift: u32,
     /// The number of slots of this execution.
     used: usize,
-    /// The addresses of objects of this execution, and those whose memory was freed.
+    /// The addresses of objects of this execution, and of those whose memory was freed, in order.
     addresses: Vec<usize>,
     freed: Vec<usize>,
 }
@@ -170,14 +170,10 @@ impl ByAddressTable {
     /// Notes that memory is freed: the objects in it are no more. Passes the variable of each.
     #[cfg(feature = "unmodified")]
     pub(super) fn free(&mut self, memory: std::ops::Range<usize>, epoch: u64, mut each: impl FnMut(u32)) {
-        let mut at = 0;
-        while at < self.addresses.len() {
-            if !memory.contains(&self.addresses[at]) {
-                at += 1;
-                continue;
-            }
-            let address = self.addresses.swap_remove(at);
-            self.freed.push(address);
+        let first = self.addresses.partition_point(|&address| address < memory.start);
+        while let Some(&address) = self.addresses.get(first).filter(|at| memory.contains(at)) {
+            self.addresses.remove(first);
+            insert(&mut self.freed, address);
             let key = Key(address as u64);
             for key in [key, key.of_other_kind()] {
                 if let Some(var) = self.find(key, epoch) {
@@ -203,7 +199,7 @@ impl ByAddressTable {
 
     /// Returns `true` if an object at this address was used before its memory was freed.
     pub(super) fn is_freed(&self, address: usize) -> bool {
-        self.freed.contains(&address)
+        self.freed.binary_search(&address).is_ok()
     }
 
     /// Returns the index of the slot at which the search for this key begins (Fibonacci hashing: Knuth, volume 3,
@@ -270,7 +266,7 @@ impl ByAddressTable {
 
     /// Notes the address of an object that is used first.
     fn note(&mut self, key: Key) {
-        self.addresses.push((key.0 & !Key::POINTER) as usize);
+        insert(&mut self.addresses, (key.0 & !Key::POINTER) as usize);
     }
 
     #[cold]
@@ -282,6 +278,14 @@ impl ByAddressTable {
         for slot in smaller.slots.iter().filter(is_in_use) {
             self.add(slot.key, epoch, var_of(slot.id));
         }
+    }
+}
+
+/// Adds an address to those in order.
+fn insert(addresses: &mut Vec<usize>, address: usize) {
+    let at = addresses.partition_point(|&known| known < address);
+    if addresses.get(at) != Some(&address) {
+        addresses.insert(at, address);
     }
 }
 

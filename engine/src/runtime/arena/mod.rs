@@ -17,10 +17,13 @@
 //! earlier one: a static has kept it. Nothing is done with such memory. (A block of an earlier execution is not told from
 //! one of this execution at the same address. So real statics must be restored before each execution.)
 //!
-//! No lock is held and no list is kept. So a signal may end a task in the middle of an allocation: at worst, a block is
+//! No lock is held and no list of blocks is kept. So a signal may end a task in the middle of an allocation: at worst, a block is
 //! lost for the rest of the execution.
 //!
-//! Blind spots: memory of C's `malloc`; what std keeps for the process and allocates at its first use in a task, except
+//! The engine keeps the addresses of atomics, and is told of each block that is freed: an atomic in it must not be used
+//! any more. A lock in freed memory is known by the pattern that it has instead of an identity.
+//!
+//! Blind spots: locks in a freed block of 256 KiB or more, whose pages are zero; memory of C's `malloc`; what std keeps for the process and allocates at its first use in a task, except
 //! for what a worker has it allocate before, and what the overlay of std takes [`outside`]. With
 //! `INTERMEZZO_ARENA_CHECK` in the environment, memory of executions that have ended cannot be accessed any more, so
 //! that such a use crashes: for tests of our own.

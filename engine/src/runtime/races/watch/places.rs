@@ -4,8 +4,8 @@
 //! information has them all, so it is asked, once for each instruction. A function of std may have been called by either
 //! the test or by us. If it was not inlined, its caller decides, which the frame pointers lead to.
 
-use super::super::arena;
-use super::super::tasks::Tasks;
+use super::super::super::arena;
+use super::super::super::tasks::Tasks;
 use crate::site::{Place, Site};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -63,7 +63,7 @@ struct Known {
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 
-/// The directories of our sources, and the one in which the compiler was run.
+/// The directories of our sources, and the compiler's working directory.
 static DIRECTORIES: OnceLock<Directories> = OnceLock::new();
 
 /// The directories by which files are known.
@@ -74,8 +74,8 @@ struct Directories {
     root: Option<PathBuf>,
 }
 
-/// Sets the directories of the front end's sources, those of them that count as std's, and the directory that names of files
-/// are shown from.
+/// Sets the directories of the front end's sources, those of them that count as std's, and the compiler's working
+/// directory.
 pub(super) fn set(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
     _ = DIRECTORIES.set(Directories {

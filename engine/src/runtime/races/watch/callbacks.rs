@@ -4,10 +4,10 @@
 //! Each takes the address to which it returns, and its caller's frame pointer, and continues in a function of ours.
 //! Where no execution runs, or code of ours does, this returns at once.
 
-use super::super::arena;
-use super::super::listen::Does;
+use super::super::super::arena;
+use super::super::super::listen::Does;
 use super::places::{Frame, is_ours};
-use super::watch::seen;
+use super::seen;
 use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 
@@ -202,7 +202,7 @@ ranges! {
 /// Defines functions that have nothing to do.
 macro_rules! nothing {
     ($($name:ident($($type:ty)?);)*) => {$(
-        /// A call of which nothing is needed.
+        /// A call that needs no action.
         #[unsafe(no_mangle)]
         pub(super) extern "C" fn $name($(_: $type)?) {}
     )*};

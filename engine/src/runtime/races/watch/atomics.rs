@@ -7,7 +7,7 @@
 //! Each call does the real operation, also where nothing is recorded. Atomics of 128 bits are not in stable Rust. Their
 //! operations exclude each other by a lock.
 
-use super::super::{Access, Engine, VarKind, arena};
+use super::super::super::{Access, Engine, VarKind, arena};
 use super::callbacks::continue_in;
 use super::places::Frame;
 use crate::site::Site;
@@ -51,7 +51,7 @@ fn counted<T: Copy + Into<u64>, R>(
     if engine.environment().arc_counts {
         // The kind of operation must be known before: one that changes the count, or one that does not.
         let op = if writes { SyncVarOp::CountDown } else { access.op };
-        engine.turn_of_std_atomic(|| engine.enter(Access { op, ..access }));
+        engine.keep_from_unwinding(|| engine.enter(Access { op, ..access }));
     }
     let (result, before, after, order) = operation();
     let (before, after) = (before.into(), after.into());

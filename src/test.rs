@@ -47,7 +47,8 @@ pub struct Source {
 
 impl Source {
     /// Ends a test that ran as it should. libtest treats a test with `#[should_panic]` as failed unless it panics,
-    /// with that text in its message.
+    /// with that text in its message. The panic is said to be at the test.
+    #[track_caller]
     fn pass(&self, message: &str) {
         if let Some(expected) = self.should_panic {
             match message.contains(expected) {
@@ -134,6 +135,7 @@ mod explored {
     ///
     /// # Panics
     /// If the test does not pass, or a setting is invalid. A test with `#[should_panic]` panics if it passes.
+    #[track_caller]
     pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
         let settings = match is_laid_over_std() {
             true => [&of_unmodified(), settings].concat(),
@@ -270,6 +272,7 @@ mod explored {
     }
 
     /// Fails the test. One with `#[should_panic]` fails by ending without a panic.
+    #[track_caller]
     fn fail(source: Source, why: &str) {
         match source.should_panic {
             Some(_) => say(why),
@@ -299,6 +302,7 @@ mod plain {
     ///
     /// # Panics
     /// If the test does; or if `INTERMEZZO_REPLAY` has a schedule of it, or an unreadable text.
+    #[track_caller]
     pub fn run_test(program: &str, _: &[(&str, &str)], source: Source, test: fn()) {
         const OFF: &str = "the feature `explore` of intermezzo is off; switch it on in [dev-dependencies]";
         if let Ok(given) = std::env::var("INTERMEZZO_REPLAY") {

@@ -2,7 +2,7 @@
 
 use crate::report::{
     Awaited, EndlessCause, Finding, FindingDetail, FindingEvent, FoundBy, HangState, LoopStep, TaskLoop,
-    TaskPanic, WaitingTask,
+    TaskPanic, VarNames, WaitingTask,
 };
 use intermezzo_engine::described::NamedPlace;
 use intermezzo_engine::runtime::{
@@ -86,6 +86,7 @@ pub(crate) fn findings(
         found_by: None,
         places: Vec::new(),
         deeds: Vec::new(),
+        names: VarNames::default(),
     };
     let likely_source = |another_var| Some(likely_source(unlike, toucher.as_deref(), another_var));
     let all_panics = || panics.iter().map(task_panic).collect();
@@ -254,6 +255,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             found_by: None,
             places,
             deeds,
+            names: VarNames::default(),
         }
     };
     reports.into_iter().map(finding).collect()

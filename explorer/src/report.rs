@@ -8,6 +8,7 @@ mod finding_detail;
 mod found_by;
 mod limits;
 pub mod lines;
+pub mod names;
 pub(crate) mod recording;
 pub mod source;
 mod text;
@@ -37,6 +38,7 @@ pub use finding_detail::{
     Awaited, EndlessCause, FindingDetail, HangState, LoopStep, TaskLoop, TaskPanic, WaitingTask,
 };
 pub use found_by::FoundBy;
+pub use names::VarNames;
 
 /// The format of a report's JSON form.
 pub const REPORT_FORMAT: &str = "intermezzo-report/1";
@@ -97,6 +99,9 @@ pub struct Finding {
     pub places: Vec<NamedPlace>,
     /// The actions it is about besides events: the accesses of a data race.
     pub deeds: Vec<FindingDeed>,
+    /// The names that the source gives its variables, by their identities: `tail` for `atomic 0.1`. A variable is left
+    /// out if the source has none, or was not found.
+    pub names: VarNames,
 }
 
 impl Finding {
@@ -108,8 +113,14 @@ impl Finding {
     }
 
     /// Returns the message line by line. The first line says what happened; each other line is a part of it.
+    /// Variables have the names that the source gives them.
     pub fn lines(&self) -> Vec<String> {
-        self.detail.lines()
+        self.detail.named(&self.names).lines()
+    }
+
+    /// Returns the name that the source gives a variable, or else its identity.
+    pub fn name_of<'a>(&'a self, var: &'a str) -> &'a str {
+        self.names.get(var).map_or(var, String::as_str)
     }
 
     /// Replaces the message with text that has no structured detail.
@@ -183,6 +194,9 @@ impl Serialize for Finding {
         }
         if !self.deeds.is_empty() {
             map.serialize_entry("deeds", &self.deeds)?;
+        }
+        if !self.names.is_empty() {
+            map.serialize_entry("names", &self.names)?;
         }
         match &self.detail {
             FindingDetail::Panic { panics } => {
@@ -322,6 +336,14 @@ impl Report {
             (false, true) => Verdict::Inconclusive,
             (false, false) => Verdict::Fail,
         };
+    }
+
+    /// Gives the variables of all findings the names that the source has for them.
+    pub(crate) fn name_variables(&mut self) {
+        let mut files = names::SourceFiles::new(source::Search::here());
+        for finding in &mut self.findings {
+            finding.names = names::of(finding, &mut files);
+        }
     }
 
     /// Returns `true` if the test was expected to panic, and did so.

@@ -15,6 +15,7 @@ use crate::scenario::{Description, Place, Scenario, shortened};
 use crate::serial::search::Question;
 use crate::serial::{OneByOne, Within};
 use crate::settings::Progress;
+use intermezzo_explorer::report::VarNames;
 use intermezzo_explorer::{Finding, FindingEvent, Report, Schedule};
 use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};
@@ -115,6 +116,8 @@ pub struct Failure {
     pub schedule: Schedule,
     /// The exploration in which it was found last, with its executions recorded, if requested.
     pub report: Option<Report>,
+    /// The names that the source gives its variables, by their identities.
+    pub names: VarNames,
     events: Vec<FindingEvent>,
     /// The message, line by line.
     pub(crate) lines: Vec<String>,
@@ -138,6 +141,7 @@ impl Failure {
             steps_left_out: 0,
             schedule: finding.schedule.clone(),
             report: None,
+            names: finding.names.clone(),
             events: finding.events.clone(),
         }
     }
@@ -166,7 +170,7 @@ impl Failure {
             steps: self.steps.clone(),
             operations: self.operations.clone(),
         };
-        let mut text = columns::draw(&steps, width);
+        let mut text = columns::draw(&steps, &self.names, width);
         if self.steps_left_out > 0 {
             text += &format!("and {} more steps\n", self.steps_left_out);
         }
@@ -192,6 +196,8 @@ struct FailureJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<&'a str>,
     schedule: String,
+    #[serde(skip_serializing_if = "VarNames::is_empty")]
+    names: &'a VarNames,
 }
 
 impl Serialize for Failure {
@@ -209,6 +215,7 @@ impl Serialize for Failure {
             timeline: self.timeline.as_deref(),
             explanation: self.explanation.as_deref(),
             schedule: self.schedule.token(),
+            names: &self.names,
         }
         .serialize(serializer)
     }

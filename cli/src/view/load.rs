@@ -4,10 +4,12 @@ use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport
 use super::{check, partial};
 use crate::coverage::CoverageJson;
 use crate::problem::Problem;
-use intermezzo::recording::Recorded;
+use intermezzo::recording::{Recorded, Recording};
+use intermezzo::report::names::{in_row, in_text};
 use intermezzo::{Coverage, foreign};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The format that can be read.
@@ -177,6 +179,47 @@ fn shown(file: ReportFile) -> Result<ShownReport, String> {
     })
 }
 
+/// Gives the variables of a finding and of its executions the names that the source has for them.
+fn name_variables(executions: &mut [ShownExecution], finding: &mut FindingFile) {
+    let names = &finding.names;
+    finding.message = in_text(&finding.message, names);
+    finding.suggestion = finding.suggestion.as_deref().map(|text| in_text(text, names));
+    for waiting in &mut finding.waiting {
+        waiting.var = in_row(&waiting.var, names);
+    }
+    let uses = |recording: &Recording| -> BTreeSet<(usize, String)> {
+        let events = recording.events.iter();
+        events
+            .filter_map(|event| Some((event.var?, recording.sites[event.site?].clone())))
+            .collect()
+    };
+    let mut failing: BTreeSet<(String, String)> = BTreeSet::new();
+    for execution in executions {
+        let used = uses(&execution.recording);
+        let vars = &mut execution.recording.vars;
+        if !execution.passes {
+            failing.extend(used.iter().map(|(var, site)| (vars[*var].name.clone(), site.clone())));
+        }
+        // A variable of another execution is the same one only if it is used at the same place.
+        let known: BTreeSet<usize> = used
+            .into_iter()
+            .filter(|(var, site)| failing.contains(&(vars[*var].name.clone(), site.clone())))
+            .map(|(var, _)| var)
+            .collect();
+        for var in known {
+            vars[var].name = in_row(&vars[var].name, names);
+        }
+        if !execution.passes {
+            for data in &mut execution.recording.data {
+                data.location = in_row(&data.location, names);
+            }
+        }
+        for deed in &mut execution.deeds {
+            deed.what = in_row(&deed.what, names);
+        }
+    }
+}
+
 fn finding_with(mut finding: FindingFile, recorded: Option<Recorded>) -> Result<ShownFinding, String> {
     let (mut executions, mut notes) = (Vec::new(), Vec::new());
     if let Some(recorded) = recorded {
@@ -196,9 +239,10 @@ fn finding_with(mut finding: FindingFile, recorded: Option<Recorded>) -> Result<
         executions.push(partial::execution(&finding)?);
     }
     finding.lines = match &finding.detail {
-        Some(detail) => detail.lines(),
-        None => vec![finding.message.clone()],
+        Some(detail) => detail.named(&finding.names).lines(),
+        None => vec![in_text(&finding.message, &finding.names)],
     };
+    name_variables(&mut executions, &mut finding);
     Ok(ShownFinding {
         said: finding,
         executions,

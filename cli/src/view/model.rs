@@ -1,6 +1,7 @@
 //! The data of pages and exports: reports as they were read, and their executions.
 
 use intermezzo::recording::Recording;
+use intermezzo::report::VarNames;
 use intermezzo::{FindingDeed, FindingDetail, FindingEvent, WaitingTask};
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,9 @@ pub(crate) struct FindingFile {
     pub(crate) waiting: Vec<WaitingTask>,
     #[serde(default, skip_serializing)]
     pub(crate) detail: Option<FindingDetail>,
+    /// The names that the source gives variables, by their identities.
+    #[serde(default, skip_serializing_if = "VarNames::is_empty")]
+    pub(crate) names: VarNames,
     /// The message line by line, made from `detail`.
     #[serde(skip_deserializing)]
     pub(crate) lines: Vec<String>,

@@ -3,6 +3,7 @@
 //! The words are made from the data here, and never parsed again: reports and pages lay them out by
 //! [`FindingDetail::lines`], and the minimiser compares findings by [`FindingDetail::without_names`].
 
+use super::names::{VarNames, in_text, quoted};
 use intermezzo_sdk::SyncVarOp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -218,6 +219,35 @@ impl FindingDetail {
             .flat_map(|part| part.lines())
             .map(str::to_owned)
             .collect()
+    }
+
+    /// Returns the detail with variables called by these names. A panic's message is the user's, and stays.
+    pub fn named(&self, names: &VarNames) -> FindingDetail {
+        let mut detail = self.clone();
+        let name = |var: &mut String| {
+            if let Some(name) = names.get(var) {
+                *var = quoted(name);
+            }
+        };
+        match &mut detail {
+            FindingDetail::Blocked { waiting, .. } => {
+                for task in waiting {
+                    name(&mut task.var);
+                    task.awaited.iter_mut().for_each(|awaited| name(&mut awaited.var));
+                }
+            }
+            FindingDetail::Endless { loops, .. } => {
+                let steps = loops.iter_mut().flat_map(|each| &mut each.steps);
+                steps.for_each(|step| name(&mut step.var));
+            }
+            FindingDetail::EventDiffers { before, now, .. } => {
+                *before = in_text(before, names);
+                *now = now.as_ref().map(|now| in_text(now, names));
+            }
+            FindingDetail::Message { text } => *text = in_text(text, names),
+            _ => {}
+        }
+        detail
     }
 
     fn parts(&self) -> Vec<String> {

@@ -2,6 +2,8 @@
 
 pub use intermezzo_engine::source::{Search, parts, read};
 
+use super::lines::width;
+use super::names::SourceFiles;
 use super::text::TextStyle;
 use std::collections::BTreeMap;
 
@@ -10,15 +12,27 @@ use std::collections::BTreeMap;
 pub(super) struct Sources {
     search: Search,
     files: BTreeMap<String, Option<String>>,
+    tokens: SourceFiles,
 }
 
 impl Sources {
     /// Makes the reader of source files, which looks for them as the style says.
     pub(super) fn of(style: &TextStyle) -> Sources {
+        let search = style.sources.clone().unwrap_or_else(Search::here);
         Sources {
-            search: style.sources.clone().unwrap_or_else(Search::here),
+            tokens: SourceFiles::new(search.clone()),
+            search,
             files: BTreeMap::new(),
         }
+    }
+
+    /// Returns the piece of source at a place that fits into that room: the whole line, or else the call there.
+    pub(super) fn piece(&mut self, site: &str, room: usize) -> Option<String> {
+        let fits = |text: &String| width(text) <= room;
+        let line = self.line(site)?.0.trim().replace('\t', " ");
+        Some(line)
+            .filter(fits)
+            .or_else(|| self.tokens.call(site).filter(fits))
     }
 
     /// Returns the line of `file:line:column`, and its column from 0 in characters. Returns `None` if there is no such

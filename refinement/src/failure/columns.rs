@@ -5,6 +5,7 @@
 
 use super::steps::{CALL, RETURN, Steps, ToldStep, place_of};
 use crate::scenario::shortened;
+use intermezzo_explorer::report::VarNames;
 use std::fmt::Write;
 
 /// Between two columns.
@@ -22,7 +23,7 @@ struct Row {
 }
 
 /// Draws the relevant steps within `width` characters; nothing if there are none.
-pub(super) fn draw(steps: &Steps, width: usize) -> String {
+pub(super) fn draw(steps: &Steps, names: &VarNames, width: usize) -> String {
     let shown: Vec<&ToldStep> = steps.of_tasks().filter(|step| step.matters).collect();
     let mut columns: Vec<usize> = Vec::new();
     let mut rows: Vec<Row> = Vec::new();
@@ -39,7 +40,7 @@ pub(super) fn draw(steps: &Steps, width: usize) -> String {
         state = now.or(state);
         rows.push(Row {
             column,
-            what: what(steps, step),
+            what: what(steps, names, step),
             place: match (place(step), file) {
                 (None, _) => String::new(),
                 (Some((_, line)), Some(_)) => format!(":{line}"),
@@ -114,7 +115,7 @@ fn outside(steps: &Steps, which: impl Fn(Outside) -> bool) -> String {
     text
 }
 
-fn what(steps: &Steps, step: &ToldStep) -> String {
+fn what(steps: &Steps, names: &VarNames, step: &ToldStep) -> String {
     let operation = place_of(step).and_then(|place| steps.operations.get(place.index()));
     match (step.event.op.as_str(), operation) {
         (CALL, Some(operation)) => shortened(&operation.call),
@@ -129,7 +130,8 @@ fn what(steps: &Steps, step: &ToldStep) -> String {
                 (Some(value), None) | (None, Some(value)) => format!(": {value}"),
                 (None, None) => String::new(),
             };
-            let what = format!("{} {}", event.op, event.var);
+            let var = names.get(&event.var).unwrap_or(&event.var);
+            let what = format!("{} {var}", event.op);
             format!("  {}{value}", what.trim_end())
         }
     }

@@ -232,6 +232,7 @@ impl SavedFinding {
                 replays: None,
                 places: self.places,
                 deeds: self.deeds,
+                names: Default::default(),
                 detail: self.detail,
             },
         })

@@ -1,27 +1,17 @@
 //! The execution of a finding: the events that matter, the preemptions, and the source lines next to them.
 
 use super::style::{Part, TextStyle};
-use super::{count, describe};
+use super::{describe, relevance};
 use crate::report::lines::{cut, path, width, wrap};
+use crate::report::names::in_row;
 use crate::report::source::Sources;
 use crate::report::{Finding, FindingEvent};
 use crate::settings::Verbosity;
 use intermezzo_sdk::{FindingKind, SyncVarOp};
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The largest number of events of an execution that is shown as a whole.
-const WHOLE: usize = 24;
-
-/// In longer executions, the number of steps shown of each task after a context switch and before the next one.
-const FIRST: usize = 2;
-const LAST: usize = 3;
-
-/// The largest number of events shown of a long execution: those at the end.
-const SHOWN: usize = 48;
-
-/// The smallest width in which a piece of source is shown.
-const SOURCE_MIN: usize = 16;
+/// The largest number of variables whose identities the heading gives.
+const EXPLAINED: usize = 3;
 
 /// Returns the execution, ended by a line break. Empty if there is none.
 pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) -> String {
@@ -31,14 +21,20 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
     }
     let shown = match style.detail {
         Verbosity::Verbose => (0..events.len()).collect(),
-        _ => that_matter(events),
+        _ => relevance::shown(finding),
     };
     let mut text = String::new();
     let mut title = "what happened, in this order".to_owned();
     if shown.len() < events.len() {
         write!(title, " ({} of {} events)", shown.len(), events.len()).expect("a string takes everything");
     }
-    if let Some((var, task, ordinal)) = shown.iter().find_map(|&at| named_by_use(events, &events[at])) {
+    let named = explained(finding, &shown);
+    if !named.is_empty() {
+        write!(title, "; {named}").expect("a string takes everything");
+    }
+    let nameless = |at: &usize| !finding.names.contains_key(&events[*at].var);
+    let nameless = shown.iter().filter(|at| nameless(at));
+    if let Some((var, task, ordinal)) = nameless.clone().find_map(|&at| named_by_use(events, &events[at])) {
         write!(
             title,
             "; {var} is variable {ordinal} of those that {task} used first"
@@ -60,7 +56,7 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
     let mut before: Option<&Row<'_>> = None;
     for (at, row) in &rows {
         if *at > next {
-            let gap = format!("  ... {}", count((at - next) as u64, "event"));
+            let gap = relevance::gap(finding, next..*at, style.columns());
             line(&mut text, &cut(&gap, style.columns()));
         }
         next = at + 1;
@@ -78,7 +74,29 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
         columns.write(&mut text, row, same, sources);
         before = Some(row);
     }
+    if next < events.len() {
+        let gap = relevance::gap(finding, next..events.len(), style.columns());
+        line(&mut text, &cut(&gap, style.columns()));
+    }
     text
+}
+
+/// Returns the identities of the first variables that are shown by name: `tail is atomic 0.1`.
+fn explained(finding: &Finding, shown: &[usize]) -> String {
+    let mut explained: Vec<String> = Vec::new();
+    for var in shown.iter().map(|&at| &finding.events[at].var) {
+        let Some(name) = finding.names.get(var) else { continue };
+        let said = format!("{name} is {var}");
+        if explained.contains(&said) {
+            continue;
+        }
+        if explained.len() == EXPLAINED {
+            explained.push("and so on".to_owned());
+            break;
+        }
+        explained.push(said);
+    }
+    explained.join(", ")
 }
 
 /// Returns only the rows that this finding is about, for an execution that was shown already. Empty if they are nothing
@@ -127,14 +145,14 @@ fn rows_of(finding: &Finding, at: usize) -> Vec<Row<'_>> {
     let (itself, after): (Vec<_>, Vec<_>) = deeds.partition(|deed| deed.site == event.site);
     let event = Row {
         task: &event.task,
-        what: describe(event),
+        what: describe(finding, event),
         site: &event.site,
         preempts: event.preempts,
         marked: !itself.is_empty(),
     };
     let after = after.into_iter().map(|deed| Row {
         task: &deed.task,
-        what: deed.what.clone(),
+        what: in_row(&deed.what, &finding.names),
         site: &deed.site,
         preempts: false,
         marked: true,
@@ -165,37 +183,6 @@ fn named_by_use<'a>(
 
 fn line(text: &mut String, line: &str) {
     writeln!(text, "{}", line.trim_end()).expect("a string takes everything");
-}
-
-/// Returns the events to show of an execution: those around context switches, and those that the finding is about.
-fn that_matter(events: &[FindingEvent]) -> Vec<usize> {
-    if events.len() <= WHOLE {
-        return (0..events.len()).collect();
-    }
-    let mut matter = BTreeSet::new();
-    let mut begin = 0;
-    for part in events.chunk_by(|one, next| one.task == next.task) {
-        let end = begin + part.len();
-        // A gap takes a line as well.
-        if part.len() <= FIRST + LAST + 1 {
-            matter.extend(begin..end);
-        } else {
-            matter.extend((begin..begin + FIRST).chain(end - LAST..end));
-        }
-        begin = end;
-    }
-    let concerned: Vec<usize> = (0..events.len()).filter(|&at| events[at].concerned).collect();
-    matter.extend(concerned.iter().copied());
-    let too_many = matter.len().saturating_sub(SHOWN);
-    let mut left: Vec<usize> = matter.into_iter().collect();
-    // Events that the finding is about are kept, however far back they are.
-    left = left
-        .iter()
-        .enumerate()
-        .filter(|(rank, at)| *rank >= too_many || concerned.contains(at))
-        .map(|(_, &at)| at)
-        .collect();
-    left
 }
 
 /// Rows in columns: the task, the operation, the place, and the source line if there is room for it.
@@ -250,10 +237,6 @@ impl Columns<'_> {
         if row.site.is_empty() {
             return line(text, &begin);
         }
-        let source = |sources: &mut Sources, room: usize| match sources.line(row.site) {
-            Some((source, _)) if room >= SOURCE_MIN => cut(&source.trim().replace('\t', " "), room),
-            _ => String::new(),
-        };
         if below {
             line(text, &begin);
             let indent = " ".repeat((2 * GAP + task).min(columns / 4));
@@ -267,7 +250,8 @@ impl Columns<'_> {
         let site = path(row.site, place);
         let pad = " ".repeat(place - width(&site));
         let used = 3 * GAP + task + what + place + GAP;
-        let source = source(sources, columns.saturating_sub(used));
+        // An expression is shown as a whole or not at all.
+        let source = sources.piece(row.site, columns.saturating_sub(used)).unwrap_or_default();
         line(text, &format!("{begin}  {site}{pad}  {source}"));
     }
 }
@@ -332,7 +316,7 @@ mod tests {
         let [event, after] = marked[..] else {
             panic!("{text}")
         };
-        assert!(lines[event].contains("store atomic 0.1 = 1"), "{text}");
+        assert!(lines[event].contains("store n = 1"), "{text}");
         assert!(
             after == event + 1 && lines[after].contains("read cell 0.2"),
             "{text}"

@@ -5,6 +5,7 @@ use super::style::{Part, ReplayedBy, TextStyle};
 use super::writer::{INDENT, Text};
 use super::{count, describe, execution, help};
 use crate::report::lines::width;
+use crate::report::names::in_text;
 use crate::report::source::Sources;
 use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint};
 use crate::settings::Verbosity;
@@ -26,8 +27,8 @@ pub(super) struct FindingContext<'a> {
 pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextStyle) -> String {
     let mut text = Text::new(style);
     if style.detail == Verbosity::Quiet {
-        let first = finding.message.lines().next().unwrap_or_default();
-        text.headline(finding, context.expected, first);
+        let lines = in_text(&finding.message, &finding.names);
+        text.headline(finding, context.expected, lines.lines().next().unwrap_or_default());
         return text.text;
     }
     let mut places = Places::default();
@@ -42,7 +43,7 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
         add_concerned(finding, &mut places);
     }
     let advice = finding.suggestion.as_deref().or_else(|| help::of(finding));
-    let advice = advice.map(|advice| places.numbered(advice));
+    let advice = advice.map(|advice| places.numbered(&in_text(advice, &finding.names)));
     text.section(&places.show(style, &mut sources));
     if let Some(advice) = advice {
         text.marked("help", &advice);
@@ -97,10 +98,10 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
 fn add_concerned(finding: &Finding, places: &mut Places) {
     let concerned = finding.events.iter().filter(|event| event.concerned);
     for event in concerned.filter(|event| !event.site.is_empty()) {
-        places.add(&event.site, &format!("{}: {}", event.task, describe(event)));
+        places.add(&event.site, &format!("{}: {}", event.task, describe(finding, event)));
     }
     for place in &finding.places {
-        places.add(&place.site, &place.what);
+        places.add(&place.site, finding.name_of(&place.what));
     }
 }
 

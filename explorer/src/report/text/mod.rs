@@ -4,6 +4,7 @@ mod execution;
 mod finding;
 mod help;
 mod places;
+mod relevance;
 mod style;
 mod writer;
 
@@ -151,12 +152,12 @@ fn say(remark: &str, style: &TextStyle, text: &mut String) {
     }
 }
 
-/// Returns an event without its task and place: `store atomic 0.1 = 1 (SeqCst)`.
-fn describe(event: &FindingEvent) -> String {
+/// Returns an event without its task and place: `store tail = 1 (SeqCst)`.
+fn describe(finding: &Finding, event: &FindingEvent) -> String {
     let mut text = event.op.clone();
     if !event.var.is_empty() {
         text.push(' ');
-        text.push_str(&event.var);
+        text.push_str(finding.name_of(&event.var));
     }
     match (event.read, event.written) {
         (Some(read), Some(written)) => text.push_str(&format!(" {read} -> {written}")),

@@ -1,0 +1,276 @@
+//! The events of a long execution that its failure is about, and words for those between them.
+//!
+//! Accesses to the variables of the failure stay, and so do both sides of each preemption. These variables are those
+//! that the finding names, those whose values a failing task read last, and those that other tasks changed, or saw
+//! changed, while a preempted task was in the middle of using them.
+
+use crate::report::lines::width;
+use crate::report::names::{identities, without_number};
+use crate::report::{Finding, FindingDetail, FindingEvent, count};
+use intermezzo_sdk::SyncVarOp;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// The largest number of events of an execution that is shown as a whole.
+const WHOLE: usize = 24;
+
+/// The lines that a shortened execution takes. Events that the finding itself marks are shown in any case.
+const LINES: usize = 34;
+
+/// The number of events of a task before and after a preemption in which it is said to use a variable.
+const NEAR: usize = 16;
+
+/// The number of variables that a failing task read last.
+const READ_LAST: usize = 3;
+
+/// The longest round of a loop that is recognised, in events.
+const ROUND_MAX: usize = 8;
+
+/// The largest number of variables that the line for a gap names.
+const NAMED: usize = 4;
+
+/// Returns the events to show.
+pub(super) fn shown(finding: &Finding) -> Vec<usize> {
+    let events = &finding.events;
+    if events.len() <= WHOLE {
+        return (0..events.len()).collect();
+    }
+    let about = Subject::of(finding);
+    let mut wanted: Vec<(Rank, usize)> = Vec::new();
+    let is_deed: BTreeSet<&str> = finding.deeds.iter().map(|deed| &*deed.after).collect();
+    for (at, event) in events.iter().enumerate() {
+        if event.concerned || is_deed.contains(&*event.id) {
+            wanted.push((Rank::Marked, at));
+        }
+        if at > 0 && event.preempts {
+            let resumed = next_of(events, &events[at - 1].task, at);
+            wanted.extend([at - 1, at].into_iter().chain(resumed).map(|at| (Rank::Preemption, at)));
+        }
+    }
+    wanted.extend(about.reads.iter().map(|&at| (Rank::Telling, at)));
+    for run in runs(events) {
+        wanted.extend([run.start, run.end - 1].map(|at| (Rank::Switch, at)));
+        let mut of_var: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for at in run.filter(|&at| about.vars.contains(&*events[at].var)) {
+            of_var.entry(&events[at].var).or_default().push(at);
+        }
+        for accesses in of_var.values() {
+            let write = accesses.iter().rfind(|&&at| changes(&events[at]));
+            let ends = accesses.first().into_iter().chain(accesses.last()).chain(write);
+            wanted.extend(ends.map(|&at| (Rank::Telling, at)));
+            let inner = accesses.windows(3).filter(|three| {
+                let [before, at, after] = three else { return false };
+                // The middle of a loop says the same as its ends.
+                !(is_same(&events[*before], &events[*at]) && is_same(&events[*at], &events[*after]))
+            });
+            wanted.extend(inner.map(|three| (Rank::Access, three[1])));
+        }
+    }
+    wanted.sort_by_key(|&(rank, at)| (rank, Reverse(at)));
+    let mut shown: BTreeSet<usize> = BTreeSet::new();
+    for (rank, at) in wanted {
+        if shown.insert(at) && rank != Rank::Marked && lines(events, &shown) > LINES {
+            shown.remove(&at);
+            if rank == Rank::Switch {
+                break;
+            }
+        }
+    }
+    // A gap of one event takes as much room as the event.
+    let lonely = |at: &usize| {
+        let before = at.checked_sub(1).is_none_or(|before| shown.contains(&before));
+        let after = at + 1 == events.len() || shown.contains(&(at + 1));
+        shown.contains(at) || before && after
+    };
+    (0..events.len()).filter(lonely).collect()
+}
+
+/// The importance of an event, from the greatest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// The finding marks it.
+    Marked,
+    Preemption,
+    /// The first access to a variable of the failure between two changes of task, the last one, or the last change.
+    Telling,
+    /// Another access to one.
+    Access,
+    /// The first or the last event between two changes of task.
+    Switch,
+}
+
+/// The variables of a failure, and the events in which a failing task read some of them, with the changes that it saw
+/// or missed.
+#[derive(Default)]
+struct Subject<'f> {
+    vars: BTreeSet<&'f str>,
+    reads: Vec<usize>,
+}
+
+impl<'f> Subject<'f> {
+    fn of(finding: &'f Finding) -> Subject<'f> {
+        let events = &finding.events;
+        let mut about = Subject::default();
+        about.vars.extend(events.iter().filter(|event| event.concerned).map(|event| &*event.var));
+        for deed in &finding.deeds {
+            about.vars.extend(identities(&deed.what).map(|(at, _)| &deed.what[at]));
+        }
+        match &finding.detail {
+            FindingDetail::Panic { panics } => panics.iter().for_each(|panic| about.read_by(events, &panic.task)),
+            FindingDetail::Blocked { waiting, .. } => {
+                for task in waiting {
+                    about.vars.insert(&task.var);
+                    about.vars.extend(task.awaited.iter().map(|awaited| &*awaited.var));
+                }
+            }
+            FindingDetail::Endless { loops, .. } => {
+                about.vars.extend(loops.iter().flat_map(|each| &each.steps).map(|step| &*step.var));
+            }
+            _ => {}
+        }
+        for at in (1..events.len()).filter(|&at| events[at].preempts) {
+            about.conflicts_at(events, at);
+        }
+        about.vars.remove("");
+        about
+    }
+
+    /// Adds what the task read last, and the last changes of that before.
+    fn read_by(&mut self, events: &'f [FindingEvent], task: &str) {
+        let mut read: Vec<&str> = Vec::new();
+        for at in (0..events.len()).rev().filter(|&at| events[at].task == task) {
+            let event = &events[at];
+            if event.read.is_some() && !is_any(event, &[SyncVarOp::CountDown, SyncVarOp::Choice]) {
+                if !read.contains(&&*event.var) {
+                    read.push(&event.var);
+                    self.reads.push(at);
+                    let mut changed: BTreeSet<&str> = BTreeSet::new();
+                    let before = (0..at).rev().filter(|&at| events[at].var == event.var && changes(&events[at]));
+                    self.reads.extend(before.filter(|&at| changed.insert(&events[at].task)));
+                }
+                if read.len() == READ_LAST {
+                    break;
+                }
+            } else if is_any(event, &[SyncVarOp::TaskJoin, SyncVarOp::LockAcquire, SyncVarOp::ChannelReceive])
+                && !read.is_empty()
+            {
+                break;
+            }
+        }
+        self.vars.extend(read);
+    }
+
+    /// Adds the variables that a preempted task used, and that others changed or saw changed before it continued.
+    fn conflicts_at(&mut self, events: &'f [FindingEvent], at: usize) {
+        let preempted = &events[at - 1].task;
+        let of_task = |event: &&FindingEvent| event.task == *preempted && !event.var.is_empty();
+        let resumed = next_of(events, preempted, at).unwrap_or(events.len());
+        let before = events[..at].iter().rev().take_while(|event| event.task == *preempted).take(NEAR);
+        let after = events[resumed..].iter().take_while(|event| event.task == *preempted).take(NEAR);
+        let mut own: BTreeMap<&str, bool> = BTreeMap::new();
+        for event in before.chain(after).filter(of_task) {
+            *own.entry(&event.var).or_default() |= changes(event);
+        }
+        for event in &events[at..resumed] {
+            if own.get(&*event.var).is_some_and(|&changed| changed || changes(event)) {
+                self.vars.insert(&event.var);
+            }
+        }
+    }
+}
+
+fn is_any(event: &FindingEvent, ops: &[SyncVarOp]) -> bool {
+    ops.iter().any(|op| op.name() == event.op)
+}
+
+/// `true` if the event may change what others see of its variable.
+fn changes(event: &FindingEvent) -> bool {
+    event.written.is_some() || event.read.is_none()
+}
+
+/// `true` if the events differ in nothing but values.
+fn is_same(one: &FindingEvent, other: &FindingEvent) -> bool {
+    (&one.task, &one.op, &one.var, &one.site) == (&other.task, &other.op, &other.var, &other.site)
+}
+
+/// Returns the first event of a task from this one on.
+fn next_of(events: &[FindingEvent], task: &str, from: usize) -> Option<usize> {
+    (from..events.len()).find(|&at| events[at].task == task)
+}
+
+/// Returns the events between changes of task.
+fn runs(events: &[FindingEvent]) -> impl Iterator<Item = Range<usize>> {
+    let mut begin = 0;
+    events.chunk_by(|one, next| one.task == next.task).map(move |run| {
+        begin += run.len();
+        begin - run.len()..begin
+    })
+}
+
+/// Returns the number of lines that these events take, with those between them.
+fn lines(events: &[FindingEvent], shown: &BTreeSet<usize>) -> usize {
+    let mut next = 0;
+    let mut lines = 0;
+    for &at in shown {
+        lines += 1 + usize::from(at > next) + usize::from(events[at].preempts);
+        next = at + 1;
+    }
+    lines + usize::from(next < events.len())
+}
+
+/// Describes events that are left out: `... 36 events of main on tail, head`.
+pub(super) fn gap(finding: &Finding, left_out: Range<usize>, columns: usize) -> String {
+    let events = &finding.events;
+    let mut tasks: Vec<&str> = Vec::new();
+    let mut vars: Vec<(&str, usize)> = Vec::new();
+    for event in &events[left_out.clone()] {
+        if !tasks.contains(&&*event.task) {
+            tasks.push(&event.task);
+        }
+        // A task's own variable says nothing.
+        let name = without_number(finding.name_of(&event.var));
+        if event.var.is_empty() || identities(&event.var).next().is_none() {
+            continue;
+        }
+        match vars.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, times)) => *times += 1,
+            None => vars.push((name, 1)),
+        }
+    }
+    // The most frequent first, and else in order of appearance.
+    vars.sort_by_key(|&(_, times)| Reverse(times));
+    let mut text = String::from("  ... ");
+    if let Some(rounds) = rounds(events, left_out.clone()) {
+        text.push_str(&format!("{}: ", count(rounds as u64, "more round")));
+    }
+    text.push_str(&count(left_out.len() as u64, "event"));
+    match tasks[..] {
+        [one] => text.push_str(&format!(" of {one}")),
+        [one, other] => text.push_str(&format!(" of {one} and {other}")),
+        _ => text.push_str(&format!(" of {} tasks", tasks.len())),
+    }
+    for (number, (var, _)) in vars.iter().enumerate() {
+        let piece = format!("{}{var}", if number == 0 { " on " } else { ", " });
+        let more = format!(" and {} more", vars.len() - number);
+        if number == NAMED || width(&text) + width(&piece) + width(&more) > columns {
+            if number > 0 {
+                text.push_str(&more);
+            }
+            break;
+        }
+        text.push_str(&piece);
+    }
+    text
+}
+
+/// Returns the number of rounds of a loop that these events are, if they only repeat the events before them.
+fn rounds(events: &[FindingEvent], left_out: Range<usize>) -> Option<usize> {
+    let repeats = |round: usize| {
+        left_out.len() % round == 0
+            && left_out.len() / round > 1
+            && left_out.start >= round
+            && left_out.clone().all(|at| is_same(&events[at], &events[at - round]))
+    };
+    (1..=ROUND_MAX).find(|&round| repeats(round)).map(|round| left_out.len() / round)
+}

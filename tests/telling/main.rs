@@ -2,6 +2,7 @@
 //! is wider than allowed, and nothing is lost if there is less room.
 
 mod hangs;
+mod names;
 mod objects;
 mod programs;
 mod widths;

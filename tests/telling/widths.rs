@@ -71,3 +71,37 @@ fn in_a_narrow_terminal() {
     }
     assert!(narrow.len() > FindingKind::ALL.len());
 }
+
+/// The same failures in terminals as they are, and in a wide one.
+#[test]
+fn in_terminals_of_usual_widths() {
+    for columns in [80, 100, 160] {
+        let texts = texts(columns);
+        for name in ["assertion", "long_execution", "livelock", "data_race", "deadlock_of_channels"] {
+            let (_, text, _) = texts.iter().find(|(known, ..)| known == name).unwrap();
+            insta::assert_snapshot!(format!("{name}_in_{columns}_columns"), text);
+        }
+    }
+}
+
+/// The failure that the README shows fits on a page, and nothing in it is cut within an expression.
+#[test]
+fn a_long_failure_of_the_corpus() {
+    let program = intermezzo_corpus::find("work_stealing_queue").unwrap();
+    let arguments = program.arguments::<&str>(&[]).unwrap();
+    let explorer = program.explorer(program.settings(), &arguments);
+    let report = explorer.explore(program.test(&arguments));
+    for columns in [80, 100, 160] {
+        let style = TextStyle {
+            width: Some(columns),
+            ..super::style()
+        };
+        let text = report.text(&style);
+        let (_, listing) = text.split_once("what happened").unwrap();
+        let listing = listing.split("\n\n").next().unwrap();
+        // In 80 columns each place is on a line of its own.
+        let most = if columns < 100 { 80 } else { 40 };
+        assert!(listing.lines().count() <= most, "{text}");
+        insta::assert_snapshot!(format!("work_stealing_queue_in_{columns}_columns"), text);
+    }
+}

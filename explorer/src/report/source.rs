@@ -32,7 +32,7 @@ impl Sources {
         let line = self.line(site)?.0.trim().replace('\t', " ");
         Some(line)
             .filter(fits)
-            .or_else(|| self.tokens.call(site).filter(fits))
+            .or_else(|| self.tokens.call(site, fits))
     }
 
     /// Returns the line of `file:line:column`, and its column from 0 in characters. Returns `None` if there is no such

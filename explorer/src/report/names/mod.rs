@@ -18,7 +18,7 @@ pub(in crate::report) use source_files::SourceFiles;
 use super::{Finding, FindingDetail};
 use binding::Binding;
 use path::{Path, Root, Step};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use tokens::Tokens;
 
@@ -49,11 +49,12 @@ pub(super) fn of(finding: &Finding, files: &mut SourceFiles) -> VarNames {
     // Each variable in the order of appearance, and each of its places once.
     let mut vars: Vec<(&str, Vec<(String, Trust)>)> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut seen: HashSet<(&str, &str)> = HashSet::new();
     for (var, site) in uses(finding) {
-        let Some(kind) = kind_of(var).filter(|_| seen.insert((var, site))) else {
+        if !seen.insert((var, site)) {
             continue;
-        };
+        }
+        let Some(kind) = kind_of(var) else { continue };
         let at = *known.entry(var).or_insert_with(|| {
             vars.push((var, Vec::new()));
             vars.len() - 1

@@ -103,7 +103,10 @@ impl Tokens {
                             steps.extend(inner.into_iter().rev());
                             return done(root, self.beginning(name), steps, call);
                         }
-                        _ if said.starts_with(char::is_uppercase) || said == "drop" => return None,
+                        // What was just made has no name.
+                        _ if said.starts_with(char::is_uppercase) || ["new", "default", "from"].contains(&said) => {
+                            return None;
+                        }
                         _ => {
                             let root = Root::Call(format!("{said}()"));
                             return done(root, self.beginning(name), steps, call);

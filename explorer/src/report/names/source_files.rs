@@ -28,14 +28,25 @@ impl SourceFiles {
         Some((tokens, tokens.at(line, column)?))
     }
 
-    /// Returns the call at `file:line:column` with its receiver, if it is in one line: `self.tail.load(SeqCst)`.
-    pub(in crate::report) fn call(&mut self, site: &str) -> Option<String> {
+    /// Returns the call at `file:line:column` with its receiver, if it is in one line: `self.tail.store(end, SeqCst)`. If
+    /// that does not fit, its arguments are left out: `self.tail.store(…)`.
+    pub(in crate::report) fn call(&mut self, site: &str, fits: impl Fn(&String) -> bool) -> Option<String> {
         let (tokens, at) = self.token(site)?;
-        let open = at + 1;
-        if tokens.text(open) != "(" || tokens.before(at) != "." {
+        let is_method = tokens.before(at) == ".";
+        let mut name = at;
+        while !is_method && tokens.text(name + 1) == "::" && tokens.is_name(name + 2) {
+            name += 2;
+        }
+        let open = name + 1;
+        if tokens.text(open) != "(" {
             return None;
         }
-        let first = tokens.path_ending(at.checked_sub(2)?)?.first;
-        tokens.line_of(first, tokens.partner(open)).map(str::to_owned)
+        let first = match is_method {
+            true => tokens.path_ending(at.checked_sub(2)?)?.first,
+            false => at,
+        };
+        let whole = tokens.line_of(first, tokens.partner(open)).map(str::to_owned);
+        let short = || tokens.line_of(first, name).map(|called| format!("{called}(…)"));
+        whole.filter(&fits).or_else(short).filter(&fits)
     }
 }

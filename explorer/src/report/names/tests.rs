@@ -53,6 +53,7 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     ("atomic", "impl Q { fn f(&self) { self.head().@load(SeqCst); self.slot(i).seq.@load(SeqCst); } }", "head() seq"),
     ("atomic", "impl Q { fn slot(&self, i: usize) -> &A where A: B { &self.slots[i & 3] } fn f(&self) { self.slot(1).@load(SeqCst); other.slot(1).@load(SeqCst); } }", "slots[_] slot()"),
     ("atomic", "fn f() { global().@load(SeqCst); Global::get().flag.@load(SeqCst); }", "global() flag"),
+    ("atomic", "fn f() { AtomicUsize::new(0).@load(SeqCst); Arc::new(Q::default()).tail.@load(SeqCst); }", "- -"),
     // Elements.
     ("atomic", "impl Q { fn f(&self) { self.slots[2].seq.@load(SeqCst); self.slots[i + 1].seq.@load(SeqCst); } }", "slots[2].seq slots[_].seq"),
     ("atomic", "impl Q { fn f(&self) { self.inner.slots[i & (N - 1)].@load(SeqCst); } }", "slots[_]"),

@@ -273,6 +273,7 @@ mod tests {
                 grandchild.join().unwrap();
             });
             first.unwrap().join().unwrap();
+            // A temporary value has no name.
             let second = named("second").spawn(|| AtomicUsize::new(0).store(1, SeqCst));
             second.unwrap().join().unwrap();
             panic!("so that there is a finding");

@@ -4,6 +4,9 @@
 //! that the finding names, those whose values a failing task read last, and those that other tasks changed, or saw
 //! changed, while a preempted task was in the middle of using them.
 
+#[cfg(test)]
+mod tests;
+
 use crate::report::lines::width;
 use crate::report::names::{identities, without_number};
 use crate::report::{Finding, FindingDetail, FindingEvent, count};
@@ -20,6 +23,9 @@ const LINES: usize = 34;
 
 /// The number of events of a task before and after a preemption in which it is said to use a variable.
 const NEAR: usize = 16;
+
+/// The number of preemptions, from the last one back, whose conflicts count.
+const PREEMPTIONS: usize = 64;
 
 /// The number of variables that a failing task read last.
 const READ_LAST: usize = 3;
@@ -39,35 +45,39 @@ pub(super) fn shown(finding: &Finding) -> Vec<usize> {
     let about = Subject::of(finding);
     let mut wanted: Vec<(Rank, usize)> = Vec::new();
     let is_deed: BTreeSet<&str> = finding.deeds.iter().map(|deed| &*deed.after).collect();
+    let resumed = resumed(events);
     for (at, event) in events.iter().enumerate() {
         if event.concerned || is_deed.contains(&*event.id) {
             wanted.push((Rank::Marked, at));
         }
         if at > 0 && event.preempts {
-            let resumed = next_of(events, &events[at - 1].task, at);
-            wanted.extend([at - 1, at].into_iter().chain(resumed).map(|at| (Rank::Preemption, at)));
+            let sides = [at - 1, at].into_iter().chain(resumed[at - 1]);
+            wanted.extend(sides.map(|at| (Rank::Preemption, at)));
         }
     }
-    wanted.extend(about.reads.iter().map(|&at| (Rank::Telling, at)));
     for run in runs(events) {
         wanted.extend([run.start, run.end - 1].map(|at| (Rank::Switch, at)));
         let mut of_var: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for at in run.filter(|&at| about.vars.contains(&*events[at].var)) {
+        let Rounds { inner, outer } = Rounds::of(events, &run);
+        for round in outer {
+            if round.clone().any(|at| about.vars.contains(&*events[at].var)) {
+                wanted.extend(round.map(|at| (Rank::Access, at)));
+            }
+        }
+        for at in run.filter(|at| about.vars.contains(&*events[*at].var) && !inner.contains(at)) {
             of_var.entry(&events[at].var).or_default().push(at);
         }
         for accesses in of_var.values() {
             let write = accesses.iter().rfind(|&&at| changes(&events[at]));
             let ends = accesses.first().into_iter().chain(accesses.last()).chain(write);
             wanted.extend(ends.map(|&at| (Rank::Telling, at)));
-            let inner = accesses.windows(3).filter(|three| {
-                let [before, at, after] = three else { return false };
-                // The middle of a loop says the same as its ends.
-                !(is_same(&events[*before], &events[*at]) && is_same(&events[*at], &events[*after]))
-            });
-            wanted.extend(inner.map(|three| (Rank::Access, three[1])));
+            wanted.extend(accesses.iter().map(|&at| (Rank::Access, at)));
         }
     }
     wanted.sort_by_key(|&(rank, at)| (rank, Reverse(at)));
+    // The reads are in order of importance.
+    let others = wanted.partition_point(|(rank, _)| *rank <= Rank::Preemption);
+    wanted.splice(others..others, about.reads.iter().map(|&at| (Rank::Read, at)));
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     for (rank, at) in wanted {
         if shown.insert(at) && rank != Rank::Marked && lines(events, &shown) > LINES {
@@ -87,11 +97,13 @@ pub(super) fn shown(finding: &Finding) -> Vec<usize> {
 }
 
 /// The importance of an event, from the greatest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// The finding marks it.
     Marked,
     Preemption,
+    /// A failing task read what counts, or another one changed it last.
+    Read,
     /// The first access to a variable of the failure between two changes of task, the last one, or the last change.
     Telling,
     /// Another access to one.
@@ -129,8 +141,10 @@ impl<'f> Subject<'f> {
             }
             _ => {}
         }
-        for at in (1..events.len()).filter(|&at| events[at].preempts) {
-            about.conflicts_at(events, at);
+        let resumed = resumed(events);
+        let preemptions = (1..events.len()).rev().filter(|&at| events[at].preempts);
+        for at in preemptions.take(PREEMPTIONS) {
+            about.conflicts_at(events, at, resumed[at - 1].unwrap_or(events.len()));
         }
         about.vars.remove("");
         about
@@ -162,10 +176,9 @@ impl<'f> Subject<'f> {
     }
 
     /// Adds the variables that a preempted task used, and that others changed or saw changed before it continued.
-    fn conflicts_at(&mut self, events: &'f [FindingEvent], at: usize) {
+    fn conflicts_at(&mut self, events: &'f [FindingEvent], at: usize, resumed: usize) {
         let preempted = &events[at - 1].task;
         let of_task = |event: &&FindingEvent| event.task == *preempted && !event.var.is_empty();
-        let resumed = next_of(events, preempted, at).unwrap_or(events.len());
         let before = events[..at].iter().rev().take_while(|event| event.task == *preempted).take(NEAR);
         let after = events[resumed..].iter().take_while(|event| event.task == *preempted).take(NEAR);
         let mut own: BTreeMap<&str, bool> = BTreeMap::new();
@@ -194,9 +207,44 @@ fn is_same(one: &FindingEvent, other: &FindingEvent) -> bool {
     (&one.task, &one.op, &one.var, &one.site) == (&other.task, &other.op, &other.var, &other.site)
 }
 
-/// Returns the first event of a task from this one on.
-fn next_of(events: &[FindingEvent], task: &str, from: usize) -> Option<usize> {
-    (from..events.len()).find(|&at| events[at].task == task)
+/// The loops of a run: parts that repeat the same operations at the same places.
+#[derive(Default)]
+struct Rounds {
+    /// The events of all rounds but the first and the last.
+    inner: BTreeSet<usize>,
+    /// The first and the last round of each loop.
+    outer: Vec<Range<usize>>,
+}
+
+impl Rounds {
+    fn of(events: &[FindingEvent], run: &Range<usize>) -> Rounds {
+        let mut rounds = Rounds::default();
+        for round in 1..=ROUND_MAX {
+            let mut at = run.start + round;
+            while at < run.end {
+                let is_again = |at: &usize| is_same(&events[*at], &events[*at - round]);
+                let same = (at..run.end).take_while(is_again).count();
+                let inner = (same / round).saturating_sub(1) * round;
+                // The middle of a shorter round is the middle of a longer one, too.
+                if inner > 0 && !rounds.inner.contains(&at) {
+                    rounds.inner.extend(at..at + inner);
+                    rounds.outer.extend([at - round..at, at + inner..at + inner + round]);
+                }
+                at += same + 1;
+            }
+        }
+        rounds
+    }
+}
+
+/// Returns the next event of the same task, for each event.
+fn resumed(events: &[FindingEvent]) -> Vec<Option<usize>> {
+    let mut next: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut resumed = vec![None; events.len()];
+    for (at, event) in events.iter().enumerate().rev() {
+        resumed[at] = next.insert(&event.task, at);
+    }
+    resumed
 }
 
 /// Returns the events between changes of task.

@@ -7,15 +7,21 @@ use std::collections::BTreeSet;
 /// Returns the variables of a finding's execution, without tasks and the clock.
 fn variables(finding: &Finding) -> BTreeSet<&str> {
     let vars = finding.events.iter().map(|event| event.var.as_str());
-    vars.filter(|var| var.rsplit_once(' ').is_some_and(|(_, number)| number.contains('.')))
-        .filter(|var| !var.starts_with("task "))
-        .collect()
+    vars.filter(|var| {
+        var.rsplit_once(' ')
+            .is_some_and(|(_, number)| number.contains('.'))
+    })
+    .filter(|var| !var.starts_with("task "))
+    .collect()
 }
 
 #[test]
 fn nearly_all_variables_of_the_corpus_have_names() {
     let (mut all, mut nameless) = (0, Vec::new());
-    for program in programs().iter().filter(|program| program.expected != Expected::Pass) {
+    for program in programs()
+        .iter()
+        .filter(|program| program.expected != Expected::Pass)
+    {
         let arguments = program.arguments::<&str>(&[]).unwrap();
         let explorer = program.explorer(program.settings(), &arguments);
         let report = explorer.explore(program.test(&arguments));
@@ -30,5 +36,9 @@ fn nearly_all_variables_of_the_corpus_have_names() {
     }
     println!("{} of {all} without a name", nameless.len());
     assert!(all > 200, "{all}");
-    assert!(20 * nameless.len() <= all, "{} of {all}: {nameless:#?}", nameless.len());
+    assert!(
+        20 * nameless.len() <= all,
+        "{} of {all}: {nameless:#?}",
+        nameless.len()
+    );
 }

@@ -77,7 +77,13 @@ fn in_a_narrow_terminal() {
 fn in_terminals_of_usual_widths() {
     for columns in [80, 100, 160] {
         let texts = texts(columns);
-        for name in ["assertion", "long_execution", "livelock", "data_race", "deadlock_of_channels"] {
+        for name in [
+            "assertion",
+            "long_execution",
+            "livelock",
+            "data_race",
+            "deadlock_of_channels",
+        ] {
             let (_, text, _) = texts.iter().find(|(known, ..)| known == name).unwrap();
             insta::assert_snapshot!(format!("{name}_in_{columns}_columns"), text);
         }

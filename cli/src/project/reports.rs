@@ -6,7 +6,8 @@ use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
 use intermezzo::refinement::REFINEMENT_FORMAT;
-use intermezzo::report::covered;
+use intermezzo::report::names::in_text;
+use intermezzo::report::{VarNames, covered};
 use intermezzo::{
     BreakpointFigures, Coverage, Environment, Limit, NamedPlace, Schedule, TestBinary, TextStyle, Verbosity,
     Verdict,
@@ -106,6 +107,8 @@ pub(crate) struct FindingJson {
     pub(crate) count: u64,
     #[serde(default)]
     pub(crate) places: Vec<NamedPlace>,
+    #[serde(default)]
+    names: VarNames,
 }
 
 impl FindingJson {
@@ -231,7 +234,8 @@ impl ProjectReport {
                 true => usize::MAX,
                 false => 1,
             };
-            let mut lines = finding.message.lines().take(most);
+            let message = in_text(&finding.message, &finding.names);
+            let mut lines = message.lines().take(most);
             let first = lines.next().unwrap_or_default();
             say(&format!("{word}[{}]: {first}", finding.kind));
             lines.for_each(|line| say(&format!("  {line}")));

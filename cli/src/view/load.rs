@@ -198,7 +198,10 @@ fn name_variables(executions: &mut [ShownExecution], finding: &mut FindingFile) 
         let used = uses(&execution.recording);
         let vars = &mut execution.recording.vars;
         if !execution.passes {
-            failing.extend(used.iter().map(|(var, site)| (vars[*var].name.clone(), site.clone())));
+            failing.extend(
+                used.iter()
+                    .map(|(var, site)| (vars[*var].name.clone(), site.clone())),
+            );
         }
         // A variable of another execution is the same one only if it is used at the same place.
         let known: BTreeSet<usize> = used

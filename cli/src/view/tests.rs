@@ -82,10 +82,7 @@ fn a_race_has_both_accesses_with_recordings_or_without() {
         .collect();
     assert_eq!(
         told.iter().map(String::as_str).collect::<Vec<_>>(),
-        [
-            "task 1: write by pointer cell 1.1",
-            "task 2: write by pointer cell 1.1"
-        ]
+        ["task 1: write by pointer data", "task 2: write by pointer data"]
     );
 
     let with = shown(&[data_race(true)]);
@@ -100,6 +97,26 @@ fn a_race_has_both_accesses_with_recordings_or_without() {
         refused.contains("findings[0].deeds[0].after is \"9") && refused.contains("no event has that id"),
         "{refused}"
     );
+}
+
+/// A page calls variables as the text does, also in the execution that passes, and without the sources.
+#[test]
+fn variables_have_their_names() {
+    let text = lost_update().replace(file!(), "no/such/file.rs");
+    let shown = shown(&[text]);
+    let finding = &shown.reports[0].findings[0];
+    assert_eq!(finding.said.names["atomic 1.1"], "n");
+    assert_eq!(finding.executions.len(), 2);
+    for execution in &finding.executions {
+        let vars = execution.recording.vars.iter().filter(|var| var.kind == "atomic");
+        let names: Vec<&str> = vars.map(|var| var.name.as_str()).collect();
+        assert_eq!(names, ["n"], "passes: {}", execution.passes);
+    }
+    let shown = self::shown(&[deadlock(false)]);
+    let said = &shown.reports[0].findings[0].said;
+    let told = said.lines.join("\n") + &said.message;
+    assert!(told.contains("`locks.0`") && told.contains("`locks.1`"), "{told}");
+    assert!(!told.contains("mutex"), "{told}");
 }
 
 /// A report in which nothing was found.

@@ -30,9 +30,7 @@ impl Sources {
     pub(super) fn piece(&mut self, site: &str, room: usize) -> Option<String> {
         let fits = |text: &String| width(text) <= room;
         let line = self.line(site)?.0.trim().replace('\t', " ");
-        Some(line)
-            .filter(fits)
-            .or_else(|| self.tokens.call(site, fits))
+        Some(line).filter(fits).or_else(|| self.tokens.call(site, fits))
     }
 
     /// Returns the line of `file:line:column`, and its column from 0 in characters. Returns `None` if there is no such

@@ -25,8 +25,19 @@ pub(super) enum Binding {
 
 /// Methods whose closure gets element by element.
 const OVER_ELEMENTS: &[&str] = &[
-    "all", "any", "filter", "filter_map", "find", "flat_map", "for_each", "inspect", "map", "max_by_key",
-    "min_by_key", "position", "try_for_each",
+    "all",
+    "any",
+    "filter",
+    "filter_map",
+    "find",
+    "flat_map",
+    "for_each",
+    "inspect",
+    "map",
+    "max_by_key",
+    "min_by_key",
+    "position",
+    "try_for_each",
 ];
 
 /// Steps outwards from a use, through the tokens in front of it.
@@ -116,7 +127,9 @@ impl Tokens {
                 "}" => (at, brace) = (self.partner(at), None),
                 "{" => brace = Some(at),
                 ";" => brace = None,
-                "impl" if brace.is_some() && !matches!(self.before(at), "(" | ":" | "->" | "," | "&" | "<") => {
+                "impl"
+                    if brace.is_some() && !matches!(self.before(at), "(" | ":" | "->" | "," | "&" | "<") =>
+                {
                     return self.type_of_impl(at, brace?);
                 }
                 "trait" if brace.is_some() => return None,
@@ -276,7 +289,9 @@ impl Tokens {
         let mut numbered = false;
         while self.text(last) == ")" && self.partner(last) > of.start {
             let open = self.partner(last);
-            let Some(method) = self.name_of_call(open).filter(|&name| self.before(name) == "." && name >= 2)
+            let Some(method) = self
+                .name_of_call(open)
+                .filter(|&name| self.before(name) == "." && name >= 2)
             else {
                 break;
             };
@@ -337,7 +352,9 @@ impl Tokens {
     fn in_let(&self, name: &str, walk: &Walk) -> Option<Binding> {
         let at = walk.at;
         let is_condition = matches!(self.before(at), "if" | "while" | "&&");
-        if is_condition && (walk.brace.is_none() || walk.past_statement) || !is_condition && !walk.past_statement {
+        if is_condition && (walk.brace.is_none() || walk.past_statement)
+            || !is_condition && !walk.past_statement
+        {
             return None;
         }
         let mut equals = at + 1;
@@ -378,7 +395,9 @@ impl Tokens {
         let in_one_group = pattern.start + 1 < pattern.end && self.is_group(pattern.clone());
         if matches!(open, "(" | "[") && in_one_group {
             let names = self.parts(pattern.start);
-            let place = names.iter().position(|part| self.simple(part.clone()) == Some(name));
+            let place = names
+                .iter()
+                .position(|part| self.simple(part.clone()) == Some(name));
             let Some(place) = place else {
                 return Some(Binding::Own);
             };
@@ -393,7 +412,8 @@ impl Tokens {
         // `Some(x)` of a value that leads to one variable.
         let wraps = matches!(open, "Some" | "Ok") && self.text(pattern.start + 1) == "(";
         let inner = pattern.start + 2..pattern.end.saturating_sub(1);
-        if wraps && self.simple(inner) == Some(name) && self.path_within(value.start, value.end - 1).is_some() {
+        if wraps && self.simple(inner) == Some(name) && self.path_within(value.start, value.end - 1).is_some()
+        {
             return Some(Binding::Same(value));
         }
         Some(Binding::Own)

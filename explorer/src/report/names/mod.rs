@@ -63,7 +63,9 @@ pub(super) fn of(finding: &Finding, files: &mut SourceFiles) -> VarNames {
             vars[at].1.extend(name_at(tokens, at_token, kind));
         }
     }
-    let named = vars.into_iter().filter_map(|(var, names)| Some((var, most_trusted(names)?)));
+    let named = vars
+        .into_iter()
+        .filter_map(|(var, names)| Some((var, most_trusted(names)?)));
     distinct(named.collect())
 }
 
@@ -96,47 +98,135 @@ const METHODS: &[(&[&str], &[&str])] = &[
     (
         &["atomic", "pointer"],
         &[
-            "load", "store", "swap", "compare_exchange", "compare_exchange_weak", "compare_and_swap",
-            "fetch_update", "try_update", "update", "fetch_add", "fetch_sub", "fetch_max", "fetch_min", "fetch_and",
-            "fetch_nand", "fetch_or", "fetch_xor", "fetch_not", "fetch_ptr_add", "fetch_ptr_sub",
-            "fetch_byte_add", "fetch_byte_sub", "get_mut", "into_inner", "unsync_load", "with_mut",
+            "load",
+            "store",
+            "swap",
+            "compare_exchange",
+            "compare_exchange_weak",
+            "compare_and_swap",
+            "fetch_update",
+            "try_update",
+            "update",
+            "fetch_add",
+            "fetch_sub",
+            "fetch_max",
+            "fetch_min",
+            "fetch_and",
+            "fetch_nand",
+            "fetch_or",
+            "fetch_xor",
+            "fetch_not",
+            "fetch_ptr_add",
+            "fetch_ptr_sub",
+            "fetch_byte_add",
+            "fetch_byte_sub",
+            "get_mut",
+            "into_inner",
+            "unsync_load",
+            "with_mut",
         ],
     ),
-    (&["mutex"], &["lock", "try_lock", "is_poisoned", "clear_poison", "get_mut", "into_inner"]),
+    (
+        &["mutex"],
+        &[
+            "lock",
+            "try_lock",
+            "is_poisoned",
+            "clear_poison",
+            "get_mut",
+            "into_inner",
+        ],
+    ),
     (
         &["rwlock"],
-        &["read", "write", "try_read", "try_write", "is_poisoned", "clear_poison", "get_mut", "into_inner"],
+        &[
+            "read",
+            "write",
+            "try_read",
+            "try_write",
+            "is_poisoned",
+            "clear_poison",
+            "get_mut",
+            "into_inner",
+        ],
     ),
     (
         &["condvar"],
-        &["wait", "wait_while", "wait_timeout", "wait_timeout_ms", "wait_timeout_while", "notify_one", "notify_all"],
+        &[
+            "wait",
+            "wait_while",
+            "wait_timeout",
+            "wait_timeout_ms",
+            "wait_timeout_while",
+            "notify_one",
+            "notify_all",
+        ],
     ),
     (
         &["once"],
         &[
-            "call_once", "call_once_force", "is_completed", "wait", "wait_force", "get", "set", "get_or_init", "take",
-            "force", "try_insert",
+            "call_once",
+            "call_once_force",
+            "is_completed",
+            "wait",
+            "wait_force",
+            "get",
+            "set",
+            "get_or_init",
+            "take",
+            "force",
+            "try_insert",
         ],
     ),
     (&["barrier"], &["wait"]),
-    (&["channel"], &["send", "try_send", "recv", "try_recv", "recv_timeout"]),
+    (
+        &["channel"],
+        &["send", "try_send", "recv", "try_recv", "recv_timeout"],
+    ),
     (
         &["count", "arc"],
         &[
-            "clone", "upgrade", "downgrade", "strong_count", "weak_count", "try_unwrap", "into_inner", "get_mut",
-            "make_mut", "unwrap_or_clone",
+            "clone",
+            "upgrade",
+            "downgrade",
+            "strong_count",
+            "weak_count",
+            "try_unwrap",
+            "into_inner",
+            "get_mut",
+            "make_mut",
+            "unwrap_or_clone",
         ],
     ),
     // `swap` is a use of two cells.
     (
         &["cell"],
-        &["get", "set", "replace", "take", "update", "with", "with_mut", "get_mut", "as_ptr", "into_inner"],
+        &[
+            "get",
+            "set",
+            "replace",
+            "take",
+            "update",
+            "with",
+            "with_mut",
+            "get_mut",
+            "as_ptr",
+            "into_inner",
+        ],
     ),
 ];
 
 /// Types whose `new` makes a variable.
 const MADE: &[&str] = &[
-    "Mutex", "RwLock", "Condvar", "Once", "OnceLock", "LazyLock", "Barrier", "Cell", "UnsafeCell",
+    "Mutex",
+    "RwLock",
+    "Condvar",
+    "Once",
+    "OnceLock",
+    "LazyLock",
+    "Barrier",
+    "Cell",
+    "UnsafeCell",
 ];
 
 /// Types whose `new` puts a value into a box.
@@ -159,7 +249,9 @@ pub(super) fn identities(text: &str) -> impl Iterator<Item = (Range<usize>, &str
         let numbers = &numbers[..numbers.find(|c| !part(c)).unwrap_or(numbers.len())];
         // The end of a sentence.
         let numbers = numbers.trim_end_matches('.');
-        let begin = text[..at].rfind(|c: char| !c.is_ascii_lowercase()).map_or(0, |before| before + 1);
+        let begin = text[..at]
+            .rfind(|c: char| !c.is_ascii_lowercase())
+            .map_or(0, |before| before + 1);
         let kind = &text[begin..at];
         let is_known = METHODS.iter().any(|(kinds, _)| kinds.contains(&kind));
         let (user, ordinal) = numbers.rsplit_once('.')?;
@@ -256,7 +348,10 @@ fn made_at(tokens: &Tokens, at: usize) -> Option<(String, Trust)> {
             }
             let name = begin + 1 + usize::from(tokens.text(begin + 1) == "mut");
             let is_let = tokens.text(begin) == "let" && matches!(tokens.text(name + 1), ":" | "=");
-            is_let.then(|| named(name)).flatten().map(|name| (name, Trust::Made))
+            is_let
+                .then(|| named(name))
+                .flatten()
+                .map(|name| (name, Trust::Made))
         }
         ":" if before >= 2 && matches!(tokens.text(before - 2), "{" | ",") => {
             Some((named(before - 1)?, Trust::Field))
@@ -276,7 +371,9 @@ fn name_of(tokens: &Tokens, path: Path, kind: &str) -> Option<(String, Trust)> {
     let used = path.first;
     let Followed { root, mut steps } = follow(tokens, path, kind, 0)?;
     let is_telling = |step: &Step| match step {
-        Step::Field(name) => !PLAIN_FIELDS.contains(&name.as_str()) && !name.starts_with(|c: char| c.is_ascii_digit()),
+        Step::Field(name) => {
+            !PLAIN_FIELDS.contains(&name.as_str()) && !name.starts_with(|c: char| c.is_ascii_digit())
+        }
         Step::Element(_) => false,
     };
     let is_field = |step: &Step| matches!(step, Step::Field(_));
@@ -327,7 +424,10 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
     };
     let own = |trust: Trust| {
         let root = Some((name.clone(), trust));
-        Some(Followed { root, steps: steps.clone() })
+        Some(Followed {
+            root,
+            steps: steps.clone(),
+        })
     };
     let through = |value: &Range<usize>, element: bool| {
         let last = value.end.checked_sub(1).filter(|_| depth < FOLLOWED_MAX)?;
@@ -343,7 +443,9 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
     match tokens.binding(&name, used)? {
         Binding::Let(value) if makes(tokens, &value, kind) => own(Trust::Made),
         // `self` itself has no name.
-        Binding::Let(value) if value.len() == 1 && tokens.text(value.start) == "self" && steps.is_empty() => None,
+        Binding::Let(value) if value.len() == 1 && tokens.text(value.start) == "self" && steps.is_empty() => {
+            None
+        }
         Binding::Let(value) => through(&value, false).or_else(|| own(Trust::Local)),
         Binding::PartOfLet(pattern, value) => {
             let names = tokens.parts(pattern.start);
@@ -360,7 +462,10 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
         Binding::Field(field) => {
             let mut all = vec![Step::Field(field)];
             all.extend(steps);
-            Some(Followed { root: None, steps: all })
+            Some(Followed {
+                root: None,
+                steps: all,
+            })
         }
         Binding::Element(value) => through(&value, true).or_else(|| own(Trust::Alias)),
         Binding::Same(value) => through(&value, false).or_else(|| own(Trust::Alias)),
@@ -422,14 +527,19 @@ fn makes(tokens: &Tokens, value: &Range<usize>, kind: &str) -> bool {
 /// `true` if a value of these tokens is a new channel.
 fn makes_channel(tokens: &Tokens, value: &Range<usize>) -> bool {
     let mut value = value.clone();
-    value.any(|at| matches!(tokens.text(at), "channel" | "sync_channel") && matches!(tokens.text(at + 1), "(" | "::"))
+    value.any(|at| {
+        matches!(tokens.text(at), "channel" | "sync_channel") && matches!(tokens.text(at + 1), "(" | "::")
+    })
 }
 
 /// Returns the name that is trusted most; of several, the one that most places have, or else the first.
 fn most_trusted(names: Vec<(String, Trust)>) -> Option<String> {
     let mut counted: Vec<(String, Trust, usize)> = Vec::new();
     for (name, trust) in names {
-        match counted.iter_mut().find(|(known, of, _)| *known == name && *of == trust) {
+        match counted
+            .iter_mut()
+            .find(|(known, of, _)| *known == name && *of == trust)
+        {
             Some((.., count)) => *count += 1,
             None => counted.push((name, trust, 1)),
         }
@@ -437,7 +547,10 @@ fn most_trusted(names: Vec<(String, Trust)>) -> Option<String> {
     let rank = |(_, trust, count): &(String, Trust, usize)| (*trust, *count);
     // `max_by_key` would return the last one.
     let best = counted.iter().map(rank).max()?;
-    counted.into_iter().find(|each| rank(each) == best).map(|(name, ..)| name)
+    counted
+        .into_iter()
+        .find(|each| rank(each) == best)
+        .map(|(name, ..)| name)
 }
 
 /// Returns the names so that no two variables have the same: by the kind where that is enough, else by a number in
@@ -455,7 +568,9 @@ fn distinct(named: Vec<(&str, String)>) -> VarNames {
         let own = kind(var);
         let same = kinds.iter().filter(|kind| **kind == own).count();
         // The value in an `Arc` has the name; its counts are said to be counts.
-        let others = kinds.iter().any(|kind| *kind != own && (own == "count" || kind != "count"));
+        let others = kinds
+            .iter()
+            .any(|kind| *kind != own && (own == "count" || kind != "count"));
         let mut text = name;
         if others {
             text = format!("{text} ({own})");

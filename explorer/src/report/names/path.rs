@@ -37,9 +37,33 @@ pub(super) struct Path {
 
 /// Methods whose result leads to the same variable.
 const SAME: &[&str] = &[
-    "as_deref", "as_mut", "as_ptr", "as_ref", "as_slice", "borrow", "borrow_mut", "by_ref", "cast", "clone",
-    "cloned", "copied", "deref", "deref_mut", "downgrade", "expect", "get_ref", "iter", "iter_mut",
-    "lock", "ok", "read", "to_owned", "unwrap", "unwrap_unchecked", "upgrade", "write",
+    "as_deref",
+    "as_mut",
+    "as_ptr",
+    "as_ref",
+    "as_slice",
+    "borrow",
+    "borrow_mut",
+    "by_ref",
+    "cast",
+    "clone",
+    "cloned",
+    "copied",
+    "deref",
+    "deref_mut",
+    "downgrade",
+    "expect",
+    "get_ref",
+    "iter",
+    "iter_mut",
+    "lock",
+    "ok",
+    "read",
+    "to_owned",
+    "unwrap",
+    "unwrap_unchecked",
+    "upgrade",
+    "write",
 ];
 
 /// Methods that return an element.
@@ -74,11 +98,15 @@ impl Tokens {
                     let name = self.name_of_call(open);
                     let Some(name) = name else {
                         // In parentheses.
-                        if open > 0 && (self.ends_expression(open - 1) || matches!(self.text(open - 1), ">" | "!")) {
+                        if open > 0
+                            && (self.ends_expression(open - 1) || matches!(self.text(open - 1), ">" | "!"))
+                        {
                             return None;
                         }
                         let inner = self.path_within(open + 1, at - 1)?;
-                        let Path { root, steps: inner, .. } = inner;
+                        let Path {
+                            root, steps: inner, ..
+                        } = inner;
                         steps.extend(inner.into_iter().rev());
                         return done(root, open, steps, call);
                     };
@@ -99,12 +127,16 @@ impl Tokens {
                             at = name.checked_sub(2)?;
                         }
                         "::" if SAME_FUNCTIONS.contains(&said) && open + 1 < at => {
-                            let Path { root, steps: inner, .. } = self.path_within(open + 1, at - 1)?;
+                            let Path {
+                                root, steps: inner, ..
+                            } = self.path_within(open + 1, at - 1)?;
                             steps.extend(inner.into_iter().rev());
                             return done(root, self.beginning(name), steps, call);
                         }
                         // What was just made has no name.
-                        _ if said.starts_with(char::is_uppercase) || ["new", "default", "from"].contains(&said) => {
+                        _ if said.starts_with(char::is_uppercase)
+                            || ["new", "default", "from"].contains(&said) =>
+                        {
                             return None;
                         }
                         _ => {
@@ -126,7 +158,9 @@ impl Tokens {
                     if self.before(open) != "unsafe" {
                         return None;
                     }
-                    let Path { root, steps: inner, .. } = self.path_within(open + 1, at.checked_sub(1)?)?;
+                    let Path {
+                        root, steps: inner, ..
+                    } = self.path_within(open + 1, at.checked_sub(1)?)?;
                     steps.extend(inner.into_iter().rev());
                     return done(root, open - 1, steps, call);
                 }
@@ -215,7 +249,8 @@ impl Tokens {
 
     /// Returns the tokens of the body of the function with this name, if the file has one such function.
     pub(super) fn body_of(&self, function: &str) -> Option<Range<usize>> {
-        let mut with_name = (1..self.count()).filter(|&at| self.text(at) == function && self.before(at) == "fn");
+        let mut with_name =
+            (1..self.count()).filter(|&at| self.text(at) == function && self.before(at) == "fn");
         let (at, None) = (with_name.next()?, with_name.next()) else {
             return None;
         };
@@ -238,7 +273,5 @@ impl Tokens {
 
 /// `true` for a name in capitals, which only statics and constants have.
 fn is_static(name: &str) -> bool {
-    name.len() > 1
-        && name.chars().any(char::is_uppercase)
-        && !name.chars().any(char::is_lowercase)
+    name.len() > 1 && name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase)
 }

@@ -110,7 +110,9 @@ impl Tokens {
 
     /// Returns the token's text; nothing if there is no such token.
     pub(super) fn text(&self, at: usize) -> &str {
-        self.tokens.get(at).map_or("", |token| &self.text[token.at.clone()])
+        self.tokens
+            .get(at)
+            .map_or("", |token| &self.text[token.at.clone()])
     }
 
     /// Returns the text of the token before this one; nothing if it is the first.
@@ -124,7 +126,9 @@ impl Tokens {
     }
 
     pub(super) fn is_number(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Number)
+        self.tokens
+            .get(at)
+            .is_some_and(|token| token.kind == Kind::Number)
     }
 
     /// `true` for an identifier that is no keyword.
@@ -181,7 +185,9 @@ fn word(text: &str) -> usize {
 
 /// Returns the length of a literal that begins with a letter: `b"..."`, `r#"..."#`, `c"..."`, `b'x'`.
 fn prefixed(text: &str) -> Option<usize> {
-    let letters = text.find(|c: char| !matches!(c, 'b' | 'r' | 'c')).filter(|&at| at <= 2)?;
+    let letters = text
+        .find(|c: char| !matches!(c, 'b' | 'r' | 'c'))
+        .filter(|&at| at <= 2)?;
     let (prefix, rest) = text.split_at(letters);
     if prefix.ends_with('r') {
         let hashes = rest.find(|c| c != '#')?;
@@ -221,7 +227,9 @@ fn character(text: &str) -> usize {
     };
     if first == '\\' {
         chars.next();
-        return chars.find(|(_, c)| *c == '\'').map_or(text.len(), |(at, _)| at + 1);
+        return chars
+            .find(|(_, c)| *c == '\'')
+            .map_or(text.len(), |(at, _)| at + 1);
     }
     match chars.next() {
         Some((at, '\'')) => at + 1,
@@ -277,11 +285,23 @@ mod tests {
     fn literals_and_comments_are_no_code() {
         for (text, expected) in [
             ("a.b /* ( /* [ */ */ .c // }\n()", "a . b . c ( )"),
-            (r#"f("\"(", 'x', '\'', '\u{7f}', '(', b'{')"#, r#"f ( "\"(" , 'x' , '\'' , '\u{7f}' , '(' , b'{' )"#),
-            (r##"r#"a"("# b"(" br"(" c"(" r#type rb"##, r##"r#"a"("# b"(" br"(" c"(" r#type rb"##),
-            ("x.0.1.load 1.5 0..3 1.max(2) x.0", "x . 0 . 1 . load 1.5 0 .. 3 1 . max ( 2 ) x . 0"),
+            (
+                r#"f("\"(", 'x', '\'', '\u{7f}', '(', b'{')"#,
+                r#"f ( "\"(" , 'x' , '\'' , '\u{7f}' , '(' , b'{' )"#,
+            ),
+            (
+                r##"r#"a"("# b"(" br"(" c"(" r#type rb"##,
+                r##"r#"a"("# b"(" br"(" c"(" r#type rb"##,
+            ),
+            (
+                "x.0.1.load 1.5 0..3 1.max(2) x.0",
+                "x . 0 . 1 . load 1.5 0 .. 3 1 . max ( 2 ) x . 0",
+            ),
             ("&'a str 'outer: loop {}", "& 'a str 'outer : loop { }"),
-            ("a::<Vec<u8>>() => || |x| ..= &&", "a :: < Vec < u8 > > ( ) => || | x | ..= &&"),
+            (
+                "a::<Vec<u8>>() => || |x| ..= &&",
+                "a :: < Vec < u8 > > ( ) => || | x | ..= &&",
+            ),
         ] {
             assert_eq!(words(text).join(" "), expected, "{text}");
         }

@@ -85,7 +85,9 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
 fn explained(finding: &Finding, shown: &[usize]) -> String {
     let mut explained: Vec<String> = Vec::new();
     for var in shown.iter().map(|&at| &finding.events[at].var) {
-        let Some(name) = finding.names.get(var) else { continue };
+        let Some(name) = finding.names.get(var) else {
+            continue;
+        };
         let said = format!("{name} is {var}");
         if explained.contains(&said) {
             continue;
@@ -251,7 +253,9 @@ impl Columns<'_> {
         let pad = " ".repeat(place - width(&site));
         let used = 3 * GAP + task + what + place + GAP;
         // An expression is shown as a whole or not at all.
-        let source = sources.piece(row.site, columns.saturating_sub(used)).unwrap_or_default();
+        let source = sources
+            .piece(row.site, columns.saturating_sub(used))
+            .unwrap_or_default();
         line(text, &format!("{begin}  {site}{pad}  {source}"));
     }
 }

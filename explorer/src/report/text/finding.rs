@@ -28,7 +28,11 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     let mut text = Text::new(style);
     if style.detail == Verbosity::Quiet {
         let lines = in_text(&finding.message, &finding.names);
-        text.headline(finding, context.expected, lines.lines().next().unwrap_or_default());
+        text.headline(
+            finding,
+            context.expected,
+            lines.lines().next().unwrap_or_default(),
+        );
         return text.text;
     }
     let mut places = Places::default();
@@ -98,7 +102,10 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
 fn add_concerned(finding: &Finding, places: &mut Places) {
     let concerned = finding.events.iter().filter(|event| event.concerned);
     for event in concerned.filter(|event| !event.site.is_empty()) {
-        places.add(&event.site, &format!("{}: {}", event.task, describe(finding, event)));
+        places.add(
+            &event.site,
+            &format!("{}: {}", event.task, describe(finding, event)),
+        );
     }
     for place in &finding.places {
         places.add(&place.site, finding.name_of(&place.what));

@@ -124,20 +124,33 @@ impl<'f> Subject<'f> {
     fn of(finding: &'f Finding) -> Subject<'f> {
         let events = &finding.events;
         let mut about = Subject::default();
-        about.vars.extend(events.iter().filter(|event| event.concerned).map(|event| &*event.var));
+        about.vars.extend(
+            events
+                .iter()
+                .filter(|event| event.concerned)
+                .map(|event| &*event.var),
+        );
         for deed in &finding.deeds {
-            about.vars.extend(identities(&deed.what).map(|(at, _)| &deed.what[at]));
+            about
+                .vars
+                .extend(identities(&deed.what).map(|(at, _)| &deed.what[at]));
         }
         match &finding.detail {
-            FindingDetail::Panic { panics } => panics.iter().for_each(|panic| about.read_by(events, &panic.task)),
+            FindingDetail::Panic { panics } => {
+                panics.iter().for_each(|panic| about.read_by(events, &panic.task))
+            }
             FindingDetail::Blocked { waiting, .. } => {
                 for task in waiting {
                     about.vars.insert(&task.var);
-                    about.vars.extend(task.awaited.iter().map(|awaited| &*awaited.var));
+                    about
+                        .vars
+                        .extend(task.awaited.iter().map(|awaited| &*awaited.var));
                 }
             }
             FindingDetail::Endless { loops, .. } => {
-                about.vars.extend(loops.iter().flat_map(|each| &each.steps).map(|step| &*step.var));
+                about
+                    .vars
+                    .extend(loops.iter().flat_map(|each| &each.steps).map(|step| &*step.var));
             }
             _ => {}
         }
@@ -160,14 +173,23 @@ impl<'f> Subject<'f> {
                     read.push(&event.var);
                     self.reads.push(at);
                     let mut changed: BTreeSet<&str> = BTreeSet::new();
-                    let before = (0..at).rev().filter(|&at| events[at].var == event.var && changes(&events[at]));
-                    self.reads.extend(before.filter(|&at| changed.insert(&events[at].task)));
+                    let before = (0..at)
+                        .rev()
+                        .filter(|&at| events[at].var == event.var && changes(&events[at]));
+                    self.reads
+                        .extend(before.filter(|&at| changed.insert(&events[at].task)));
                 }
                 if read.len() == READ_LAST {
                     break;
                 }
-            } else if is_any(event, &[SyncVarOp::TaskJoin, SyncVarOp::LockAcquire, SyncVarOp::ChannelReceive])
-                && !read.is_empty()
+            } else if is_any(
+                event,
+                &[
+                    SyncVarOp::TaskJoin,
+                    SyncVarOp::LockAcquire,
+                    SyncVarOp::ChannelReceive,
+                ],
+            ) && !read.is_empty()
             {
                 break;
             }
@@ -179,14 +201,24 @@ impl<'f> Subject<'f> {
     fn conflicts_at(&mut self, events: &'f [FindingEvent], at: usize, resumed: usize) {
         let preempted = &events[at - 1].task;
         let of_task = |event: &&FindingEvent| event.task == *preempted && !event.var.is_empty();
-        let before = events[..at].iter().rev().take_while(|event| event.task == *preempted).take(NEAR);
-        let after = events[resumed..].iter().take_while(|event| event.task == *preempted).take(NEAR);
+        let before = events[..at]
+            .iter()
+            .rev()
+            .take_while(|event| event.task == *preempted)
+            .take(NEAR);
+        let after = events[resumed..]
+            .iter()
+            .take_while(|event| event.task == *preempted)
+            .take(NEAR);
         let mut own: BTreeMap<&str, bool> = BTreeMap::new();
         for event in before.chain(after).filter(of_task) {
             *own.entry(&event.var).or_default() |= changes(event);
         }
         for event in &events[at..resumed] {
-            if own.get(&*event.var).is_some_and(|&changed| changed || changes(event)) {
+            if own
+                .get(&*event.var)
+                .is_some_and(|&changed| changed || changes(event))
+            {
                 self.vars.insert(&event.var);
             }
         }
@@ -228,7 +260,9 @@ impl Rounds {
                 // The middle of a shorter round is the middle of a longer one, too.
                 if inner > 0 && !rounds.inner.contains(&at) {
                     rounds.inner.extend(at..at + inner);
-                    rounds.outer.extend([at - round..at, at + inner..at + inner + round]);
+                    rounds
+                        .outer
+                        .extend([at - round..at, at + inner..at + inner + round]);
                 }
                 at += same + 1;
             }
@@ -250,10 +284,12 @@ fn resumed(events: &[FindingEvent]) -> Vec<Option<usize>> {
 /// Returns the events between changes of task.
 fn runs(events: &[FindingEvent]) -> impl Iterator<Item = Range<usize>> {
     let mut begin = 0;
-    events.chunk_by(|one, next| one.task == next.task).map(move |run| {
-        begin += run.len();
-        begin - run.len()..begin
-    })
+    events
+        .chunk_by(|one, next| one.task == next.task)
+        .map(move |run| {
+            begin += run.len();
+            begin - run.len()..begin
+        })
 }
 
 /// Returns the number of lines that these events take, with those between them.
@@ -318,7 +354,11 @@ fn rounds(events: &[FindingEvent], left_out: Range<usize>) -> Option<usize> {
         left_out.len() % round == 0
             && left_out.len() / round > 1
             && left_out.start >= round
-            && left_out.clone().all(|at| is_same(&events[at], &events[at - round]))
+            && left_out
+                .clone()
+                .all(|at| is_same(&events[at], &events[at - round]))
     };
-    (1..=ROUND_MAX).find(|&round| repeats(round)).map(|round| left_out.len() / round)
+    (1..=ROUND_MAX)
+        .find(|&round| repeats(round))
+        .map(|round| left_out.len() / round)
 }

@@ -6,7 +6,13 @@ use intermezzo_sdk::FindingKind;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-fn event(task: usize, op: SyncVarOp, var: &str, values: (Option<u64>, Option<u64>), line: usize) -> FindingEvent {
+fn event(
+    task: usize,
+    op: SyncVarOp,
+    var: &str,
+    values: (Option<u64>, Option<u64>),
+    line: usize,
+) -> FindingEvent {
     FindingEvent {
         id: format!("{task}.{line}"),
         task: format!("task {task}"),
@@ -82,7 +88,9 @@ fn conflicts_of_last_read(finding: &Finding, task: &str) -> Vec<usize> {
         });
         one.written.is_some() && one.var == events[last].var && !later
     };
-    std::iter::once(last).chain((0..last).filter(is_last_change)).collect()
+    std::iter::once(last)
+        .chain((0..last).filter(is_last_change))
+        .collect()
 }
 
 #[test]
@@ -93,7 +101,10 @@ fn what_the_failure_is_about_stays() {
         let finding = random(&mut rng);
         let events = &finding.events;
         let shown = shown(&finding);
-        assert!(shown.windows(2).all(|pair| pair[0] < pair[1]), "{seed}: {shown:?}");
+        assert!(
+            shown.windows(2).all(|pair| pair[0] < pair[1]),
+            "{seed}: {shown:?}"
+        );
         let gaps = shown.windows(2).map(|pair| pair[1] - pair[0] - 1);
         assert!(gaps.clone().all(|gap| gap != 1), "{seed}: {shown:?}");
         let marked = (0..events.len()).filter(|&at| events[at].concerned);
@@ -109,7 +120,9 @@ fn what_the_failure_is_about_stays() {
             for at in (1..events.len()).filter(|&at| events[at].preempts) {
                 assert!(shown.contains(&at) && shown.contains(&(at - 1)), "{seed}");
             }
-            let FindingDetail::Panic { panics } = &finding.detail else { unreachable!() };
+            let FindingDetail::Panic { panics } = &finding.detail else {
+                unreachable!()
+            };
             for at in conflicts_of_last_read(&finding, &panics[0].task) {
                 assert!(shown.contains(&at), "{seed}: {at} of {shown:?}");
             }
@@ -130,9 +143,17 @@ fn what_is_left_out_is_named() {
     for (range, columns, expected) in [
         (0..5, 100, "  ... 5 events of task 1 on tail"),
         (1..5, 100, "  ... 4 more rounds: 4 events of task 1 on tail"),
-        (44..60, 100, "  ... 8 more rounds: 16 events of task 2 on slots[_]"),
+        (
+            44..60,
+            100,
+            "  ... 8 more rounds: 16 events of task 2 on slots[_]",
+        ),
         (43..60, 100, "  ... 17 events of task 2 on slots[_]"),
-        (30..61, 100, "  ... 31 events of task 1 and task 2 on slots[_], tail"),
+        (
+            30..61,
+            100,
+            "  ... 31 events of task 1 and task 2 on slots[_], tail",
+        ),
         (30..61, 45, "  ... 31 events of task 1 and task 2"),
         (60..61, 100, "  ... 1 event of task 2"),
     ] {
@@ -142,7 +163,9 @@ fn what_is_left_out_is_named() {
 
 #[test]
 fn short_executions_are_shown_as_a_whole() {
-    let events: Vec<FindingEvent> = (0..WHOLE).map(|line| load(1, "atomic 0.1", 0, line + 1)).collect();
+    let events: Vec<FindingEvent> = (0..WHOLE)
+        .map(|line| load(1, "atomic 0.1", 0, line + 1))
+        .collect();
     assert_eq!(shown(&failed(1, events)).len(), WHOLE);
 }
 

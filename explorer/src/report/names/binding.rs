@@ -47,8 +47,19 @@ struct Walk {
     past_statement: bool,
     /// An argument or an arm ended.
     past_part: bool,
+    /// A part of a condition ended, at `&&`.
+    past_condition: bool,
+    /// A group in braces was skipped.
+    past_block: bool,
     /// The brace out of which the last step led, unless a group followed.
     brace: Option<usize>,
+}
+
+impl Walk {
+    /// `true` if the use may be in a condition, or in the guard of an arm, that the walk has not left.
+    fn is_in_condition(&self) -> bool {
+        !self.past_statement && !self.past_part && !self.past_block && self.brace.is_none()
+    }
 }
 
 impl Tokens {
@@ -58,6 +69,8 @@ impl Tokens {
             at: used,
             past_statement: false,
             past_part: false,
+            past_condition: false,
+            past_block: false,
             brace: None,
         };
         while walk.at > 0 {
@@ -69,11 +82,13 @@ impl Tokens {
                     walk.at = self.partner(at);
                     if is_brace {
                         walk.brace = None;
+                        walk.past_block = true;
                         walk.past_part |= self.before(walk.at) == "=>";
                     }
                 }
                 open @ ("(" | "[" | "{") => {
                     (walk.past_statement, walk.past_part) = (false, false);
+                    (walk.past_condition, walk.past_block) = (false, false);
                     walk.brace = (open == "{").then_some(at);
                 }
                 ";" => {
@@ -81,6 +96,16 @@ impl Tokens {
                     walk.brace = None;
                 }
                 "," => walk.past_part = true,
+                "&&" => walk.past_condition = true,
+                // The guard of an arm.
+                "if" if walk.is_in_condition() && at > 0 && self.ends_expression(at - 1) => {
+                    let first = self.arm(at);
+                    if first < at
+                        && let Some(meaning) = self.in_pattern(name, first..at)
+                    {
+                        return Some(meaning);
+                    }
+                }
                 "=>" if !walk.past_part && !walk.past_statement => {
                     let first = self.arm(at);
                     if let Some(meaning) = self.in_pattern(name, first..at) {
@@ -352,9 +377,13 @@ impl Tokens {
     fn in_let(&self, name: &str, walk: &Walk) -> Option<Binding> {
         let at = walk.at;
         let is_condition = matches!(self.before(at), "if" | "while" | "&&");
-        if is_condition && (walk.brace.is_none() || walk.past_statement)
-            || !is_condition && !walk.past_statement
-        {
+        let in_scope = match is_condition {
+            true => {
+                walk.brace.is_some() && !walk.past_statement || walk.is_in_condition() && walk.past_condition
+            }
+            false => walk.past_statement,
+        };
+        if !in_scope {
             return None;
         }
         let mut equals = at + 1;
@@ -373,6 +402,8 @@ impl Tokens {
         let meaning = self.in_pattern(name, pattern.clone())?;
         let end = match walk.brace.filter(|_| is_condition) {
             Some(brace) => brace,
+            // The end of a part of a condition is not looked for.
+            None if is_condition => return Some(Binding::Own),
             None => (equals + 1..self.count())
                 .scan(equals + 1, |next, _| {
                     let at = *next;

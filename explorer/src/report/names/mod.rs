@@ -249,9 +249,12 @@ pub(super) fn identities(text: &str) -> impl Iterator<Item = (Range<usize>, &str
         let numbers = &numbers[..numbers.find(|c| !part(c)).unwrap_or(numbers.len())];
         // The end of a sentence.
         let numbers = numbers.trim_end_matches('.');
-        let begin = text[..at]
-            .rfind(|c: char| !c.is_ascii_lowercase())
-            .map_or(0, |before| before + 1);
+        let letters = text[..at]
+            .bytes()
+            .rev()
+            .take_while(u8::is_ascii_lowercase)
+            .count();
+        let begin = at - letters;
         let kind = &text[begin..at];
         let is_known = METHODS.iter().any(|(kinds, _)| kinds.contains(&kind));
         let (user, ordinal) = numbers.rsplit_once('.')?;
@@ -440,7 +443,12 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
         followed.steps.extend(steps.iter().cloned());
         Some(followed)
     };
-    match tokens.binding(&name, used)? {
+    let Some(binding) = tokens.binding(&name, used) else {
+        // A field has its name wherever its owner comes from.
+        let has_field = steps.iter().any(|step| matches!(step, Step::Field(_)));
+        return has_field.then(|| own(Trust::Alias)).flatten();
+    };
+    match binding {
         Binding::Let(value) if makes(tokens, &value, kind) => own(Trust::Made),
         // `self` itself has no name.
         Binding::Let(value) if value.len() == 1 && tokens.text(value.start) == "self" && steps.is_empty() => {

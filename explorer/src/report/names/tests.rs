@@ -312,6 +312,26 @@ const VARIABLES: &[(&str, &str, &str)] = &[
         "fn f() { let Some(n) = list.pop() else { return n.@load(SeqCst) }; n.@load(SeqCst); }",
         "- n",
     ),
+    (
+        "atomic",
+        "fn f() { let x = AtomicUsize::new(0); match o { Some(x) if x.@load(SeqCst) => 1, None if x.@load(SeqCst) => 2, Some(y) => 3 } }",
+        "x x",
+    ),
+    (
+        "atomic",
+        "fn f() { let y = AtomicUsize::new(0); let x = &y; match o { Some(x) if x.@load(SeqCst) => 1, _ if x.@load(SeqCst) => 2 } }",
+        "x y",
+    ),
+    (
+        "atomic",
+        "fn f() { let y = AtomicUsize::new(0); let x = &y; if let Some(x) = o && x.@load(SeqCst) { x.@load(SeqCst); } else { x.@load(SeqCst) } }",
+        "x x y",
+    ),
+    (
+        "atomic",
+        "fn f() { unknown! { v } v.flag.@load(SeqCst); v.0.@load(SeqCst); }",
+        "flag v.0",
+    ),
     ("atomic", "fn f() { let a = b | c | x.@load(SeqCst); }", "-"),
     // Parameters and closures.
     (
@@ -497,6 +517,10 @@ fn identities_in_prose_are_replaced() {
             "xmutex 0.1 mutex 0.1.1 (`m`)",
         ),
         ("task 0.1 is at 0.1", "task 0.1 is at 0.1"),
+        (
+            "é🦀mutex 0.1 🦀 0.1 m🦀 0.1 ümutex 0.1",
+            "é🦀`m` 🦀 0.1 m🦀 0.1 ü`m`",
+        ),
     ] {
         assert_eq!(in_text(text, &names), expected);
     }

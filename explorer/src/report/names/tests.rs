@@ -105,12 +105,12 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     ),
     (
         "atomic",
-        "impl Q { fn f(&self) { unsafe { &*self.head.as_ptr() }.next.@load(SeqCst); } }",
+        "impl Q { fn f(&self) { unsafe{ &*self.head.as_ptr() }.next.@load(SeqCst); } }",
         "next",
     ),
     (
         "atomic",
-        "impl Q { fn f(&self) { unsafe { (*self.node).next.@store(p, SeqCst); } } }",
+        "impl Q { fn f(&self) { unsafe{ (*self.node).next.@store(p, SeqCst); } } }",
         "next",
     ),
     (
@@ -347,7 +347,7 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     ("atomic", "fn f() { let get = |a: &A| a.@load(SeqCst); }", "a"),
     (
         "cell",
-        "fn f() { let data = UnsafeCell::new(0); data.@with_mut(|p| unsafe { *p = 1 }); data.@swap(&other); }",
+        "fn f() { let data = UnsafeCell::new(0); data.@with_mut(|p| unsafe{ *p = 1 }); data.@swap(&other); }",
         "data -",
     ),
     // Chains over lines, turbofish, comments, macros.

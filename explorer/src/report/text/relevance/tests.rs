@@ -1,4 +1,4 @@
-//! What is shown of long executions, of random events and of some made by hand.
+//! Executions of random events, and of some made by hand: the events that are shown, and words for the others.
 
 use super::*;
 use crate::report::TaskPanic;

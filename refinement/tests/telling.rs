@@ -69,7 +69,7 @@ fn in_words() {
         fails(&with_model(stack())).explanation.as_ref().unwrap()
     );
     let report = stack().run();
-    insta::assert_snapshot!("stack_in_few_columns", fails(&report).interleaving(70));
+    insta::assert_snapshot!("stack_in_few_columns", fails(&report).interleaving(60));
     insta::assert_snapshot!("stack_in_one_column", fails(&report).interleaving(40));
 }
 

@@ -105,6 +105,15 @@ pub struct Local {
     pub value: Option<Box<dyn Any>>,
 }
 
+/// The failures that the environment has caused in operations of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Failures {
+    /// The number of weak compare-exchanges that failed although they could have succeeded.
+    pub(crate) weak_exchanges: u32,
+    /// The number of times that `try_lock` of a free lock failed.
+    pub(crate) try_locks: u32,
+}
+
 /// A task of the current execution. The next execution reuses the entries.
 pub struct Task {
     /// The state of the task.
@@ -128,6 +137,8 @@ pub struct Task {
     pub(crate) first_uses: u32,
     /// The number of random sources that it created.
     pub random_sources: u32,
+    /// The failures that the environment has caused in its operations.
+    pub(crate) failures: Failures,
     /// The name that its creator gave it.
     pub name: Option<Arc<str>>,
     /// The address at which it waits, if it does.
@@ -181,6 +192,7 @@ impl Task {
             children: 0,
             first_uses: 0,
             random_sources: 0,
+            failures: Failures::default(),
             name: None,
             waits_at: None,
             yielded: false,
@@ -216,6 +228,7 @@ impl Task {
         self.children = 0;
         self.first_uses = 0;
         self.random_sources = 0;
+        self.failures = Failures::default();
         self.name = name;
         self.waits_at = None;
         self.yielded = false;

@@ -1,10 +1,13 @@
-//! Failures that the environment may inject into an operation: choices that are bounded in each execution.
+//! Failures that the environment may inject into an operation: choices within its step, bounded in each task.
+//!
+//! Whether an operation may fail depends on how often operations of its own task have failed so, and on nothing that
+//! other tasks do. So operations commute as if the environment did nothing, and every reduction stays sound.
 
 use super::Engine;
 use super::outcome::Capped;
 use crate::environment::Environment;
+use crate::record::Failures;
 use crate::schedule::ChoiceKind;
-use crate::trace::{Class, Key, SoundReduction};
 
 impl Engine {
     /// Decides whether a weak compare-exchange that could succeed fails. Returns `true` if it does.
@@ -13,8 +16,8 @@ impl Engine {
     pub fn weak_exchange_fails(self) -> bool {
         self.adversity(
             ChoiceKind::WeakExchange,
-            |left| &mut left.weak_failures,
-            Key::WEAK_FAILURES,
+            |bounds| bounds.weak_failures,
+            |failures| &mut failures.weak_exchanges,
             |capped| &mut capped.weak_failures,
         )
     }
@@ -25,43 +28,32 @@ impl Engine {
     pub fn try_lock_fails(self) -> bool {
         self.adversity(
             ChoiceKind::TryLock,
-            |left| &mut left.try_lock_failures,
-            Key::TRY_LOCK_FAILURES,
+            |bounds| bounds.try_lock_failures,
+            |failures| &mut failures.try_locks,
             |capped| &mut capped.try_lock_failures,
         )
     }
 
-    /// Decides whether the environment does this, within its bound. Notes if the bound is reached.
+    /// Decides whether the environment does this, within the bound of the task. Notes if the bound is reached.
     fn adversity(
         self,
         kind: ChoiceKind,
-        bound: fn(&mut Environment) -> &mut u32,
-        budget: Key,
+        bound: fn(&Environment) -> u32,
+        failures: fn(&mut Failures) -> &mut u32,
         capped: fn(&mut Capped) -> &mut bool,
     ) -> bool {
-        let (allowed, left) = self.with(|rt| {
-            let left = *bound(&mut rt.world.left);
-            if left == 0 {
+        let may_fail = self.with(|rt| {
+            let most = bound(&rt.world.environment);
+            let may_fail = *failures(&mut rt.tasks.current_task().failures) < most;
+            if !may_fail {
                 *capped(&mut rt.world.capped) = true;
             }
-            let allowed = *bound(&mut rt.world.environment);
-            if allowed > 0 {
-                // Whether it may happen depends on how often it has happened.
-                let access = rt.tasks.current_task().pending.access;
-                rt.record
-                    .sound_only(SoundReduction::Caching, access.op, access.site);
-            }
-            (allowed, left)
+            may_fail
         });
-        if allowed == 0 {
+        if !may_fail || self.choose(kind, 2) == 0 {
             return false;
         }
-        if left == 0 || self.choose(kind, 2) == 0 {
-            self.add_to_footprint(budget, Class::Read);
-            return false;
-        }
-        self.add_to_footprint(budget, Class::Write);
-        self.with(|rt| *bound(&mut rt.world.left) -= 1);
+        self.with(|rt| *failures(&mut rt.tasks.current_task().failures) += 1);
         true
     }
 

@@ -37,6 +37,13 @@ impl ChoiceKind {
         ChoiceKind::Rescue,
         ChoiceKind::Ended,
     ];
+
+    /// Returns `true` if it chooses whether an operation fails that could succeed. What the operation accesses depends
+    /// on that: a failure only reads.
+    #[inline(always)]
+    pub fn is_failure(self) -> bool {
+        matches!(self, ChoiceKind::WeakExchange | ChoiceKind::TryLock)
+    }
 }
 
 /// One decision: its kind, how many alternatives there were, and which was taken.

@@ -1,7 +1,7 @@
 //! Sequences of steps that reverse a race, and the tasks that can begin them.
 
 use super::names::{AssumedDistinct, Named, Names};
-use super::sleep::Footprint;
+use super::sleep::{Footprint, Sleeper, is_asleep};
 use super::tree::{counts, only_key};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, StableOpId, Step, StepAccess, Trace, conflict};
@@ -9,13 +9,106 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The values that a step chose, in order: mostly none.
+/// The values that a step chose, in order: mostly none. If the first one is the fate of its operation, it is the fate's
+/// [value](Fate::value).
 pub(super) type Values = SmallVec<[u32; 2]>;
 
 /// Returns the values among these choices.
 pub(super) fn values(choices: &[Choice]) -> Values {
-    let values = choices.iter().filter(|choice| is_value(choice));
-    values.map(|choice| choice.taken).collect()
+    let mut values = Values::new();
+    for choice in choices.iter().filter(|choice| is_value(choice)) {
+        let fate = Fate::of(choice).filter(|_| values.is_empty());
+        values.push(fate.map_or(choice.taken, Fate::value));
+    }
+    values
+}
+
+/// The fate of an operation that the environment may let fail: a weak compare-exchange, or a `try_lock`.
+///
+/// The environment may do so only if the operation could succeed, and as often as its own task allows. So a task whose
+/// next operation has a choice of fates has it until another task changes what the operation accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Succeeds,
+    Fails,
+}
+
+impl Fate {
+    /// Both, in the order in which they are explored.
+    pub(super) const BOTH: [Fate; 2] = [Fate::Succeeds, Fate::Fails];
+
+    /// The mark of fates among values.
+    const MARK: u32 = 1 << 31;
+
+    /// Returns the fate that was chosen, if the choice is of one.
+    #[inline(always)]
+    pub(super) fn of(choice: &Choice) -> Option<Fate> {
+        choice.kind.is_failure().then(|| match choice.taken {
+            0 => Fate::Succeeds,
+            _ => Fate::Fails,
+        })
+    }
+
+    /// Returns the alternative of the choice.
+    pub(super) fn alternative(self) -> u32 {
+        match self {
+            Fate::Succeeds => 0,
+            Fate::Fails => 1,
+        }
+    }
+
+    /// Returns the value that stands for the fate.
+    pub(super) fn value(self) -> u32 {
+        self.alternative() | Fate::MARK
+    }
+
+    /// Returns the fate that a value stands for, if it does for one.
+    #[inline(always)]
+    pub(super) fn of_value(value: u32) -> Option<Fate> {
+        Fate::BOTH.into_iter().find(|fate| fate.value() == value)
+    }
+
+    /// Returns the fate among these values of a step, if there is one.
+    #[inline(always)]
+    pub(super) fn among(values: &[u32]) -> Option<Fate> {
+        values.first().and_then(|&first| Fate::of_value(first))
+    }
+}
+
+/// A set of fates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fates {
+    /// A bit for each.
+    bits: u32,
+}
+
+impl Fates {
+    pub(super) const NONE: Fates = Fates { bits: 0 };
+    pub(super) const ALL: Fates = Fates { bits: 3 };
+
+    /// Adds a fate.
+    pub(super) fn with(self, fate: Fate) -> Fates {
+        Fates {
+            bits: self.bits | 1 << fate.alternative(),
+        }
+    }
+
+    /// Returns `true` if a fate is among them.
+    pub(super) fn has(self, fate: Fate) -> bool {
+        self.bits & 1 << fate.alternative() != 0
+    }
+}
+
+/// Returns the fate of the operation with which a step of the last execution began, if it had a choice of fates.
+/// `choices` are those of the execution, or none if it chose no values.
+#[inline(always)]
+pub(super) fn fate_of(trace: &Trace, choices: &[Choice], step: usize) -> Option<Fate> {
+    if choices.is_empty() {
+        return None;
+    }
+    let begin = step.checked_sub(1).map_or(0, |before| trace.steps()[before].choices_end);
+    let made = choices.get(begin..trace.steps()[step].choices_end)?;
+    made.iter().find(|choice| is_value(choice)).and_then(Fate::of)
 }
 
 fn is_value(choice: &Choice) -> bool {
@@ -101,7 +194,7 @@ impl Done {
         if self.step == NOTHING {
             return self.key;
         }
-        if sequence.reversed == Some(self.step as usize) {
+        if sequence.reversed == Some(self.step as usize) && sequence.fate.is_none() {
             return trace.with_possible_footprint(self.step as usize, only_key);
         }
         only_key(&trace.footprint_with_elided(self.step as usize))
@@ -120,6 +213,9 @@ pub(super) struct Sequence {
     blocked: Option<Blocked>,
     /// The second step of the race; its predecessors may be others once the race is reversed.
     reversed: Option<usize>,
+    /// The fate of its operation, if it had a choice of fates and has the same choice once the race is reversed. Only
+    /// this fate reverses the race: the other one is explored where the race's first step comes first.
+    fate: Option<Fate>,
     /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
     /// steps there.
     pub(super) counts_otherwise: bool,
@@ -160,22 +256,32 @@ impl Sequences {
     pub(super) fn reversing(
         &mut self,
         trace: &Trace,
+        choices: &[Choice],
         earlier: usize,
         later: usize,
         steps: usize,
     ) -> &mut Sequence {
-        self.reversing_up_to(trace, earlier, later);
+        self.reversing_up_to(trace, choices, earlier, later);
         self.and_later(trace, steps)
     }
 
     /// Returns the same sequence without the steps after `later`.
     #[inline(always)]
-    pub(super) fn reversing_up_to(&mut self, trace: &Trace, earlier: usize, later: usize) -> &mut Sequence {
+    pub(super) fn reversing_up_to(
+        &mut self,
+        trace: &Trace,
+        choices: &[Choice],
+        earlier: usize,
+        later: usize,
+    ) -> &mut Sequence {
         self.begin(trace, earlier);
         self.add_independent(trace, earlier + 1, later);
         let last = Planned::of(later, &trace.steps()[later]);
         self.sequence.push(last);
         self.sequence.reversed = Some(later);
+        if !choices.is_empty() {
+            self.sequence.fate = fate_of(trace, choices, later).filter(|_| keeps_choice(trace, earlier, later));
+        }
         &mut self.sequence
     }
 
@@ -223,7 +329,7 @@ impl Sequences {
     fn begin(&mut self, trace: &Trace, earlier: usize) {
         self.sequence.depth = earlier;
         self.sequence.counts_otherwise = false;
-        (self.sequence.blocked, self.sequence.reversed) = (None, None);
+        (self.sequence.blocked, self.sequence.reversed, self.sequence.fate) = (None, None, None);
         (self.sequence.from, self.sequence.end) = (0, 0);
         self.sequence.done.clear();
         if self.sequence.planned.len() <= trace.steps().len() {
@@ -238,6 +344,17 @@ impl Sequences {
             self.sequence.add_each_independent(trace, from, steps);
         }
     }
+}
+
+/// Returns `true` if the operation of the step `later` has the same choice of fates without the step `earlier`, with
+/// which it races: that step does not change the variable of the operation.
+#[inline(never)]
+fn keeps_choice(trace: &Trace, earlier: usize, later: usize) -> bool {
+    let footprint = trace.footprint(later);
+    footprint.first().is_some_and(|own| {
+        let mut theirs = trace.footprint(earlier).iter();
+        theirs.all(|access| access.key != own.key || access.class == Class::Read)
+    })
 }
 
 impl Sequence {
@@ -329,7 +446,8 @@ impl Sequence {
     ) {
         for (place, planned) in self.left().iter().enumerate() {
             let values = match self.made_in(trace, choices, place) {
-                None | Some([]) => Values::new(),
+                None => self.fate.into_iter().map(Fate::value).collect(),
+                Some([]) => Values::new(),
                 Some(made) => values(made),
             };
             self.with_footprint(trace, planned, |footprint| each(planned, &values, footprint));
@@ -368,7 +486,9 @@ impl Sequence {
     ) -> R {
         match (planned.step(), self.blocked) {
             // An operation in it that failed may succeed before the race.
-            (Some(step), _) if self.reversed == Some(step) => trace.with_possible_footprint(step, tell),
+            (Some(step), _) if self.reversed == Some(step) && self.fate.is_none() => {
+                trace.with_possible_footprint(step, tell)
+            }
             (Some(step), _) if !trace.has_voids() => tell(trace.footprint(step)),
             (Some(step), _) => tell(&trace.footprint_with_elided(step)),
             (None, Some(blocked)) => tell(&[blocked.access]),
@@ -412,9 +532,17 @@ impl Sequence {
 
     /// Returns the tasks whose steps can come first.
     pub(super) fn begins<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = u32> + 'a {
-        (0..self.len())
-            .filter(|&place| self.can_be_first(trace, place))
-            .map(|place| self.left()[place].task)
+        self.first_places(trace).map(|place| self.left()[place].task)
+    }
+
+    /// Returns the places of the steps that can come first.
+    pub(super) fn first_places<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = usize> + 'a {
+        (0..self.len()).filter(|&place| self.can_be_first(trace, place))
+    }
+
+    /// Returns the task of the step at a place.
+    pub(super) fn task_at(&self, place: usize) -> u32 {
+        self.left()[place].task
     }
 
     /// Returns `Some` if a task, whose next step has this footprint, may begin something that leads to the same trace
@@ -435,10 +563,49 @@ impl Sequence {
         }
     }
 
-    /// Returns `true` if a task begins the sequence with its step in it.
-    pub(super) fn begins_with(&self, trace: &Trace, task: u32) -> bool {
-        let place = self.left().iter().position(|planned| planned.task == task);
-        place.is_some_and(|place| self.can_be_first(trace, place))
+    /// Returns `true` if a sleeping task begins the sequence with its step in it, as it was tried. `sleepers` are all that
+    /// sleep where the sequence begins.
+    pub(super) fn begins_asleep(
+        &self,
+        trace: &Trace,
+        choices: &[Choice],
+        sleeper: &Sleeper,
+        sleepers: &[Sleeper],
+    ) -> bool {
+        let place = self.left().iter().position(|planned| planned.task == sleeper.task);
+        place.is_some_and(|place| {
+            self.can_be_first(trace, place) && self.is_tried(trace, choices, place, sleeper, sleepers)
+        })
+    }
+
+    /// Returns `true` if the step at a place was tried when the sleeper's was: it may not have the other fate.
+    #[inline(always)]
+    pub(super) fn is_tried(
+        &self,
+        trace: &Trace,
+        choices: &[Choice],
+        place: usize,
+        sleeper: &Sleeper,
+        sleepers: &[Sleeper],
+    ) -> bool {
+        sleeper.fate.is_none_or(|fate| match self.fate_at(trace, choices, place) {
+            Some(own) => own == fate,
+            None => is_asleep(sleepers, sleeper.task),
+        })
+    }
+
+    /// Returns the fate of the step at a place; `None` if it has no choice of fates, or any.
+    pub(super) fn fate_at(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Fate> {
+        match self.left()[place].step() {
+            Some(step) if self.reversed == Some(step) => self.fate,
+            Some(step) => fate_of(trace, choices, step),
+            None => None,
+        }
+    }
+
+    /// Returns the fate of the second step of the race, if the sequence plans one.
+    pub(super) fn fate(&self) -> Option<Fate> {
+        self.fate
     }
 
     /// Notes that the step at a place was done, and removes it.

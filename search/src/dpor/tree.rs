@@ -1,7 +1,7 @@
 //! Wakeup trees: the sequences to be explored, sharing their beginnings.
 
 use super::names::Names;
-use super::sequence::{Done, Sequence, Values, values};
+use super::sequence::{Done, Fate, Fates, Sequence, Values, values};
 use super::sleep::{Footprint, SavedFootprint, as_footprint, restored_footprint, saved_footprint};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Class, Key, StableOpId, StepAccess, Trace};
@@ -156,6 +156,12 @@ impl Branch {
         self.size == 1
     }
 
+    /// Returns the fate of its operation, if only one is planned.
+    #[inline(always)]
+    fn fate(&self) -> Option<Fate> {
+        Fate::among(self.values())
+    }
+
     /// Returns `true` if any step may follow it, with any values.
     fn is_any(&self) -> bool {
         self.is_last() && self.values().is_empty()
@@ -192,9 +198,18 @@ impl Tree {
         self.first().map(|at| self.branches[at].task)
     }
 
-    /// Returns `true` if the tree begins with a step of this task.
+    /// Returns `true` if the tree begins with a step of this task, whatever the fate of its operation.
     pub(super) fn begins_with(&self, task: u32) -> bool {
-        self.first_tasks().any(|first| first == task)
+        self.first()
+            .map(|at| &self.branches[at])
+            .any(|first| first.task == task && first.fate().is_none())
+    }
+
+    /// Returns the fates of the operations of the first steps that are planned.
+    pub(super) fn first_fates(&self) -> Fates {
+        let fates = self.first().map(|at| self.branches[at].fate());
+        let all = fates.fold(Fates::NONE, |fates, fate| fate.map_or(Fates::ALL, |fate| fates.with(fate)));
+        if all == Fates::NONE { Fates::ALL } else { all }
     }
 
     /// Returns the indices of the branches that may come first.
@@ -542,6 +557,10 @@ impl Branch {
                 let Some(place) = sequence.may_begin(trace, self.task, &footprint) else {
                     return Leads::Elsewhere;
                 };
+                if place.is_none() && self.fate().is_some() {
+                    // After the sequence its operation may have the other fate.
+                    return Leads::Elsewhere;
+                }
                 if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
                     return Leads::Elsewhere;
                 }
@@ -558,13 +577,21 @@ impl Branch {
             [] => !self.values().is_empty(),
             made => self.chose_other(made),
         };
-        !self.is_any() && sequence.made_in(trace, choices, place).is_some_and(is_other)
+        // The second step of the race has one fate, or may have any.
+        let has_other_fate = || self.fate().is_some_and(|fate| sequence.fate() != Some(fate));
+        !self.is_any()
+            && sequence
+                .made_in(trace, choices, place)
+                .map_or_else(has_other_fate, is_other)
     }
 
     /// Returns `true` if it chose other values than those among these choices.
     #[cold]
     fn chose_other(&self, made: &[Choice]) -> bool {
-        !self.chose(&values(made))
+        let made = values(made);
+        // A fate alone, with nothing particular to follow, may be followed by any other values.
+        let is_begun = || self.is_last() && self.values().len() == 1 && self.fate() == Fate::among(&made);
+        !self.chose(&made) && (self.fate().is_none() || !is_begun())
     }
 
     /// Returns the footprint of the branch's step in the last execution, as far as it matters to the sequence; `None`

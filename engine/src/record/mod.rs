@@ -9,7 +9,7 @@ mod var;
 
 pub use event::Event;
 pub(crate) use event::Events;
-pub use task::{Access, Failures, Local, Pending, Task, WaitLimits, Wake, gate};
+pub use task::{Access, Adversities, Local, Pending, Task, WaitLimits, Wake, gate};
 pub use task::{Status, WaitsAt};
 pub use task_set::TaskSet;
 pub(crate) use var::NO_TASK;

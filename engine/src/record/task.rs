@@ -42,7 +42,7 @@ impl Access {
 pub struct WaitLimits {
     /// The virtual time in nanoseconds at which the wait times out.
     pub deadline: Option<u64>,
-    /// `true` if a spurious wake-up may end the wait.
+    /// `true` if the wait could have ended spuriously when it began.
     pub spurious: bool,
 }
 
@@ -53,8 +53,6 @@ pub enum Wake {
     Ready,
     /// Its time-out expired.
     TimedOut,
-    /// A spurious wake-up.
-    Spurious,
 }
 
 /// The next operation of a task.
@@ -69,7 +67,7 @@ pub struct Pending {
     /// `true` if there is a schedule point before it. An operation that commutes with all others needs none: it happens
     /// as soon as it can.
     pub visible: bool,
-    /// `true` if it may continue although no gate opens: by a time-out or a spurious wake-up.
+    /// `true` if it may continue although no gate opens: by a time-out.
     pub environment_wake: bool,
 }
 
@@ -105,13 +103,15 @@ pub struct Local {
     pub value: Option<Box<dyn Any>>,
 }
 
-/// The failures that the environment has caused in operations of a task.
+/// The environment's actions in a task so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Failures {
+pub struct Adversities {
     /// The number of weak compare-exchanges that failed although they could have succeeded.
     pub(crate) weak_exchanges: u32,
     /// The number of times that `try_lock` of a free lock failed.
     pub(crate) try_locks: u32,
+    /// The number of waits that ended spuriously.
+    pub(crate) spurious_wakeups: u32,
 }
 
 /// A task of the current execution. The next execution reuses the entries.
@@ -137,8 +137,8 @@ pub struct Task {
     pub(crate) first_uses: u32,
     /// The number of random sources that it created.
     pub random_sources: u32,
-    /// The failures that the environment has caused in its operations.
-    pub(crate) failures: Failures,
+    /// The environment's actions in it so far.
+    pub(crate) adversities: Adversities,
     /// The name that its creator gave it.
     pub name: Option<Arc<str>>,
     /// The address at which it waits, if it does.
@@ -192,7 +192,7 @@ impl Task {
             children: 0,
             first_uses: 0,
             random_sources: 0,
-            failures: Failures::default(),
+            adversities: Adversities::default(),
             name: None,
             waits_at: None,
             yielded: false,
@@ -228,7 +228,7 @@ impl Task {
         self.children = 0;
         self.first_uses = 0;
         self.random_sources = 0;
-        self.failures = Failures::default();
+        self.adversities = Adversities::default();
         self.name = name;
         self.waits_at = None;
         self.yielded = false;

@@ -1,12 +1,15 @@
-//! Failures that the environment may inject into an operation: choices within its step, bounded in each task.
+//! Failures and spurious wake-ups that the environment may cause: choices within a step, bounded in each task.
 //!
-//! Whether an operation may fail depends on how often operations of its own task have failed so, and on nothing that
-//! other tasks do. So operations commute as if the environment did nothing, and every reduction stays sound.
+//! Whether the environment may act depends on how often it has acted in the same task, and on nothing that other tasks
+//! do. So operations commute as if the environment did nothing, and every reduction stays sound.
+//!
+//! A wait that ends spuriously ends at once. Nothing is missed by that: until it ends, no other task may have notified
+//! it, or it would have ended for that reason; and what the waiting task does next has a schedule point of its own.
 
 use super::Engine;
 use super::outcome::Capped;
 use crate::environment::Environment;
-use crate::record::Failures;
+use crate::record::Adversities;
 use crate::schedule::ChoiceKind;
 
 impl Engine {
@@ -17,8 +20,8 @@ impl Engine {
         self.adversity(
             ChoiceKind::WeakExchange,
             |bounds| bounds.weak_failures,
-            |failures| &mut failures.weak_exchanges,
-            |capped| &mut capped.weak_failures,
+            |so_far| &mut so_far.weak_exchanges,
+            |capped| capped.weak_failures = true,
         )
     }
 
@@ -29,9 +32,27 @@ impl Engine {
         self.adversity(
             ChoiceKind::TryLock,
             |bounds| bounds.try_lock_failures,
-            |failures| &mut failures.try_locks,
-            |capped| &mut capped.try_lock_failures,
+            |so_far| &mut so_far.try_locks,
+            |capped| capped.try_lock_failures = true,
         )
+    }
+
+    /// Decides whether a wait that begins ends spuriously. Returns `true` if it does: the front end records it as begun
+    /// and ended. As after any wait, it is no preemption if another task continues.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
+    pub fn wakes_spuriously(self) -> bool {
+        let spurious = self.adversity(
+            ChoiceKind::Wake,
+            |bounds| bounds.spurious_wakeups,
+            |so_far| &mut so_far.spurious_wakeups,
+            // It is noted where the wait lasts.
+            |_| (),
+        );
+        if spurious {
+            self.with(|rt| rt.ready.wait_over(rt.tasks.current()));
+        }
+        spurious
     }
 
     /// Decides whether the environment does this, within the bound of the task. Notes if the bound is reached.
@@ -39,21 +60,21 @@ impl Engine {
         self,
         kind: ChoiceKind,
         bound: fn(&Environment) -> u32,
-        failures: fn(&mut Failures) -> &mut u32,
-        capped: fn(&mut Capped) -> &mut bool,
+        so_far: fn(&mut Adversities) -> &mut u32,
+        note_capped: fn(&mut Capped),
     ) -> bool {
-        let may_fail = self.with(|rt| {
+        let may_happen = self.with(|rt| {
             let most = bound(&rt.world.environment);
-            let may_fail = *failures(&mut rt.tasks.current_task().failures) < most;
-            if !may_fail {
-                *capped(&mut rt.world.capped) = true;
+            let may_happen = *so_far(&mut rt.tasks.current_task().adversities) < most;
+            if !may_happen {
+                note_capped(&mut rt.world.capped);
             }
-            may_fail
+            may_happen
         });
-        if !may_fail || self.choose(kind, 2) == 0 {
+        if !may_happen || self.choose(kind, 2) == 0 {
             return false;
         }
-        self.with(|rt| *failures(&mut rt.tasks.current_task().failures) += 1);
+        self.with(|rt| *so_far(&mut rt.tasks.current_task().adversities) += 1);
         true
     }
 

@@ -241,13 +241,11 @@ impl Engine {
                 return None;
             }
             let current = rt.tasks.current();
-            let environment_wake = wait_limits.deadline.is_some()
-                || wait_limits.spurious && rt.world.environment.spurious_wakeups > 0;
+            let environment_wake = wait_limits.deadline.is_some();
             at.watchers.insert(current);
-            if environment_wake {
+            if environment_wake && rt.world.environment.timeouts > 0 {
                 // Whether it may depends on how often that has happened.
                 rt.record.sound_only(SoundReduction::Caching, op, site);
-                rt.add_to_footprint(Key::SPURIOUS, Class::Read);
                 rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
             }
             rt.tasks[current].pending = Pending {
@@ -451,7 +449,8 @@ impl Runtime {
             self.ready.wait_until(task, deadline, self.world.clock());
         }
         if wait_limits.spurious {
-            self.ready.wait_with_spurious_wakeups(task);
+            let so_far = self.tasks[task].adversities.spurious_wakeups;
+            self.world.capped.spurious_wakeups |= so_far >= self.world.environment.spurious_wakeups;
         }
         if self.monitors.listening.intersects(Interests::ATTRIBUTES) {
             self.tell_status(task, "blocked");

@@ -14,10 +14,8 @@ impl Key {
     pub const CLOCK: Key = Key(0);
     /// The rest of the environment's early time-outs.
     pub const TIMEOUTS: Key = Key(1);
-    /// The rest of its spurious wake-ups.
-    pub const SPURIOUS: Key = Key(2);
     /// The number of keys that belong to no variable.
-    const SHARED: u32 = 3;
+    const SHARED: u32 = 2;
     /// The mark of keys that are not known exactly. Such a key has the lowest number that the variable may have, and
     /// above it the number of steps since another step accessed it.
     const UNKNOWN: u32 = 1 << 31;

@@ -50,12 +50,7 @@ impl Dpor {
                 {
                     self.leave();
                 }
-                self.leave_forced(at, last.kind, trace);
-                if last.taken + 1 < last.alternatives && last.kind == ChoiceKind::Rescue {
-                    plan.take(at, last.taken + 1);
-                    self.fresh = self.nodes.len();
-                    return true;
-                }
+                self.leave_forced(at, trace);
                 let depth = self.nodes.len() - 1;
                 let begin = depth
                     .checked_sub(1)
@@ -180,11 +175,9 @@ impl Dpor {
     }
 
     /// Removes nodes of the path that come after the step with the choice `at`, and had no choice of their own.
-    fn leave_forced(&mut self, at: usize, kind: ChoiceKind, trace: &Trace) {
-        // The task that continues in a deadlock is chosen after a step, other values within one.
-        let before = if kind == ChoiceKind::Rescue { 1 } else { 2 };
+    fn leave_forced(&mut self, at: usize, trace: &Trace) {
         while self.nodes.len() > 1
-            && (trace.steps().get(self.nodes.len() - before)).is_some_and(|step| step.choices_end > at)
+            && (trace.steps().get(self.nodes.len() - 2)).is_some_and(|step| step.choices_end > at)
         {
             self.leave();
         }

@@ -495,9 +495,6 @@ impl Strategy for Dpor {
             return Some(0);
         }
         if point.kind != ChoiceKind::Task {
-            if point.kind == ChoiceKind::Rescue {
-                return Some(0);
-            }
             if point.kind.is_failure() && self.values.is_empty() && !self.is_bounded() {
                 let fate = self.first_fate();
                 self.values.push(fate.value());

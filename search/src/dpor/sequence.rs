@@ -112,7 +112,7 @@ pub(super) fn fate_of(trace: &Trace, choices: &[Choice], step: usize) -> Option<
 }
 
 fn is_value(choice: &Choice) -> bool {
-    !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue)
+    choice.kind != ChoiceKind::Task
 }
 
 /// Returns these choices if there is a value among them. Otherwise returns none, so that the steps' own choices need

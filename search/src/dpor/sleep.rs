@@ -62,8 +62,8 @@ pub(super) fn is_asleep_with(sleepers: &[Sleeper], task: u32, fate: Fate) -> boo
 
 /// Returns the footprint of the wake-up by the environment of a task that waits for this key: the key, the
 /// environment's remaining bounds, and time.
-pub(super) fn environment_wake(key: Key) -> [StepAccess; 4] {
-    [key, Key::TIMEOUTS, Key::SPURIOUS, Key::CLOCK].map(|key| StepAccess {
+pub(super) fn environment_wake(key: Key) -> [StepAccess; 3] {
+    [key, Key::TIMEOUTS, Key::CLOCK].map(|key| StepAccess {
         key,
         class: Class::Write,
     })

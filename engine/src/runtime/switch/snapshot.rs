@@ -96,7 +96,7 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         let surroundings = LoopContext {
             clock: rt.world.clock(),
             left: rt.world.left,
-            failures: task.failures,
+            adversities: task.adversities,
             random_sources: task.random_sources,
             visits: rt
                 .constraints

@@ -5,8 +5,8 @@
 //! otherwise a retry loop could fail for ever. The bounds are part of the coverage of a pass, and part of every
 //! schedule.
 //!
-//! Failures of operations are bounded in each task: whether one may fail then depends on the past of its own task, so
-//! that operations of different tasks on different variables commute.
+//! The bounds are for each task: whether the environment may act in it depends on its own past, so that operations of
+//! different tasks on different variables commute.
 
 use crate::words::plural;
 use serde::{Deserialize, Serialize};
@@ -18,10 +18,10 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// The number of waits in an execution that end without a notification (`Condvar::wait`, `park`). Default 1.
+    /// The number of waits, in each task, that end without a notification (`Condvar::wait`, `park`). Default 1.
     pub spurious_wakeups: u32,
-    /// The number of timed waits in an execution that time out although another task could continue instead. When no
-    /// task can continue, the earliest time-out fires whatever this bound. Default 1.
+    /// The number of timed waits, in each task, that time out although another task could continue instead. When no task
+    /// can continue, the earliest time-out fires whatever this bound. Default 1.
     pub timeouts: u32,
     /// The number of failures, in each task, of a weak compare-exchange that could have succeeded. Default 1.
     pub weak_failures: u32,
@@ -79,8 +79,8 @@ impl fmt::Display for Environment {
         } = *self;
         write!(
             f,
-            "per execution at most {spurious_wakeups} spurious {}, {timeouts} early {}; in each task at most \
-             {weak_failures} weak compare-exchange {}, {try_lock_failures} try_lock {}",
+            "in each task at most {spurious_wakeups} spurious {}, {timeouts} early {}, {weak_failures} weak compare-exchange \
+             {}, {try_lock_failures} try_lock {}",
             plural(spurious_wakeups.into(), "wake-up"),
             plural(timeouts.into(), "time-out"),
             plural(weak_failures.into(), "failure"),

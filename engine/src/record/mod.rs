@@ -10,7 +10,7 @@ mod var;
 pub use event::Event;
 pub(crate) use event::Events;
 pub use task::{Access, Adversities, Local, Pending, Task, WaitLimits, Wake, gate};
-pub use task::{Status, WaitsAt};
+pub use task::{Status, TimesOut, WaitsAt};
 pub use task_set::TaskSet;
 pub(crate) use var::NO_TASK;
 pub(crate) use var::VAR_BITS;

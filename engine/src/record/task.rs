@@ -103,6 +103,18 @@ pub struct Local {
     pub value: Option<Box<dyn Any>>,
 }
 
+/// The time at which a wait with a limit may time out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimesOut {
+    /// When its time has come.
+    #[default]
+    InTime,
+    /// At any time.
+    Early,
+    /// When its time has come, because the environment's bound allows no more.
+    Capped,
+}
+
 /// The environment's actions in a task so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Adversities {
@@ -112,6 +124,8 @@ pub struct Adversities {
     pub(crate) try_locks: u32,
     /// The number of waits that ended spuriously.
     pub(crate) spurious_wakeups: u32,
+    /// The number of waits that may time out early: chosen when they began.
+    pub(crate) timeouts: u32,
 }
 
 /// A task of the current execution. The next execution reuses the entries.
@@ -122,8 +136,10 @@ pub struct Task {
     pub pending: Pending,
     /// The reason for its last wake-up.
     pub wake: Wake,
-    /// The virtual time in nanoseconds at which its wait times out.
+    /// The virtual time in nanoseconds at which its wait times out, if it does not time out early.
     pub deadline: u64,
+    /// The time at which its wait may time out.
+    pub(crate) times_out: TimesOut,
     /// The number of its events so far.
     pub events: u32,
     /// The task's own variable, for its end, its park token and its notification.
@@ -185,6 +201,7 @@ impl Task {
             pending,
             wake: Wake::Ready,
             deadline: 0,
+            times_out: TimesOut::InTime,
             events: 0,
             var: 0,
             parent: 0,

@@ -9,8 +9,10 @@
 use super::Engine;
 use super::outcome::Capped;
 use crate::environment::Environment;
-use crate::record::Adversities;
+use crate::record::{Access, Adversities, TimesOut};
 use crate::schedule::ChoiceKind;
+use crate::site::Site;
+use intermezzo_sdk::SyncVarOp;
 
 impl Engine {
     /// Decides whether a weak compare-exchange that could succeed fails. Returns `true` if it does.
@@ -53,6 +55,26 @@ impl Engine {
             self.with(|rt| rt.ready.wait_over(rt.tasks.current()));
         }
         spurious
+    }
+
+    /// Decides whether a wait with a limit that begins may time out early. What it decides is recorded as an event.
+    pub(super) fn decide_time_out(self, site: Site) {
+        let most = self.environment().timeouts;
+        let so_far = self.with(|rt| rt.tasks.current_task().adversities.timeouts);
+        let times_out = if so_far >= most {
+            TimesOut::Capped
+        } else if self.choose(ChoiceKind::Wake, 2) == 0 {
+            TimesOut::InTime
+        } else {
+            // No other event shows it before the time is up.
+            self.commit(Access::nowhere(SyncVarOp::Choice, site), 1, 0);
+            TimesOut::Early
+        };
+        self.with(|rt| {
+            let task = rt.tasks.current_task();
+            task.times_out = times_out;
+            task.adversities.timeouts += u32::from(times_out == TimesOut::Early);
+        });
     }
 
     /// Decides whether the environment does this, within the bound of the task. Notes if the bound is reached.

@@ -9,7 +9,7 @@ use super::execution_record::ExecutionRecord;
 use super::ready::Ready;
 use super::stop::Stop;
 use super::tasks::Tasks;
-use crate::record::{Vars, Wake};
+use crate::record::{TimesOut, Vars, Wake};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::strategy::{Candidates, ChoicePoint};
 use crate::trace::{Class, Key, StepEnd};
@@ -232,9 +232,9 @@ impl Runtime {
     }
 
     /// Lists the alternatives. Returns `true` if the first is the default continuation. In addition to the enabled
-    /// tasks it lists, within the environment's bounds, tasks that may be woken early.
+    /// tasks it lists, tasks whose wait may time out early.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
-        self.ready.list(listed, self.tasks.created(), &self.world.left);
+        self.ready.list(listed, &self.tasks);
         if let Some(breakpoints) = &self.constraints.breakpoints {
             breakpoints.keep_to(&self.ready, &self.tasks, listed);
         }
@@ -243,7 +243,7 @@ impl Runtime {
 
     /// Notes waits that could have ended here if the environment's bounds were larger.
     fn note_capped(&mut self) {
-        self.world.capped.timeouts |= self.world.left.timeouts == 0 && self.ready.could_time_out();
+        self.world.capped.timeouts |= self.ready.is_capped(&self.tasks);
     }
 
     /// Lets a task go. If no gate let it, its wait times out.
@@ -252,23 +252,23 @@ impl Runtime {
         if self.ready.is_enabled(task) && !expired {
             return self.step(task);
         }
+        let is_early = self.tasks[task].times_out == TimesOut::Early;
         if expired {
             self.world.let_time_pass();
         } else {
-            self.world.left.timeouts -= 1;
+            self.world.take_time_back(&mut self.ready, &mut self.tasks);
             let deadline = self.tasks[task].deadline;
             self.world.advance_time(deadline, &mut self.ready, &self.tasks);
         }
-        self.world.take_time_back(&mut self.ready, &mut self.tasks);
         self.ready.enable(task);
         let next = self.step(task);
         self.record.waited = None;
         if !expired {
-            self.add_to_footprint(Key::TIMEOUTS, Class::Write);
+            self.record.forced_by_idle = false;
             self.add_to_footprint(Key::CLOCK, Class::Write);
         } else if self.record.forced_by_idle {
-            // Time passed because no other task could continue; that is no condition if time may pass anyway.
-            self.record.forced_by_idle = self.world.environment.timeouts == 0 && self.record.is_observed();
+            // Time passed because no other task could continue; that is no condition if it may time out anyway.
+            self.record.forced_by_idle = !is_early && self.record.is_observed();
             self.add_to_footprint(Key::CLOCK, Class::Write);
         } else {
             self.add_to_footprint(Key::CLOCK, Class::Read);

@@ -98,7 +98,7 @@ use crate::environment::Environment;
 use crate::record::{NO_TASK, Pending};
 use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
-use crate::trace::{Class, Key, SoundReduction};
+use crate::trace::{Class, Key};
 use constraints::Constraints;
 use decisions::Decisions;
 use ending::ExecutionEnd;
@@ -230,6 +230,9 @@ impl Engine {
         if self.in_teardown() {
             return self.pass_in_teardown(gate_var, gates);
         }
+        if wait_limits.deadline.is_some() {
+            self.decide_time_out(site);
+        }
         let next = self.with(|rt| {
             if rt.monitors.pointers_out {
                 rt.look_at_pointers();
@@ -243,11 +246,6 @@ impl Engine {
             let current = rt.tasks.current();
             let environment_wake = wait_limits.deadline.is_some();
             at.watchers.insert(current);
-            if environment_wake && rt.world.environment.timeouts > 0 {
-                // Whether it may depends on how often that has happened.
-                rt.record.sound_only(SoundReduction::Caching, op, site);
-                rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
-            }
             rt.tasks[current].pending = Pending {
                 access: Access { op, order, var, site },
                 gate_var,

@@ -6,8 +6,7 @@
 
 use super::fair::Fairness;
 use super::tasks::Tasks;
-use crate::environment::Environment;
-use crate::record::TaskSet;
+use crate::record::{TaskSet, TimesOut};
 
 /// The tasks that can take the next step, and those that wait.
 pub(super) struct Ready {
@@ -301,15 +300,15 @@ impl Ready {
     }
 
     /// Lists the tasks that fairness lets go, in cyclic order after the last one. In addition to the enabled tasks it
-    /// lists, within the bounds that are `left`, tasks that may be woken early.
-    pub(super) fn list(&self, listed: &mut Vec<u32>, created: u32, left: &Environment) {
-        let last = self.last;
-        let timed_waiters = left.timeouts > 0 && !self.timed_waiters.is_empty();
+    /// lists tasks whose wait may time out early.
+    pub(super) fn list(&self, listed: &mut Vec<u32>, tasks: &Tasks) {
+        let (last, created) = (self.last, tasks.created());
+        let timed_waiters = !self.timed_waiters.is_empty();
         let may_go = |&task: &u32| {
             if self.enabled.contains(task) {
                 !self.fair.active() || self.fair.may_go(task, &self.enabled)
             } else {
-                timed_waiters && self.timed_waiters.contains(task)
+                self.timed_waiters.contains(task) && tasks[task].times_out == TimesOut::Early
             }
         };
         // The cyclic order after `last`: those beyond it, then those up to it.
@@ -331,8 +330,9 @@ impl Ready {
         goes_on
     }
 
-    /// Returns `true` if a task waits that a time-out would enable.
-    pub(super) fn could_time_out(&self) -> bool {
-        self.timed_waiters.iter().any(|task| !self.enabled.contains(task))
+    /// Returns `true` if a task waits that could time out early if the environment's bound were larger.
+    pub(super) fn is_capped(&self, tasks: &Tasks) -> bool {
+        let is_capped = |task| tasks[task].times_out == TimesOut::Capped && !self.enabled.contains(task);
+        self.timed_waiters.iter().any(is_capped)
     }
 }

@@ -305,7 +305,10 @@ impl Schedule {
     /// Returns the schedule as read from this version of a format.
     fn of_version(self, version: u32, carrier: Carrier) -> Result<Schedule, ScheduleError> {
         if version < 3 && self.has_adversities() {
-            return Err(ScheduleError::OtherBounds { carrier, found: version });
+            return Err(ScheduleError::OtherBounds {
+                carrier,
+                found: version,
+            });
         }
         Ok(self)
     }

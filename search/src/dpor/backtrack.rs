@@ -103,7 +103,8 @@ impl Dpor {
             // With a bound no task stays asleep: these are just the tasks that were tried here.
             if node.explored_fates.is_empty() {
                 node.add_to_footprint(&trace.footprint_with_elided(depth));
-                self.sleepers.push(tried(None, std::mem::take(&mut node.footprint)));
+                self.sleepers
+                    .push(tried(None, std::mem::take(&mut node.footprint)));
             } else {
                 let explored = node.explored_fates.drain(..);
                 self.sleepers

@@ -72,10 +72,9 @@ impl Dpor {
                 .get(step + 1)
                 .map_or(self.sleepers.len(), |next| next.sleepers);
             for sleeper in &self.sleepers[node.sleepers..end] {
-                if asleep
-                    .iter()
-                    .all(|known| known.task != sleeper.task || known.fate.is_some_and(|fate| sleeper.fate != Some(fate)))
-                {
+                if asleep.iter().all(|known| {
+                    known.task != sleeper.task || known.fate.is_some_and(|fate| sleeper.fate != Some(fate))
+                }) {
                     asleep.push(sleeper.clone());
                 }
             }
@@ -139,7 +138,8 @@ impl Dpor {
                 };
                 if let Some(later) = (step + 1..steps).find(conflicts) {
                     if later >= self.fresh || round.at >= self.fresh {
-                        let sequence = sequences.reversing(trace, with_values(choices), step, later, later + 1);
+                        let sequence =
+                            sequences.reversing(trace, with_values(choices), step, later, later + 1);
                         self.insert(trace, choices, step, sequence);
                     }
                 } else if self.cut.is_some() && round.at >= self.fresh {

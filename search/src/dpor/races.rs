@@ -217,13 +217,7 @@ impl Dpor {
     /// A sleeper that merely commutes with the sequence does not dismiss it, because the executions that it leads to
     /// may themselves rely on a task that is tried here.
     #[inline(never)]
-    fn insert_first(
-        &mut self,
-        trace: &Trace,
-        choices: &[Choice],
-        depth: usize,
-        sequence: &mut Sequence,
-    ) {
+    fn insert_first(&mut self, trace: &Trace, choices: &[Choice], depth: usize, sequence: &mut Sequence) {
         let node = &self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..self.sleepers_end(depth)];
         let candidates = &self.candidates[node.candidates.clone()];

@@ -288,7 +288,8 @@ impl SavedNode {
         let fates = self.fates.iter().map(|&value| Fate::of_value(value));
         let fates = fates.collect::<Option<Vec<Fate>>>()?;
         let explored = self.explored_fates.iter();
-        let explored = explored.map(|(fate, footprint)| Some((Fate::of_value(*fate)?, restored_footprint(footprint)?)));
+        let explored =
+            explored.map(|(fate, footprint)| Some((Fate::of_value(*fate)?, restored_footprint(footprint)?)));
         way.nodes.push(Node {
             task: self.task,
             candidates: candidates..way.candidates.len(),

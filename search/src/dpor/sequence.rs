@@ -106,7 +106,9 @@ pub(super) fn fate_of(trace: &Trace, choices: &[Choice], step: usize) -> Option<
     if choices.is_empty() {
         return None;
     }
-    let begin = step.checked_sub(1).map_or(0, |before| trace.steps()[before].choices_end);
+    let begin = step
+        .checked_sub(1)
+        .map_or(0, |before| trace.steps()[before].choices_end);
     let made = choices.get(begin..trace.steps()[step].choices_end)?;
     made.iter().find(|choice| is_value(choice)).and_then(Fate::of)
 }
@@ -280,7 +282,8 @@ impl Sequences {
         self.sequence.push(last);
         self.sequence.reversed = Some(later);
         if !choices.is_empty() {
-            self.sequence.fate = fate_of(trace, choices, later).filter(|_| keeps_choice(trace, earlier, later));
+            self.sequence.fate =
+                fate_of(trace, choices, later).filter(|_| keeps_choice(trace, earlier, later));
         }
         &mut self.sequence
     }
@@ -572,7 +575,10 @@ impl Sequence {
         sleeper: &Sleeper,
         sleepers: &[Sleeper],
     ) -> bool {
-        let place = self.left().iter().position(|planned| planned.task == sleeper.task);
+        let place = self
+            .left()
+            .iter()
+            .position(|planned| planned.task == sleeper.task);
         place.is_some_and(|place| {
             self.can_be_first(trace, place) && self.is_tried(trace, choices, place, sleeper, sleepers)
         })
@@ -588,10 +594,12 @@ impl Sequence {
         sleeper: &Sleeper,
         sleepers: &[Sleeper],
     ) -> bool {
-        sleeper.fate.is_none_or(|fate| match self.fate_at(trace, choices, place) {
-            Some(own) => own == fate,
-            None => is_asleep(sleepers, sleeper.task),
-        })
+        sleeper
+            .fate
+            .is_none_or(|fate| match self.fate_at(trace, choices, place) {
+                Some(own) => own == fate,
+                None => is_asleep(sleepers, sleeper.task),
+            })
     }
 
     /// Returns the fate of the step at a place; `None` if it has no choice of fates, or any.

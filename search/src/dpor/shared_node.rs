@@ -208,8 +208,7 @@ impl SharedNode {
         let listed = &way.candidates[node.candidates.clone()];
         let mut sequences = Tree::default();
         while let Some(task) = branches.pending.take_first(&mut sequences) {
-            let tried = is_asleep(asleep, task)
-                || branches.taken.iter().any(|taken| taken.task == task);
+            let tried = is_asleep(asleep, task) || branches.taken.iter().any(|taken| taken.task == task);
             if tried {
                 continue;
             }

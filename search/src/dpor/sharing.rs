@@ -287,7 +287,9 @@ impl Dpor {
         // A fate that sleeps here is not explored, and sleeps on.
         let asleep = self.sleepers[node.sleepers..self.sleepers_end(depth).max(node.sleepers)].iter();
         let own = asleep.filter(|sleeper| sleeper.task == node.task);
-        let others = own.map(|sleeper| &sleeper.footprint).chain(node.footprints_of_fates());
+        let others = own
+            .map(|sleeper| &sleeper.footprint)
+            .chain(node.footprints_of_fates());
         let now = trace.footprint_with_elided(depth);
         for access in others.flatten().chain(&*now) {
             if !footprint.contains(access) {

@@ -47,9 +47,9 @@ impl Clone for Sleeper {
 #[inline(always)]
 pub(super) fn is_asleep(sleepers: &[Sleeper], task: u32) -> bool {
     match sleepers.iter().find(|sleeper| sleeper.task == task) {
-        Some(sleeper) if sleeper.fate.is_some() => {
-            Fate::BOTH.into_iter().all(|fate| is_asleep_with(sleepers, task, fate))
-        }
+        Some(sleeper) if sleeper.fate.is_some() => Fate::BOTH
+            .into_iter()
+            .all(|fate| is_asleep_with(sleepers, task, fate)),
         first => first.is_some(),
     }
 }

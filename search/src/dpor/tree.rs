@@ -208,7 +208,9 @@ impl Tree {
     /// Returns the fates of the operations of the first steps that are planned.
     pub(super) fn first_fates(&self) -> Fates {
         let fates = self.first().map(|at| self.branches[at].fate());
-        let all = fates.fold(Fates::NONE, |fates, fate| fate.map_or(Fates::ALL, |fate| fates.with(fate)));
+        let all = fates.fold(Fates::NONE, |fates, fate| {
+            fate.map_or(Fates::ALL, |fate| fates.with(fate))
+        });
         if all == Fates::NONE { Fates::ALL } else { all }
     }
 

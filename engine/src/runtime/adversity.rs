@@ -6,12 +6,13 @@
 //! A wait that ends spuriously ends at once. Nothing is missed by that: until it ends, no other task may have notified
 //! it, or it would have ended for that reason; and what the waiting task does next has a schedule point of its own.
 
-use super::Engine;
 use super::outcome::Capped;
+use super::{Engine, Runtime};
 use crate::environment::Environment;
 use crate::record::{Access, Adversities, TimesOut};
 use crate::schedule::ChoiceKind;
 use crate::site::Site;
+use crate::trace::SoundReduction;
 use intermezzo_sdk::SyncVarOp;
 
 impl Engine {
@@ -71,6 +72,9 @@ impl Engine {
             TimesOut::Early
         };
         self.with(|rt| {
+            if most > 0 {
+                rt.note_adversity();
+            }
             let task = rt.tasks.current_task();
             task.times_out = times_out;
             task.adversities.timeouts += u32::from(times_out == TimesOut::Early);
@@ -91,6 +95,9 @@ impl Engine {
             if !may_happen {
                 note_capped(&mut rt.world.capped);
             }
+            if most > 0 {
+                rt.note_adversity();
+            }
             may_happen
         });
         if !may_happen || self.choose(kind, 2) == 0 {
@@ -105,5 +112,17 @@ impl Engine {
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn note_first_notified(self) {
         self.with(|rt| rt.world.capped.notify_any = true);
+    }
+}
+
+impl Runtime {
+    /// Notes that the environment may act here. A round of a loop that failed for that reason may be one that other
+    /// reductions than caching would take for a wait.
+    fn note_adversity(&mut self) {
+        if self.record.trace.has_voids() {
+            let access = self.tasks.current_task().pending.access;
+            self.record
+                .sound_only(SoundReduction::Caching, access.op, access.site);
+        }
     }
 }

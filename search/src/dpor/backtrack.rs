@@ -1,9 +1,9 @@
 //! Backtracking: from one execution back along the path to the deepest choice with an untried alternative.
 
 use super::Dpor;
-use super::sequence::{Fate, values};
 use super::sleep::{Sleeper, is_asleep, is_asleep_with};
 use super::tree;
+use super::values::{Fate, values};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::Plan;
 use intermezzo_engine::trace::{StepAccess, Trace};

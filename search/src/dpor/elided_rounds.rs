@@ -5,8 +5,8 @@
 //! become redundant, and the results of its operations if they had come later.
 
 use super::node::Reads;
-use super::sequence::with_values;
 use super::sleep::is_asleep;
+use super::values::with_values;
 use super::{Dpor, Sleeper};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Trace, conflict};

@@ -50,6 +50,7 @@ mod shared_node;
 mod sharing;
 mod sleep;
 mod tree;
+mod values;
 
 use bound::Bound;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -61,10 +62,11 @@ use intermezzo_engine::trace::{Analysis, Ending, Trace, conflict};
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
 use races::Examined;
-use sequence::{Fates, Sequence, Sequences, Values};
+use sequence::{Sequence, Sequences};
 use sharing::Sharing;
 use sleep::{Footprint, Sleeper, is_asleep};
 use tree::Tree;
+use values::{Fates, Values};
 
 /// The reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The data of each step of the path: the tasks that could take it, the task that did, and the untried branches.
 
-use super::sequence::{Fate, Fates};
 use super::sleep::Footprint;
 use super::tree::Tree;
+use super::values::{Fate, Fates};
 use intermezzo_engine::trace::{Key, StepAccess};
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut, Range};

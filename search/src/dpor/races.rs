@@ -6,8 +6,9 @@
 //! random programs of four tasks. Most races are dismissed cheaply: nothing new follows them, or a sleeping task
 //! already leads to the same trace.
 
-use super::sequence::{Sequence, with_values};
+use super::sequence::Sequence;
 use super::sleep::{Footprint, Sleeper, is_asleep};
+use super::values::with_values;
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Ending, Race, Trace, conflict};

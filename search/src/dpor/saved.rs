@@ -5,10 +5,10 @@
 
 use super::bound::SavedBound;
 use super::node::{Candidate, Node};
-use super::sequence::{Fate, Fates, Values};
 use super::shared_node::Prefix;
 use super::sleep::{SavedFootprint, Sleeper, restored_footprint, saved_footprint};
 use super::tree::{SavedBranch, Tree};
+use super::values::{Fate, Fates, Values};
 use super::{Dpor, Insertion, Planned};
 use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
 use intermezzo_engine::strategy::{ChoicePoint, Parallel};

@@ -15,9 +15,10 @@
 use super::Candidate;
 use super::bound::Bound;
 use super::node::Node;
-use super::sequence::{Sequence, Values};
+use super::sequence::Sequence;
 use super::sleep::{Footprint, SavedFootprint, Sleeper, is_asleep, restored_footprint, saved_footprint};
 use super::tree::{Leads, SavedBranch, Tree};
+use super::values::Values;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};

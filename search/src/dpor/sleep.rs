@@ -3,7 +3,7 @@
 //! If the environment may let the operation of a step fail that could succeed, there are two such steps: one in which
 //! it succeeds, and one in which it fails. They access different things, so they sleep and are woken one by one.
 
-use super::sequence::Fate;
+use super::values::Fate;
 use intermezzo_engine::trace::{Class, Key, StepAccess};
 use smallvec::SmallVec;
 

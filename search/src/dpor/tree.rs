@@ -1,11 +1,15 @@
 //! Wakeup trees: the sequences to be explored, sharing their beginnings.
 
+mod saved;
+
+pub(super) use saved::SavedBranch;
+
 use super::names::Names;
-use super::sequence::{Done, Fate, Fates, Sequence, Values, values};
-use super::sleep::{Footprint, SavedFootprint, as_footprint, restored_footprint, saved_footprint};
+use super::sequence::{Done, Sequence};
+use super::sleep::{Footprint, as_footprint};
+use super::values::{Fate, Fates, Values, values};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Class, Key, StableOpId, StepAccess, Trace};
-use serde::{Deserialize, Serialize};
 
 /// A step to be taken, and the sequences to be explored after it, in order. If there are none, any step may follow.
 ///
@@ -479,63 +483,6 @@ impl Tree {
             size -= 1;
         });
         sequence.done = done;
-    }
-}
-
-/// A branch, to be saved.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct SavedBranch {
-    task: u32,
-    size: u32,
-    values: Vec<u32>,
-    #[serde(rename = "touches")]
-    footprint: SavedFootprint,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    names: Vec<StableOpId>,
-}
-
-impl SavedBranch {
-    /// Returns `true` if its step chose values.
-    pub(super) fn has_values(&self) -> bool {
-        !self.values.is_empty()
-    }
-}
-
-impl Tree {
-    /// Returns the tree, to be saved.
-    pub(super) fn saved(&self) -> Vec<SavedBranch> {
-        let saved = self.branches[self.gone..].iter().map(|branch| SavedBranch {
-            task: branch.task,
-            size: branch.size,
-            values: branch.values().to_vec(),
-            footprint: saved_footprint(branch.footprint()),
-            names: branch.names().to_vec(),
-        });
-        saved.collect()
-    }
-
-    /// Restores a saved tree; `None` if it is malformed.
-    pub(super) fn restored(saved: &[SavedBranch]) -> Option<Tree> {
-        // The ends of the branches around the next one.
-        let mut ends = vec![saved.len()];
-        for (at, branch) in saved.iter().enumerate() {
-            ends.retain(|&end| end > at);
-            let end = at + branch.size as usize;
-            if end == at || ends.last().is_none_or(|&around| end > around) {
-                return None;
-            }
-            ends.push(end);
-        }
-        let branch = |saved: &SavedBranch| {
-            let footprint = restored_footprint(&saved.footprint)?;
-            let mut branch = Branch::new(saved.task, saved.size, &saved.values, &footprint);
-            branch.know_by(Names::from_slice(&saved.names));
-            Some(branch)
-        };
-        Some(Tree {
-            branches: saved.iter().map(branch).collect::<Option<_>>()?,
-            gone: 0,
-        })
     }
 }
 

@@ -265,7 +265,7 @@ fn refusals_of_paths_and_programs_say_what_to_give() {
         "{no_file}"
     );
     assert!(
-        no_file.ends_with("or a token, which begins with `imz1.` or `imz2.`"),
+        no_file.ends_with("or a token, which begins with `imz1.`, `imz2.` or `imz3.`"),
         "{no_file}"
     );
     assert!(message(Schedule::parse("")).starts_with(r#"schedule file "": cannot be read ("#));

@@ -310,6 +310,16 @@ impl Schedule {
                 found: version,
             });
         }
+        if version > 2 && !self.has_adversities() {
+            let needed = self.version().into();
+            return Err(ScheduleError::OutOfRange {
+                choice: None,
+                field: "the version",
+                found: version.into(),
+                least: needed,
+                most: needed,
+            });
+        }
         Ok(self)
     }
 

@@ -1,28 +1,32 @@
 //! The adversarial environment: the possible actions of a program's surroundings.
 //!
 //! A weak compare-exchange may fail, a condition variable may wake spuriously, a time-out may fire early. Each of these
-//! is a recorded choice, so that a failure that it causes can be replayed. Each is bounded per execution, because
+//! is a recorded choice, so that a failure that it causes can be replayed. Each is bounded, because
 //! otherwise a retry loop could fail for ever. The bounds are part of the coverage of a pass, and part of every
 //! schedule.
+//!
+//! The bounds are for each task: whether the environment may act in it depends on its own past, so that operations of
+//! different tasks on different variables commute.
 
 use crate::words::plural;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Bounds, per execution, on the environment's actions; and the seed of its randomness.
+/// Bounds on the environment's actions; and the seed of its randomness.
 ///
 /// A bound of 0 switches the behaviour off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// The number of waits that end without a notification (`Condvar::wait`, `park`). Default 1.
+    /// The number of waits, in each task, that end without a notification (`Condvar::wait`, `park`). Default 1.
     pub spurious_wakeups: u32,
-    /// The number of timed waits that time out although another task could continue instead. When no task can continue,
-    /// the earliest time-out fires whatever this bound. Default 1.
+    /// The number of timed waits, in each task, that time out although another task could continue instead. When no task
+    /// can continue, the earliest time-out fires whatever this bound. Default 1.
     pub timeouts: u32,
-    /// The number of failures of a weak compare-exchange that could have succeeded. Default 1.
+    /// The number of failures, in each task, of a weak compare-exchange that could have succeeded. Default 1.
     pub weak_failures: u32,
-    /// The number of failures of a `try_lock` of a free lock. Default 0, because std's own never fails so.
+    /// The number of failures, in each task, of a `try_lock` of a free lock. Default 0, because std's own never fails
+    /// so.
     pub try_lock_failures: u32,
     /// `true` if `notify_one` may wake any waiter; `false` if only the one that came first. Default true.
     pub notify_any: bool,
@@ -75,7 +79,7 @@ impl fmt::Display for Environment {
         } = *self;
         write!(
             f,
-            "per execution at most {spurious_wakeups} spurious {}, {timeouts} early {}, {weak_failures} weak compare-exchange \
+            "in each task at most {spurious_wakeups} spurious {}, {timeouts} early {}, {weak_failures} weak compare-exchange \
              {}, {try_lock_failures} try_lock {}",
             plural(spurious_wakeups.into(), "wake-up"),
             plural(timeouts.into(), "time-out"),

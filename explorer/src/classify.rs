@@ -361,7 +361,7 @@ fn shape(choice: &Choice) -> String {
         intermezzo_engine::schedule::ChoiceKind::WeakExchange => "whether a weak compare-exchange fails",
         intermezzo_engine::schedule::ChoiceKind::TryLock => "whether a try_lock fails",
         intermezzo_engine::schedule::ChoiceKind::Waiter => "which waiter notify_one wakes",
-        intermezzo_engine::schedule::ChoiceKind::Wake => "why a wait ends",
+        intermezzo_engine::schedule::ChoiceKind::Wake => "whether a wait ends early",
         intermezzo_engine::schedule::ChoiceKind::Rescue => {
             "which waiting task wakes spuriously, as no task can continue"
         }

@@ -83,7 +83,7 @@ fn a_weak_compare_and_exchange_lock() {
     }
     let unlock = |lock: &AtomicBool| lock.store(false, SeqCst);
     let executions = lock(2, || AtomicBool::new(false), acquire, unlock);
-    assert!(executions < 100, "{executions}");
+    assert!(executions <= 104, "{executions}");
 }
 
 #[test]

@@ -61,6 +61,13 @@ fn wait(
     }
     let me = engine.task();
     let own = engine.task_var(me);
+    let park = Access::new(SyncVarOp::Park, own, site);
+    if engine.wakes_spuriously() {
+        engine.commit(access, u64::from(now), u64::from(now));
+        // The value 1 marks a spurious wake-up.
+        engine.commit(park, 1, 0);
+        return Waited::Woken;
+    }
     engine.waits_at(value.addr(), bits);
     engine.change_gates(own, 0, gate::NOTIFIED);
     let limits = WaitLimits {
@@ -70,21 +77,16 @@ fn wait(
     // A change, though not of the value: it has an order with every wake-up.
     engine.commit(access, u64::from(now), u64::from(now));
 
-    let park = Access::new(SyncVarOp::Park, own, site);
     let wake = engine.enter_gated(park, gate::NOTIFIED, limits);
     if wake != Wake::Ready {
         engine.waits_nowhere(me);
         engine.also_writes(access.var);
     }
-    match wake {
-        Wake::Ready => engine.commit(park, 0, 0),
-        // The value 1 marks a spurious wake-up.
-        Wake::Spurious => engine.commit(park, 1, 0),
-        Wake::TimedOut => {
-            engine.timed_out(park);
-            return Waited::TimedOut;
-        }
+    if wake == Wake::TimedOut {
+        engine.timed_out(park);
+        return Waited::TimedOut;
     }
+    engine.commit(park, 0, 0);
     Waited::Woken
 }
 

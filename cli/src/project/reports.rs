@@ -436,7 +436,7 @@ mod tests {
         let verbose = read.summary(&TextStyle::default().detail(Verbosity::Verbose));
         for says in [
             "search: strategy dfs, reduction none, seed 0",
-            "environment: per execution at most 1",
+            "environment: in each task at most 1",
         ] {
             assert!(verbose.contains(says) && !summary.contains(says), "{verbose}");
         }

@@ -139,7 +139,7 @@ fn malformed_schedules_are_refused() {
         ),
         (
             "{\"format\": \"intermezzo-report/1\"}".to_owned(),
-            "`intermezzo-schedule/1` or `/2` is needed",
+            "`intermezzo-schedule/1`, `/2` or `/3` is needed",
         ),
         ("my diary".to_owned(), "not JSON"),
         (String::new(), "not JSON"),

@@ -9,8 +9,8 @@ mod var;
 
 pub use event::Event;
 pub(crate) use event::Events;
-pub use task::{Access, Local, Pending, Task, WaitLimits, Wake, gate};
-pub use task::{Status, WaitsAt};
+pub use task::{Access, Adversities, Local, Pending, Task, WaitLimits, Wake, gate};
+pub use task::{Status, TimesOut, WaitsAt};
 pub use task_set::TaskSet;
 pub(crate) use var::NO_TASK;
 pub(crate) use var::VAR_BITS;

@@ -42,7 +42,7 @@ impl Access {
 pub struct WaitLimits {
     /// The virtual time in nanoseconds at which the wait times out.
     pub deadline: Option<u64>,
-    /// `true` if a spurious wake-up may end the wait.
+    /// `true` if the wait could have ended spuriously when it began.
     pub spurious: bool,
 }
 
@@ -53,8 +53,6 @@ pub enum Wake {
     Ready,
     /// Its time-out expired.
     TimedOut,
-    /// A spurious wake-up.
-    Spurious,
 }
 
 /// The next operation of a task.
@@ -69,7 +67,7 @@ pub struct Pending {
     /// `true` if there is a schedule point before it. An operation that commutes with all others needs none: it happens
     /// as soon as it can.
     pub visible: bool,
-    /// `true` if it may continue although no gate opens: by a time-out or a spurious wake-up.
+    /// `true` if it may continue although no gate opens: by a time-out.
     pub environment_wake: bool,
 }
 
@@ -105,6 +103,31 @@ pub struct Local {
     pub value: Option<Box<dyn Any>>,
 }
 
+/// The time at which a wait with a limit may time out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimesOut {
+    /// When its time has come.
+    #[default]
+    InTime,
+    /// At any time.
+    Early,
+    /// When its time has come, because the environment's bound allows no more.
+    Capped,
+}
+
+/// The environment's actions in a task so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Adversities {
+    /// The number of weak compare-exchanges that failed although they could have succeeded.
+    pub(crate) weak_exchanges: u32,
+    /// The number of times that `try_lock` of a free lock failed.
+    pub(crate) try_locks: u32,
+    /// The number of waits that ended spuriously.
+    pub(crate) spurious_wakeups: u32,
+    /// The number of waits that may time out early: chosen when they began.
+    pub(crate) timeouts: u32,
+}
+
 /// A task of the current execution. The next execution reuses the entries.
 pub struct Task {
     /// The state of the task.
@@ -113,8 +136,10 @@ pub struct Task {
     pub pending: Pending,
     /// The reason for its last wake-up.
     pub wake: Wake,
-    /// The virtual time in nanoseconds at which its wait times out.
+    /// The virtual time in nanoseconds at which its wait times out, if it does not time out early.
     pub deadline: u64,
+    /// The time at which its wait may time out.
+    pub(crate) times_out: TimesOut,
     /// The number of its events so far.
     pub events: u32,
     /// The task's own variable, for its end, its park token and its notification.
@@ -128,6 +153,8 @@ pub struct Task {
     pub(crate) first_uses: u32,
     /// The number of random sources that it created.
     pub random_sources: u32,
+    /// The environment's actions in it so far.
+    pub(crate) adversities: Adversities,
     /// The name that its creator gave it.
     pub name: Option<Arc<str>>,
     /// The address at which it waits, if it does.
@@ -174,6 +201,7 @@ impl Task {
             pending,
             wake: Wake::Ready,
             deadline: 0,
+            times_out: TimesOut::InTime,
             events: 0,
             var: 0,
             parent: 0,
@@ -181,6 +209,7 @@ impl Task {
             children: 0,
             first_uses: 0,
             random_sources: 0,
+            adversities: Adversities::default(),
             name: None,
             waits_at: None,
             yielded: false,
@@ -216,6 +245,7 @@ impl Task {
         self.children = 0;
         self.first_uses = 0;
         self.random_sources = 0;
+        self.adversities = Adversities::default();
         self.name = name;
         self.waits_at = None;
         self.yielded = false;

@@ -1,10 +1,19 @@
-//! Failures that the environment may inject into an operation: choices that are bounded in each execution.
+//! Failures and spurious wake-ups that the environment may cause: choices within a step, bounded in each task.
+//!
+//! Whether the environment may act depends on how often it has acted in the same task, and on nothing that other tasks
+//! do. So operations commute as if the environment did nothing, and every reduction stays sound.
+//!
+//! A wait that ends spuriously ends at once. Nothing is missed by that: until it ends, no other task may have notified
+//! it, or it would have ended for that reason; and what the waiting task does next has a schedule point of its own.
 
-use super::Engine;
 use super::outcome::Capped;
+use super::{Engine, Runtime};
 use crate::environment::Environment;
+use crate::record::{Access, Adversities, TimesOut};
 use crate::schedule::ChoiceKind;
-use crate::trace::{Class, Key, SoundReduction};
+use crate::site::Site;
+use crate::trace::SoundReduction;
+use intermezzo_sdk::SyncVarOp;
 
 impl Engine {
     /// Decides whether a weak compare-exchange that could succeed fails. Returns `true` if it does.
@@ -13,9 +22,9 @@ impl Engine {
     pub fn weak_exchange_fails(self) -> bool {
         self.adversity(
             ChoiceKind::WeakExchange,
-            |left| &mut left.weak_failures,
-            Key::WEAK_FAILURES,
-            |capped| &mut capped.weak_failures,
+            |bounds| bounds.weak_failures,
+            |so_far| &mut so_far.weak_exchanges,
+            |capped| capped.weak_failures = true,
         )
     }
 
@@ -25,43 +34,76 @@ impl Engine {
     pub fn try_lock_fails(self) -> bool {
         self.adversity(
             ChoiceKind::TryLock,
-            |left| &mut left.try_lock_failures,
-            Key::TRY_LOCK_FAILURES,
-            |capped| &mut capped.try_lock_failures,
+            |bounds| bounds.try_lock_failures,
+            |so_far| &mut so_far.try_locks,
+            |capped| capped.try_lock_failures = true,
         )
     }
 
-    /// Decides whether the environment does this, within its bound. Notes if the bound is reached.
+    /// Decides whether a wait that begins ends spuriously. Returns `true` if it does: the front end records it as begun
+    /// and ended. As after any wait, it is no preemption if another task continues.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
+    pub fn wakes_spuriously(self) -> bool {
+        let spurious = self.adversity(
+            ChoiceKind::Wake,
+            |bounds| bounds.spurious_wakeups,
+            |so_far| &mut so_far.spurious_wakeups,
+            // It is noted where the wait lasts.
+            |_| (),
+        );
+        if spurious {
+            self.with(|rt| rt.ready.wait_over(rt.tasks.current()));
+        }
+        spurious
+    }
+
+    /// Decides whether a wait with a limit that begins may time out early. What it decides is recorded as an event.
+    pub(super) fn decide_time_out(self, site: Site) {
+        let most = self.environment().timeouts;
+        let so_far = self.with(|rt| rt.tasks.current_task().adversities.timeouts);
+        let times_out = if so_far >= most {
+            TimesOut::Capped
+        } else if self.choose(ChoiceKind::Wake, 2) == 0 {
+            TimesOut::InTime
+        } else {
+            // No other event shows it before the time is up.
+            self.commit(Access::nowhere(SyncVarOp::Choice, site), 1, 0);
+            TimesOut::Early
+        };
+        self.with(|rt| {
+            if most > 0 {
+                rt.note_adversity();
+            }
+            let task = rt.tasks.current_task();
+            task.times_out = times_out;
+            task.adversities.timeouts += u32::from(times_out == TimesOut::Early);
+        });
+    }
+
+    /// Decides whether the environment does this, within the bound of the task. Notes if the bound is reached.
     fn adversity(
         self,
         kind: ChoiceKind,
-        bound: fn(&mut Environment) -> &mut u32,
-        budget: Key,
-        capped: fn(&mut Capped) -> &mut bool,
+        bound: fn(&Environment) -> u32,
+        so_far: fn(&mut Adversities) -> &mut u32,
+        note_capped: fn(&mut Capped),
     ) -> bool {
-        let (allowed, left) = self.with(|rt| {
-            let left = *bound(&mut rt.world.left);
-            if left == 0 {
-                *capped(&mut rt.world.capped) = true;
+        let may_happen = self.with(|rt| {
+            let most = bound(&rt.world.environment);
+            let may_happen = *so_far(&mut rt.tasks.current_task().adversities) < most;
+            if !may_happen {
+                note_capped(&mut rt.world.capped);
             }
-            let allowed = *bound(&mut rt.world.environment);
-            if allowed > 0 {
-                // Whether it may happen depends on how often it has happened.
-                let access = rt.tasks.current_task().pending.access;
-                rt.record
-                    .sound_only(SoundReduction::Caching, access.op, access.site);
+            if most > 0 {
+                rt.note_adversity();
             }
-            (allowed, left)
+            may_happen
         });
-        if allowed == 0 {
+        if !may_happen || self.choose(kind, 2) == 0 {
             return false;
         }
-        if left == 0 || self.choose(kind, 2) == 0 {
-            self.add_to_footprint(budget, Class::Read);
-            return false;
-        }
-        self.add_to_footprint(budget, Class::Write);
-        self.with(|rt| *bound(&mut rt.world.left) -= 1);
+        self.with(|rt| *so_far(&mut rt.tasks.current_task().adversities) += 1);
         true
     }
 
@@ -70,5 +112,17 @@ impl Engine {
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn note_first_notified(self) {
         self.with(|rt| rt.world.capped.notify_any = true);
+    }
+}
+
+impl Runtime {
+    /// Notes that the environment may act here. A round of a loop that failed for that reason may be one that other
+    /// reductions than caching would take for a wait.
+    fn note_adversity(&mut self) {
+        if self.record.trace.has_voids() {
+            let access = self.tasks.current_task().pending.access;
+            self.record
+                .sound_only(SoundReduction::Caching, access.op, access.site);
+        }
     }
 }

@@ -152,6 +152,10 @@ impl Engine {
 
     /// Records that the current task's operation timed out, which counts as a yield.
     pub fn timed_out(self, access: Access) {
+        if access.op == SyncVarOp::Park {
+            // Had the token come before, the task would have taken it.
+            self.add_to_footprint(Key::of(access.op, access.var), Class::Write);
+        }
         self.commit(
             Access {
                 op: SyncVarOp::TimeOut,

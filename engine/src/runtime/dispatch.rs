@@ -9,7 +9,7 @@ use super::execution_record::ExecutionRecord;
 use super::ready::Ready;
 use super::stop::Stop;
 use super::tasks::Tasks;
-use crate::record::{Vars, Wake};
+use crate::record::{TimesOut, Vars, Wake};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::strategy::{Candidates, ChoicePoint};
 use crate::trace::{Class, Key, StepEnd};
@@ -124,7 +124,7 @@ impl Runtime {
             self.record.forced_by_idle = self.record.is_next_observed();
         }
         if self.ready.has_yielded() || self.ready.is_fair() {
-            let counts = self.ready.has_yielded() && !self.constraints.spins.take_void_yield();
+            let counts = self.ready.yields() && !self.constraints.spins.take_void_yield();
             self.ready.end_fair_step(counts);
         }
         self.pick_listed()
@@ -232,9 +232,9 @@ impl Runtime {
     }
 
     /// Lists the alternatives. Returns `true` if the first is the default continuation. In addition to the enabled
-    /// tasks it lists, within the environment's bounds, tasks that may be woken early or spuriously.
+    /// tasks it lists, tasks whose wait may time out early.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
-        self.ready.list(listed, self.tasks.created(), &self.world.left);
+        self.ready.list(listed, &self.tasks);
         if let Some(breakpoints) = &self.constraints.breakpoints {
             breakpoints.keep_to(&self.ready, &self.tasks, listed);
         }
@@ -243,58 +243,37 @@ impl Runtime {
 
     /// Notes waits that could have ended here if the environment's bounds were larger.
     fn note_capped(&mut self) {
-        let (timeouts, spurious_wakeups) = self.ready.could_wake();
-        self.world.capped.timeouts |= timeouts && self.world.left.timeouts == 0;
-        self.world.capped.spurious_wakeups |= spurious_wakeups && self.world.left.spurious_wakeups == 0;
+        self.world.capped.timeouts |= self.ready.is_capped(&self.tasks);
     }
 
-    /// Lets a task go, and chooses the reason of its wake-up if needed.
+    /// Lets a task go. If no gate let it, its wait times out.
     fn wake(&mut self, task: u32) -> Next {
         let expired = self.ready.expired().contains(task);
         if self.ready.is_enabled(task) && !expired {
             return self.step(task);
         }
-        let times_out = expired || self.ready.timed_waiters().contains(task) && self.world.left.timeouts > 0;
-        let spurious = self.ready.spurious_waiters().contains(task) && self.world.left.spurious_wakeups > 0;
-        let wake = match (times_out, spurious) {
-            (true, true) => match self.decide(ChoiceKind::Wake, false, 2, Candidates::None) {
-                Some(0) => Wake::TimedOut,
-                Some(_) => Wake::Spurious,
-                None => return Next::Stop,
-            },
-            (true, false) => Wake::TimedOut,
-            _ => Wake::Spurious,
-        };
-        match wake {
-            Wake::TimedOut if expired => self.world.let_time_pass(),
-            Wake::TimedOut => {
-                self.world.left.timeouts -= 1;
-                let deadline = self.tasks[task].deadline;
-                self.world.advance_time(deadline, &mut self.ready, &self.tasks);
-            }
-            _ => self.world.left.spurious_wakeups -= 1,
+        let is_early = self.tasks[task].times_out == TimesOut::Early;
+        if expired {
+            self.world.let_time_pass();
+        } else {
+            self.world.take_time_back(&mut self.ready, &mut self.tasks);
+            let deadline = self.tasks[task].deadline;
+            self.world.advance_time(deadline, &mut self.ready, &self.tasks);
         }
-        self.world.take_time_back(&mut self.ready, &mut self.tasks);
         self.ready.enable(task);
         let next = self.step(task);
         self.record.waited = None;
-        match wake {
-            Wake::TimedOut if expired && !self.record.forced_by_idle => {
-                self.add_to_footprint(Key::CLOCK, Class::Read)
-            }
-            Wake::TimedOut if expired => {
-                // Time passed because no other task could continue; that is no condition if time may pass anyway.
-                self.record.forced_by_idle =
-                    self.world.environment.timeouts == 0 && self.record.is_observed();
-                self.add_to_footprint(Key::CLOCK, Class::Write);
-            }
-            Wake::TimedOut => {
-                self.add_to_footprint(Key::TIMEOUTS, Class::Write);
-                self.add_to_footprint(Key::CLOCK, Class::Write);
-            }
-            _ => self.add_to_footprint(Key::SPURIOUS, Class::Write),
+        if !expired {
+            self.record.forced_by_idle = false;
+            self.add_to_footprint(Key::CLOCK, Class::Write);
+        } else if self.record.forced_by_idle {
+            // Time passed because no other task could continue; that is no condition if it may time out anyway.
+            self.record.forced_by_idle = !is_early && self.record.is_observed();
+            self.add_to_footprint(Key::CLOCK, Class::Write);
+        } else {
+            self.add_to_footprint(Key::CLOCK, Class::Read);
         }
-        self.tasks[task].wake = wake;
+        self.tasks[task].wake = Wake::TimedOut;
         next
     }
 
@@ -438,33 +417,8 @@ impl Runtime {
             let first = self.release_parked();
             return self.hand_over(first);
         }
-        if !self.ready.spurious_waiters().is_empty() && self.world.left.spurious_wakeups > 0 {
-            return self.wake_or_give_up();
-        }
         self.note_capped();
         self.give_up()
-    }
-
-    /// Ends the execution because no task can continue, unless a waiting task is woken spuriously.
-    #[cold]
-    fn wake_or_give_up(&mut self) -> Next {
-        let spurious_waiters: Vec<u32> = self.ready.spurious_waiters().iter().collect();
-        match self.decide(
-            ChoiceKind::Rescue,
-            false,
-            spurious_waiters.len() as u32 + 1,
-            Candidates::None,
-        ) {
-            Some(0) => self.give_up(),
-            Some(which) => {
-                let task = spurious_waiters[which as usize - 1];
-                if self.record.must_ask() {
-                    self.tell_only_alternative(false, Candidates::List(&[task]));
-                }
-                self.wake(task)
-            }
-            None => Next::Stop,
-        }
     }
 
     /// Ends the execution.

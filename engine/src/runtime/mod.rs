@@ -98,7 +98,7 @@ use crate::environment::Environment;
 use crate::record::{NO_TASK, Pending};
 use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
-use crate::trace::{Class, Key, SoundReduction};
+use crate::trace::{Class, Key};
 use constraints::Constraints;
 use decisions::Decisions;
 use ending::ExecutionEnd;
@@ -230,6 +230,9 @@ impl Engine {
         if self.in_teardown() {
             return self.pass_in_teardown(gate_var, gates);
         }
+        if wait_limits.deadline.is_some() {
+            self.decide_time_out(site);
+        }
         let next = self.with(|rt| {
             if rt.monitors.pointers_out {
                 rt.look_at_pointers();
@@ -241,15 +244,8 @@ impl Engine {
                 return None;
             }
             let current = rt.tasks.current();
-            let environment_wake = wait_limits.deadline.is_some()
-                || wait_limits.spurious && rt.world.environment.spurious_wakeups > 0;
+            let environment_wake = wait_limits.deadline.is_some();
             at.watchers.insert(current);
-            if environment_wake {
-                // Whether it may depends on how often that has happened.
-                rt.record.sound_only(SoundReduction::Caching, op, site);
-                rt.add_to_footprint(Key::SPURIOUS, Class::Read);
-                rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
-            }
             rt.tasks[current].pending = Pending {
                 access: Access { op, order, var, site },
                 gate_var,
@@ -451,7 +447,8 @@ impl Runtime {
             self.ready.wait_until(task, deadline, self.world.clock());
         }
         if wait_limits.spurious {
-            self.ready.wait_with_spurious_wakeups(task);
+            let so_far = self.tasks[task].adversities.spurious_wakeups;
+            self.world.capped.spurious_wakeups |= so_far >= self.world.environment.spurious_wakeups;
         }
         if self.monitors.listening.intersects(Interests::ATTRIBUTES) {
             self.tell_status(task, "blocked");

@@ -6,8 +6,7 @@
 
 use super::fair::Fairness;
 use super::tasks::Tasks;
-use crate::environment::Environment;
-use crate::record::TaskSet;
+use crate::record::{TaskSet, TimesOut};
 
 /// The tasks that can take the next step, and those that wait.
 pub(super) struct Ready {
@@ -15,15 +14,15 @@ pub(super) struct Ready {
     enabled: TaskSet,
     /// The tasks to run up to their next visible operation before anything is decided.
     must_run: TaskSet,
-    /// The waiting tasks that a time-out may wake, and those that may wake spuriously.
+    /// The waiting tasks that a time-out may wake.
     timed_waiters: TaskSet,
-    spurious_waiters: TaskSet,
     /// The tasks of `timed_waiters` whose deadline has passed: they are enabled, whatever their gates.
     expired: TaskSet,
     /// The task that took the last visible step: continuing with it is the default.
     last: u32,
-    /// `true` if it has yielded since.
+    /// `true` if it has yielded since; and `true` if that is no yield for fairness.
     yielded: bool,
+    wait_over: bool,
     /// `true` if a decision may need more than one word of tasks: after a yield, under fairness, with more than 64
     /// tasks, or if points may be closed.
     slow_path: bool,
@@ -39,10 +38,10 @@ impl Ready {
             enabled: TaskSet::default(),
             must_run: TaskSet::default(),
             timed_waiters: TaskSet::default(),
-            spurious_waiters: TaskSet::default(),
             expired: TaskSet::default(),
             last: 0,
             yielded: false,
+            wait_over: false,
             slow_path: false,
             unfair_left_out: false,
             fair: Fairness::new(fair_yields),
@@ -54,10 +53,9 @@ impl Ready {
         self.enabled.clear();
         self.must_run.clear();
         self.timed_waiters.clear();
-        self.spurious_waiters.clear();
         self.expired.clear();
         self.last = 0;
-        self.yielded = false;
+        (self.yielded, self.wait_over) = (false, false);
         self.slow_path = is_scoped;
         self.unfair_left_out = false;
         self.fair.reset();
@@ -80,15 +78,10 @@ impl Ready {
         &self.timed_waiters
     }
 
-    /// Returns the waiting tasks that may wake spuriously.
-    pub(super) fn spurious_waiters(&self) -> &TaskSet {
-        &self.spurious_waiters
-    }
-
     /// Returns `true` if one of the first 64 tasks waits, and more than its gates may wake it.
     #[inline(always)]
     pub(super) fn any_sleeper(&self) -> bool {
-        self.timed_waiters.low() | self.spurious_waiters.low() != 0
+        self.timed_waiters.low() != 0
     }
 
     /// Returns `true` if the task's next operation is possible.
@@ -118,12 +111,6 @@ impl Ready {
         }
     }
 
-    /// Lets the waiting task wake spuriously.
-    #[inline(always)]
-    pub(super) fn wait_with_spurious_wakeups(&mut self, task: u32) {
-        self.spurious_waiters.insert(task);
-    }
-
     /// Notes that the deadline of a waiting task has passed.
     #[inline(always)]
     fn expire(&mut self, task: u32) {
@@ -135,7 +122,6 @@ impl Ready {
     #[inline(always)]
     pub(super) fn stop_waiting(&mut self, task: u32) {
         self.timed_waiters.remove(task);
-        self.spurious_waiters.remove(task);
         self.expired.remove(task);
     }
 
@@ -241,6 +227,12 @@ impl Ready {
         }
     }
 
+    /// Notes that a wait of the current task is over as soon as it began: another task may continue instead.
+    pub(super) fn wait_over(&mut self, current: u32) {
+        self.wait_over = !self.yielded;
+        self.give_way(current);
+    }
+
     /// Notes that the task's yield did not happen.
     pub(super) fn undo_yield(&mut self, task: u32) {
         if self.last == task {
@@ -251,6 +243,11 @@ impl Ready {
     /// Returns `true` if the task that took the last step has yielded since.
     pub(super) fn has_yielded(&self) -> bool {
         self.yielded
+    }
+
+    /// Returns `true` if that is a yield for fairness.
+    pub(super) fn yields(&self) -> bool {
+        self.yielded && !self.wait_over
     }
 
     /// Returns `true` if the next decision takes the slow path.
@@ -269,7 +266,7 @@ impl Ready {
     /// `is_needed`.
     #[inline(always)]
     pub(super) fn leave_slow_path(&mut self, is_needed: bool) {
-        self.yielded = false;
+        (self.yielded, self.wait_over) = (false, false);
         self.slow_path = self.fair.active() || is_needed;
     }
 
@@ -303,21 +300,19 @@ impl Ready {
     }
 
     /// Lists the tasks that fairness lets go, in cyclic order after the last one. In addition to the enabled tasks it
-    /// lists, within the bounds that are `left`, tasks that may be woken early or spuriously.
-    pub(super) fn list(&self, listed: &mut Vec<u32>, created: u32, left: &Environment) {
-        let last = self.last;
-        let timed_waiters = left.timeouts > 0 && !self.timed_waiters.is_empty();
-        let spurious_waiters = left.spurious_wakeups > 0 && !self.spurious_waiters.is_empty();
+    /// lists tasks whose wait may time out early.
+    pub(super) fn list(&self, listed: &mut Vec<u32>, tasks: &Tasks) {
+        let (last, created) = (self.last, tasks.created());
+        let timed_waiters = !self.timed_waiters.is_empty();
         let may_go = |&task: &u32| {
             if self.enabled.contains(task) {
                 !self.fair.active() || self.fair.may_go(task, &self.enabled)
             } else {
-                timed_waiters && self.timed_waiters.contains(task)
-                    || spurious_waiters && self.spurious_waiters.contains(task)
+                self.timed_waiters.contains(task) && tasks[task].times_out == TimesOut::Early
             }
         };
         // The cyclic order after `last`: those beyond it, then those up to it.
-        if timed_waiters || spurious_waiters {
+        if timed_waiters {
             listed.extend((last + 1..created).chain(0..last + 1).filter(may_go));
         } else {
             let up_to_last = self.enabled.iter().take_while(|&task| task <= last);
@@ -335,9 +330,9 @@ impl Ready {
         goes_on
     }
 
-    /// Returns `true` if a task waits that a time-out would enable; and `true` if one would be by a spurious wake-up.
-    pub(super) fn could_wake(&self) -> (bool, bool) {
-        let waits = |tasks: &TaskSet| tasks.iter().any(|task| !self.enabled.contains(task));
-        (waits(&self.timed_waiters), waits(&self.spurious_waiters))
+    /// Returns `true` if a task waits that could time out early if the environment's bound were larger.
+    pub(super) fn is_capped(&self, tasks: &Tasks) -> bool {
+        let is_capped = |task| tasks[task].times_out == TimesOut::Capped && !self.enabled.contains(task);
+        self.timed_waiters.iter().any(is_capped)
     }
 }

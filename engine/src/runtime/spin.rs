@@ -31,7 +31,7 @@ use super::naming::{site_name, var_name};
 use super::outcome::AwaitedVar;
 use super::{Engine, LATE, Runtime, Stop};
 use crate::environment::Environment;
-use crate::record::{Access, Event, Pending, TaskSet};
+use crate::record::{Access, Adversities, Event, Pending, TaskSet};
 use crate::site::Site;
 use crate::trace::SoundReduction;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
@@ -45,6 +45,7 @@ const LAST_ROUNDS: u32 = 32;
 pub(super) struct LoopContext {
     pub(super) clock: u64,
     pub(super) left: Environment,
+    pub(super) adversities: Adversities,
     pub(super) random_sources: u32,
     /// The number of the task's visits to armed breakpoints.
     pub(super) visits: u64,

@@ -104,6 +104,10 @@ impl Engine {
         };
         let late = may_be_late && self.choose(ChoiceKind::Ended, 2) == 1;
         self.with(|rt| {
+            let passed = rt.tasks[task].passed_since_over > 0;
+            if passed && may_be_late {
+                rt.add_to_footprint(Key::TIMEOUTS, Class::Read);
+            }
             let entry = &mut rt.tasks[task];
             entry.found_ended |= !late;
             if late && entry.passed_since_over > 0 {

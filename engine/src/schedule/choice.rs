@@ -17,9 +17,11 @@ pub enum ChoiceKind {
     TryLock = 3,
     /// Chooses the waiter that `notify_one` wakes, in order of arrival.
     Waiter = 4,
-    /// Chooses why a waiting task continues although no gate opened: its time-out (0) or a spurious wake-up (1).
+    /// Chooses whether a wait that begins lasts (0), or ends spuriously or may time out early (1). In versions of the formats before 3: why a
+    /// waiting task continued.
     Wake = 5,
-    /// Chooses, when no task can continue, whether the execution ends (0) or which waiting task wakes spuriously.
+    /// Chose, in versions of the formats before 3, whether an execution ended in which no task could continue (0), or
+    /// which waiting task woke spuriously.
     Rescue = 6,
     /// Chooses whether a query about a task whose closure has returned finds it ended (0) or not yet (1).
     Ended = 7,
@@ -37,6 +39,18 @@ impl ChoiceKind {
         ChoiceKind::Rescue,
         ChoiceKind::Ended,
     ];
+
+    /// Returns `true` if the environment chooses, and each task has a bound on how often it does.
+    pub fn is_bounded_by_task(self) -> bool {
+        self.is_failure() || matches!(self, ChoiceKind::Wake | ChoiceKind::Rescue)
+    }
+
+    /// Returns `true` if it chooses whether an operation fails that could succeed. What the operation accesses depends
+    /// on that: a failure only reads.
+    #[inline(always)]
+    pub fn is_failure(self) -> bool {
+        matches!(self, ChoiceKind::WeakExchange | ChoiceKind::TryLock)
+    }
 }
 
 /// One decision: its kind, how many alternatives there were, and which was taken.

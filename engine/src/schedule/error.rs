@@ -60,6 +60,13 @@ pub enum ScheduleError {
         /// The version that can be read.
         needed: u32,
     },
+    /// The schedule has choices of the environment, and is of a version in which their bounds were for the execution.
+    OtherBounds {
+        /// The form of the schedule.
+        carrier: Carrier,
+        /// The version found.
+        found: u32,
+    },
     /// A number is outside its bounds.
     OutOfRange {
         /// The choice, from 1; `None` for the part before the choices.
@@ -156,7 +163,7 @@ impl fmt::Display for ScheduleError {
                 let found = quoted(found);
                 write!(
                     f,
-                    "{found} is no schedule token: those begin with `imz1.` or `imz2.`; copy the whole token again"
+                    "{found} is no schedule token: those begin with `imz1.`, `imz2.` or `imz3.`; copy the whole token again"
                 )
             }
             ScheduleError::Breakpoints(error) => {
@@ -230,6 +237,18 @@ impl fmt::Display for ScheduleError {
                     )
                 }
             }
+            ScheduleError::OtherBounds { carrier, found } => {
+                let carrier = match carrier {
+                    Carrier::Token => "token",
+                    Carrier::File => "file",
+                };
+                write!(
+                    f,
+                    "the {carrier} is of version {found} of the format, in which the environment's bounds on failures were for the \
+                     whole execution; now they are for each task, and the schedule would continue otherwise: \
+                     replay it with the intermezzo that wrote it, or record it again"
+                )
+            }
             ScheduleError::OutOfRange {
                 choice,
                 field,
@@ -294,7 +313,7 @@ impl fmt::Display for ScheduleError {
             ScheduleError::Unreadable { reason } => write!(
                 f,
                 "cannot be read ({}): \
-                 give the path of a schedule file, or a token, which begins with `imz1.` or `imz2.`",
+                 give the path of a schedule file, or a token, which begins with `imz1.`, `imz2.` or `imz3.`",
                 printable(reason),
             ),
             ScheduleError::TooLarge { bytes_max } => {
@@ -317,7 +336,7 @@ impl fmt::Display for ScheduleError {
             ),
             ScheduleError::OtherFormat { found } => write!(
                 f,
-                "its `format` is {}, but `intermezzo-schedule/1` or `/2` is needed: give the path of a schedule file",
+                "its `format` is {}, but `intermezzo-schedule/1`, `/2` or `/3` is needed: give the path of a schedule file",
                 quoted(found),
             ),
             ScheduleError::InFile { path, error } => {

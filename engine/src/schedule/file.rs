@@ -20,7 +20,7 @@
 //! }
 //! ```
 //!
-//! Version 2 is written if version 1 cannot express the schedule. Its additional members follow `program`, as far as
+//! Version 2 is written if version 1 cannot express the schedule, and version 3 if neither can. The additional members follow `program`, as far as
 //! they are not empty: `"package": "queue"`, `"target": "lib"`, `"monitors": "data-race;leak:rc=false"` and
 //! `"warm_up": 1`.
 //!
@@ -282,7 +282,7 @@ pub(super) fn write(schedule: &Schedule, finding: Option<(&str, &str)>) -> Strin
 
 pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
     let Header { format } = from_str(text)?;
-    check_format(&format)?;
+    let version = check_format(&format)?;
 
     let contents: Contents = from_str(text)?;
     let choices = contents
@@ -310,7 +310,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
 
     let needed = Covered::of(&schedule).checksum();
     if contents.checksum == needed {
-        return Ok(schedule);
+        return schedule.of_version(version, Carrier::File);
     }
     Err(ScheduleError::ChecksumMismatch {
         carrier: Carrier::File,
@@ -362,12 +362,13 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, ScheduleError> {
 }
 
 /// Checks that `format` names this format and a known version.
-fn check_format(format: &str) -> Result<(), ScheduleError> {
+/// Returns the version of the format that a file names.
+fn check_format(format: &str) -> Result<u32, ScheduleError> {
     let digits = format
         .strip_prefix(FORMAT_NAME)
         .and_then(|rest| rest.strip_prefix('/'));
     match digits.and_then(version_number) {
-        Some(1..=VERSION) => Ok(()),
+        Some(version @ 1..=VERSION) => Ok(version),
         Some(found) => Err(ScheduleError::OtherVersion {
             carrier: Carrier::File,
             found,

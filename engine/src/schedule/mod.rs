@@ -1,16 +1,20 @@
 //! A schedule: everything that reproduces one execution, and the two forms in which it is passed on.
 //!
-//! A *token* (`imz1.…`, `imz2.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON to read,
+//! A *token* (`imz1.…` to `imz3.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON to read,
 //! archive and compare. Both carry a version and a checksum. So a schedule that was cut short, altered, or written by
 //! another version is refused with a reason, and never replayed as something else. Both are written in the first
-//! version that can express the whole schedule, and both versions can be read:
+//! version that can express the whole schedule, and all versions can be read:
 //!
 //! | version | contents |
 //! |---|---|
 //! | 1 | the program's name, the environment, the choices, and the assumptions of the execution |
 //! | 2 | also the package and the target of the test, its monitors with their arguments, and executions before the search |
+//! | 3 | also choices of the environment, whose bounds are for each task |
 //!
-//! Neither version says that the program is still the recorded one. Its name is compared, and its package and target if
+//! Earlier versions had choices of the environment, too. Their bounds were for the whole execution, so that later
+//! operations had other choices. Such a schedule is refused.
+//!
+//! No version says that the program is still the recorded one. Its name is compared, and its package and target if
 //! both are known, but not its code. If the program has changed, the replay shows a divergence.
 
 mod bits;
@@ -166,7 +170,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Returns the schedule as one word of ASCII, to paste: `imz1.` or `imz2.`, and then base64url.
+    /// Returns the schedule as one word of ASCII, to paste: `imz1.` to `imz3.`, and then base64url.
     ///
     /// The same schedule gives the same token, on every machine.
     ///
@@ -286,7 +290,37 @@ impl Schedule {
     /// Returns the first version of the formats that can express the whole schedule.
     fn version(&self) -> u32 {
         let says_more = !self.binary.is_unknown() || !self.monitors.is_empty() || self.warm_up > 0;
-        if says_more { 2 } else { 1 }
+        match () {
+            () if self.has_adversities() => 3,
+            () if says_more => 2,
+            () => 1,
+        }
+    }
+
+    /// Returns `true` if the environment made choices that it may make a number of times in each task.
+    fn has_adversities(&self) -> bool {
+        self.choices.iter().any(|choice| choice.kind.is_bounded_by_task())
+    }
+
+    /// Returns the schedule as read from this version of a format.
+    fn of_version(self, version: u32, carrier: Carrier) -> Result<Schedule, ScheduleError> {
+        if version < 3 && self.has_adversities() {
+            return Err(ScheduleError::OtherBounds {
+                carrier,
+                found: version,
+            });
+        }
+        if version > 2 && !self.has_adversities() {
+            let needed = self.version().into();
+            return Err(ScheduleError::OutOfRange {
+                choice: None,
+                field: "the version",
+                found: version.into(),
+                least: needed,
+                most: needed,
+            });
+        }
+        Ok(self)
     }
 
     /// Asserts that the choices are valid: if others were written, they could not be read back. The runtime records
@@ -303,7 +337,7 @@ impl Schedule {
 }
 
 /// The newest version of the formats.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Returns the version of a format that `digits` names, `u32::MAX` if it is larger.
 ///

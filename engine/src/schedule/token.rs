@@ -4,12 +4,12 @@
 //!
 //! | part | coded as |
 //! |---|---|
-//! | version, 1 or 2 | a byte |
+//! | version, 1 to 3 | a byte |
 //! | fields of the environment that differ from [`BASE`], and the limit of steps | a byte, a bit for each, the first one's lowest |
 //! | those fields, but for the two that are flags | varints |
 //! | program name | varint of its length in bytes, UTF-8 |
-//! | in version 2: package, target, monitors as settings name them | for each a varint of its length in bytes, UTF-8 |
-//! | in version 2: executions before the search | varint |
+//! | from version 2 on: package, target, monitors as settings name them | for each a varint of its length in bytes, UTF-8 |
+//! | from version 2 on: executions before the search | varint |
 //! | number of choices, plus 1 | gamma |
 //! | the shapes, until there are that many | runs, see below |
 //! | the alternatives taken | gaps and values, see below |
@@ -270,7 +270,7 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
         breakpoints,
     } = read_loops(&mut reader)?;
     match reader.bytes_left() {
-        0 => Ok(Schedule {
+        0 => Schedule {
             program,
             binary,
             monitors,
@@ -283,7 +283,8 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
             data_points,
             breakpoints,
             choices,
-        }),
+        }
+        .of_version(version, Carrier::Token),
         bytes => Err(ScheduleError::TrailingData { bytes }),
     }
 }

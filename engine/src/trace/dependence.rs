@@ -12,14 +12,10 @@ pub struct Key(u32);
 impl Key {
     /// Virtual time.
     pub const CLOCK: Key = Key(0);
-    /// The rest of the environment's time-outs, spurious wake-ups, weak failures and failures of `try_lock`.
+    /// The rest of the environment's early time-outs.
     pub const TIMEOUTS: Key = Key(1);
-    /// The key that all spurious wake-ups access.
-    pub const SPURIOUS: Key = Key(2);
-    pub(crate) const WEAK_FAILURES: Key = Key(3);
-    pub(crate) const TRY_LOCK_FAILURES: Key = Key(4);
     /// The number of keys that belong to no variable.
-    const SHARED: u32 = 5;
+    const SHARED: u32 = 2;
     /// The mark of keys that are not known exactly. Such a key has the lowest number that the variable may have, and
     /// above it the number of steps since another step accessed it.
     const UNKNOWN: u32 = 1 << 31;

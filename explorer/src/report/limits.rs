@@ -18,22 +18,22 @@ pub enum Limit {
     },
     /// The test created no task.
     OneTask,
-    /// Waits with a time-out that ends early, beyond this many in an execution.
+    /// Waits with a time-out that ends early, beyond this many in a task.
     Timeouts {
         /// The bound `timeouts` of the environment.
         most: u32,
     },
-    /// Spurious wake-ups of waits, beyond this many in an execution.
+    /// Spurious wake-ups of waits, beyond this many in a task.
     SpuriousWakeups {
         /// The bound `spurious_wakeups` of the environment.
         most: u32,
     },
-    /// Weak compare-exchanges that fail spuriously, beyond this many in an execution.
+    /// Weak compare-exchanges that fail spuriously, beyond this many in a task.
     WeakFailures {
         /// The bound `weak_failures` of the environment.
         most: u32,
     },
-    /// A `try_lock` of a free lock that fails, beyond this many in an execution.
+    /// A `try_lock` of a free lock that fails, beyond this many in a task.
     TryLockFailures {
         /// The bound `try_lock_failures` of the environment, if that is not 0.
         most: u32,
@@ -106,8 +106,8 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut beyond = |most: u32, one: &str, several: &str| match most {
             0 => f.write_str(several),
-            1 => write!(f, "more than 1 {one}"),
-            most => write!(f, "more than {most} {several}"),
+            1 => write!(f, "more than 1 {one} in a task"),
+            most => write!(f, "more than {most} {several} in a task"),
         };
         match self {
             Limit::Timeouts { most } => beyond(*most, "early time-out", "early time-outs"),

@@ -241,7 +241,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "environment",
         ("LIST", environment::VALUES),
-        "Actions of the environment: how often per execution waits end early, weak operations fail, and so on",
+        "Actions of the environment: how often in each task waits end early, weak operations fail, and so on",
         |s, v| environment::apply(v, &mut s.environment),
         |s| environment::show(&s.environment),
     )

@@ -3,10 +3,12 @@
 //! The model has no spurious wake-ups, no time-outs, and no choice of the waiter that a notification wakes. So a
 //! reduction is compared with the engine's own search without one.
 
-use crate::program::{Family, Program, Sample};
-use crate::run::{Outcomes, explore};
-use crate::{CASES, Case, check, explorer, is_offered, name, same_outcomes, variable};
-use intermezzo_explorer::{Environment, Reduction};
+use crate::program::{Family, Op, Program, Sample};
+use crate::run::{Outcomes, explore, explore_by};
+use crate::{
+    CASES, Case, check, explorer, is_offered, is_plain, name, numbers_differ, same_outcomes, variable,
+};
+use intermezzo_explorer::{Environment, Reduction, Report};
 use quickcheck::TestResult;
 
 /// The default number of random programs of a family that are compared.
@@ -15,7 +17,7 @@ const PROGRAMS: u64 = 250;
 /// The maximum number of executions of a program.
 pub(crate) const EXECUTIONS_MAX: u64 = 400;
 
-/// Each kind of adversity, once per execution.
+/// Each kind of adversity: a wait ends early once in an execution, and an operation fails once in a task.
 pub(crate) const ADVERSE: Environment = Environment {
     spurious_wakeups: 1,
     timeouts: 1,
@@ -26,22 +28,85 @@ pub(crate) const ADVERSE: Environment = Environment {
     seed: 0,
 };
 
+/// The same, where no wait times out early.
+pub(crate) const UNTIMED: Environment = Environment {
+    timeouts: 0,
+    ..ADVERSE
+};
+
+/// A search of every schedule: its report, and the program's outcomes.
+type Every = (Report, Outcomes);
+
 /// Returns a program's outcomes in every schedule within a bound; `None` if there are too many.
-fn every_schedule(program: &Program, bound: Option<u32>, executions_max: u64) -> Option<Outcomes> {
-    let explorer = explorer((Reduction::None, bound), ADVERSE).executions(executions_max);
+fn every_schedule(
+    program: &Program,
+    environment: Environment,
+    bound: Option<u32>,
+    executions_max: u64,
+) -> Option<Every> {
+    let explorer = explorer((Reduction::None, bound), environment).executions(executions_max);
     let (report, outcomes) = explore(program, explorer, true);
-    (report.executions() < executions_max).then_some(outcomes)
+    (report.executions() < executions_max).then_some((report, outcomes))
 }
 
-fn compare(program: &Program, case: Case, wanted: &Outcomes) -> Result<(), String> {
-    let (report, outcomes) = explore(program, explorer(case, ADVERSE), true);
-    same_outcomes(&report, &outcomes, wanted)
+/// Compares one search of a program, by this many workers, with every schedule.
+fn compare(
+    program: &Program,
+    environment: Environment,
+    case: Case,
+    jobs: usize,
+    (every, wanted): &Every,
+) -> Result<(), String> {
+    let (report, outcomes, _) = explore_by(jobs, program, explorer(case, environment), true);
+    same_outcomes(&report, &outcomes, wanted)?;
+    if case.1.is_some() {
+        return Ok(());
+    }
+    if report.traces() != every.traces() {
+        let (found, wanted) = (report.traces(), every.traces());
+        return Err(format!("{found:?} traces, where there are {wanted:?}"));
+    }
+    // As in a calm environment: a failure that the environment causes is no reason for another reduction.
+    let locks = program.any(|op| matches!(op, Op::Lock(_)));
+    let by_trees = case.0 == Reduction::Dpor && jobs == 1 && !numbers_differ(program);
+    let is_optimal = by_trees && is_plain(program);
+    // The clock may come into use in an order that depends on the schedule: then source sets take over.
+    let is_sound = match report.reduction() {
+        "dpor" => true,
+        "source-dpor" => !is_plain(program),
+        _ => false,
+    };
+    if by_trees && suits_trees(program) && !is_sound {
+        return Err(format!("the reduction at work was {}", report.reduction()));
+    }
+    if is_optimal && !locks && (report.redundant() > 0 || Some(report.executions()) != report.traces()) {
+        let (executions, redundant) = (report.executions(), report.redundant());
+        return Err(format!(
+            "{executions} executions, of which {redundant} are redundant, for {:?} traces",
+            report.traces()
+        ));
+    }
+    Ok(())
+}
+
+/// `true` if wakeup trees are sound for everything that the program does.
+fn suits_trees(program: &Program) -> bool {
+    is_plain(&program.without_all(|op| {
+        matches!(
+            op,
+            Op::Wait | Op::NotifyOne | Op::NotifyAll | Op::Park | Op::Unpark(_) | Op::Choose
+        )
+    }))
 }
 
 /// Compares all reductions of a program with every schedule. Returns `None` if there are too many.
-pub(crate) fn compare_all(program: &Program, executions_max: u64) -> Option<Result<(), String>> {
-    let unbounded = every_schedule(program, None, executions_max)?;
-    let bounded = [0, 1, 2].map(|bound| every_schedule(program, Some(bound), executions_max));
+pub(crate) fn compare_all(
+    program: &Program,
+    environment: Environment,
+    executions_max: u64,
+) -> Option<Result<(), String>> {
+    let unbounded = every_schedule(program, environment, None, executions_max)?;
+    let bounded = [0, 1, 2].map(|bound| every_schedule(program, environment, Some(bound), executions_max));
     let with_reduction = |case: &Case| case.0 != Reduction::None && is_offered(*case);
     let mut cases = CASES.into_iter().filter(with_reduction);
     Some(cases.try_for_each(|case| {
@@ -50,15 +115,19 @@ pub(crate) fn compare_all(program: &Program, executions_max: u64) -> Option<Resu
             None => Some(&unbounded),
         };
         let wanted = wanted.expect("a bound leaves no more executions than there are");
-        compare(program, case, wanted).map_err(|problem| format!("{}: {problem}", name(case)))
+        [1, 2].into_iter().try_for_each(|jobs| {
+            compare(program, environment, case, jobs, wanted)
+                .map_err(|problem| format!("{} by {jobs}: {problem}", name(case)))
+        })
     }))
 }
 
 fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
-    match compare_all(&program, EXECUTIONS_MAX) {
-        None => TestResult::discard(),
-        Some(Ok(())) => TestResult::passed(),
-        Some(Err(problem)) => TestResult::error(problem),
+    let compared = [UNTIMED, ADVERSE].map(|environment| compare_all(&program, environment, EXECUTIONS_MAX));
+    match compared {
+        [None, _] => TestResult::discard(),
+        [_, Some(Err(problem))] | [Some(Err(problem)), _] => TestResult::error(problem),
+        _ => TestResult::passed(),
     }
 }
 

@@ -191,7 +191,11 @@ fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
         "{report}"
     );
     assert!(
-        says(&report, "more than 1 early time-out", "\"kind\": \"timeouts\""),
+        says(
+            &report,
+            "more than 1 early time-out in a task",
+            "\"kind\": \"timeouts\""
+        ),
         "{report}"
     );
     assert!(search(2).verdict().is_fail());

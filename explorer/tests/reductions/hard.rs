@@ -18,7 +18,7 @@ fn failures(programs: &[&[&[Op]]]) -> Vec<String> {
         if let Err(problem) = compare_all(&program, &expected) {
             failures.push(format!("{program:?}: {problem}"));
         }
-        if let Some(Err(problem)) = adversities::compare_all(&program, EXECUTIONS_MAX) {
+        if let Some(Err(problem)) = adversities::compare_all(&program, adversities::ADVERSE, EXECUTIONS_MAX) {
             failures.push(format!("{program:?}, in an adverse environment: {problem}"));
         }
     }

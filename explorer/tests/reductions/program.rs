@@ -90,6 +90,15 @@ impl Program {
         self.0.iter().flatten().any(|op| is_such(*op))
     }
 
+    /// Returns the program without such operations.
+    pub(crate) fn without_all(&self, is_such: impl Fn(Op) -> bool) -> Program {
+        let mut fewer = self.clone();
+        for ops in &mut fewer.0 {
+            ops.retain(|op| !is_such(*op));
+        }
+        fewer
+    }
+
     fn without(&self, task: usize, op: usize) -> Program {
         let mut fewer = self.clone();
         fewer.0[task].remove(op);

@@ -285,7 +285,10 @@ impl<'scope, 'env> Body<'scope, 'env> {
             Op::Claim(slot) => {
                 for tries in 0..SLOTS {
                     let atomic = &shared.atomics[slot_from(slot, tries)];
-                    let result = atomic.compare_exchange(0, 1, SeqCst, SeqCst);
+                    let result = match shared.timed {
+                        true => atomic.compare_exchange_weak(0, 1, SeqCst, SeqCst),
+                        false => atomic.compare_exchange(0, 1, SeqCst, SeqCst),
+                    };
                     self.read(result.unwrap_or_else(|found| found));
                     if result.is_ok() {
                         break;

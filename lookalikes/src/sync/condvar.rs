@@ -192,9 +192,12 @@ impl Condvar {
         engine.enter(access);
         let me = engine.task();
         let own = engine.task_var(me);
-        // SAFETY: this task alone runs.
-        unsafe { (*body).waiters.push(me) };
-        engine.change_gates(own, 0, gate::NOTIFIED);
+        let spurious = engine.wakes_spuriously();
+        if !spurious {
+            // SAFETY: this task alone runs.
+            unsafe { (*body).waiters.push(me) };
+            engine.change_gates(own, 0, gate::NOTIFIED);
+        }
         let Released::Inside { var: locked } = guard.release() else {
             let place = site.place();
             engine.misuse(format!(
@@ -206,13 +209,18 @@ impl Condvar {
         engine.also_writes(locked);
         engine.commit(access, 0, u64::from(locked));
 
-        let wait_limits = WaitLimits {
-            deadline: limit.map(|limit| engine.deadline_in_step(limit)),
-            spurious: true,
-        };
         let waking = Access {
             op: SyncVarOp::CondvarWake,
             ..access
+        };
+        if spurious {
+            // The value 1 marks a spurious wake-up.
+            engine.commit(waking, 1, 0);
+            return (mutex.lock_inside(engine, site, SyncVarOp::LockAcquire), false);
+        }
+        let wait_limits = WaitLimits {
+            deadline: limit.map(|limit| engine.deadline_in_step(limit)),
+            spurious: true,
         };
         let wake = engine.wait(waking, own, gate::NOTIFIED, wait_limits);
         if wake == Wake::Ready {
@@ -220,12 +228,7 @@ impl Condvar {
         } else {
             // SAFETY: this task alone runs.
             unsafe { (*body).waiters.retain(|&waiter| waiter != me) };
-            if wake == Wake::TimedOut {
-                engine.timed_out(waking);
-            } else {
-                // The value 1 marks a spurious wake-up.
-                engine.commit(waking, 1, 0);
-            }
+            engine.timed_out(waking);
         }
         (
             mutex.lock_inside(engine, site, SyncVarOp::LockAcquire),

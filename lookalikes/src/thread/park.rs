@@ -32,6 +32,15 @@ pub fn park_timeout_ms(ms: u32) {
 fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
     let var = engine.task_var(engine.task());
     let access = Access::new(SyncVarOp::Park, var, site);
+    if engine.wakes_spuriously() {
+        // It is chosen before the schedule point, so it is an event of its own.
+        engine.commit(Access::nowhere(SyncVarOp::Choice, site), 1, 0);
+        engine.enter(access);
+        // The token may have come meanwhile. The value 1 marks a spurious wake-up, and 2 one that was not needed.
+        let has_token = engine.gates(var) & gate::TOKEN != 0;
+        engine.change_gates(var, 0, gate::TOKEN);
+        return engine.commit(access, 1 + u64::from(has_token), 0);
+    }
     let wait_limits = WaitLimits {
         deadline: limit.map(|limit| engine.deadline(limit, site)),
         spurious: true,
@@ -42,8 +51,6 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
             engine.change_gates(var, 0, gate::TOKEN);
             engine.commit(access, 0, 0);
         }
-        // The value 1 marks a spurious wake-up.
-        Wake::Spurious => engine.commit(access, 1, 0),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Backtracking: from one execution back along the path to the deepest choice with an untried alternative.
 
 use super::Dpor;
-use super::sequence::values;
-use super::sleep::Sleeper;
+use super::sleep::{Sleeper, is_asleep, is_asleep_with};
 use super::tree;
+use super::values::{Fate, values};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::Plan;
 use intermezzo_engine::trace::{StepAccess, Trace};
@@ -50,22 +50,30 @@ impl Dpor {
                 {
                     self.leave();
                 }
-                self.leave_forced(at, last.kind, trace);
-                if last.taken + 1 < last.alternatives && last.kind == ChoiceKind::Rescue {
-                    plan.take(at, last.taken + 1);
-                    self.fresh = self.nodes.len();
-                    return true;
+                self.leave_forced(at, trace);
+                let depth = self.nodes.len() - 1;
+                let begin = depth
+                    .checked_sub(1)
+                    .map_or(0, |before| trace.steps()[before].choices_end);
+                let made = plan.choices().get(begin..=at).unwrap_or_default();
+                let fate = match Fate::of(&last) {
+                    Some(fate) if !self.is_bounded() && values(made).len() == 1 => Some(fate),
+                    _ => None,
+                };
+                let next = match fate {
+                    Some(fate) => self.fate_after(depth, fate).map(Fate::alternative),
+                    None => Some(last.taken + 1).filter(|&next| next < last.alternatives),
+                };
+                if (next.is_some() || fate.is_some()) && depth > 0 && depth < trace.steps().len() {
+                    self.nodes[depth].add_to_footprint(&trace.footprint_with_elided(depth));
                 }
-                if last.taken + 1 < last.alternatives {
-                    let depth = self.nodes.len() - 1;
+                if let Some(fate) = fate {
                     let node = &mut self.nodes[depth];
-                    if depth > 0 && depth < trace.steps().len() {
-                        node.add_to_footprint(&trace.footprint_with_elided(depth));
-                    }
-                    plan.take(at, last.taken + 1);
-                    let begin = depth
-                        .checked_sub(1)
-                        .map_or(0, |before| trace.steps()[before].choices_end);
+                    let footprint = std::mem::take(&mut node.footprint);
+                    node.explored_fates.push((fate, footprint));
+                }
+                if let Some(next) = next {
+                    plan.take(at, next);
                     self.values = values(plan.choices().get(begin..=at).unwrap_or_default());
                     self.fresh = depth;
                     return true;
@@ -84,20 +92,34 @@ impl Dpor {
                 plan.truncate(at);
                 continue;
             }
-            node.add_to_footprint(&trace.footprint_with_elided(depth));
-            // With a bound no task stays asleep: these are just the tasks that were tried here.
-            self.sleepers.push(Sleeper {
-                task: node.task,
-                footprint: std::mem::take(&mut node.footprint),
+            let task = node.task;
+            let tried = |fate, footprint| Sleeper {
+                task,
+                footprint,
+                fate,
                 across_elided: trace.is_void(depth),
                 overslept: false,
-            });
+            };
+            // With a bound no task stays asleep: these are just the tasks that were tried here.
+            if node.explored_fates.is_empty() {
+                node.add_to_footprint(&trace.footprint_with_elided(depth));
+                self.sleepers
+                    .push(tried(None, std::mem::take(&mut node.footprint)));
+            } else {
+                let explored = node.explored_fates.drain(..);
+                self.sleepers
+                    .extend(explored.map(|(fate, footprint)| tried(Some(fate), footprint)));
+            }
             node.went_on = None;
             let from = node.sleepers;
             while let Some(task) = self.nodes[depth].next_pending() {
-                if self.sleepers[from..].iter().any(|sleeper| sleeper.task == task) {
+                let asleep = &self.sleepers[from..];
+                let fates = self.nodes[depth].sequences.first_fates();
+                let is_seen = |fate| !fates.has(fate) || is_asleep_with(asleep, task, fate);
+                if is_asleep(asleep, task) || Fate::BOTH.into_iter().all(is_seen) {
                     continue;
                 }
+                self.nodes[depth].fates = fates;
                 let node = &self.nodes[depth];
                 let listed = &self.candidates[node.candidates.clone()];
                 let place = listed.iter().position(|candidate| candidate.task == task);
@@ -122,6 +144,29 @@ impl Dpor {
         self.part.is_shared() && self.turn(plan, trace)
     }
 
+    /// Returns the fate to explore after this one, if any is left: of the operation of the step at `depth`.
+    fn fate_after(&self, depth: usize, last: Fate) -> Option<Fate> {
+        let mut others = Fate::BOTH.into_iter();
+        others.by_ref().find(|&fate| fate == last);
+        others.find(|&fate| self.is_to_explore(depth, fate))
+    }
+
+    /// Returns `true` if the step at `depth` is to be explored with this fate.
+    fn is_to_explore(&self, depth: usize, fate: Fate) -> bool {
+        let node = &self.nodes[depth];
+        let asleep = &self.sleepers[node.sleepers..self.sleepers_end(depth).max(node.sleepers)];
+        node.fates.has(fate) && !is_asleep_with(asleep, node.task, fate)
+    }
+
+    /// Returns the first fate to explore, of the operation of the last step of the path.
+    pub(super) fn first_fate(&self) -> Fate {
+        let depth = self.nodes.len() - 1;
+        let mut fates = Fate::BOTH.into_iter();
+        fates
+            .find(|&fate| self.is_to_explore(depth, fate))
+            .unwrap_or(Fate::Succeeds)
+    }
+
     /// Removes the last node of the path.
     pub(super) fn leave(&mut self) {
         let node = self.nodes.last().expect("a node to leave");
@@ -131,11 +176,9 @@ impl Dpor {
     }
 
     /// Removes nodes of the path that come after the step with the choice `at`, and had no choice of their own.
-    fn leave_forced(&mut self, at: usize, kind: ChoiceKind, trace: &Trace) {
-        // The task that continues in a deadlock is chosen after a step, other values within one.
-        let before = if kind == ChoiceKind::Rescue { 1 } else { 2 };
+    fn leave_forced(&mut self, at: usize, trace: &Trace) {
         while self.nodes.len() > 1
-            && (trace.steps().get(self.nodes.len() - before)).is_some_and(|step| step.choices_end > at)
+            && (trace.steps().get(self.nodes.len() - 2)).is_some_and(|step| step.choices_end > at)
         {
             self.leave();
         }

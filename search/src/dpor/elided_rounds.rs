@@ -5,6 +5,8 @@
 //! become redundant, and the results of its operations if they had come later.
 
 use super::node::Reads;
+use super::sleep::is_asleep;
+use super::values::with_values;
 use super::{Dpor, Sleeper};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Trace, conflict};
@@ -70,12 +72,14 @@ impl Dpor {
                 .get(step + 1)
                 .map_or(self.sleepers.len(), |next| next.sleepers);
             for sleeper in &self.sleepers[node.sleepers..end] {
-                if asleep.iter().all(|known| known.task != sleeper.task) {
+                if asleep.iter().all(|known| {
+                    known.task != sleeper.task || known.fate.is_some_and(|fate| sleeper.fate != Some(fate))
+                }) {
                     asleep.push(sleeper.clone());
                 }
             }
             let elided = trace.is_void(step);
-            if !elided && asleep.iter().any(|sleeper| sleeper.task == node.task) {
+            if !elided && is_asleep(&asleep, node.task) {
                 return false;
             }
             let footprint = trace.footprint(step);
@@ -134,7 +138,8 @@ impl Dpor {
                 };
                 if let Some(later) = (step + 1..steps).find(conflicts) {
                     if later >= self.fresh || round.at >= self.fresh {
-                        let sequence = sequences.reversing(trace, step, later, later + 1);
+                        let sequence =
+                            sequences.reversing(trace, with_values(choices), step, later, later + 1);
                         self.insert(trace, choices, step, sequence);
                     }
                 } else if self.cut.is_some() && round.at >= self.fresh {

@@ -11,6 +11,10 @@
 //!
 //! Beyond the paper:
 //! - *Values.* Choices other than of tasks (`choose(n)`, the waiter to notify) are enumerated within their step.
+//! - *Fates.* If the environment may let an operation fail that could succeed, the step is two: a failure only reads. Each
+//!   sleeps and is woken by itself. A sequence plans one of the two where the step before which it comes did not change
+//!   the operation's variable: there the other one would show nothing that is not seen after that step. A sleeper with
+//!   one fate does not dismiss a sequence with which it commutes, because its operation may have the other fate.
 //! - *Variables* that came into use after a step may have other numbers in other executions. There they are recognised
 //!   by the stable identities of the operations on them (`names`). If these do not show whether a branch leads to the
 //!   same trace as a sequence, the search falls back to source sets, which need not know.
@@ -46,6 +50,7 @@ mod shared_node;
 mod sharing;
 mod sleep;
 mod tree;
+mod values;
 
 use bound::Bound;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -57,10 +62,11 @@ use intermezzo_engine::trace::{Analysis, Ending, Trace, conflict};
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
 use races::Examined;
-use sequence::{Sequence, Sequences, Values};
+use sequence::{Sequence, Sequences};
 use sharing::Sharing;
-use sleep::{Footprint, Sleeper};
+use sleep::{Footprint, Sleeper, is_asleep};
 use tree::Tree;
+use values::{Fates, Values};
 
 /// The reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,11 +251,11 @@ impl Dpor {
             let asleep = self.sleepers[sleeping..].iter_mut();
             asleep.for_each(|sleeper| sleeper.overslept = true);
         }
-        let asleep = |task: u32| {
-            self.sleepers[sleeping..]
-                .iter()
-                .any(|sleeper| sleeper.task == task)
+        node.fates = match guided {
+            Some(_) => node.sequences.first_fates(),
+            None => Fates::ALL,
         };
+        let asleep = |task: u32| is_asleep(&self.sleepers[sleeping..], task);
         // Without a sequence to follow, or if its next step was already done on the way, any task may go. Tasks that
         // only the environment could wake come last.
         let awake = |environment_wake: bool| {
@@ -339,7 +345,12 @@ impl Dpor {
             };
             let wake = sleep::environment_wake(key);
             // Within a bound, the cost of a wake-up depends on its position.
-            if self.is_bounded() || conflict(&wake, footprint) || conflict(&wake, &node.footprint) {
+            let conflicts = |footprint: &Footprint| conflict(&wake, footprint);
+            if self.is_bounded()
+                || conflict(&wake, footprint)
+                || conflicts(&node.footprint)
+                || node.footprints_of_fates().any(conflicts)
+            {
                 woken.push((candidate.task, Footprint::from_slice(&wake)));
             }
         }
@@ -362,7 +373,7 @@ impl Dpor {
         let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end.max(node.sleepers)];
-        if task == node.task || asleep.iter().any(|sleeper| sleeper.task == task) {
+        if task == node.task && node.fates == Fates::ALL || is_asleep(asleep, task) {
             return;
         }
         match self.part.at(depth) {
@@ -486,9 +497,12 @@ impl Strategy for Dpor {
             return Some(0);
         }
         if point.kind != ChoiceKind::Task {
-            if point.kind != ChoiceKind::Rescue {
-                self.values.push(0);
+            if point.kind.is_failure() && self.values.is_empty() && !self.is_bounded() {
+                let fate = self.first_fate();
+                self.values.push(fate.value());
+                return Some(fate.alternative());
             }
+            self.values.push(0);
             return Some(0);
         }
         let steps = point.trace().steps().len();

@@ -2,6 +2,7 @@
 
 use super::sleep::Footprint;
 use super::tree::Tree;
+use super::values::{Fate, Fates};
 use intermezzo_engine::trace::{Key, StepAccess};
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut, Range};
@@ -40,6 +41,10 @@ pub(super) struct Node {
     pub(super) went_on: Option<Reads>,
     /// The footprint of the step with other values of the choices that it makes.
     pub(super) footprint: Footprint,
+    /// The fates of the step's operation that are to be explored, if the environment may let it fail.
+    pub(super) fates: Fates,
+    /// Those that were explored, each with the footprint of the step.
+    pub(super) explored_fates: SmallVec<[(Fate, Footprint); 2]>,
     /// The sequences to be explored after this step, for the values that it may choose.
     pub(super) sequences: Tree,
     /// The number of branches that were tried before the present one.
@@ -61,6 +66,8 @@ impl Node {
             preemptions: 0,
             went_on: None,
             footprint: Footprint::new(),
+            fates: Fates::ALL,
+            explored_fates: SmallVec::new(),
             sequences: Tree::default(),
             tried: 0,
             pending: Tree::default(),
@@ -90,6 +97,19 @@ impl Node {
             return None;
         }
         self.pending.take_first(&mut self.sequences)
+    }
+
+    /// Notes that nothing of the step that the task takes was explored yet, and that all fates of it are to be.
+    #[inline(always)]
+    pub(super) fn forget_explored(&mut self) {
+        self.footprint.clear();
+        self.fates = Fates::ALL;
+        self.explored_fates.clear();
+    }
+
+    /// Returns the footprints of the step with each fate that was explored before the present one.
+    pub(super) fn footprints_of_fates(&self) -> impl Iterator<Item = &Footprint> {
+        self.explored_fates.iter().map(|(_, footprint)| footprint)
     }
 
     /// Adds to the footprint of the step.
@@ -123,7 +143,7 @@ impl Path {
         (node.fair, node.environment_wake, node.choice) = (false, false, None);
         (node.preempts, node.preemptions) = (false, 0);
         node.went_on = None;
-        node.footprint.clear();
+        node.forget_explored();
         node.sequences.clear();
         node.pending.clear();
         node

@@ -6,8 +6,9 @@
 //! random programs of four tasks. Most races are dismissed cheaply: nothing new follows them, or a sleeping task
 //! already leads to the same trace.
 
-use super::sequence::{Sequence, with_values};
-use super::sleep::{Footprint, Sleeper};
+use super::sequence::Sequence;
+use super::sleep::{Footprint, Sleeper, is_asleep};
+use super::values::with_values;
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Ending, Race, Trace, conflict};
@@ -64,9 +65,9 @@ impl Dpor {
             if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
                 continue;
             }
-            let sequence = sequences.reversing_up_to(trace, earlier, later);
+            let sequence = sequences.reversing_up_to(trace, choices, earlier, later);
             // Later steps do not matter to a sleeper that begins the sequence.
-            if whole && !self.nodes[earlier].fair && self.begins_asleep(trace, earlier, sequence) {
+            if whole && !self.nodes[earlier].fair && self.begins_asleep(trace, choices, earlier, sequence) {
                 let (seen, last) = (Seen::Begun, later);
                 self.examined[at] = Examined { seen, last };
                 continue;
@@ -134,10 +135,10 @@ impl Dpor {
 
     /// Returns `true` if a sequence to be explored before the step at `depth` begins with a step that was tried there.
     #[inline(always)]
-    fn begins_asleep(&self, trace: &Trace, depth: usize, sequence: &Sequence) -> bool {
+    fn begins_asleep(&self, trace: &Trace, choices: &[Choice], depth: usize, sequence: &Sequence) -> bool {
         let asleep = &self.sleepers[self.nodes[depth].sleepers..self.sleepers_end(depth)];
-        let mut tasks = asleep.iter().map(|sleeper| sleeper.task);
-        tasks.any(|task| sequence.begins_with(trace, task))
+        let begins = |sleeper| sequence.begins_asleep(trace, choices, sleeper, asleep);
+        asleep.iter().any(begins)
     }
 
     /// Plans a sequence before the step at `depth`, unless its trace is seen anyway. Returns whether the reversal of
@@ -165,7 +166,7 @@ impl Dpor {
         if self.insertion == Insertion::WakeupTrees {
             return self.insert_whole(trace, choices, depth, sequence);
         }
-        self.insert_first(trace, depth, sequence);
+        self.insert_first(trace, choices, depth, sequence);
         Seen::Maybe
     }
 
@@ -185,9 +186,21 @@ impl Dpor {
             match sequence.may_begin(trace, sleeper.task, &sleeper.footprint) {
                 // The executions that it leads to may themselves rely on this sequence.
                 Some(None) if sleeper.overslept => {}
+                // After the sequence its operation may have the other fate, unless that is seen, too.
+                Some(None) if sleeper.fate.is_some() => {
+                    let is_seen = |other: &Sleeper| {
+                        !other.overslept && sequence.may_begin(trace, other.task, &other.footprint).is_some()
+                    };
+                    let mut own = asleep.iter().filter(|other| other.task == sleeper.task);
+                    if is_asleep(asleep, sleeper.task) && own.all(is_seen) {
+                        return Seen::Maybe;
+                    }
+                }
                 Some(None) => return Seen::Commutes(node.sleepers + at),
-                Some(Some(_)) => return Seen::Maybe,
-                None => {}
+                Some(Some(place)) if sequence.is_tried(trace, choices, place, sleeper, asleep) => {
+                    return Seen::Maybe;
+                }
+                _ => {}
             }
         }
         let unsure = match self.part.at(depth) {
@@ -205,15 +218,19 @@ impl Dpor {
     /// A sleeper that merely commutes with the sequence does not dismiss it, because the executions that it leads to
     /// may themselves rely on a task that is tried here.
     #[inline(never)]
-    fn insert_first(&mut self, trace: &Trace, depth: usize, sequence: &mut Sequence) {
+    fn insert_first(&mut self, trace: &Trace, choices: &[Choice], depth: usize, sequence: &mut Sequence) {
         let node = &self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..self.sleepers_end(depth)];
         let candidates = &self.candidates[node.candidates.clone()];
         let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
         let sequence = sequence.keep_needed(trace);
-        let tried = sequence.begins(trace).any(|task| {
+        let tried = sequence.first_places(trace).any(|place| {
+            let task = sequence.task_at(place);
+            let is_tried = |sleeper: &Sleeper| {
+                sleeper.task == task && sequence.is_tried(trace, choices, place, sleeper, asleep)
+            };
             task == node.task
-                || asleep.iter().any(|sleeper| sleeper.task == task)
+                || asleep.iter().any(is_tried)
                 || match self.part.at(depth) {
                     None => node.pending.begins_with(task),
                     Some(at) => at.place.lock().has(task),

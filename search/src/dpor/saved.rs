@@ -5,10 +5,10 @@
 
 use super::bound::SavedBound;
 use super::node::{Candidate, Node};
-use super::sequence::Values;
 use super::shared_node::Prefix;
 use super::sleep::{SavedFootprint, Sleeper, restored_footprint, saved_footprint};
 use super::tree::{SavedBranch, Tree};
+use super::values::{Fate, Fates, Values};
 use super::{Dpor, Insertion, Planned};
 use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
 use intermezzo_engine::strategy::{ChoicePoint, Parallel};
@@ -45,6 +45,15 @@ struct SavedNode {
     /// The sleepers that overslept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     overslept: Vec<u32>,
+    /// The fates of the sleepers, each as a value, or 0; empty if none has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fates_asleep: Vec<u32>,
+    /// The fates to explore, each as a value, if not all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fates: Vec<u32>,
+    /// The fates that were explored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    explored_fates: Vec<(u32, SavedFootprint)>,
     environment_wake: bool,
     fair: bool,
     choice: Option<usize>,
@@ -184,6 +193,20 @@ impl SavedPath {
                 .filter(|sleeper| sleeper.overslept)
                 .map(|sleeper| sleeper.task)
                 .collect(),
+            fates_asleep: saved_fates(&sleepers[node.sleepers..end]),
+            fates: match node.fates {
+                Fates::ALL => Vec::new(),
+                some => Fate::BOTH
+                    .into_iter()
+                    .filter(|&fate| some.has(fate))
+                    .map(Fate::value)
+                    .collect(),
+            },
+            explored_fates: node
+                .explored_fates
+                .iter()
+                .map(|(fate, footprint)| (fate.value(), saved_footprint(footprint)))
+                .collect(),
             environment_wake: node.environment_wake,
             fair: node.fair,
             choice: node.choice,
@@ -226,6 +249,15 @@ impl SavedPath {
     }
 }
 
+/// Returns the fates of sleepers, each as a value, or 0; none if no sleeper has one.
+fn saved_fates(sleepers: &[Sleeper]) -> Vec<u32> {
+    if sleepers.iter().all(|sleeper| sleeper.fate.is_none()) {
+        return Vec::new();
+    }
+    let fates = sleepers.iter().map(|sleeper| sleeper.fate.map_or(0, Fate::value));
+    fates.collect()
+}
+
 impl SavedNode {
     /// Adds the node to a path.
     fn add_to(&self, way: &mut Prefix) -> Option<()> {
@@ -233,19 +265,31 @@ impl SavedNode {
         for &(task, waits_for) in &self.candidates {
             way.candidates.push(Candidate { task, waits_for });
         }
-        for (task, footprint) in &self.sleepers {
+        if !self.fates_asleep.is_empty() && self.fates_asleep.len() != self.sleepers.len() {
+            return None;
+        }
+        for (at, (task, footprint)) in self.sleepers.iter().enumerate() {
             way.sleepers.push(Sleeper {
                 task: *task,
                 footprint: restored_footprint(footprint)?,
+                fate: match self.fates_asleep.get(at) {
+                    None | Some(0) => None,
+                    Some(&value) => Some(Fate::of_value(value)?),
+                },
                 across_elided: false,
                 overslept: self.overslept.contains(task),
             });
         }
-        // A step costs one preemption at most, and tries each candidate once.
+        // A step costs one preemption at most, and tries each candidate once with each fate.
         let before = way.nodes.len();
-        if self.preemptions as usize > before || self.tried as usize > self.candidates.len() {
+        if self.preemptions as usize > before || self.tried as usize > 2 * self.candidates.len() {
             return None;
         }
+        let fates = self.fates.iter().map(|&value| Fate::of_value(value));
+        let fates = fates.collect::<Option<Vec<Fate>>>()?;
+        let explored = self.explored_fates.iter();
+        let explored =
+            explored.map(|(fate, footprint)| Some((Fate::of_value(*fate)?, restored_footprint(footprint)?)));
         way.nodes.push(Node {
             task: self.task,
             candidates: candidates..way.candidates.len(),
@@ -257,6 +301,11 @@ impl SavedNode {
             preemptions: self.preemptions,
             went_on: None,
             footprint: restored_footprint(&self.footprint)?,
+            fates: match &fates[..] {
+                [] => Fates::ALL,
+                some => some.iter().fold(Fates::NONE, |fates, &fate| fates.with(fate)),
+            },
+            explored_fates: explored.collect::<Option<_>>()?,
             sequences: Tree::restored(&self.sequences)?,
             tried: self.tried,
             pending: Tree::restored(&self.pending)?,

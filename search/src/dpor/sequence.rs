@@ -1,36 +1,16 @@
 //! Sequences of steps that reverse a race, and the tasks that can begin them.
 
+mod fates;
+
 use super::names::{AssumedDistinct, Named, Names};
 use super::sleep::Footprint;
 use super::tree::{counts, only_key};
+use super::values::{Fate, Values, fate_of, keeps_choice, values};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, StableOpId, Step, StepAccess, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// The values that a step chose, in order: mostly none.
-pub(super) type Values = SmallVec<[u32; 2]>;
-
-/// Returns the values among these choices.
-pub(super) fn values(choices: &[Choice]) -> Values {
-    let values = choices.iter().filter(|choice| is_value(choice));
-    values.map(|choice| choice.taken).collect()
-}
-
-fn is_value(choice: &Choice) -> bool {
-    !matches!(choice.kind, ChoiceKind::Task | ChoiceKind::Rescue)
-}
-
-/// Returns these choices if there is a value among them. Otherwise returns none, so that the steps' own choices need
-/// not be looked up.
-pub(super) fn with_values(choices: &[Choice]) -> &[Choice] {
-    if choices.iter().any(is_value) {
-        choices
-    } else {
-        &[]
-    }
-}
 
 /// One step of a sequence.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +81,7 @@ impl Done {
         if self.step == NOTHING {
             return self.key;
         }
-        if sequence.reversed == Some(self.step as usize) {
+        if sequence.reversed == Some(self.step as usize) && sequence.fate.is_none() {
             return trace.with_possible_footprint(self.step as usize, only_key);
         }
         only_key(&trace.footprint_with_elided(self.step as usize))
@@ -120,6 +100,9 @@ pub(super) struct Sequence {
     blocked: Option<Blocked>,
     /// The second step of the race; its predecessors may be others once the race is reversed.
     reversed: Option<usize>,
+    /// The fate of its operation, if it had a choice of fates and has the same choice once the race is reversed. Only
+    /// this fate reverses the race: the other one is explored where the race's first step comes first.
+    fate: Option<Fate>,
     /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
     /// steps there.
     pub(super) counts_otherwise: bool,
@@ -160,22 +143,33 @@ impl Sequences {
     pub(super) fn reversing(
         &mut self,
         trace: &Trace,
+        choices: &[Choice],
         earlier: usize,
         later: usize,
         steps: usize,
     ) -> &mut Sequence {
-        self.reversing_up_to(trace, earlier, later);
+        self.reversing_up_to(trace, choices, earlier, later);
         self.and_later(trace, steps)
     }
 
     /// Returns the same sequence without the steps after `later`.
     #[inline(always)]
-    pub(super) fn reversing_up_to(&mut self, trace: &Trace, earlier: usize, later: usize) -> &mut Sequence {
+    pub(super) fn reversing_up_to(
+        &mut self,
+        trace: &Trace,
+        choices: &[Choice],
+        earlier: usize,
+        later: usize,
+    ) -> &mut Sequence {
         self.begin(trace, earlier);
         self.add_independent(trace, earlier + 1, later);
         let last = Planned::of(later, &trace.steps()[later]);
         self.sequence.push(last);
         self.sequence.reversed = Some(later);
+        if !choices.is_empty() {
+            self.sequence.fate =
+                fate_of(trace, choices, later).filter(|_| keeps_choice(trace, earlier, later));
+        }
         &mut self.sequence
     }
 
@@ -223,7 +217,7 @@ impl Sequences {
     fn begin(&mut self, trace: &Trace, earlier: usize) {
         self.sequence.depth = earlier;
         self.sequence.counts_otherwise = false;
-        (self.sequence.blocked, self.sequence.reversed) = (None, None);
+        (self.sequence.blocked, self.sequence.reversed, self.sequence.fate) = (None, None, None);
         (self.sequence.from, self.sequence.end) = (0, 0);
         self.sequence.done.clear();
         if self.sequence.planned.len() <= trace.steps().len() {
@@ -329,7 +323,8 @@ impl Sequence {
     ) {
         for (place, planned) in self.left().iter().enumerate() {
             let values = match self.made_in(trace, choices, place) {
-                None | Some([]) => Values::new(),
+                None => self.fate.into_iter().map(Fate::value).collect(),
+                Some([]) => Values::new(),
                 Some(made) => values(made),
             };
             self.with_footprint(trace, planned, |footprint| each(planned, &values, footprint));
@@ -368,7 +363,9 @@ impl Sequence {
     ) -> R {
         match (planned.step(), self.blocked) {
             // An operation in it that failed may succeed before the race.
-            (Some(step), _) if self.reversed == Some(step) => trace.with_possible_footprint(step, tell),
+            (Some(step), _) if self.reversed == Some(step) && self.fate.is_none() => {
+                trace.with_possible_footprint(step, tell)
+            }
             (Some(step), _) if !trace.has_voids() => tell(trace.footprint(step)),
             (Some(step), _) => tell(&trace.footprint_with_elided(step)),
             (None, Some(blocked)) => tell(&[blocked.access]),
@@ -412,9 +409,17 @@ impl Sequence {
 
     /// Returns the tasks whose steps can come first.
     pub(super) fn begins<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = u32> + 'a {
-        (0..self.len())
-            .filter(|&place| self.can_be_first(trace, place))
-            .map(|place| self.left()[place].task)
+        self.first_places(trace).map(|place| self.left()[place].task)
+    }
+
+    /// Returns the places of the steps that can come first.
+    pub(super) fn first_places<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = usize> + 'a {
+        (0..self.len()).filter(|&place| self.can_be_first(trace, place))
+    }
+
+    /// Returns the task of the step at a place.
+    pub(super) fn task_at(&self, place: usize) -> u32 {
+        self.left()[place].task
     }
 
     /// Returns `Some` if a task, whose next step has this footprint, may begin something that leads to the same trace
@@ -433,12 +438,6 @@ impl Sequence {
                 (!self.left().iter().any(wakes)).then_some(None)
             }
         }
-    }
-
-    /// Returns `true` if a task begins the sequence with its step in it.
-    pub(super) fn begins_with(&self, trace: &Trace, task: u32) -> bool {
-        let place = self.left().iter().position(|planned| planned.task == task);
-        place.is_some_and(|place| self.can_be_first(trace, place))
     }
 
     /// Notes that the step at a place was done, and removes it.

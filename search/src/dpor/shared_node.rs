@@ -15,9 +15,10 @@
 use super::Candidate;
 use super::bound::Bound;
 use super::node::Node;
-use super::sequence::{Sequence, Values};
-use super::sleep::{Footprint, SavedFootprint, Sleeper, restored_footprint, saved_footprint};
+use super::sequence::Sequence;
+use super::sleep::{Footprint, SavedFootprint, Sleeper, is_asleep, restored_footprint, saved_footprint};
 use super::tree::{Leads, SavedBranch, Tree};
+use super::values::Values;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -208,8 +209,7 @@ impl SharedNode {
         let listed = &way.candidates[node.candidates.clone()];
         let mut sequences = Tree::default();
         while let Some(task) = branches.pending.take_first(&mut sequences) {
-            let tried = asleep.iter().any(|sleeper| sleeper.task == task)
-                || branches.taken.iter().any(|taken| taken.task == task);
+            let tried = is_asleep(asleep, task) || branches.taken.iter().any(|taken| taken.task == task);
             if tried {
                 continue;
             }
@@ -228,6 +228,7 @@ impl SharedNode {
                 Some(Sleeper {
                     task: taken.task,
                     footprint: taken.footprint.clone()?,
+                    fate: None,
                     across_elided: false,
                     overslept: false,
                 })

@@ -282,8 +282,16 @@ impl Dpor {
 
     /// Returns the footprint of the step of the path so far.
     fn footprint(&self, depth: usize, trace: &Trace) -> Footprint {
-        let mut footprint = self.nodes[depth].footprint.clone();
-        for access in &*trace.footprint_with_elided(depth) {
+        let node = &self.nodes[depth];
+        let mut footprint = node.footprint.clone();
+        // A fate that sleeps here is not explored, and sleeps on.
+        let asleep = self.sleepers[node.sleepers..self.sleepers_end(depth).max(node.sleepers)].iter();
+        let own = asleep.filter(|sleeper| sleeper.task == node.task);
+        let others = own
+            .map(|sleeper| &sleeper.footprint)
+            .chain(node.footprints_of_fates());
+        let now = trace.footprint_with_elided(depth);
+        for access in others.flatten().chain(&*now) {
             if !footprint.contains(access) {
                 footprint.push(*access);
             }
@@ -466,7 +474,7 @@ impl Dpor {
         let tasks: Vec<u32> = branch.line.iter().map(|(task, _)| *task).collect();
         node.sequences = Tree::line(&[&[branch.task], &tasks[..]].concat());
         self.part.line = branch.line;
-        node.footprint.clear();
+        node.forget_explored();
         self.values.clear();
         self.fresh = depth;
         if let Some(choice) = node.choice {

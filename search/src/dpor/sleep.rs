@@ -1,5 +1,9 @@
 //! Sleeping tasks: the executions that their next step could begin were seen.
+//!
+//! If the environment may let the operation of a step fail that could succeed, there are two such steps: one in which
+//! it succeeds, and one in which it fails. They access different things, so they sleep and are woken one by one.
 
+use super::values::Fate;
 use intermezzo_engine::trace::{Class, Key, StepAccess};
 use smallvec::SmallVec;
 
@@ -21,6 +25,8 @@ pub(super) fn as_footprint(footprint: &[StepAccess]) -> Footprint {
 pub(super) struct Sleeper {
     pub(super) task: u32,
     pub(super) footprint: Footprint,
+    /// The fate of the step's operation, if its other fate does not sleep with it.
+    pub(super) fate: Option<Fate>,
     /// `true` if a failed round is involved: the step tried belonged to one, or would have been woken by one.
     pub(super) across_elided: bool,
     /// `true` if it still slept where no plan was left to follow, or where a part of the plan was lost: not everything
@@ -37,10 +43,27 @@ impl Clone for Sleeper {
     }
 }
 
+/// Returns `true` if a task sleeps among these whatever the fate of its next operation.
+#[inline(always)]
+pub(super) fn is_asleep(sleepers: &[Sleeper], task: u32) -> bool {
+    match sleepers.iter().find(|sleeper| sleeper.task == task) {
+        Some(sleeper) if sleeper.fate.is_some() => Fate::BOTH
+            .into_iter()
+            .all(|fate| is_asleep_with(sleepers, task, fate)),
+        first => first.is_some(),
+    }
+}
+
+/// Returns `true` if a task sleeps among these if its next operation has this fate.
+pub(super) fn is_asleep_with(sleepers: &[Sleeper], task: u32, fate: Fate) -> bool {
+    let mut own = sleepers.iter().filter(|sleeper| sleeper.task == task);
+    own.any(|sleeper| sleeper.fate.is_none_or(|own| own == fate))
+}
+
 /// Returns the footprint of the wake-up by the environment of a task that waits for this key: the key, the
 /// environment's remaining bounds, and time.
-pub(super) fn environment_wake(key: Key) -> [StepAccess; 4] {
-    [key, Key::TIMEOUTS, Key::SPURIOUS, Key::CLOCK].map(|key| StepAccess {
+pub(super) fn environment_wake(key: Key) -> [StepAccess; 3] {
+    [key, Key::TIMEOUTS, Key::CLOCK].map(|key| StepAccess {
         key,
         class: Class::Write,
     })

@@ -1,11 +1,15 @@
 //! Wakeup trees: the sequences to be explored, sharing their beginnings.
 
+mod saved;
+
+pub(super) use saved::SavedBranch;
+
 use super::names::Names;
-use super::sequence::{Done, Sequence, Values, values};
-use super::sleep::{Footprint, SavedFootprint, as_footprint, restored_footprint, saved_footprint};
+use super::sequence::{Done, Sequence};
+use super::sleep::{Footprint, as_footprint};
+use super::values::{Fate, Fates, Values, values};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Class, Key, StableOpId, StepAccess, Trace};
-use serde::{Deserialize, Serialize};
 
 /// A step to be taken, and the sequences to be explored after it, in order. If there are none, any step may follow.
 ///
@@ -156,6 +160,12 @@ impl Branch {
         self.size == 1
     }
 
+    /// Returns the fate of its operation, if only one is planned.
+    #[inline(always)]
+    fn fate(&self) -> Option<Fate> {
+        Fate::among(self.values())
+    }
+
     /// Returns `true` if any step may follow it, with any values.
     fn is_any(&self) -> bool {
         self.is_last() && self.values().is_empty()
@@ -192,9 +202,20 @@ impl Tree {
         self.first().map(|at| self.branches[at].task)
     }
 
-    /// Returns `true` if the tree begins with a step of this task.
+    /// Returns `true` if the tree begins with a step of this task, whatever the fate of its operation.
     pub(super) fn begins_with(&self, task: u32) -> bool {
-        self.first_tasks().any(|first| first == task)
+        self.first()
+            .map(|at| &self.branches[at])
+            .any(|first| first.task == task && first.fate().is_none())
+    }
+
+    /// Returns the fates of the operations of the first steps that are planned.
+    pub(super) fn first_fates(&self) -> Fates {
+        let fates = self.first().map(|at| self.branches[at].fate());
+        let all = fates.fold(Fates::NONE, |fates, fate| {
+            fate.map_or(Fates::ALL, |fate| fates.with(fate))
+        });
+        if all == Fates::NONE { Fates::ALL } else { all }
     }
 
     /// Returns the indices of the branches that may come first.
@@ -465,63 +486,6 @@ impl Tree {
     }
 }
 
-/// A branch, to be saved.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct SavedBranch {
-    task: u32,
-    size: u32,
-    values: Vec<u32>,
-    #[serde(rename = "touches")]
-    footprint: SavedFootprint,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    names: Vec<StableOpId>,
-}
-
-impl SavedBranch {
-    /// Returns `true` if its step chose values.
-    pub(super) fn has_values(&self) -> bool {
-        !self.values.is_empty()
-    }
-}
-
-impl Tree {
-    /// Returns the tree, to be saved.
-    pub(super) fn saved(&self) -> Vec<SavedBranch> {
-        let saved = self.branches[self.gone..].iter().map(|branch| SavedBranch {
-            task: branch.task,
-            size: branch.size,
-            values: branch.values().to_vec(),
-            footprint: saved_footprint(branch.footprint()),
-            names: branch.names().to_vec(),
-        });
-        saved.collect()
-    }
-
-    /// Restores a saved tree; `None` if it is malformed.
-    pub(super) fn restored(saved: &[SavedBranch]) -> Option<Tree> {
-        // The ends of the branches around the next one.
-        let mut ends = vec![saved.len()];
-        for (at, branch) in saved.iter().enumerate() {
-            ends.retain(|&end| end > at);
-            let end = at + branch.size as usize;
-            if end == at || ends.last().is_none_or(|&around| end > around) {
-                return None;
-            }
-            ends.push(end);
-        }
-        let branch = |saved: &SavedBranch| {
-            let footprint = restored_footprint(&saved.footprint)?;
-            let mut branch = Branch::new(saved.task, saved.size, &saved.values, &footprint);
-            branch.know_by(Names::from_slice(&saved.names));
-            Some(branch)
-        };
-        Some(Tree {
-            branches: saved.iter().map(branch).collect::<Option<_>>()?,
-            gone: 0,
-        })
-    }
-}
-
 impl Branch {
     /// Returns whether a branch begins something that leads to the same trace as the sequence. If so its step is
     /// removed from the sequence.
@@ -542,6 +506,10 @@ impl Branch {
                 let Some(place) = sequence.may_begin(trace, self.task, &footprint) else {
                     return Leads::Elsewhere;
                 };
+                if place.is_none() && self.fate().is_some() {
+                    // After the sequence its operation may have the other fate.
+                    return Leads::Elsewhere;
+                }
                 if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
                     return Leads::Elsewhere;
                 }
@@ -558,13 +526,21 @@ impl Branch {
             [] => !self.values().is_empty(),
             made => self.chose_other(made),
         };
-        !self.is_any() && sequence.made_in(trace, choices, place).is_some_and(is_other)
+        // The second step of the race has one fate, or may have any.
+        let has_other_fate = || self.fate().is_some_and(|fate| sequence.fate() != Some(fate));
+        !self.is_any()
+            && sequence
+                .made_in(trace, choices, place)
+                .map_or_else(has_other_fate, is_other)
     }
 
     /// Returns `true` if it chose other values than those among these choices.
     #[cold]
     fn chose_other(&self, made: &[Choice]) -> bool {
-        !self.chose(&values(made))
+        let made = values(made);
+        // A fate alone, with nothing particular to follow, may be followed by any other values.
+        let is_begun = || self.is_last() && self.values().len() == 1 && self.fate() == Fate::among(&made);
+        !self.chose(&made) && (self.fate().is_none() || !is_begun())
     }
 
     /// Returns the footprint of the branch's step in the last execution, as far as it matters to the sequence; `None`

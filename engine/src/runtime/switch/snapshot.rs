@@ -96,6 +96,7 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         let surroundings = LoopContext {
             clock: rt.world.clock(),
             left: rt.world.left,
+            adversities: task.adversities,
             random_sources: task.random_sources,
             visits: rt
                 .constraints

@@ -150,12 +150,12 @@ fn refusals_of_tokens_name_what_and_where() {
         ("\u{1b}[31m", r#""\u{1b}[31m" is no schedule token"#),
         ("imz01.AQ", r#""imz01.AQ" is no schedule token"#),
         (
-            "imz3.AQ",
-            "version 3 of the format, version 2 or before is needed: replay it with a newer intermezzo",
+            "imz4.AQ",
+            "version 4 of the format, version 3 or before is needed: replay it with a newer intermezzo",
         ),
         (
             "imz0.AQ",
-            "version 0 of the format, version 2 or before is needed: replay it with the intermezzo that wrote it",
+            "version 0 of the format, version 3 or before is needed: replay it with the intermezzo that wrote it",
         ),
         ("imz99999999999.AQ", "the token is of version 4294967295"),
         (
@@ -217,8 +217,8 @@ fn refusals_of_files_name_what_and_where() {
             r#"its `format` is "intermezzo-schedule/01""#,
         ),
         (
-            r#"{"format": "intermezzo-schedule/3", "threads": []}"#.to_owned(),
-            "the file is of version 3 of the format, version 2 or before is needed: replay it with a newer intermezzo",
+            r#"{"format": "intermezzo-schedule/4", "threads": []}"#.to_owned(),
+            "the file is of version 4 of the format, version 3 or before is needed: replay it with a newer intermezzo",
         ),
         (
             changed("preempts", "preempt"),
@@ -265,7 +265,7 @@ fn refusals_of_paths_and_programs_say_what_to_give() {
         "{no_file}"
     );
     assert!(
-        no_file.ends_with("or a token, which begins with `imz1.` or `imz2.`"),
+        no_file.ends_with("or a token, which begins with `imz1.`, `imz2.` or `imz3.`"),
         "{no_file}"
     );
     assert!(message(Schedule::parse("")).starts_with(r#"schedule file "": cannot be read ("#));
@@ -342,7 +342,7 @@ fn forged_tokens_are_refused_for_each_number_out_of_range() {
     let needed = ScheduleError::OtherVersion {
         carrier: Carrier::Token,
         found: 9,
-        needed: 2,
+        needed: 3,
     };
     assert_eq!(Schedule::from_token(&version), Err(needed));
 

@@ -1,0 +1,59 @@
+//! The fates of the steps of a sequence, compared with those of sleeping tasks.
+
+use super::super::sleep::{Sleeper, is_asleep};
+use super::super::values::{Fate, fate_of};
+use super::Sequence;
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::trace::Trace;
+
+impl Sequence {
+    /// Returns `true` if a sleeping task begins the sequence with its step in it, as it was tried. `sleepers` are all that
+    /// sleep where the sequence begins.
+    pub(in super::super) fn begins_asleep(
+        &self,
+        trace: &Trace,
+        choices: &[Choice],
+        sleeper: &Sleeper,
+        sleepers: &[Sleeper],
+    ) -> bool {
+        let place = self
+            .left()
+            .iter()
+            .position(|planned| planned.task == sleeper.task);
+        place.is_some_and(|place| {
+            self.can_be_first(trace, place) && self.is_tried(trace, choices, place, sleeper, sleepers)
+        })
+    }
+
+    /// Returns `true` if the step at a place was tried when the sleeper's was: it may not have the other fate.
+    #[inline(always)]
+    pub(in super::super) fn is_tried(
+        &self,
+        trace: &Trace,
+        choices: &[Choice],
+        place: usize,
+        sleeper: &Sleeper,
+        sleepers: &[Sleeper],
+    ) -> bool {
+        sleeper
+            .fate
+            .is_none_or(|fate| match self.fate_at(trace, choices, place) {
+                Some(own) => own == fate,
+                None => is_asleep(sleepers, sleeper.task),
+            })
+    }
+
+    /// Returns the fate of the step at a place; `None` if it has no choice of fates, or any.
+    pub(in super::super) fn fate_at(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Fate> {
+        match self.left()[place].step() {
+            Some(step) if self.reversed == Some(step) => self.fate,
+            Some(step) => fate_of(trace, choices, step),
+            None => None,
+        }
+    }
+
+    /// Returns the fate of the second step of the race, if the sequence plans one.
+    pub(in super::super) fn fate(&self) -> Option<Fate> {
+        self.fate
+    }
+}

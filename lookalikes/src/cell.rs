@@ -16,7 +16,7 @@
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
 use intermezzo_engine::runtime::{
-    Body, DataAccess, Does, EmbeddedIdentity, Engine, Gates, Object, Owner, Site, VarKind,
+    Body, DataAccess, Does, Embedded, EmbeddedIdentity, Engine, Gates, Object, Owner, Site, VarKind,
 };
 use std::cmp::Ordering;
 use std::fmt;
@@ -64,10 +64,10 @@ impl<T: ?Sized> Body for Data<T> {
 
 /// Data whose accesses are published, though none is a visible operation.
 #[repr(transparent)]
-struct Plain<T: ?Sized>(Object<Data<T>, CellId>);
+struct Plain<T: ?Sized, I: EmbeddedIdentity = CellId>(Object<Data<T>, I>);
 
-impl<T> Plain<T> {
-    const fn new(value: T) -> Plain<T> {
+impl<T, I: EmbeddedIdentity> Plain<T, I> {
+    const fn new(value: T) -> Plain<T, I> {
         Plain(Object::new(Data(value)))
     }
 
@@ -76,7 +76,7 @@ impl<T> Plain<T> {
     }
 }
 
-impl<T: ?Sized> Plain<T> {
+impl<T: ?Sized, I: EmbeddedIdentity> Plain<T, I> {
     /// Returns the address of the data, and publishes the access to it.
     #[inline]
     fn access(&self, does: Does, site: Site) -> *mut T {
@@ -201,6 +201,41 @@ impl<T> From<T> for UnsafeCell<T> {
 impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UnsafeCell").finish_non_exhaustive()
+    }
+}
+
+/// A cell whose end is no access: loom's.
+///
+/// The end of an [`UnsafeCell`] is an access of the task that drops it. Tests written for loom share cells by std's own
+/// `Arc`, whose counts are not seen to order that task after the others.
+#[doc(hidden)]
+pub struct LoomCell<T: ?Sized>(Plain<T, Embedded>);
+
+impl<T> LoomCell<T> {
+    /// Returns a cell with this value.
+    pub const fn new(value: T) -> LoomCell<T> {
+        LoomCell(Plain::new(value))
+    }
+
+    /// Returns the value.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> LoomCell<T> {
+    /// Reads: returns a pointer to read through.
+    #[inline]
+    #[track_caller]
+    pub fn read(&self) -> *const T {
+        self.0.access(Does::Read, Site::caller())
+    }
+
+    /// Writes: returns a pointer to write through.
+    #[inline]
+    #[track_caller]
+    pub fn write(&self) -> *mut T {
+        self.0.access(Does::Write, Site::caller())
     }
 }
 

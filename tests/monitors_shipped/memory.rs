@@ -8,6 +8,7 @@ use intermezzo::sdk::{FindingKind, Severity};
 use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use intermezzo::sync::{Arc, LazyLock, Mutex, Weak, mpsc};
 use intermezzo::{Explorer, Reduction, ptr, thread, thread_local};
+use std::mem::ManuallyDrop;
 
 /// A node that may hold another.
 #[derive(Default)]
@@ -56,6 +57,39 @@ fn shares_that_are_dropped_are_no_leak() {
         drop(tasks);
     };
     nothing(&explore(Leaks::new, shared));
+}
+
+/// A waker that is made of an `Arc` borrows the handle: it takes it back from the pointer, and forgets it.
+#[test]
+fn a_handle_that_is_borrowed_from_its_pointer_is_no_leak() {
+    let borrowed = |times: usize| {
+        move || {
+            let arc = Arc::new(AtomicBool::new(false));
+            let pointer = Arc::into_raw(arc.clone());
+            let task = thread::spawn(move || arc.store(true, SeqCst));
+            for _ in 0..times {
+                // SAFETY: the pointer is from `into_raw`, and its handle is not dropped.
+                let handle = ManuallyDrop::new(unsafe { Arc::from_raw(pointer) });
+                assert!(Arc::strong_count(&handle) <= 2);
+            }
+            task.join().unwrap();
+            // SAFETY: the pointer is from `into_raw`, and this is the end of its handle.
+            let last = unsafe { Arc::from_raw(pointer) };
+            assert_eq!(Arc::strong_count(&last), 1);
+        }
+    };
+    for times in 0..3 {
+        nothing(&explore(Leaks::new, borrowed(times)));
+    }
+    let forgotten = || {
+        let arc = Arc::new(AtomicBool::new(false));
+        let pointer = Arc::into_raw(arc.clone());
+        // SAFETY: the pointer is from `into_raw`, and its handle is not dropped.
+        let _ = ManuallyDrop::new(unsafe { Arc::from_raw(pointer) });
+    };
+    let report = explore(Leaks::new, forgotten);
+    assert_eq!(report.findings().len(), 1, "{report}");
+    assert_eq!(report.findings()[0].kind, FindingKind::Leak);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod crash;
 mod documents;
 mod history;
 mod identity;
+mod loom_suites;
 mod memo;
 mod monitor;
 mod new_user;

@@ -2,16 +2,16 @@
 
 pub use intermezzo::cell::Cell;
 
-use intermezzo::cell::UnsafeCell as LookedUnsafeCell;
+use intermezzo::cell::LoomCell;
+use std::fmt;
 
-/// `loom::cell::UnsafeCell`: the pointer is obtained for reading or for writing.
-#[derive(Debug, Default)]
-pub struct UnsafeCell<T: ?Sized>(LookedUnsafeCell<T>);
+/// `loom::cell::UnsafeCell`: the pointer is obtained for reading or for writing. As in loom, dropping it is no access.
+pub struct UnsafeCell<T: ?Sized>(LoomCell<T>);
 
 impl<T> UnsafeCell<T> {
     /// Creates a cell with this value.
     pub const fn new(value: T) -> UnsafeCell<T> {
-        UnsafeCell(LookedUnsafeCell::new(value))
+        UnsafeCell(LoomCell::new(value))
     }
 
     /// Takes the value out.
@@ -24,25 +24,37 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Calls `f` with a pointer to read through.
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
-        self.0.with(f)
+        f(self.0.read())
     }
 
     /// Calls `f` with a pointer to write through.
     #[track_caller]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
-        self.0.with_mut(f)
+        f(self.0.write())
     }
 
     /// Returns a pointer to read through. The access counts as happening here and now.
     #[track_caller]
     pub fn get(&self) -> ConstPtr<T> {
-        ConstPtr(self.0.with(|value| value))
+        ConstPtr(self.0.read())
     }
 
     /// Returns a pointer to write through. The access counts as happening here and now.
     #[track_caller]
     pub fn get_mut(&self) -> MutPtr<T> {
-        MutPtr(self.0.with_mut(|value| value))
+        MutPtr(self.0.write())
+    }
+}
+
+impl<T: Default> Default for UnsafeCell<T> {
+    fn default() -> UnsafeCell<T> {
+        UnsafeCell::new(T::default())
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnsafeCell").finish_non_exhaustive()
     }
 }
 

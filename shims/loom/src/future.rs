@@ -1,10 +1,28 @@
 //! `loom::future`: an executor of one future, and a place for a waker.
 
-pub use intermezzo::future::block_on;
-
 use intermezzo::sync::Mutex;
+use intermezzo::{any_bool, thread};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::PoisonError;
 use std::task::Waker;
+
+/// Runs a future to its end on the calling task, and returns its output. As in loom, it may be polled once without
+/// having been woken.
+#[track_caller]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let mut polled = false;
+    intermezzo::future::block_on(poll_fn(|context| {
+        let mut poll = future.as_mut().poll(context);
+        if poll.is_pending() && !polled && any_bool() {
+            polled = true;
+            thread::yield_now();
+            poll = future.as_mut().poll(context);
+        }
+        poll
+    }))
+}
 
 /// A waker that one task leaves and others take: `futures::task::AtomicWaker`.
 #[derive(Debug, Default)]

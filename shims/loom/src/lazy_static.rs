@@ -1,5 +1,7 @@
 //! `loom::lazy_static`: the types behind the macro of that name.
 
+pub use intermezzo::thread::{AccessError, panicking, yield_now};
+
 use intermezzo::sync::LazyLock;
 
 /// A value made at its first use in each execution.

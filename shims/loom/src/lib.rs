@@ -24,6 +24,10 @@ pub fn explore() {}
 /// Does nothing. In loom, no other schedules are explored from here on; here they are, which covers more.
 pub fn stop_exploring() {}
 
+/// Does nothing. In loom, no other schedules of the rest of this execution are explored; here they are, which covers
+/// more.
+pub fn skip_branch() {}
+
 /// Declares statics that are made at their first use in each execution: `lazy_static::lazy_static!`.
 #[macro_export]
 macro_rules! lazy_static {

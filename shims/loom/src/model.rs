@@ -1,6 +1,6 @@
 //! `loom::model`: runs a test once per schedule, and panics with the report if one fails.
 
-use intermezzo::{Explorer, Reduction, Settings};
+use intermezzo::{Environment, Explorer, Reduction, Settings};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub struct Builder {
     pub expect_explicit_explore: bool,
     /// Ignored: reports always have places.
     pub location: bool,
-    /// Ignored: nothing is printed.
+    /// Prints the number of executions at the end.
     pub log: bool,
 }
 
@@ -65,10 +65,10 @@ impl Builder {
             max_duration: variable("LOOM_MAX_DURATION").map(Duration::from_secs),
             preemption_bound: variable("LOOM_MAX_PREEMPTIONS"),
             checkpoint_file: std::env::var_os("LOOM_CHECKPOINT_FILE").map(PathBuf::from),
-            checkpoint_interval: 0,
+            checkpoint_interval: variable("LOOM_CHECKPOINT_INTERVAL").unwrap_or(20_000),
             expect_explicit_explore: false,
-            location: false,
-            log: false,
+            location: std::env::var_os("LOOM_LOCATION").is_some(),
+            log: std::env::var_os("LOOM_LOG").is_some(),
         }
     }
 
@@ -91,6 +91,8 @@ impl Builder {
             executions: self.max_permutations.map(|most| most as u64),
             time: self.max_duration,
             steps: self.max_branches as u64,
+            // In loom a weak exchange never fails without cause, no wait ends early, and the first waiter is woken.
+            environment: Environment::calm(),
             checkpoint: self.checkpoint_file.clone(),
             ..Settings::default()
         };
@@ -100,6 +102,12 @@ impl Builder {
             .unwrap_or_else(|error| panic!("{error}"))
             .try_explore(f)
             .unwrap_or_else(|error| panic!("{error}"));
+        if self.log {
+            #[allow(clippy::print_stdout, reason = "as loom's log does")]
+            {
+                println!("Completed in {} iterations", report.executions());
+            }
+        }
         // Reaching a limit that was asked for is loom's way to end, and no failure.
         assert!(!report.verdict().is_fail(), "{report}");
     }

@@ -37,6 +37,8 @@ struct Counts {
     drops: bool,
     /// The block of the value, if monitors want blocks: its number, from 1, with [`TOLD`] once they were notified.
     block: AtomicU64,
+    /// The address under which [`RAW`] has these counts; 0 if it has not.
+    raw: AtomicUsize,
 }
 
 /// The mark of a block that monitors were notified of.
@@ -60,6 +62,7 @@ impl Counts {
             weak: AtomicUsize::new(weak),
             drops,
             block: AtomicU64::new(0),
+            raw: AtomicUsize::new(0),
         }
     }
 
@@ -260,6 +263,7 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
             }
             turn.did(SyncVarOp::CountDown, before, before.wrapping_sub(1));
             counts.settle_block(self.site);
+            counts.settle_raw();
         }
     }
 }
@@ -286,35 +290,51 @@ impl<const IS_STRONG: bool> Drop for Share<IS_STRONG> {
     }
 }
 
-/// Shares of handles that are now raw pointers, by address: their number, and their counts.
-static RAW: Mutex<BTreeMap<usize, (usize, Arc<Counts>)>> = Mutex::new(BTreeMap::new());
+/// The counts of values of which a handle was turned into a raw pointer, by that address, until their last handle ends.
+///
+/// How many handles are raw pointers is not known: a pointer may become a handle any number of times, if this is
+/// forgotten and not dropped. Wakers do that to borrow the handle that they are.
+static RAW: Mutex<BTreeMap<usize, Arc<Counts>>> = Mutex::new(BTreeMap::new());
+
+impl Counts {
+    /// Forgets the counts if that was the last handle.
+    fn settle_raw(&self) {
+        let address = self.raw.load(Relaxed);
+        if address == 0 || self.strong.load(SeqCst) + self.weak.load(SeqCst) > 0 {
+            return;
+        }
+        outside(|| {
+            let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+            if raw
+                .get(&address)
+                .is_some_and(|known| std::ptr::eq(&**known, self))
+            {
+                drop(raw.remove(&address));
+            }
+        });
+    }
+}
 
 impl<const IS_STRONG: bool> Share<IS_STRONG> {
     /// Keeps the share of a handle that becomes a raw pointer. It still counts.
     pub(super) fn keep(mut self, address: usize) {
         let Some(counts) = self.counts.take() else { return };
+        if counts.raw.swap(address, Relaxed) == address {
+            return;
+        }
         outside(|| {
             let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
-            match raw.get_mut(&address) {
-                Some((handles, known)) if Arc::ptr_eq(known, &counts) => *handles += 1,
-                // It is unknown, or was left there by another value and never restored.
-                _ => drop(raw.insert(address, (1, counts))),
-            }
+            // Another value that was at this address, and whose handles never ended, is forgotten.
+            drop(raw.insert(address, counts));
         });
     }
 
     /// Returns the share of a raw pointer that becomes a handle again, if it was kept.
     pub(super) fn kept(address: usize, site: Site) -> Option<Self> {
-        let mut raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
-        let (handles, counts) = raw.get_mut(&address)?;
-        *handles -= 1;
-        let share = Share {
-            counts: Some(counts.clone()),
+        let raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Share {
+            counts: Some(raw.get(&address)?.clone()),
             site,
-        };
-        if *handles == 0 {
-            raw.remove(&address);
-        }
-        Some(share)
+        })
     }
 }

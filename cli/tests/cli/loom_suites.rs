@@ -1,0 +1,353 @@
+//! The suites that published crates have for loom, each test under loom itself and under `shims/loom`.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PAGE: &str = "docs/LOOM_SUITES.md";
+
+/// The parts of the page that are written by hand: the beginning, and a row with the reason of each difference.
+const PARTS: &str = "tests/loom_suites";
+
+const TOTALS: &str = "\
+| crate | tests | under loom | here | in both | loom, s | here, s |
+|---|---:|---|---|---:|---:|---:|
+";
+
+const HEADING: &str = "\
+| crate | test | loom | executions | s | here | executions | s |
+|---|---|---|---:|---:|---|---:|---:|
+";
+
+/// The seconds after which a test is ended.
+const LIMIT: u32 = 20;
+
+/// A crate with a suite: its name and version, the features that the suite needs, the targets of the suite, the names
+/// that its tests begin with, and variables.
+struct Suite {
+    package: &'static str,
+    version: &'static str,
+    features: &'static str,
+    targets: &'static [&'static str],
+    prefix: &'static str,
+    variables: &'static [(&'static str, &'static str)],
+}
+
+const fn suite(
+    package: &'static str,
+    version: &'static str,
+    features: &'static str,
+    targets: &'static [&'static str],
+) -> Suite {
+    Suite {
+        package,
+        version,
+        features,
+        targets,
+        prefix: "",
+        variables: &[],
+    }
+}
+
+const LIBRARY: &[&str] = &["--lib"];
+const LOOM: &[&str] = &["--test", "loom"];
+
+const SUITES: [Suite; 18] = [
+    suite("parking", "2.2.1", "loom", LOOM),
+    suite("concurrent-queue", "2.5.0", "loom", LOOM),
+    suite("event-listener", "5.4.2", "loom", LOOM),
+    suite("left-right", "0.11.8", "", LOOM),
+    suite("haphazard", "0.1.8", "", LOOM),
+    suite("bytes", "1.12.2", "", LIBRARY),
+    suite("maitake-sync", "0.3.0", "alloc", LIBRARY),
+    suite("crossbeam-epoch", "0.9.21", "loom", LOOM),
+    suite("diatomic-waker", "0.2.3", "", LIBRARY),
+    suite("tachyonix", "0.3.1", "", LIBRARY),
+    suite("oneshot", "0.2.1", "loom", LOOM),
+    suite("sdd", "3.0.10", "loom", LIBRARY),
+    suite("cordyceps", "0.3.5", "", LIBRARY),
+    suite("thingbuf", "0.1.6", "", LIBRARY),
+    suite("sharded-slab", "0.1.7", "", LIBRARY),
+    suite(
+        "boxcar",
+        "0.2.14",
+        "",
+        &["--test", "loom", "--test", "loom_buckets"],
+    ),
+    suite("st3", "0.4.1", "", LOOM),
+    Suite {
+        package: "tokio",
+        version: "1.54.1",
+        features: "full",
+        targets: LIBRARY,
+        prefix: "sync::",
+        // As its own CI runs them.
+        variables: &[("LOOM_MAX_PREEMPTIONS", "2"), ("LOOM_MAX_BRANCHES", "10000")],
+    },
+];
+
+/// The compiler, with the switches that these crates have for loom. As `RUSTFLAGS` they would reach crates that must not
+/// have them: some have loom only with a feature `loom`.
+const WRAPPER: &str = r#"#!/bin/sh
+before=
+for argument in "$@"; do
+    test "$before" = --crate-name && crate=$argument
+    before=$argument
+done
+switches="--cfg loom --cfg crossbeam_loom --cfg diatomic_waker_loom --cfg tachyonix_loom --cfg oneshot_loom --cfg st3_loom --cfg tokio_unstable"
+case "$crate" in
+crossbeam_utils | crossbeam_epoch | concurrent_queue | parking | event_listener | async_lock)
+    case "$*" in *'feature="loom"'*) ;; *) switches= ;; esac
+    ;;
+crossbeam_* | build_script_* | "") switches= ;;
+esac
+exec "$@" $switches
+"#;
+
+/// The command that runs a test: with a limit of time, and the processor time of its children at the end.
+const TIMED: &str = r#"timeout -k 1 "$@" 2>&1; status=$?; times; exit $status"#;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Returns the directory of each package's sources in the registry.
+fn sources(directory: &Path) -> BTreeMap<String, PathBuf> {
+    let mut manifest = "[package]\nname = \"suites\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n".to_owned();
+    for Suite { package, version, .. } in &SUITES {
+        writeln!(manifest, "{package} = \"={version}\"").unwrap();
+    }
+    fs::create_dir_all(directory.join("src")).unwrap();
+    fs::write(directory.join("src/lib.rs"), "").unwrap();
+    fs::write(directory.join("Cargo.toml"), manifest).unwrap();
+    let metadata = Command::new("cargo")
+        .args(["metadata", "--format-version", "1"])
+        .current_dir(directory)
+        .env_remove("CARGO_NET_OFFLINE")
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let package = |package: &Value| {
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        (
+            package["name"].as_str().unwrap().to_owned(),
+            manifest.parent().unwrap().to_owned(),
+        )
+    };
+    metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(package)
+        .collect()
+}
+
+/// Copies a directory; what is there already is replaced.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            // Not `fs::copy`: the registry's files cannot be written.
+            fs::write(to, fs::read(entry.path()).unwrap()).unwrap();
+        }
+    }
+}
+
+/// How a test ended.
+struct Ended {
+    verdict: &'static str,
+    executions: Option<u64>,
+    seconds: f64,
+}
+
+/// Returns the seconds of the processor that the shell's `times` tells of its children.
+fn seconds(said: &str) -> f64 {
+    let part = |part: &str| -> Option<f64> {
+        let (minutes, seconds) = part.strip_suffix('s')?.split_once('m')?;
+        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+    };
+    let children = said.lines().last().unwrap_or_default();
+    children.split(' ').filter_map(part).sum()
+}
+
+fn run(suite: &Suite, binary: &str, test: &str) -> Ended {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", TIMED, "sh", &LIMIT.to_string(), binary])
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .envs(suite.variables.iter().copied())
+        .env("LOOM_LOG", "info");
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let executions = said.lines().filter_map(|line| {
+        line.split_once("Completed in ")?
+            .1
+            .split(' ')
+            .next()?
+            .parse::<u64>()
+            .ok()
+    });
+    Ended {
+        verdict: match output.status.code() {
+            Some(0) if said.contains(" 1 passed") => "pass",
+            Some(0) => "not run",
+            Some(124 | 137) => "no end",
+            _ => "**fail**",
+        },
+        executions: executions.reduce(|one, other| one + other),
+        seconds: seconds(&said),
+    }
+}
+
+/// Builds the suite, and runs each of its tests. Returns how they ended by name; none if it is not built.
+fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BTreeMap<String, Ended> {
+    let side = directory.join(if is_ours { "here" } else { "loom" });
+    let package = side.join(suite.package);
+    copy(sources, &package);
+    // The lock file of the package names the dependencies that it was published with.
+    let _ = fs::remove_file(package.join("Cargo.lock"));
+    let mut manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+    // Some have fields that only their tests and their debug assertions use.
+    let name = suite.package;
+    write!(
+        manifest,
+        "\n[workspace]\n[profile.release.package.{name}]\ndebug-assertions = true\n"
+    )
+    .unwrap();
+    if is_ours {
+        let shims = root().join("shims");
+        let shims = shims.display();
+        writeln!(
+            manifest,
+            "[patch.crates-io]\nloom = {{ path = \"{shims}/loom\" }}\nloom-0-5 = {{ package = \"loom\", path = \
+             \"{shims}/loom-0.5\" }}"
+        )
+        .unwrap();
+    }
+    fs::write(package.join("Cargo.toml"), manifest).unwrap();
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["test", "--release", "--no-run", "--message-format=json"])
+        .args(suite.targets)
+        .args(["--features", suite.features])
+        .current_dir(&package)
+        .env("CARGO_TARGET_DIR", side.join("target"))
+        .env("RUSTC_WRAPPER", directory.join("rustc"))
+        .env_remove("CARGO_NET_OFFLINE");
+    let built = cargo.output().unwrap();
+    let mut ended = BTreeMap::new();
+    if !built.status.success() {
+        eprintln!("{}", String::from_utf8_lossy(&built.stderr));
+    }
+    for line in String::from_utf8_lossy(&built.stdout).lines() {
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        let Some(binary) = message["executable"].as_str() else {
+            continue;
+        };
+        let list = Command::new(binary).arg("--list").output().unwrap();
+        for line in String::from_utf8_lossy(&list.stdout).lines() {
+            let test = line.strip_suffix(": test");
+            if let Some(test) = test.filter(|test| test.starts_with(suite.prefix)) {
+                ended.insert(test.to_owned(), run(suite, binary, test));
+            }
+        }
+    }
+    ended
+}
+
+/// Returns how many tests ended in each way.
+fn counts<'a>(ended: impl Iterator<Item = &'a Ended>) -> String {
+    let mut counts = BTreeMap::new();
+    for one in ended {
+        *counts.entry(one.verdict).or_insert(0) += 1;
+    }
+    let count = |(verdict, count): (&&str, &i32)| format!("{count} {verdict}");
+    counts.iter().map(count).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the cells of a test's end.
+fn cells(ended: Option<&Ended>) -> String {
+    ended.map_or("not built | | ".into(), |ended| {
+        let executions = ended.executions.map_or(String::new(), |count| count.to_string());
+        format!("{} | {executions} | {:.2}", ended.verdict, ended.seconds)
+    })
+}
+
+#[test]
+#[ignore = "it takes half an hour, and crates from the registry"]
+fn suites_for_loom_are_run() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loom-suites");
+    fs::create_dir_all(&directory).unwrap();
+    let wrapper = directory.join("rustc");
+    fs::write(&wrapper, WRAPPER).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let sources = sources(&directory.join("all"));
+    let only = std::env::var("LOOM_SUITES").unwrap_or_default();
+    let (mut totals, mut rows) = (String::new(), String::new());
+    let mut only_here = Vec::new();
+    for suite in SUITES.iter().filter(|suite| suite.package.contains(&only)) {
+        let [theirs, ours] =
+            [false, true].map(|is_ours| results(suite, &sources[suite.package], &directory, is_ours));
+        let mut in_both = (0, 0.0, 0.0);
+        for (test, one) in &theirs {
+            let other = ours.get(test);
+            writeln!(
+                rows,
+                "| {} | `{test}` | {} | {} |",
+                suite.package,
+                cells(Some(one)),
+                cells(other)
+            )
+            .unwrap();
+            if let Some(other) = other.filter(|other| other.verdict == "pass" && one.verdict == "pass") {
+                in_both.0 += 1;
+                in_both.1 += one.seconds;
+                in_both.2 += other.seconds;
+            } else if one.verdict == "pass" {
+                only_here.push(format!("{} `{test}`", suite.package));
+            }
+        }
+        writeln!(
+            totals,
+            "| {} {} | {} | {} | {} | {} | {:.2} | {:.2} |",
+            suite.package,
+            suite.version,
+            theirs.len(),
+            counts(theirs.values()),
+            counts(ours.values()),
+            in_both.0,
+            in_both.1,
+            in_both.2
+        )
+        .unwrap();
+        eprintln!("{}", totals.lines().last().unwrap());
+    }
+    eprintln!("pass under loom, and not here: {only_here:#?}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let part = |name: &str| fs::read_to_string(root().join(PARTS).join(name)).unwrap();
+        let text = [
+            part("page.md"),
+            TOTALS.into(),
+            totals,
+            part("differences.md"),
+            HEADING.into(),
+            rows,
+        ];
+        return fs::write(root().join(PAGE), text.concat()).unwrap();
+    }
+    // A difference is explained on the page.
+    let page = fs::read_to_string(root().join(PARTS).join("differences.md")).unwrap();
+    let unexplained: Vec<_> = only_here.iter().filter(|test| !page.contains(*test)).collect();
+    assert!(unexplained.is_empty(), "{unexplained:#?}");
+}

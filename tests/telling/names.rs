@@ -34,7 +34,6 @@ fn nearly_all_variables_of_the_corpus_have_names() {
             }
         }
     }
-    println!("{} of {all} without a name", nameless.len());
     assert!(all > 200, "{all}");
     assert!(
         20 * nameless.len() <= all,

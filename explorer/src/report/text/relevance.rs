@@ -351,7 +351,7 @@ pub(super) fn gap(finding: &Finding, left_out: Range<usize>, columns: usize) -> 
 /// Returns the number of rounds of a loop that these events are, if they only repeat the events before them.
 fn rounds(events: &[FindingEvent], left_out: Range<usize>) -> Option<usize> {
     let repeats = |round: usize| {
-        left_out.len() % round == 0
+        left_out.len().is_multiple_of(round)
             && left_out.len() / round > 1
             && left_out.start >= round
             && left_out

@@ -171,6 +171,10 @@ fn short_executions_are_shown_as_a_whole() {
 
 /// The time is printed, and not judged: machines differ.
 #[test]
+#[expect(
+    clippy::print_stdout,
+    reason = "the time is for the reader of the test's output"
+)]
 fn a_long_execution_is_told_at_once() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut events = Vec::new();

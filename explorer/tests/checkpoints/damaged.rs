@@ -80,7 +80,7 @@ fn nonsense_with_the_right_checksum_is_refused() {
     for other in ["1", "2", "3", "4", "6"] {
         fs::write(
             &file,
-            whole.replace("checkpoint/5", &format!("checkpoint/{other}")),
+            whole.replace("checkpoint/6", &format!("checkpoint/{other}")),
         )
         .unwrap();
         assert_eq!(

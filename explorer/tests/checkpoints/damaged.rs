@@ -77,17 +77,17 @@ fn nonsense_with_the_right_checksum_is_refused() {
         );
     }
     let whole = sealed(contents);
-    for other in ["1", "2", "3", "4", "6"] {
+    for other in ["1", "2", "3", "4", "5", "7"] {
         fs::write(
             &file,
-            whole.replace("checkpoint/5", &format!("checkpoint/{other}")),
+            whole.replace("checkpoint/6", &format!("checkpoint/{other}")),
         )
         .unwrap();
         assert_eq!(
             refused(explorer("counter", None), &file),
             CheckpointProblem::OtherVersion {
                 found: other.into(),
-                needed: 5
+                needed: 6
             }
         );
     }

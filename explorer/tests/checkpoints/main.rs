@@ -206,7 +206,7 @@ fn checkpoint(directory: &Directory) -> Vec<u8> {
 fn sealed(contents: &str) -> String {
     let checksum = crc32fast::hash(contents.as_bytes());
     format!(
-        "intermezzo-checkpoint/5\n{checksum:08x} {}\n{contents}",
+        "intermezzo-checkpoint/6\n{checksum:08x} {}\n{contents}",
         contents.len()
     )
 }

@@ -14,7 +14,7 @@ use intermezzo_engine::strategy::SearchState;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-const FORMAT: Format = Format::new("intermezzo-checkpoint", 5);
+const FORMAT: Format = Format::new("intermezzo-checkpoint", 6);
 
 /// The pause between two checkpoints, as a multiple of the time that writing one took. Writing takes at most a
 /// twentieth of the time.

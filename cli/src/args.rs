@@ -75,8 +75,8 @@ pub(crate) enum CorpusCommand {
 /// Runs this project's tests with the given search settings, and sums up what was explored
 ///
 /// Runs `cargo test` with the flags' settings in environment variables (`INTERMEZZO_PREEMPTIONS=2`), which override
-/// those of `#[intermezzo::test(..)]`; then prints a line per explored test. Cargo's own arguments and these flags
-/// may come in any order. Arguments that are none of these flags, or that follow `--`, are cargo's.
+/// those of `#[intermezzo::test(..)]`; then prints a line per explored test, those first that need attention. Cargo's own
+/// arguments and these flags may come in any order. Arguments that are none of these flags, or that follow `--`, are cargo's.
 #[derive(Args, Debug)]
 #[command(after_help = TEST_HELP)]
 pub(crate) struct TestArgs {

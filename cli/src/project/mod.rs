@@ -8,6 +8,7 @@ pub(crate) mod config;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;
+mod summary;
 mod target;
 pub(crate) mod test;
 

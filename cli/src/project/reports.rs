@@ -30,13 +30,15 @@ pub(crate) struct ProjectReport {
     /// The package and the target that the test is in, as far as they are known.
     pub(crate) binary: TestBinary,
     /// The test's name, with its package and target where another report is of a test of that name.
-    shown_name: String,
+    pub(super) shown_name: String,
     /// `true` if the test was to panic, and did as it should.
-    expected_panic: bool,
+    pub(super) expected_panic: bool,
     pub(super) verdict: Verdict,
     pub(crate) executions: u64,
-    coverage: Coverage,
-    limits: Vec<Limit>,
+    /// How long the exploration took, if the report says so.
+    pub(super) seconds: Option<f64>,
+    pub(super) coverage: Coverage,
+    pub(super) limits: Vec<Limit>,
     pub(crate) findings: Vec<FindingJson>,
     notes: Vec<String>,
     /// The description of the search.
@@ -60,6 +62,7 @@ struct ReportJson {
     expected_panic: bool,
     verdict: String,
     executions: u64,
+    elapsed_seconds: Option<f64>,
     coverage: CoverageJson,
     #[serde(default)]
     limits: Vec<Limit>,
@@ -113,6 +116,15 @@ impl FindingJson {
     pub(crate) fn is_error(&self) -> bool {
         self.severity != "warning"
     }
+
+    /// Returns its kind, and the first line of its message.
+    pub(super) fn headline(&self) -> String {
+        format!(
+            "{}: {}",
+            self.kind,
+            self.message.lines().next().unwrap_or_default()
+        )
+    }
 }
 
 #[derive(Deserialize)]
@@ -161,7 +173,7 @@ pub(super) fn read_all(directory: &Path) -> Result<(Vec<ProjectReport>, Vec<Refu
 }
 
 impl ProjectReport {
-    fn parse(name: String, text: String) -> Result<ProjectReport, Problem> {
+    pub(super) fn parse(name: String, text: String) -> Result<ProjectReport, Problem> {
         let cut = |error| {
             Problem::usage(format!(
                 "the report {name:?} is cut or altered ({error}): run the tests again"
@@ -196,6 +208,7 @@ impl ProjectReport {
             expected_panic: report.expected_panic,
             verdict,
             executions: report.executions,
+            seconds: report.elapsed_seconds,
             coverage,
             limits: report.limits,
             findings: report.findings,
@@ -208,6 +221,11 @@ impl ProjectReport {
         })
     }
 
+    /// `true` if it passes, and has a warning.
+    pub(super) fn warns(&self) -> bool {
+        self.verdict.is_pass() && self.findings.iter().any(|finding| !finding.is_error())
+    }
+
     /// Returns the report in a line, and for each finding its description and the command that shows it again.
     pub(super) fn summary(&self, style: &TextStyle) -> String {
         let mut line = format!("{}: ", self.shown_name);
@@ -218,6 +236,36 @@ impl ProjectReport {
         let (any, passes) = (!self.findings.is_empty(), self.verdict.is_pass());
         line.push_str(&covered(&self.coverage, &self.limits, any, passes));
         let mut text = output::beside_verdict(self.verdict, &line, style);
+        text.push_str(&self.told(style));
+        if style.detail == Verbosity::Quiet {
+            return text;
+        }
+        let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
+        if style.detail == Verbosity::Verbose {
+            for remark in &self.search {
+                say(remark);
+            }
+        }
+        for note in &self.notes {
+            say(&format!("note: {note}"));
+        }
+        // A user who replays has the schedule.
+        if !matches!(self.coverage, Coverage::Replayed { .. }) {
+            self.next_steps(style, &mut text);
+        }
+        text
+    }
+
+    /// Returns the description of each finding, and the commands that show them again.
+    pub(super) fn findings_and_replay(&self, style: &TextStyle) -> String {
+        let mut text = self.told(style);
+        self.next_steps(style, &mut text);
+        text
+    }
+
+    /// Returns the description of each finding.
+    fn told(&self, style: &TextStyle) -> String {
+        let mut text = String::new();
         let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
         for finding in &self.findings {
             let is_warning = finding.severity == "warning";
@@ -235,21 +283,6 @@ impl ProjectReport {
             let first = lines.next().unwrap_or_default();
             say(&format!("{word}[{}]: {first}", finding.kind));
             lines.for_each(|line| say(&format!("  {line}")));
-        }
-        if style.detail == Verbosity::Quiet {
-            return text;
-        }
-        if style.detail == Verbosity::Verbose {
-            for remark in &self.search {
-                say(remark);
-            }
-        }
-        for note in &self.notes {
-            say(&format!("note: {note}"));
-        }
-        // A user who replays has the schedule.
-        if !matches!(self.coverage, Coverage::Replayed { .. }) {
-            self.next_steps(style, &mut text);
         }
         text
     }

@@ -2,13 +2,14 @@
 
 use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran};
 use super::refusal::Refusal;
+use super::summary;
 use crate::args::TestArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::{self, Given};
 use crate::view;
-use intermezzo::{TextStyle, Verbosity, Verdict};
+use intermezzo::{Verbosity, Verdict};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::ffi::OsString;
@@ -72,7 +73,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             refused: &ran.refusals,
         })?;
     } else {
-        output::text(&summary(&ran, &output::style().detail(detail)))?;
+        output::text(&summary::summary(&ran, &output::style().detail(detail)))?;
     }
     if let Some(page) = &args.view {
         view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
@@ -110,24 +111,6 @@ fn verdict(ran: &Ran) -> Verdict {
     } else {
         Verdict::Pass
     }
-}
-
-fn summary(ran: &Ran, style: &TextStyle) -> String {
-    let mut text: String = ran.reports.iter().map(|report| report.summary(style)).collect();
-    let of = |verdict| {
-        ran.reports
-            .iter()
-            .filter(|report| report.verdict == verdict)
-            .count()
-    };
-    text.push_str(&format!(
-        "{}: {} passed, {} failed, {} inconclusive\n",
-        output::count(ran.reports.len() as u64, "explored test"),
-        of(Verdict::Pass),
-        of(Verdict::Fail),
-        of(Verdict::Inconclusive)
-    ));
-    text
 }
 
 /// A test binary that fails must not keep the others from being explored.

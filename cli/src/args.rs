@@ -4,6 +4,7 @@ mod tune;
 
 pub(crate) use tune::TuneArgs;
 
+use crate::command_flags::CommandFlags;
 use crate::search_flags::{LimitFlags, SearchFlags};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -82,12 +83,11 @@ pub(crate) enum CorpusCommand {
 pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) search: SearchFlags,
-    /// Explores every `#[test]`, in code that was not written for intermezzo (see the guide)
+    #[command(flatten)]
+    pub(crate) command: CommandFlags,
+    /// Writes the findings of this run into the baseline, so that they are known from now on
     #[arg(long)]
-    pub(crate) unmodified: bool,
-    /// Watches the plain memory of such code for data races, which takes some time
-    #[arg(long, requires = "unmodified")]
-    pub(crate) races: bool,
+    pub(crate) update_baseline: bool,
     /// Writes each report to this directory, and a schedule file for each finding
     #[arg(long, value_name = "DIR")]
     pub(crate) reports: Option<PathBuf>,
@@ -112,7 +112,8 @@ Examples:
   cargo intermezzo test --strategy random --executions 10_000 -p my-queue --lib push -- --nocapture
   cargo intermezzo test --jobs 2 --checkpoint target/searches
 
-JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..] }, each report as it was written.
+JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..], baseline?: { known, gone } }, each report as it was
+written; of the baseline the findings { test, in, kind, at } that it has, and those that are not found any more.
 Exit code 2: the project does not build, cargo cannot be run, or a test cannot be run with its settings.
 Exit code 3: nothing was explored.";
 

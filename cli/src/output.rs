@@ -48,9 +48,8 @@ pub(crate) fn word(verdict: Verdict) -> (&'static str, AnsiColor) {
     }
 }
 
-/// Returns the verdict's word, and a text next to it, in a column of its own.
-pub(crate) fn beside_verdict(verdict: Verdict, text: &str, style: &TextStyle) -> String {
-    let (word, colour) = word(verdict);
+/// Returns a word in this colour, and a text next to it, in a column of its own.
+pub(crate) fn beside((word, colour): (&str, AnsiColor), text: &str, style: &TextStyle) -> String {
     let lines = indented(&format!("{word:12}  {text}"), 0, style);
     lines.replacen(word, &painted(word, colour), 1)
 }

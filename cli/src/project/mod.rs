@@ -5,6 +5,7 @@
 
 pub(crate) mod cargo;
 pub(crate) mod config;
+mod known;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;

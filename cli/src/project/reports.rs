@@ -5,6 +5,7 @@ use crate::coverage::CoverageJson;
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
+use anstyle::AnsiColor;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::report::covered;
 use intermezzo::{
@@ -35,7 +36,9 @@ pub(crate) struct ProjectReport {
     pub(super) expected_panic: bool,
     pub(super) verdict: Verdict,
     pub(crate) executions: u64,
-    /// How long the exploration took, if the report says so.
+    /// `true` if it fails only because of findings that the project's baseline lists.
+    pub(super) known: bool,
+    /// Seconds that the exploration took, if the report says so.
     pub(super) seconds: Option<f64>,
     pub(super) coverage: Coverage,
     pub(super) limits: Vec<Limit>,
@@ -115,6 +118,11 @@ impl FindingJson {
     /// `true` if it is more than a warning.
     pub(crate) fn is_error(&self) -> bool {
         self.severity != "warning"
+    }
+
+    /// Returns it in words.
+    pub(super) fn message(&self) -> &str {
+        &self.message
     }
 
     /// Returns its kind, and the first line of its message.
@@ -208,6 +216,7 @@ impl ProjectReport {
             expected_panic: report.expected_panic,
             verdict,
             executions: report.executions,
+            known: false,
             seconds: report.elapsed_seconds,
             coverage,
             limits: report.limits,
@@ -226,6 +235,14 @@ impl ProjectReport {
         self.verdict.is_pass() && self.findings.iter().any(|finding| !finding.is_error())
     }
 
+    /// Returns its verdict in a word, and the colour of that.
+    pub(super) fn word(&self) -> (&'static str, AnsiColor) {
+        match self.known {
+            true => ("known", AnsiColor::Yellow),
+            false => output::word(self.verdict),
+        }
+    }
+
     /// Returns the report in a line, and for each finding its description and the command that shows it again.
     pub(super) fn summary(&self, style: &TextStyle) -> String {
         let mut line = format!("{}: ", self.shown_name);
@@ -235,7 +252,7 @@ impl ProjectReport {
         }
         let (any, passes) = (!self.findings.is_empty(), self.verdict.is_pass());
         line.push_str(&covered(&self.coverage, &self.limits, any, passes));
-        let mut text = output::beside_verdict(self.verdict, &line, style);
+        let mut text = output::beside(self.word(), &line, style);
         text.push_str(&self.told(style));
         if style.detail == Verbosity::Quiet {
             return text;

@@ -1,6 +1,7 @@
 //! The end of a run of `test`: a line for each test, those first that need attention.
 
 use super::cargo::Ran;
+use super::known::KnownFindings;
 use super::refusal::Refusal;
 use super::reports::ProjectReport;
 use crate::output;
@@ -21,6 +22,8 @@ enum State {
     Fails,
     CannotRun,
     Inconclusive,
+    /// Its findings are in the baseline.
+    Known,
     Warns,
     Passes(Depth),
 }
@@ -48,7 +51,7 @@ struct Row {
 }
 
 /// Returns the summary of a run.
-pub(super) fn summary(ran: &Ran, style: &TextStyle) -> String {
+pub(super) fn summary(ran: &Ran, known: Option<&KnownFindings>, style: &TextStyle) -> String {
     let mut reports: Vec<&ProjectReport> = ran.reports.iter().collect();
     // Stable: tests of one state stay in order of their names.
     reports.sort_by_key(|report| state(report));
@@ -56,6 +59,9 @@ pub(super) fn summary(ran: &Ran, style: &TextStyle) -> String {
         Verbosity::Verbose => reports.iter().map(|report| report.summary(style)).collect(),
         _ => table(&reports, ran, style),
     };
+    if let Some(known) = known {
+        text.push_str(&known.told(ran, style));
+    }
     text.push_str(&counts(ran));
     text
 }
@@ -93,6 +99,7 @@ fn table(reports: &[&ProjectReport], ran: &Ran, style: &TextStyle) -> String {
 
 fn state(report: &ProjectReport) -> State {
     match report.verdict {
+        Verdict::Fail if report.known => State::Known,
         Verdict::Fail => State::Fails,
         Verdict::Inconclusive => State::Inconclusive,
         Verdict::Pass if report.warns() => State::Warns,
@@ -184,7 +191,7 @@ fn row(report: &ProjectReport) -> Row {
         (_, [first, others @ ..]) => format!("{}, and {} more", first.headline(), others.len()),
     };
     Row {
-        word: output::word(report.verdict),
+        word: report.word(),
         name: report.shown_name.clone(),
         executions: Some(report.executions),
         seconds: report.seconds,
@@ -221,7 +228,7 @@ fn together(reports: &[&ProjectReport]) -> Row {
 /// Returns the findings of a test of which cargo shows nothing, because it lets the test pass.
 fn details(report: &ProjectReport, ran: &Ran, style: &TextStyle) -> String {
     let is_silent = ran.passed || report.verdict.is_pass();
-    let concerns = report.warns() || !report.verdict.is_pass();
+    let concerns = report.warns() || !report.verdict.is_pass() && !report.known;
     match is_silent && concerns && style.detail != Verbosity::Quiet {
         true => report.findings_and_replay(style),
         false => String::new(),
@@ -323,8 +330,9 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
 
 /// Returns the last line.
 fn counts(ran: &Ran) -> String {
+    let known = ran.reports.iter().filter(|report| report.known).count();
     let of = |verdict| {
-        let reports = ran.reports.iter();
+        let reports = ran.reports.iter().filter(|report| !report.known);
         reports.filter(|report| report.verdict == verdict).count()
     };
     let mut line = format!(
@@ -334,6 +342,9 @@ fn counts(ran: &Ran) -> String {
         of(Verdict::Fail),
         of(Verdict::Inconclusive)
     );
+    if known > 0 {
+        line.push_str(&format!(", {known} with known findings"));
+    }
     if !ran.refusals.is_empty() {
         line.push_str(&format!(", {} not run", ran.refusals.len()));
     }
@@ -375,7 +386,7 @@ mod tests {
     }
 
     fn shown(ran: &Ran, detail: Verbosity) -> String {
-        summary(ran, &TextStyle::default().detail(detail))
+        summary(ran, None, &TextStyle::default().detail(detail))
     }
 
     fn crossed_locks() {
@@ -455,7 +466,7 @@ mod tests {
         assert!(shown(&many, Verbosity::Verbose).contains("pass          d: 2 executions"));
     }
 
-    /// What cargo does not show, because the test passes, is shown here.
+    /// Cargo does not show them, because the test passes.
     #[test]
     fn warnings_are_told_whole() {
         let report = Explorer::new().explore(|| ());

@@ -1,5 +1,6 @@
 //! The command line as its user sees it: the binary is run, and its output and exit code are checked.
 
+mod baseline;
 mod breakpoints;
 mod broken;
 mod checkpoint;

@@ -91,6 +91,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
     quiet_is_quiet(&run, &found);
+    crate::baseline::known_findings_pass(&run, project);
     findings_are_shown(&run, project, &found);
     crate::object::failures_are_replayed(&run, project);
     crate::crash::crashes_leave_what_findings_leave(&run, project);

@@ -9,6 +9,7 @@ mod config;
 mod corpus;
 mod crash;
 mod documents;
+mod first_day;
 mod history;
 mod identity;
 mod memo;
@@ -21,6 +22,7 @@ mod races;
 mod real_schedulers;
 mod refusals;
 mod replay;
+mod seeded;
 mod stand_in;
 #[path = "../../../tests/common/throw_away.rs"]
 mod throw_away;

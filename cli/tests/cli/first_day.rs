@@ -1,7 +1,7 @@
 //! The way of a new user of `--unmodified`, each command in a shell as the guide has it: `cargo new`, a dependency from
 //! the registry, a test, the one command, and the command that a failure prints.
 
-use crate::seeded::has_its_packages;
+use crate::seeded::{has_its_packages, ignored};
 use crate::throw_away;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,6 @@ fn shell(directory: &Path, line: &str) -> (i32, String) {
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
     let output = command.output().unwrap();
     let code = output.status.code().unwrap();
-    eprintln!("$ {line}\n{}", String::from_utf8_lossy(&output.stderr));
     (code, String::from_utf8(output.stdout).unwrap())
 }
 
@@ -75,7 +74,7 @@ fn a_new_project_is_tested_by_one_command() {
     let project = place.path().join("first-day");
     let (added, _) = shell(&project, "cargo add crossbeam-utils@0.8");
     if added != 0 || !has_its_packages(&project) {
-        return eprintln!("ignored: crossbeam-utils is not here, and there is no network");
+        return ignored("crossbeam-utils is not here, and there is no network");
     }
     throw_away::write(&project.join("src/lib.rs"), LIBRARY);
 

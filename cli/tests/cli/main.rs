@@ -24,6 +24,7 @@ mod refusals;
 mod replay;
 mod seeded;
 mod stand_in;
+mod suites;
 #[path = "../../../tests/common/throw_away.rs"]
 mod throw_away;
 mod tune;

@@ -37,9 +37,18 @@ pub(super) fn has_its_packages(project: &Path) -> bool {
         .output()
         .unwrap();
     if !fetched.status.success() {
-        eprintln!("ignored: cargo has not all packages of {project:?}, and no network");
+        ignored("cargo has not all packages of the project here, and no network");
     }
     fetched.status.success()
+}
+
+/// Tells why a test that cannot run here is ignored.
+#[expect(
+    clippy::print_stderr,
+    reason = "the harness knows no test that is ignored while it runs"
+)]
+pub(super) fn ignored(why: &str) {
+    eprintln!("ignored: {why}");
 }
 
 #[test]

@@ -12,8 +12,8 @@ pub use intermezzo_explorer::{
     Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
 };
 pub use intermezzo_explorer::{
-    alloc, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report, schedule, search,
-    settings, sync, task, thread, time, trace,
+    alloc, baseline, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report,
+    schedule, search, settings, sync, task, thread, time, trace,
 };
 pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,

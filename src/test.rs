@@ -76,10 +76,11 @@ mod explored {
     //! Tests are explored.
 
     use super::{Source, tell};
+    use crate::baseline::{Baseline, Known};
     use crate::report::source::Search;
     use crate::settings::Layers;
     use crate::{
-        Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity, is_laid_over_std,
+        Coverage, Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity, is_laid_over_std,
         is_memory_watched,
     };
 
@@ -212,14 +213,39 @@ mod explored {
                 return Judged::Failed(reason);
             }
         };
-        let text = report.text(&style(source, detail).replayed_by(replayed_by));
-        if report.verdict().is_pass() {
+        let style = style(source, detail).replayed_by(replayed_by);
+        let text = report.text(&style);
+        let known = match is_known(&report, &style) {
+            Ok(known) => known,
+            Err(reason) => return Judged::Failed(reason),
+        };
+        if known {
+            // The command says so.
+            let panic = String::new();
+            Judged::Passed { text, panic }
+        } else if report.verdict().is_pass() {
             let panic = report.findings().iter().find(|found| found.is_error());
             let panic = panic.map_or_else(String::new, |panic| panic.message.clone());
             Judged::Passed { text, panic }
         } else {
             Judged::Failed(text)
         }
+    }
+
+    /// Returns `true` if a test fails only because of findings that the project's baseline lists. A replay shows its
+    /// finding all the same.
+    ///
+    /// # Errors
+    /// The baseline cannot be read.
+    fn is_known(report: &Report, style: &TextStyle) -> Result<bool, String> {
+        if !report.verdict().is_fail() || matches!(report.coverage(), Coverage::Replayed { .. }) {
+            return Ok(false);
+        }
+        let Some(baseline) = Baseline::of_process().map_err(|error| error.to_string())? else {
+            return Ok(false);
+        };
+        let search = style.sources.clone().unwrap_or_else(Search::here);
+        Ok(baseline.has_all(&Known::of_report(report, &search)))
     }
 
     /// Returns the style of the test's reports.

@@ -263,6 +263,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "cli/overlays/test.rs",
         // Ordinary crates with data races, and without.
         "cli/tests/cli/races/",
+        "cli/tests/cli/seeded/",
         // Tests of published crates, some of which have unsafe interfaces.
         "tests/crates/src/",
         // One that relies on the layout of atomics.

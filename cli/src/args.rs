@@ -4,6 +4,7 @@ mod tune;
 
 pub(crate) use tune::TuneArgs;
 
+use crate::command_flags::CommandFlags;
 use crate::search_flags::{LimitFlags, SearchFlags};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -75,19 +76,18 @@ pub(crate) enum CorpusCommand {
 /// Runs this project's tests with the given search settings, and sums up what was explored
 ///
 /// Runs `cargo test` with the flags' settings in environment variables (`INTERMEZZO_PREEMPTIONS=2`), which override
-/// those of `#[intermezzo::test(..)]`; then prints a line per explored test. Cargo's own arguments and these flags
-/// may come in any order. Arguments that are none of these flags, or that follow `--`, are cargo's.
+/// those of `#[intermezzo::test(..)]`; then prints a line per explored test, those first that need attention. Cargo's own
+/// arguments and these flags may come in any order. Arguments that are none of these flags, or that follow `--`, are cargo's.
 #[derive(Args, Debug)]
 #[command(after_help = TEST_HELP)]
 pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) search: SearchFlags,
-    /// Explores every `#[test]`, in code that was not written for intermezzo (see the guide)
+    #[command(flatten)]
+    pub(crate) command: CommandFlags,
+    /// Writes the findings of this run into the baseline, so that they are known from now on
     #[arg(long)]
-    pub(crate) unmodified: bool,
-    /// Watches the plain memory of such code for data races, which takes some time
-    #[arg(long, requires = "unmodified")]
-    pub(crate) races: bool,
+    pub(crate) update_baseline: bool,
     /// Writes each report to this directory, and a schedule file for each finding
     #[arg(long, value_name = "DIR")]
     pub(crate) reports: Option<PathBuf>,
@@ -112,7 +112,8 @@ Examples:
   cargo intermezzo test --strategy random --executions 10_000 -p my-queue --lib push -- --nocapture
   cargo intermezzo test --jobs 2 --checkpoint target/searches
 
-JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..] }, each report as it was written.
+JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..], baseline?: { known, gone } }, each report as it was
+written; of the baseline the findings { test, in, kind, at } that it has, and those that are not found any more.
 Exit code 2: the project does not build, cargo cannot be run, or a test cannot be run with its settings.
 Exit code 3: nothing was explored.";
 

@@ -6,6 +6,7 @@
 mod args;
 mod breakpoints;
 mod cargo;
+mod command_flags;
 mod corpus;
 mod coverage;
 mod exit;

@@ -39,13 +39,17 @@ pub(crate) fn style() -> TextStyle {
     TextStyle::of_stdout()
 }
 
-/// Returns a word for the verdict, as in JSON, and a text next to it, in a column of its own.
-pub(crate) fn beside_verdict(verdict: Verdict, text: &str, style: &TextStyle) -> String {
-    let (word, colour) = match verdict {
+/// Returns the verdict's word, as in JSON, and its colour.
+pub(crate) fn word(verdict: Verdict) -> (&'static str, AnsiColor) {
+    match verdict {
         Verdict::Pass => ("pass", AnsiColor::Green),
         Verdict::Fail => ("fail", AnsiColor::Red),
         Verdict::Inconclusive => ("inconclusive", AnsiColor::Yellow),
-    };
+    }
+}
+
+/// Returns a word in this colour, and a text next to it, in a column of its own.
+pub(crate) fn beside((word, colour): (&str, AnsiColor), text: &str, style: &TextStyle) -> String {
     let lines = indented(&format!("{word:12}  {text}"), 0, style);
     lines.replacen(word, &painted(word, colour), 1)
 }

@@ -10,6 +10,7 @@
 //! Strategy <- choices ------+
 //! ```
 
+pub mod baseline;
 mod classify;
 mod driver;
 mod explore;

@@ -3,6 +3,7 @@
 //!
 //! Each setting is declared once, in `declared`. Tests: in the modules below, explorer/tests and cli/tests/cli.
 
+mod command;
 mod compatibility;
 mod config;
 mod declared;
@@ -17,7 +18,9 @@ mod strategy;
 mod value;
 mod verbosity;
 
+pub use command::CommandSetting;
 pub use config::{Config, ConfigError, Given, Section};
+pub(crate) use config::{Reader, in_order};
 pub use declared::{Group, Setting};
 #[doc(hidden)]
 pub use intermezzo_engine::suggest::did_you_mean;
@@ -217,11 +220,12 @@ pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 
 /// Variables of that prefix that are not named after settings.
-const OTHER_VARIABLES: [&str; 15] = [
+const OTHER_VARIABLES: [&str; 16] = [
     TEST_SEED_VARIABLE,
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
     intermezzo_breakpoint::LOG_VARIABLE,
+    "INTERMEZZO_BASELINE",
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",

@@ -6,10 +6,10 @@ use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
 use crate::unmodified::Unmodified;
-use intermezzo::Settings;
+use intermezzo::{Settings, baseline};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::{env, fs, io};
 use tempfile::TempDir;
@@ -139,6 +139,15 @@ impl CargoTest {
         self
     }
 
+    /// Has tests pass whose findings are all in this file, if there is one.
+    pub(super) fn baseline(mut self, file: Option<PathBuf>) -> CargoTest {
+        if let Some(file) = file {
+            self.variables
+                .push((baseline::VARIABLE.to_owned(), file.into_os_string()));
+        }
+        self
+    }
+
     /// Replays this schedule in the tests.
     pub(super) fn replay(mut self, schedule: impl Into<OsString>) -> CargoTest {
         self.variables.push((variable("replay"), schedule.into()));
@@ -163,7 +172,8 @@ impl CargoTest {
         command
             .arg("test")
             .args(&self.arguments)
-            .env_remove(variable("replay"));
+            .env_remove(variable("replay"))
+            .env_remove(baseline::VARIABLE);
         command
             .env(variable("reports"), &reports)
             .envs(self.build.iter().cloned())

@@ -5,9 +5,11 @@
 
 pub(crate) mod cargo;
 pub(crate) mod config;
+mod known;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;
+mod summary;
 mod target;
 pub(crate) mod test;
 

@@ -5,6 +5,7 @@ use crate::coverage::CoverageJson;
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
+use anstyle::AnsiColor;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::report::names::in_text;
 use intermezzo::report::{VarNames, covered};
@@ -31,13 +32,17 @@ pub(crate) struct ProjectReport {
     /// The package and the target that the test is in, as far as they are known.
     pub(crate) binary: TestBinary,
     /// The test's name, with its package and target where another report is of a test of that name.
-    shown_name: String,
+    pub(super) shown_name: String,
     /// `true` if the test was to panic, and did as it should.
-    expected_panic: bool,
+    pub(super) expected_panic: bool,
     pub(super) verdict: Verdict,
     pub(crate) executions: u64,
-    coverage: Coverage,
-    limits: Vec<Limit>,
+    /// `true` if it fails only because of findings that the project's baseline lists.
+    pub(super) known: bool,
+    /// Seconds that the exploration took, if the report says so.
+    pub(super) seconds: Option<f64>,
+    pub(super) coverage: Coverage,
+    pub(super) limits: Vec<Limit>,
     pub(crate) findings: Vec<FindingJson>,
     notes: Vec<String>,
     /// The description of the search.
@@ -61,6 +66,7 @@ struct ReportJson {
     expected_panic: bool,
     verdict: String,
     executions: u64,
+    elapsed_seconds: Option<f64>,
     coverage: CoverageJson,
     #[serde(default)]
     limits: Vec<Limit>,
@@ -116,6 +122,20 @@ impl FindingJson {
     pub(crate) fn is_error(&self) -> bool {
         self.severity != "warning"
     }
+
+    /// Returns it in words.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns its kind, and the first line of its message.
+    pub(super) fn headline(&self) -> String {
+        format!(
+            "{}: {}",
+            self.kind,
+            self.message.lines().next().unwrap_or_default()
+        )
+    }
 }
 
 #[derive(Deserialize)]
@@ -164,7 +184,7 @@ pub(super) fn read_all(directory: &Path) -> Result<(Vec<ProjectReport>, Vec<Refu
 }
 
 impl ProjectReport {
-    fn parse(name: String, text: String) -> Result<ProjectReport, Problem> {
+    pub(super) fn parse(name: String, text: String) -> Result<ProjectReport, Problem> {
         let cut = |error| {
             Problem::usage(format!(
                 "the report {name:?} is cut or altered ({error}): run the tests again"
@@ -199,6 +219,8 @@ impl ProjectReport {
             expected_panic: report.expected_panic,
             verdict,
             executions: report.executions,
+            known: false,
+            seconds: report.elapsed_seconds,
             coverage,
             limits: report.limits,
             findings: report.findings,
@@ -211,6 +233,19 @@ impl ProjectReport {
         })
     }
 
+    /// `true` if it passes, and has a warning.
+    pub(super) fn warns(&self) -> bool {
+        self.verdict.is_pass() && self.findings.iter().any(|finding| !finding.is_error())
+    }
+
+    /// Returns its verdict in a word, and the colour of that.
+    pub(super) fn word(&self) -> (&'static str, AnsiColor) {
+        match self.known {
+            true => ("known", AnsiColor::Yellow),
+            false => output::word(self.verdict),
+        }
+    }
+
     /// Returns the report in a line, and for each finding its description and the command that shows it again.
     pub(super) fn summary(&self, style: &TextStyle) -> String {
         let mut line = format!("{}: ", self.shown_name);
@@ -220,7 +255,37 @@ impl ProjectReport {
         }
         let (any, passes) = (!self.findings.is_empty(), self.verdict.is_pass());
         line.push_str(&covered(&self.coverage, &self.limits, any, passes));
-        let mut text = output::beside_verdict(self.verdict, &line, style);
+        let mut text = output::beside(self.word(), &line, style);
+        text.push_str(&self.told(style));
+        if style.detail == Verbosity::Quiet {
+            return text;
+        }
+        let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
+        if style.detail == Verbosity::Verbose {
+            for remark in &self.search {
+                say(remark);
+            }
+        }
+        for note in &self.notes {
+            say(&format!("note: {note}"));
+        }
+        // A user who replays has the schedule.
+        if !matches!(self.coverage, Coverage::Replayed { .. }) {
+            self.next_steps(style, &mut text);
+        }
+        text
+    }
+
+    /// Returns the description of each finding, and the commands that show them again.
+    pub(super) fn findings_and_replay(&self, style: &TextStyle) -> String {
+        let mut text = self.told(style);
+        self.next_steps(style, &mut text);
+        text
+    }
+
+    /// Returns the description of each finding.
+    fn told(&self, style: &TextStyle) -> String {
+        let mut text = String::new();
         let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
         for finding in &self.findings {
             let is_warning = finding.severity == "warning";
@@ -239,21 +304,6 @@ impl ProjectReport {
             let first = lines.next().unwrap_or_default();
             say(&format!("{word}[{}]: {first}", finding.kind));
             lines.for_each(|line| say(&format!("  {line}")));
-        }
-        if style.detail == Verbosity::Quiet {
-            return text;
-        }
-        if style.detail == Verbosity::Verbose {
-            for remark in &self.search {
-                say(remark);
-            }
-        }
-        for note in &self.notes {
-            say(&format!("note: {note}"));
-        }
-        // A user who replays has the schedule.
-        if !matches!(self.coverage, Coverage::Replayed { .. }) {
-            self.next_steps(style, &mut text);
         }
         text
     }

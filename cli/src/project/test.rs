@@ -1,14 +1,16 @@
 //! `test`: the project's tests under the given search, and a summary of what was explored.
 
 use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran};
+use super::known::{self, KnownFindings, KnownJson};
 use super::refusal::Refusal;
+use super::summary;
 use crate::args::TestArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use crate::search_flags::{self, Given};
 use crate::view;
-use intermezzo::{TextStyle, Verbosity, Verdict};
+use intermezzo::{Verbosity, Verdict};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::ffi::OsString;
@@ -23,11 +25,31 @@ struct TestJson<'a> {
     reports: Vec<&'a RawValue>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     refused: &'a [Refusal],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<BaselineJson<'a>>,
+}
+
+/// The findings of the baseline in JSON.
+#[derive(Serialize)]
+struct BaselineJson<'a> {
+    known: Vec<KnownJson<'a>>,
+    gone: Vec<KnownJson<'a>>,
 }
 
 /// Runs the tests.
 pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     args.search.check()?;
+    let command = args.command.settings(&args.cargo)?;
+    let known = command.baseline.as_ref();
+    let mut known = known
+        .map(|path| KnownFindings::read(path, args.update_baseline))
+        .transpose()?;
+    if args.update_baseline && known.is_none() {
+        return Err(Problem::usage(
+            "`--update-baseline` does not say which file: give `--baseline FILE`, or `baseline` in the table [command] of \
+             intermezzo.toml",
+        ));
+    }
     if let Some(directory) = &args.reports {
         // Now rather than after a long search.
         make_directory(directory, "--reports")?;
@@ -42,7 +64,8 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         arguments.insert(0, "--quiet".into());
     }
     let mut cargo = CargoTest::new(arguments, args.json)?
-        .unmodified(args.unmodified.then_some(args.races))?
+        .unmodified(command.unmodified.then_some(command.races))?
+        .baseline(known.as_ref().and_then(KnownFindings::file))
         .settings(search.given());
     if quiet {
         cargo = cargo.silent();
@@ -55,13 +78,21 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             .map_err(|error| Problem::file("find", directory, &error, "give --checkpoint another path"))?;
         cargo = cargo.checkpoints(absolute);
     }
-    let ran = cargo.run()?;
+    let mut ran = cargo.run()?;
     if let Some(directory) = &args.reports {
         for report in &ran.reports {
             report.write(directory)?;
         }
     }
-    let verdict = verdict(&ran);
+    if let Some(known) = &mut known {
+        if args.update_baseline {
+            known.update(&ran)?;
+        }
+        known.mark(&mut ran);
+    }
+    // The tests whose findings have just been written failed in this run.
+    let has_failed = !ran.passed && !args.update_baseline;
+    let verdict = verdict(&ran, has_failed);
     if args.json {
         let reports = ran.reports.iter().map(|report| &*report.text).collect();
         let cargo_test = if ran.passed { "passed" } else { "failed" };
@@ -70,15 +101,28 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             cargo_test,
             reports,
             refused: &ran.refusals,
+            baseline: known.as_ref().map(|known| BaselineJson {
+                known: known::json(known.all()),
+                gone: known::json(known.gone(&ran)),
+            }),
         })?;
     } else {
-        output::text(&summary(&ran, &output::style().detail(detail)))?;
+        output::text(&summary::summary(
+            &ran,
+            known.as_ref(),
+            &output::style().detail(detail),
+        ))?;
     }
     if let Some(page) = &args.view {
         view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
     }
     ran.refused_none()?;
-    if !ran.passed && ran.reports.iter().all(|report| report.verdict.is_pass()) {
+    if has_failed
+        && ran
+            .reports
+            .iter()
+            .all(|report| report.verdict.is_pass() || report.known)
+    {
         let where_to_look = match quiet {
             true => "run it without --quiet to see which test it was",
             false => "see above which test it was, or what cargo says",
@@ -88,7 +132,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         )));
     }
     if ran.reports.is_empty() {
-        output::complain(match args.unmodified {
+        output::complain(match command.unmodified {
             true => "nothing was explored: the project has no test, or none of the name that was given",
             false => NOTHING_EXPLORED,
         });
@@ -97,37 +141,22 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
 }
 
 /// Returns the verdict of the whole run. A failed test that explored nothing is a failure like a finding.
-fn verdict(ran: &Ran) -> Verdict {
-    let any = |verdict| ran.reports.iter().any(|report| report.verdict == verdict);
+fn verdict(ran: &Ran, has_failed: bool) -> Verdict {
+    let any = |verdict| {
+        let mut judged = ran.reports.iter().filter(|report| !report.known);
+        judged.any(|report| report.verdict == verdict)
+    };
     if any(Verdict::Fail) {
         Verdict::Fail
     } else if any(Verdict::Inconclusive) {
         Verdict::Inconclusive
-    } else if !ran.passed {
+    } else if has_failed {
         Verdict::Fail
     } else if ran.reports.is_empty() {
         Verdict::Inconclusive
     } else {
         Verdict::Pass
     }
-}
-
-fn summary(ran: &Ran, style: &TextStyle) -> String {
-    let mut text: String = ran.reports.iter().map(|report| report.summary(style)).collect();
-    let of = |verdict| {
-        ran.reports
-            .iter()
-            .filter(|report| report.verdict == verdict)
-            .count()
-    };
-    text.push_str(&format!(
-        "{}: {} passed, {} failed, {} inconclusive\n",
-        output::count(ran.reports.len() as u64, "explored test"),
-        of(Verdict::Pass),
-        of(Verdict::Fail),
-        of(Verdict::Inconclusive)
-    ));
-    text
 }
 
 /// A test binary that fails must not keep the others from being explored.

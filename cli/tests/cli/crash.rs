@@ -39,7 +39,7 @@ pub(crate) fn crashes_leave_what_findings_leave(run: &dyn Fn(&[&str]) -> Ran, pr
     }
     let report = fs::read_to_string(project.join("out/crash/crash--tests--aborts.json")).unwrap();
     let token = token(&serde_json::from_str(&report).unwrap());
-    let command = format!("cargo intermezzo replay {token}\n");
+    let command = format!("cargo intermezzo replay {token} --view page.html\n");
     assert!(failed.stdout.contains(&command), "{}", failed.stdout);
     let file = "out/crash/crash--tests--aborts.1.schedule.json";
     for schedule in [file, &token] {

@@ -141,7 +141,10 @@ fn tests_of_one_name_are_told_apart(run: &dyn Fn(&[&str]) -> Ran, project: &Path
     let text = run(&["test", "-p", "one", "-p", "two", "--test", "a"])
         .ends_with(1)
         .stdout;
-    assert!(text.contains("fail          a::lost (two, test a): "), "{text}");
+    assert!(
+        text.contains("fail          a::lost (two, test a)  3 executions  "),
+        "{text}"
+    );
 
     // Each is replayed in its own package, regardless of the other.
     for (report, says) in reports.iter().zip(["right: 2", "right: 42"]) {
@@ -240,12 +243,21 @@ fn panics_may_be_expected(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     );
     let text = run(&["test", "--test", "panics"]).ends_with(1).stdout;
     for line in [
+        "pass          panics::as_it_should ",
+        " s  panics, as it should\n",
+        "fail          panics::never ",
+        "fail          panics::otherwise ",
+        "3 explored tests: 1 passed, 2 failed, 0 inconclusive\n",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let text = run(&["test", "--test", "panics", "--verbose"])
+        .ends_with(1)
+        .stdout;
+    for line in [
         "pass          panics::as_it_should: ",
         "expected[panic]: main panicked at ",
         "note: the panic was expected: the test should panic with \"an odd one\" in its message\n",
-        "fail          panics::never: ",
-        "fail          panics::otherwise: ",
-        "3 explored tests: 1 passed, 2 failed, 0 inconclusive\n",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }

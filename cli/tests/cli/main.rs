@@ -1,5 +1,6 @@
 //! The command line as its user sees it: the binary is run, and its output and exit code are checked.
 
+mod baseline;
 mod breakpoints;
 mod broken;
 mod checkpoint;
@@ -8,6 +9,7 @@ mod config;
 mod corpus;
 mod crash;
 mod documents;
+mod first_day;
 mod history;
 mod identity;
 mod loom_suites;
@@ -21,7 +23,9 @@ mod races;
 mod real_schedulers;
 mod refusals;
 mod replay;
+mod seeded;
 mod stand_in;
+mod suites;
 #[path = "../../../tests/common/throw_away.rs"]
 mod throw_away;
 mod tune;

@@ -60,6 +60,7 @@ pub(crate) fn failures_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path
         "cargo test counters::counts -- --exact"
     );
     let summed_up = format!("cargo intermezzo replay {token} -- counters::counts -- --exact\n");
+    let failed = run(&["test", "--test", "object", "--verbose"]).ends_with(1);
     assert!(failed.stdout.contains(&summed_up), "{}", failed.stdout);
 
     let json = run(&[

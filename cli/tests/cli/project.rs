@@ -91,6 +91,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
     quiet_is_quiet(&run, &found);
+    crate::baseline::known_findings_pass(&run, project);
     findings_are_shown(&run, project, &found);
     crate::object::failures_are_replayed(&run, project);
     crate::crash::crashes_leave_what_findings_leave(&run, project);
@@ -176,8 +177,11 @@ fn pairs_are_tried(run: &dyn Fn(&[&str]) -> Ran) {
 
 fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
     let ran = run(&["test", "--executions", "1", "--preemptions", "0", "--lib"]).ends_with(0);
-    let summary = "pass          throw_away::tests::no_update_is_lost: 1 execution; ";
-    assert!(ran.stdout.contains(summary), "{}", ran.stdout);
+    for name in ["an", "no"] {
+        let row = format!("pass          throw_away::tests::{name}_update_is_lost  1 execution  ");
+        assert!(ran.stdout.contains(&row), "{}", ran.stdout);
+    }
+    assert!(ran.stdout.contains(" s  sampled\n"), "{}", ran.stdout);
     assert!(
         ran.stdout
             .ends_with("2 explored tests: 2 passed, 0 failed, 0 inconclusive\n"),
@@ -196,7 +200,7 @@ fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
     .ends_with(3);
     assert!(
         ran.stdout
-            .contains("inconclusive  throw_away::tests::no_update_is_lost: 0 executions"),
+            .contains("inconclusive  throw_away::tests::no_update_is_lost  0 executions"),
         "{}",
         ran.stdout
     );
@@ -256,13 +260,13 @@ throw_away::tests::no_update_is_lost
 
     let ran = run(&["test", "--lib", "no_update"]).ends_with(0);
     assert!(
-        ran.stdout.contains("no_update_is_lost: 1 execution; "),
+        ran.stdout.contains("no_update_is_lost  1 execution  "),
         "{}",
         ran.stdout
     );
     let ran = run(&["test", "--executions", "2", "--lib", "no_update"]).ends_with(0);
     assert!(
-        ran.stdout.contains("no_update_is_lost: 2 executions; "),
+        ran.stdout.contains("no_update_is_lost  2 executions  "),
         "{}",
         ran.stdout
     );

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Lines of source files, each file read once.
 #[derive(Debug)]
-pub(super) struct Sources {
+pub(crate) struct Sources {
     search: Search,
     files: BTreeMap<String, Option<String>>,
     tokens: SourceFiles,
@@ -18,7 +18,11 @@ pub(super) struct Sources {
 impl Sources {
     /// Makes the reader of source files, which looks for them as the style says.
     pub(super) fn of(style: &TextStyle) -> Sources {
-        let search = style.sources.clone().unwrap_or_else(Search::here);
+        Sources::new(style.sources.clone().unwrap_or_else(Search::here))
+    }
+
+    /// Makes the reader of source files that are found in this way.
+    pub(crate) fn new(search: Search) -> Sources {
         Sources {
             tokens: SourceFiles::new(search.clone()),
             search,
@@ -35,7 +39,7 @@ impl Sources {
 
     /// Returns the line of `file:line:column`, and its column from 0 in characters. Returns `None` if there is no such
     /// line, or if the place cannot be in it: then the file has changed since, or is another one.
-    pub(super) fn line(&mut self, site: &str) -> Option<(&str, usize)> {
+    pub(crate) fn line(&mut self, site: &str) -> Option<(&str, usize)> {
         let (file, line, column) = parts(site)?;
         let search = &self.search;
         let text = self

@@ -9,9 +9,12 @@
 //!
 //! [test."queue::*"]                # `*` matches anything
 //! time = 10
+//!
+//! [command]                        # `cargo intermezzo test` itself
+//! unmodified = true
 //! ```
 
-use super::{SettingError, Settings, declared};
+use super::{SettingError, Settings, command, declared};
 use intermezzo_engine::foreign;
 use std::fmt;
 use std::ops::Range;
@@ -25,6 +28,12 @@ pub(super) const FILE: &str = "intermezzo.toml";
 /// The table that holds a table for each group of tests.
 const TESTS: &str = "test";
 
+/// The table that holds the settings of the command.
+const COMMAND: &str = "command";
+
+/// The words that are keys of the file besides settings.
+const TABLES: [&str; 2] = [TESTS, COMMAND];
+
 /// The files that end the search for the file in parent directories: the workspace, or the repository, ends there.
 const TOP: [&str; 2] = ["Cargo.lock", ".git"];
 
@@ -37,6 +46,8 @@ pub struct Config {
     pub for_all: Vec<Given>,
     /// The settings of some tests, in the order of the file: later ones override earlier ones.
     pub for_some: Vec<Section>,
+    /// The settings of `cargo intermezzo test` itself, which tests ignore.
+    pub of_command: Vec<Given>,
 }
 
 /// Settings for tests whose paths fit a pattern.
@@ -103,25 +114,25 @@ impl Config {
         Ok(None)
     }
 
+    /// Returns the file of `INTERMEZZO_CONFIG` (a path, or `none`), or without that variable the nearest one from this
+    /// directory upwards.
+    ///
+    /// # Errors
+    /// It cannot be read, or is not valid.
+    pub fn of_directory(directory: &Path) -> Result<Option<Config>, ConfigError> {
+        match std::env::var_os("INTERMEZZO_CONFIG") {
+            Some(path) if path == "none" => Ok(None),
+            Some(path) => Config::read(path.as_ref()).map(Some),
+            None => Config::find(directory),
+        }
+    }
+
     /// Reads this file.
     ///
     /// # Errors
     /// It cannot be read, or is not valid.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
-        let bytes = foreign::read(path).map_err(|error| ConfigError {
-            path: path.to_owned(),
-            place: None,
-            problem: format!("cannot be read: {error}"),
-        })?;
-        match String::from_utf8(bytes) {
-            Ok(text) => Config::parse(path, &text),
-            Err(error) => {
-                let end = error.utf8_error().valid_up_to();
-                let text = String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned();
-                let reader = Reader { path, text: &text };
-                Err(reader.error(end..end, "from here on it is no text (UTF-8)".into()))
-            }
-        }
+        Reader::open(path, Config::parse)
     }
 
     /// Parses a file's text.
@@ -136,12 +147,18 @@ impl Config {
             path: path.to_owned(),
             for_all: Vec::new(),
             for_some: Vec::new(),
+            of_command: Vec::new(),
         };
         for (key, value) in in_order(document.get_ref()) {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 (TESTS, DeValue::Table(tests)) => {
                     for (pattern, section) in in_order(tests) {
                         config.for_some.push(reader.section(pattern, section)?);
+                    }
+                }
+                (COMMAND, DeValue::Table(table)) => {
+                    for (key, value) in in_order(table) {
+                        config.of_command.push(reader.of_command(key, value)?);
                     }
                 }
                 _ => config.for_all.push(reader.given(key, value)?),
@@ -178,15 +195,36 @@ fn fits(pattern: &str, text: &str) -> bool {
 }
 
 /// A file's text, for errors that name the place.
-struct Reader<'t> {
-    path: &'t Path,
-    text: &'t str,
+pub(crate) struct Reader<'t> {
+    pub(crate) path: &'t Path,
+    pub(crate) text: &'t str,
 }
 
 type Key<'i> = Spanned<toml::de::DeString<'i>>;
 type Value<'i> = Spanned<DeValue<'i>>;
 
 impl Reader<'_> {
+    /// Reads a file, and parses its text.
+    pub(crate) fn open<T>(
+        path: &Path,
+        parse: impl FnOnce(&Path, &str) -> Result<T, ConfigError>,
+    ) -> Result<T, ConfigError> {
+        let bytes = foreign::read(path).map_err(|error| ConfigError {
+            path: path.to_owned(),
+            place: None,
+            problem: format!("cannot be read: {error}"),
+        })?;
+        match String::from_utf8(bytes) {
+            Ok(text) => parse(path, &text),
+            Err(error) => {
+                let end = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned();
+                let reader = Reader { path, text: &text };
+                Err(reader.error(end..end, "from here on it is no text (UTF-8)".into()))
+            }
+        }
+    }
+
     fn section(&self, pattern: &Key<'_>, section: &Value<'_>) -> Result<Section, ConfigError> {
         let DeValue::Table(table) = section.get_ref() else {
             let name = pattern.get_ref();
@@ -209,7 +247,7 @@ impl Reader<'_> {
     /// Returns the setting of this name with this value.
     fn given(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
         let name = key.get_ref().as_ref();
-        if let Err(problem) = declared::find_or(name, &[TESTS]) {
+        if let Err(problem) = declared::find_or(name, &TABLES) {
             return Err(self.error(key.span(), format!("`{name}`: {problem}")));
         }
         let text = text_of(name, value.get_ref())
@@ -228,7 +266,22 @@ impl Reader<'_> {
         })
     }
 
-    fn error(&self, at: Range<usize>, problem: String) -> ConfigError {
+    /// Returns the setting of the command of this name with this value.
+    fn of_command(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
+        let name = key.get_ref().as_ref();
+        let wrong = |problem: String| format!("`{name}`: {problem}");
+        let setting = command::find(name).map_err(|problem| self.error(key.span(), wrong(problem)))?;
+        let text = text_of(name, value.get_ref()).unwrap_or_default();
+        let checked = setting.check(&text);
+        checked.map_err(|problem| self.error(value.span(), wrong(problem)))?;
+        Ok(Given {
+            name: name.to_owned(),
+            value: text,
+            line: self.place(key.span()).0,
+        })
+    }
+
+    pub(crate) fn error(&self, at: Range<usize>, problem: String) -> ConfigError {
         ConfigError {
             path: self.path.to_owned(),
             place: Some(self.place(at)),
@@ -246,7 +299,7 @@ impl Reader<'_> {
 }
 
 /// Returns the entries of a table in the order in which they were written.
-fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<(&'t Key<'i>, &'t Value<'i>)> {
+pub(crate) fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<(&'t Key<'i>, &'t Value<'i>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
@@ -312,6 +365,15 @@ mod tests {
     }
 
     #[test]
+    fn the_command_has_settings_of_its_own() {
+        let config = parse("seed = 1\n[command]\nunmodified = true\nbaseline = \"a.toml\"\n").unwrap();
+        let given = config.of_command.iter();
+        let given: Vec<_> = given.map(|g| (&*g.name, &*g.value, g.line)).collect();
+        assert_eq!(given, [("unmodified", "true", 3), ("baseline", "a.toml", 4)]);
+        assert_eq!(config.for_all.len(), 1);
+    }
+
+    #[test]
     fn patterns_fit_ends_of_paths_in_whole_names() {
         for (pattern, program, fit) in [
             ("ring::full", "tests::ring::full", true),
@@ -346,6 +408,17 @@ mod tests {
             ),
             ("[test]\nseed = 1", (2, 1), "[test.\"seed\"]"),
             ("test = 3", (1, 1), "`test`: there is no such setting"),
+            ("comand = 3", (1, 1), "did you mean `command`"),
+            (
+                "[command]\nunmodifed = true",
+                (2, 1),
+                "`unmodifed`: the command has no such setting; did you mean `unmodified`? there are: ",
+            ),
+            (
+                "[command]\nraces = 1",
+                (2, 9),
+                "`races`: \"1\" is neither `true` nor `false`",
+            ),
             ("seed = ", (1, 8), ""),
         ] {
             let error = parse(text).unwrap_err();

@@ -241,11 +241,6 @@ impl Layers {
 
 /// Returns the `intermezzo.toml` for the tests of this process.
 fn config() -> Result<Option<Config>, ConfigError> {
-    match std::env::var_os("INTERMEZZO_CONFIG") {
-        Some(path) if path == "none" => return Ok(None),
-        Some(path) => return Config::read(path.as_ref()).map(Some),
-        None => {}
-    }
     let directory = match std::env::var_os("CARGO_MANIFEST_DIR") {
         Some(directory) => directory.into(),
         None => std::env::current_dir().map_err(|error| ConfigError {
@@ -254,5 +249,5 @@ fn config() -> Result<Option<Config>, ConfigError> {
             problem: format!("cannot be looked for: there is no current directory ({error})"),
         })?,
     };
-    Config::find(&directory)
+    Config::of_directory(&directory)
 }

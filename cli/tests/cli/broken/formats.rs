@@ -1,5 +1,6 @@
 //! The formats of files, each with whole ones and its reader.
 
+use intermezzo::baseline::{Baseline, Known};
 use intermezzo::refinement::history::formats::{Format as History, Recorded, write_json};
 use intermezzo::refinement::recorded::{Object, STATES_MAX, judge};
 use intermezzo::refinement::{ObservationSet, refine};
@@ -145,6 +146,10 @@ pub(super) fn all() -> Vec<Format> {
                 read_settings,
             )
         },
+        Format {
+            places: &["toml:", "cannot be read"],
+            ..plain("known findings", "known.toml", vec![baseline()], read_baseline)
+        },
     ];
     formats.extend(histories().map(|(name, text, read)| Format {
         names_file: false,
@@ -279,6 +284,22 @@ fn sealed(bytes: &[u8]) -> Vec<u8> {
     };
     let seal = format!("\n{:08x} {}\n", crc32fast::hash(contents), contents.len());
     [format, seal.as_bytes(), contents].concat()
+}
+
+fn baseline() -> Vec<u8> {
+    let known = Known {
+        test: "queue::push".into(),
+        binary: "queue lib".into(),
+        kind: "deadlock".into(),
+        at: ["src/a.rs: let a = b.lock();".to_owned()].into(),
+    };
+    let known = [known].into();
+    Baseline { known }.to_text().into_bytes()
+}
+
+fn read_baseline(path: &Path) -> Result<String, Problem> {
+    let baseline = Baseline::read(path).map_err(|error| error.to_string())?;
+    Ok(format!("{baseline:?}"))
 }
 
 fn read_settings(path: &Path) -> Result<String, Problem> {

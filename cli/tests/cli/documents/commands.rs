@@ -4,6 +4,7 @@
 use super::read::{Command, assignment, documents, root, words};
 use crate::{Ran, command, run, stand_in, token};
 use intermezzo::Settings;
+use intermezzo::baseline::Baseline;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -120,6 +121,7 @@ impl Scene {
         write("report.json", &self.report);
         write("history.log", HISTORY);
         write("etcd_001.log", ETCD);
+        write("known-findings.toml", &Baseline::default().to_text());
         let of_tests = match arguments {
             ["config", ..] => stand_in::SETTINGS,
             _ => &self.report,

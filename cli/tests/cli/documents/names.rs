@@ -36,7 +36,7 @@ fn flag(scene: &Scene, helps: &[String], code: &str) -> Result<(), String> {
     let mut told = String::new();
     for (command, help) in COMMANDS.iter().zip(helps) {
         let mut flags = help.split(|c: char| c.is_whitespace() || ",[=".contains(c));
-        if !flags.any(|flag| flag == words[0]) {
+        if !flags.any(|flag| Some(flag) == words[0].split('=').next()) {
             continue;
         }
         let ran = scene.run(&[*command, &words[..], &["--help"]].concat());

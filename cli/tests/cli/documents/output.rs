@@ -57,6 +57,11 @@ const BLOCKS: &[(&str, &str, Source)] = &[
         Test("tests/telling/main.rs"),
     ),
     (
+        "docs/guide/src/failure.md",
+        "fail          my_queue::transfer",
+        Test("cli/src/project/summary.rs"),
+    ),
+    (
         "docs/guide/src/first-bug.md",
         "error[assertion]: main panicked",
         Test("cli/tests/cli/documents/project.rs"),

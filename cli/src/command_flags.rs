@@ -1,0 +1,161 @@
+//! The flags of `test` that are settings of the command and not of tests, with their defaults in `intermezzo.toml`.
+
+use crate::cargo;
+use crate::problem::Problem;
+use clap::error::Error;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use intermezzo::settings::{CommandSetting, Config};
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The flags that were given, by name and value.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct CommandFlags(Vec<(&'static str, String)>);
+
+/// The settings that result from the flags and the file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct CommandSettings {
+    pub(crate) unmodified: bool,
+    pub(crate) races: bool,
+    /// The file of known findings.
+    pub(crate) baseline: Option<PathBuf>,
+}
+
+fn arg(setting: &'static CommandSetting) -> Arg {
+    let arg = Arg::new(setting.name)
+        .long(setting.name)
+        .value_name(setting.placeholder)
+        .help(setting.help)
+        .value_parser(|value: &str| setting.check(value).map(|()| value.trim().to_owned()));
+    match setting.is_switch() {
+        true => arg
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true"),
+        false => arg,
+    }
+}
+
+impl Args for CommandFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(CommandSetting::all().iter().map(arg))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        CommandFlags::augment_args(command)
+    }
+}
+
+impl FromArgMatches for CommandFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let value = |setting: &CommandSetting| matches.get_one::<String>(setting.name).cloned();
+        let given = CommandSetting::all().iter();
+        let given = given.filter_map(|setting| Some((setting.name, value(setting)?)));
+        Ok(CommandFlags(given.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = CommandFlags::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl CommandFlags {
+    /// Returns the settings of a run with these arguments of cargo. Those that no flag sets are from the `intermezzo.toml`
+    /// of the directory in which the command is run, or of the manifest that the arguments name.
+    ///
+    /// # Errors
+    /// The file is not valid, or the settings contradict each other.
+    pub(crate) fn settings(&self, cargo: &[OsString]) -> Result<CommandSettings, Problem> {
+        let config = Config::of_directory(&directory(cargo)?);
+        let config = config.map_err(|error| Problem::usage(error.to_string()))?;
+        self.over(config.as_ref())
+    }
+
+    fn over(&self, config: Option<&Config>) -> Result<CommandSettings, Problem> {
+        let flag = |name: &str| self.0.iter().find(|(given, _)| *given == name);
+        let flag = |name| flag(name).map(|(_, value)| value.as_str());
+        let in_file = |name: &str| {
+            let mut given = config?.of_command.iter();
+            Some(given.find(|given| given.name == name)?.value.as_str())
+        };
+        let is_on = |name| flag(name).or_else(|| in_file(name)) == Some("true");
+        let unmodified = is_on("unmodified");
+        // The file says how unmodified code is tested, if it is.
+        if flag("races") == Some("true") && !unmodified {
+            return Err(Problem::usage(
+                "`--races` watches the memory of unmodified code: give `--unmodified`, too",
+            ));
+        }
+        let beside_file = |path: &str| {
+            let file = config.map_or(Path::new(""), |config| &config.path);
+            file.parent().unwrap_or(Path::new("")).join(path)
+        };
+        let path = match (flag("baseline"), in_file("baseline")) {
+            (Some("none"), _) | (None, Some("none")) => None,
+            (Some(path), _) => Some(PathBuf::from(path)),
+            (None, path) => path.map(beside_file),
+        };
+        Ok(CommandSettings {
+            unmodified,
+            races: unmodified && is_on("races"),
+            baseline: path,
+        })
+    }
+}
+
+/// Returns the directory of the project that these arguments of cargo name.
+fn directory(cargo: &[OsString]) -> Result<PathBuf, Problem> {
+    let here = env::current_dir().map_err(|error| {
+        Problem::usage(format!(
+            "there is no current directory ({error}): go to the project's"
+        ))
+    })?;
+    let manifest = cargo::manifest_path(cargo).pop();
+    let manifest = manifest.map(|path| {
+        let path = path.to_string_lossy();
+        here.join(path.trim_start_matches("--manifest-path="))
+    });
+    Ok(manifest
+        .and_then(|path| Some(path.parent()?.to_owned()))
+        .unwrap_or(here))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(flags: &[(&'static str, &str)], file: &str) -> Result<CommandSettings, String> {
+        let flags = flags.iter().map(|&(name, value)| (name, value.to_owned()));
+        let config = Config::parse(Path::new("project/intermezzo.toml"), file).unwrap();
+        let settings = CommandFlags(flags.collect()).over(Some(&config));
+        settings.map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn flags_override_the_file() {
+        let is = |unmodified, races, baseline: Option<&str>| {
+            Ok(CommandSettings {
+                unmodified,
+                races,
+                baseline: baseline.map(PathBuf::from),
+            })
+        };
+        let on = "[command]\nunmodified = true\nraces = true\nbaseline = \"known.toml\"\n";
+        assert_eq!(settings(&[], ""), is(false, false, None));
+        assert_eq!(settings(&[], on), is(true, true, Some("project/known.toml")));
+        let off = [("unmodified", "false"), ("baseline", "none")];
+        assert_eq!(settings(&off, on), is(false, false, None));
+        assert_eq!(
+            settings(&[("races", "false"), ("baseline", "a.toml")], on),
+            is(true, false, Some("a.toml"))
+        );
+        assert_eq!(
+            settings(&[("unmodified", "true")], "[command]\nraces = true"),
+            is(true, true, None)
+        );
+        let refused = settings(&[("races", "true")], "").unwrap_err();
+        assert!(refused.contains("give `--unmodified`"), "{refused}");
+    }
+}

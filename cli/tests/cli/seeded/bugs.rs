@@ -1,0 +1,233 @@
+//! Ordinary code with a bug in each module of `bugs`, and the same code without it in `fixed`.
+
+#![allow(static_mut_refs)]
+
+use std::cell::UnsafeCell;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+/// Runs a function in two threads.
+pub fn both<T: Send + Sync + 'static>(shared: Arc<T>, f: fn(&T)) {
+    let other = thread::spawn({
+        let shared = shared.clone();
+        move || f(&shared)
+    });
+    f(&shared);
+    other.join().unwrap();
+}
+
+#[derive(Default)]
+pub struct Cell(UnsafeCell<u64>, Mutex<()>);
+unsafe impl Sync for Cell {}
+
+#[derive(Default)]
+pub struct Cache {
+    known: Mutex<HashMap<u32, u32>>,
+    computed: AtomicUsize,
+}
+
+#[derive(Default)]
+pub struct Flag {
+    set: Mutex<bool>,
+    changed: Condvar,
+}
+
+/// A value with a count of its users.
+pub struct Counted(*mut AtomicUsize);
+unsafe impl Send for Counted {}
+unsafe impl Sync for Counted {}
+
+impl Counted {
+    pub fn of_two() -> Counted {
+        Counted(Box::into_raw(Box::new(AtomicUsize::new(2))))
+    }
+    fn count(&self) -> &AtomicUsize {
+        unsafe { &*self.0 }
+    }
+    fn free(&self) {
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+#[cfg(test)]
+mod bugs {
+    use super::*;
+
+    #[test]
+    fn lost_update() {
+        let n = Arc::new(AtomicUsize::new(0));
+        both(n.clone(), |n| n.store(n.load(SeqCst) + 1, SeqCst));
+        assert_eq!(n.load(SeqCst), 2);
+    }
+
+    #[test]
+    fn check_then_act() {
+        let cache = Arc::new(Cache::default());
+        both(cache.clone(), |cache| {
+            if !cache.known.lock().unwrap().contains_key(&3) {
+                cache.computed.fetch_add(1, SeqCst);
+                cache.known.lock().unwrap().insert(3, 9);
+            }
+        });
+        assert_eq!(cache.computed.load(SeqCst), 1);
+    }
+
+    #[test]
+    fn crossed_locks() {
+        let locks = Arc::new((Mutex::new(0), Mutex::new(0)));
+        let other = thread::spawn({
+            let locks = locks.clone();
+            move || *locks.0.lock().unwrap() += *locks.1.lock().unwrap()
+        });
+        *locks.1.lock().unwrap() += *locks.0.lock().unwrap();
+        other.join().unwrap();
+    }
+
+    #[test]
+    fn crossed_locks_of_parking_lot() {
+        let locks = Arc::new((parking_lot::Mutex::new(()), parking_lot::Mutex::new(())));
+        let other = thread::spawn({
+            let locks = locks.clone();
+            move || {
+                let _first = locks.0.lock();
+                let _second = locks.1.lock();
+            }
+        });
+        let _first = locks.1.lock();
+        let _second = locks.0.lock();
+        drop((_first, _second));
+        other.join().unwrap();
+    }
+
+    #[test]
+    fn unsafe_cell() {
+        both(Arc::new(Cell::default()), |cell| unsafe { *cell.0.get() += 1 });
+    }
+
+    #[test]
+    fn static_mut() {
+        static mut N: u32 = 0;
+        both(Arc::new(()), |()| unsafe { N += 1 });
+    }
+
+    #[test]
+    fn lost_wake_up() {
+        let flag = Arc::new(Flag::default());
+        let setter = thread::spawn({
+            let flag = flag.clone();
+            move || {
+                *flag.set.lock().unwrap() = true;
+                flag.changed.notify_one();
+            }
+        });
+        let is_set = *flag.set.lock().unwrap();
+        if !is_set {
+            // It may have been set in between.
+            let set = flag.set.lock().unwrap();
+            drop(flag.changed.wait(set).unwrap());
+        }
+        setter.join().unwrap();
+    }
+
+    #[test]
+    fn use_after_free() {
+        both(Arc::new(Counted::of_two()), |value| {
+            value.count().fetch_sub(1, SeqCst);
+            // The other user may have freed it.
+            if value.count().load(SeqCst) == 0 {
+                value.free();
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod fixed {
+    use super::*;
+
+    #[test]
+    fn lost_update() {
+        let n = Arc::new(AtomicUsize::new(0));
+        both(n.clone(), |n| {
+            n.fetch_add(1, SeqCst);
+        });
+        assert_eq!(n.load(SeqCst), 2);
+    }
+
+    #[test]
+    fn check_then_act() {
+        let cache = Arc::new(Cache::default());
+        both(cache.clone(), |cache| {
+            cache.known.lock().unwrap().entry(3).or_insert_with(|| {
+                cache.computed.fetch_add(1, SeqCst);
+                9
+            });
+        });
+        assert_eq!(cache.computed.load(SeqCst), 1);
+    }
+
+    #[test]
+    fn crossed_locks() {
+        let locks = Arc::new((Mutex::new(0), Mutex::new(0)));
+        both(locks, |locks| {
+            let mut first = locks.0.lock().unwrap();
+            *first += *locks.1.lock().unwrap();
+        });
+    }
+
+    #[test]
+    fn crossed_locks_of_parking_lot() {
+        let locks = Arc::new((parking_lot::Mutex::new(()), parking_lot::Mutex::new(())));
+        both(locks, |locks| {
+            let _first = locks.0.lock();
+            let _second = locks.1.lock();
+        });
+    }
+
+    #[test]
+    fn unsafe_cell() {
+        both(Arc::new(Cell::default()), |cell| {
+            let _held = cell.1.lock().unwrap();
+            unsafe { *cell.0.get() += 1 };
+        });
+    }
+
+    #[test]
+    fn static_mut() {
+        static LOCK: Mutex<()> = Mutex::new(());
+        static mut N: u32 = 0;
+        both(Arc::new(()), |()| {
+            let _held = LOCK.lock().unwrap();
+            unsafe { N += 1 };
+        });
+    }
+
+    #[test]
+    fn lost_wake_up() {
+        let flag = Arc::new(Flag::default());
+        let setter = thread::spawn({
+            let flag = flag.clone();
+            move || {
+                *flag.set.lock().unwrap() = true;
+                flag.changed.notify_one();
+            }
+        });
+        let mut set = flag.set.lock().unwrap();
+        while !*set {
+            set = flag.changed.wait(set).unwrap();
+        }
+        drop(set);
+        setter.join().unwrap();
+    }
+
+    #[test]
+    fn use_after_free() {
+        both(Arc::new(Counted::of_two()), |value| {
+            if value.count().fetch_sub(1, SeqCst) == 1 {
+                value.free();
+            }
+        });
+    }
+}

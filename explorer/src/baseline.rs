@@ -1,0 +1,400 @@
+//! Baselines: files with findings that are known, so that only other ones fail a run.
+//!
+//! A line of the file is a finding, and the lines are sorted, so that git merges changes of different findings. A place is
+//! a file with the text of the line, because numbers of lines change with every edit above them.
+//!
+//! Misses: two findings of one test, of one kind and with the same lines of source count as one.
+
+use crate::report::source::{Search, Sources, parts};
+use crate::report::{NamedPlace, Report};
+use crate::schedule::TestBinary;
+use crate::settings::{ConfigError, Reader, did_you_mean, in_order};
+use std::collections::BTreeSet;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+
+/// The name and version of the format.
+const FORMAT: &str = "intermezzo-baseline/1";
+
+/// The environment variable by which the command names the file to the tests.
+pub const VARIABLE: &str = "INTERMEZZO_BASELINE";
+
+const HEAD: &str = "\
+# Findings that are known, and let their tests pass: `cargo intermezzo test --baseline FILE --update-baseline` writes
+# this file.
+";
+
+const WRITE_AGAIN: &str = "write the file again, with `--update-baseline`";
+
+/// A finding as a baseline has it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Known {
+    /// The path of the test.
+    pub test: String,
+    /// The package and the target of the test; empty if they are not known.
+    pub binary: String,
+    /// The kind of the finding.
+    pub kind: String,
+    /// The lines of source that the finding names, each as `file: text`.
+    pub at: BTreeSet<String>,
+}
+
+impl Known {
+    /// Describes a finding of a test, from its kind, its message and its places.
+    pub fn new(
+        (test, binary): (&str, &TestBinary),
+        (kind, message, places): (&str, &str, &[NamedPlace]),
+        search: &Search,
+    ) -> Known {
+        let mut sources = Sources::new(search.clone());
+        let sites = message.split_whitespace().map(|word| {
+            word.trim_start_matches('(')
+                .trim_end_matches([',', ';', ':', '.', ')'])
+        });
+        let sites = sites.chain(places.iter().map(|place| place.site.as_str()));
+        Known {
+            test: test.to_owned(),
+            binary: of_binary(binary),
+            kind: kind.to_owned(),
+            at: sites.filter_map(|site| place(site, &mut sources)).collect(),
+        }
+    }
+
+    /// Returns the errors of a report.
+    pub fn of_report(report: &Report, search: &Search) -> Vec<Known> {
+        let errors = report.findings().iter().filter(|finding| finding.is_error());
+        errors
+            .map(|finding| {
+                let said = (&*finding.kind.as_str(), &*finding.message, &finding.places[..]);
+                Known::new((report.program(), report.binary()), said, search)
+            })
+            .collect()
+    }
+
+    /// Returns `true` if it is of this test.
+    pub fn is_of(&self, test: &str, binary: &TestBinary) -> bool {
+        self.test == test && self.binary == of_binary(binary)
+    }
+
+    fn line(&self) -> String {
+        let Known {
+            test,
+            binary,
+            kind,
+            at,
+        } = self;
+        let at: Vec<String> = at.iter().map(|place| quoted(place)).collect();
+        let within = match &**binary {
+            "" => String::new(),
+            binary => format!("in = {}, ", quoted(binary)),
+        };
+        format!(
+            "  {{ test = {}, {within}kind = {}, at = [{}] }},\n",
+            quoted(test),
+            quoted(kind),
+            at.join(", ")
+        )
+    }
+}
+
+/// Returns the package and the target. Code is the same whether it is explored unmodified or not.
+fn of_binary(binary: &TestBinary) -> String {
+    let words = format!("{} {}", binary.package, binary.cargo_target());
+    words.trim().to_owned()
+}
+
+/// Returns a site as `file: text of the line`, or as the file alone if the line is not found; `None` if it is none.
+fn place(site: &str, sources: &mut Sources) -> Option<String> {
+    let (file, ..) = parts(site).filter(|(file, ..)| file.ends_with(".rs"))?;
+    let text = sources.line(site).map(|(line, _)| line.trim().to_owned());
+    let file = anywhere(file);
+    Some(match text {
+        Some(text) => format!("{file}: {text}"),
+        None => file,
+    })
+}
+
+/// Returns the name of a file without what only this machine has in it.
+fn anywhere(file: &str) -> String {
+    let file = file.replace('\\', "/");
+    // Cargo keeps `registry/src/INDEX/PACKAGE-VERSION/..`, and the standard library is `rustc/HASH/library/..`.
+    if let Some((_, rest)) = file.split_once("/registry/src/") {
+        return rest.split_once('/').map_or(rest, |(_, file)| file).to_owned();
+    }
+    if let Some((_, rest)) = file.split_once("/library/")
+        && (file.starts_with("/rustc/") || file.contains("/rustlib/"))
+    {
+        return format!("library/{rest}");
+    }
+    file
+}
+
+/// Returns a text in quotation marks, as TOML has it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", c as u32)),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+/// The findings that a project knows of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    /// The findings.
+    pub known: BTreeSet<Known>,
+}
+
+impl Baseline {
+    /// Reads this file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no baseline.
+    pub fn read(path: &Path) -> Result<Baseline, ConfigError> {
+        Reader::open(path, Baseline::parse)
+    }
+
+    /// Returns the baseline of this process, if there is one.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no baseline.
+    pub fn of_process() -> Result<Option<Baseline>, ConfigError> {
+        let path = std::env::var_os(VARIABLE);
+        path.map(|path| Baseline::read(path.as_ref())).transpose()
+    }
+
+    /// Parses a file's text.
+    ///
+    /// # Errors
+    /// It is no baseline. The error names the place, and what to do.
+    pub fn parse(path: &Path, text: &str) -> Result<Baseline, ConfigError> {
+        let reader = Reader { path, text };
+        let document = DeTable::parse(text).map_err(|error| {
+            let problem = format!("{}: correct this line, or {WRITE_AGAIN}", error.message());
+            reader.error(error.span().unwrap_or_default(), problem)
+        })?;
+        let (mut baseline, mut has_format) = (Baseline::default(), false);
+        for (key, value) in in_order(document.get_ref()) {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("format", DeValue::String(format)) if format == FORMAT => has_format = true,
+                ("format", _) => {
+                    let problem = format!("the format is not {FORMAT:?}: {WRITE_AGAIN}");
+                    return Err(reader.error(value.span(), problem));
+                }
+                ("known", DeValue::Array(all)) => {
+                    for entry in all {
+                        let DeValue::Table(table) = entry.get_ref() else {
+                            let problem = "a finding is `{ test = \"..\", kind = \"..\", at = [..] }`";
+                            return Err(reader.error(entry.span(), problem.into()));
+                        };
+                        let known = reader.known(table, entry.span())?;
+                        baseline.known.insert(known);
+                    }
+                }
+                ("known", _) => {
+                    return Err(reader.error(value.span(), "`known` is a list of findings".into()));
+                }
+                (other, _) => {
+                    let hint = did_you_mean(other, ["format", "known"].into_iter());
+                    let problem =
+                        format!("`{other}`: a baseline has no such key; {hint}there are: format, known");
+                    return Err(reader.error(key.span(), problem));
+                }
+            }
+        }
+        match has_format {
+            true => Ok(baseline),
+            false => {
+                let problem =
+                    format!("this is no baseline, as `format = {FORMAT:?}` is missing: {WRITE_AGAIN}");
+                Err(reader.error(0..0, problem))
+            }
+        }
+    }
+
+    /// Returns the file's text: the same for the same findings.
+    pub fn to_text(&self) -> String {
+        let lines: String = self.known.iter().map(Known::line).collect();
+        format!("{HEAD}format = {FORMAT:?}\nknown = [\n{lines}]\n")
+    }
+
+    /// Returns `true` if these are findings, and all are known.
+    pub fn has_all(&self, findings: &[Known]) -> bool {
+        !findings.is_empty() && findings.iter().all(|finding| self.known.contains(finding))
+    }
+}
+
+impl Reader<'_> {
+    fn known(&self, table: &DeTable<'_>, whole: std::ops::Range<usize>) -> Result<Known, ConfigError> {
+        const KEYS: [&str; 4] = ["test", "in", "kind", "at"];
+        let (mut test, mut binary, mut kind, mut at) = (None, None, None, None);
+        for (key, value) in in_order(table) {
+            let name = key.get_ref().as_ref();
+            let text = match value.get_ref() {
+                DeValue::String(text) => Some(text.to_string()),
+                _ => None,
+            };
+            match (name, text, value.get_ref()) {
+                ("test", Some(text), _) => test = Some(text),
+                ("in", Some(text), _) => binary = Some(text),
+                ("kind", Some(text), _) => kind = Some(text),
+                ("at", _, DeValue::Array(places)) => {
+                    let text = |place: &toml::Spanned<DeValue<'_>>| match place.get_ref() {
+                        DeValue::String(text) => Ok(text.to_string()),
+                        _ => Err(self.error(place.span(), "a place is a text".into())),
+                    };
+                    at = Some(places.iter().map(text).collect::<Result<_, _>>()?);
+                }
+                ("at", ..) => return Err(self.error(value.span(), "`at` is a list of texts".into())),
+                (name, ..) if KEYS.contains(&name) => {
+                    return Err(self.error(value.span(), format!("`{name}` is a text")));
+                }
+                (other, ..) => {
+                    let hint = did_you_mean(other, KEYS.into_iter());
+                    let problem = format!(
+                        "`{other}`: a finding has no such key; {hint}there are: {}",
+                        KEYS.join(", ")
+                    );
+                    return Err(self.error(key.span(), problem));
+                }
+            }
+        }
+        match (test, kind) {
+            (Some(test), Some(kind)) => Ok(Known {
+                test,
+                binary: binary.unwrap_or_default(),
+                kind,
+                at: at.unwrap_or_default(),
+            }),
+            (None, _) => Err(self.error(whole, "a finding without its `test`".into())),
+            (_, None) => Err(self.error(whole, "a finding without its `kind`".into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Baseline, ConfigError> {
+        Baseline::parse(Path::new("known.toml"), text)
+    }
+
+    fn known(test: &str, at: &[&str]) -> Known {
+        Known {
+            test: test.into(),
+            binary: "a-package lib".into(),
+            kind: "data_race".into(),
+            at: at.iter().map(|&place| place.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let strange = "a\"b\\c\td\u{1}é\u{7f}";
+        let all = [
+            known("z::last", &[]),
+            known("a::first", &["src/b.rs: y", "src/a.rs: x"]),
+            known(strange, &[strange]),
+            Known {
+                binary: String::new(),
+                ..known("a::first", &[])
+            },
+        ];
+        let baseline = Baseline {
+            known: all.into_iter().collect(),
+        };
+        let text = baseline.to_text();
+        assert_eq!(parse(&text).unwrap(), baseline);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("  {")).collect();
+        assert_eq!(lines.len(), 4, "one line each");
+        assert_eq!(
+            lines[2],
+            "  { test = \"a::first\", in = \"a-package lib\", kind = \"data_race\", at = [\"src/a.rs: x\", \"src/b.rs: y\"] },"
+        );
+        assert_eq!(
+            parse(&Baseline::default().to_text()).unwrap(),
+            Baseline::default()
+        );
+    }
+
+    #[test]
+    fn errors_name_the_place_and_what_to_do() {
+        let head = "format = \"intermezzo-baseline/1\"\n";
+        for (text, place, words) in [
+            ("", (1, 1), "this is no baseline"),
+            ("format = \"intermezzo-baseline/2\"", (1, 10), "--update-baseline"),
+            ("<<<<<<< HEAD\n", (1, 9), "--update-baseline"),
+            (&format!("{head}knwon = []"), (2, 1), "did you mean `known`"),
+            (&format!("{head}known = 1"), (2, 9), "a list of findings"),
+            (&format!("{head}known = [\n 1]"), (3, 2), "{ test ="),
+            (
+                &format!("{head}known = [\n {{ tset = \"a\" }}]"),
+                (3, 4),
+                "did you mean `test`",
+            ),
+            (
+                &format!("{head}known = [\n {{ kind = \"a\" }}]"),
+                (3, 2),
+                "without its `test`",
+            ),
+            (
+                &format!("{head}known = [\n {{ test = \"a\" }}]"),
+                (3, 2),
+                "without its `kind`",
+            ),
+            (
+                &format!("{head}known = [{{ test = 1 }}]"),
+                (2, 19),
+                "`test` is a text",
+            ),
+            (
+                &format!("{head}known = [{{ at = [1] }}]"),
+                (2, 18),
+                "a place is a text",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.place, Some(place), "{error}");
+            assert!(error.to_string().contains(words), "{error}");
+            assert!(error.to_string().starts_with("known.toml:"), "{error}");
+        }
+    }
+
+    #[test]
+    fn places_do_not_depend_on_lines_and_machines() {
+        let directory = std::env::temp_dir().join(format!("intermezzo-baseline-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let at = |line: usize| {
+            let text = format!("{}    let a = b.lock();\n", "\n".repeat(line - 1));
+            std::fs::write(directory.join("x.rs"), text).unwrap();
+            let message =
+                format!("no task can go on: main waits to lock mutex 0.1 at x.rs:{line}:13; at 12:30:45");
+            let search = Search::Root(directory.clone());
+            Known::new(
+                ("a::b", &TestBinary::default()),
+                ("deadlock", &message, &[]),
+                &search,
+            )
+        };
+        assert_eq!(at(1).at, BTreeSet::from(["x.rs: let a = b.lock();".to_owned()]));
+        assert_eq!(at(1), at(7));
+        std::fs::remove_dir_all(&directory).unwrap();
+        for (file, shown) in [
+            (
+                "/home/me/.cargo/registry/src/index.crates.io-1/a-1.0.0/src/b.rs",
+                "a-1.0.0/src/b.rs",
+            ),
+            ("/rustc/0123/library/std/src/a.rs", "library/std/src/a.rs"),
+            ("src\\a.rs", "src/a.rs"),
+            ("member/library/a.rs", "member/library/a.rs"),
+        ] {
+            assert_eq!(anywhere(file), shown);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Settings of `cargo intermezzo test` itself, and not of tests: in `intermezzo.toml` the table `[command]`.
+
+use super::did_you_mean;
+
+/// A setting of the command: its flag, and its key in the table.
+#[derive(Debug)]
+pub struct CommandSetting {
+    /// The name: `unmodified`, which the flag `--unmodified` sets.
+    pub name: &'static str,
+    /// The placeholder of its value in help.
+    pub placeholder: &'static str,
+    /// The description in help.
+    pub help: &'static str,
+}
+
+/// All of them.
+const ALL: [CommandSetting; 3] = [
+    CommandSetting {
+        name: "unmodified",
+        placeholder: "BOOL",
+        help: "Explores every `#[test]`, in code that was not written for intermezzo (see the guide)",
+    },
+    CommandSetting {
+        name: "races",
+        placeholder: "BOOL",
+        help: "Watches the plain memory of such code for data races, which takes some time",
+    },
+    CommandSetting {
+        name: "baseline",
+        placeholder: "FILE",
+        help: "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file",
+    },
+];
+
+impl CommandSetting {
+    /// Returns all of them, in the order of help.
+    pub fn all() -> &'static [CommandSetting] {
+        &ALL
+    }
+
+    /// `true` if it is on or off.
+    pub fn is_switch(&self) -> bool {
+        self.placeholder == "BOOL"
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// It is none; the text says what to give instead.
+    pub fn check(&self, value: &str) -> Result<(), String> {
+        match (self.is_switch(), value.trim()) {
+            (true, "true" | "false") => Ok(()),
+            (true, _) => Err(format!("{value:?} is neither `true` nor `false`")),
+            (false, "") => Err("no file is given; `none` for no file".into()),
+            (false, _) => Ok(()),
+        }
+    }
+}
+
+/// Returns the setting of the command with this name.
+///
+/// # Errors
+/// There is none; the text names the others.
+pub(super) fn find(name: &str) -> Result<&'static CommandSetting, String> {
+    if let Some(setting) = ALL.iter().find(|setting| setting.name == name) {
+        return Ok(setting);
+    }
+    let known = ALL.map(|setting| setting.name);
+    let hint = did_you_mean(name, known.into_iter());
+    Err(format!(
+        "the command has no such setting; {hint}there are: {}",
+        known.join(", ")
+    ))
+}

@@ -10,6 +10,7 @@ mod corpus;
 mod crash;
 mod documents;
 mod first_day;
+mod freed;
 mod history;
 mod identity;
 mod loom_suites;

@@ -22,6 +22,10 @@ use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
 #[cfg(feature = "unmodified")]
 use crate::record::{Status, Task};
 use crate::site::Site;
+#[cfg(feature = "unmodified")]
+use crate::trace::{Class, Key};
+#[cfg(feature = "unmodified")]
+use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
 use std::collections::{BTreeMap, HashMap};
 use std::mem::{MaybeUninit, size_of};
@@ -312,12 +316,16 @@ impl Engine {
 
     /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object in
     /// it, if there is one.
+    ///
+    /// The step writes the objects in it: it does not commute with operations on them, which would come too late.
     #[cfg(feature = "unmodified")]
     pub(super) fn freed(self, memory: std::ops::Range<usize>) -> Option<Site> {
         self.with(|rt| {
             let mut place = None;
             let (current, tasks) = (rt.tasks.current(), rt.tasks.as_slice());
+            let record = &mut rt.record;
             rt.objects.by_address.free(memory, rt.objects.epoch(), |var| {
+                record.add_to_footprint(current, Key::of(SyncVarOp::LockRelease, var), Class::Write);
                 let is_about_to = |(number, task): &(u32, &Task)| {
                     *number != current && task.status == Status::Live && task.pending.access.var == var
                 };

@@ -1,0 +1,42 @@
+//! Random programs that free memory: with a reduction, those have a finding that have one in every schedule.
+
+use crate::unmodified::{project_of, run};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const PROGRAMS: &str = include_str!("freed/programs.rs");
+
+/// The number of programs.
+const COUNT: usize = 40;
+
+/// Returns the kind of the first finding of each program; `None` if there is none.
+fn findings(project: &Path, search: &[&str]) -> BTreeMap<String, Option<String>> {
+    let all = run(project, &[&["test", "--unmodified", "--json"], search].concat())
+        .ends_with(1)
+        .json();
+    let found = |report: &Value| {
+        let kind = report["findings"][0]["kind"].as_str().map(str::to_owned);
+        let coverage = &report["coverage"]["kind"];
+        assert!(kind.is_some() || coverage == "exhaustive", "{report:#}");
+        (report["program"].as_str().unwrap().to_owned(), kind)
+    };
+    all["reports"].as_array().unwrap().iter().map(found).collect()
+}
+
+#[test]
+fn a_use_after_free_is_found_with_a_reduction_if_it_is_found_without() {
+    let project = project_of("freed", "", PROGRAMS);
+    let every = findings(&project, &["--strategy", "dfs", "--reduction", "none"]);
+    assert_eq!(every.len(), COUNT);
+    let wrong = every.values().filter(|kind| kind.is_some()).count();
+    assert!(
+        (COUNT / 4..COUNT).contains(&wrong),
+        "{wrong} programs use what is freed"
+    );
+    for reduction in ["dpor", "source-dpor", "caching"] {
+        let reduced = findings(&project, &["--strategy", "dfs", "--reduction", reduction]);
+        assert_eq!(reduced, every, "{reduction}");
+    }
+    assert_eq!(findings(&project, &[]), every);
+}

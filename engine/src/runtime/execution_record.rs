@@ -91,7 +91,18 @@ impl ExecutionRecord {
                 access: StepAccess { key, class },
                 task,
                 events_before: self.events.as_slice().len(),
+                // The clock is accessed by what the task did last, other variables by what it does now.
+                of_last_event: key.var().is_none(),
             });
+        }
+    }
+
+    /// Adds a write that a task makes after its last operation.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn add_write_since(&mut self, task: u32, key: Key) {
+        self.add_to_footprint(task, key, Class::Write);
+        if let Some(aside) = self.extra_footprint.last_mut() {
+            aside.of_last_event = true;
         }
     }
 

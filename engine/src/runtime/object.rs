@@ -23,7 +23,7 @@ use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
 use crate::record::{Status, Task};
 use crate::site::Site;
 #[cfg(feature = "unmodified")]
-use crate::trace::{Class, Key};
+use crate::trace::Key;
 #[cfg(feature = "unmodified")]
 use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
@@ -325,7 +325,7 @@ impl Engine {
             let (current, tasks) = (rt.tasks.current(), rt.tasks.as_slice());
             let record = &mut rt.record;
             rt.objects.by_address.free(memory, rt.objects.epoch(), |var| {
-                record.add_to_footprint(current, Key::of(SyncVarOp::LockRelease, var), Class::Write);
+                record.add_write_since(current, Key::of(SyncVarOp::LockRelease, var));
                 let is_about_to = |(number, task): &(u32, &Task)| {
                     *number != current && task.status == Status::Live && task.pending.access.var == var
                 };

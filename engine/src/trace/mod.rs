@@ -379,10 +379,9 @@ impl Trace {
     #[inline(never)]
     fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
         let begin = end.events_end - end.events.len();
-        // The event that an additional access belongs to. It must be the same in whichever step it occurs. Another
-        // variable is accessed by the operation that is about to be recorded. The clock and the budgets are accessed by
-        // the task's last event in the step, or else by its next one. The end of a task does not count, because it
-        // shows nothing.
+        // The event that an additional access belongs to. It must be the same in whichever step it occurs: that of the
+        // operation that is about to be recorded, or the task's last one in the step. The end of a task does not count,
+        // because it shows nothing.
         let owner = |aside: &Aside| {
             let own = |event: &Event| event.task == aside.task && event.op != SyncVarOp::TaskEnd;
             let before = aside.events_before.saturating_sub(begin).min(end.events.len());
@@ -393,9 +392,9 @@ impl Trace {
                     .iter()
                     .rposition(|event| event.op != SyncVarOp::TaskEnd)
             };
-            let owner = match aside.access.key.var() {
-                Some(_) => next().or_else(last),
-                None => last().or_else(next),
+            let owner = match aside.of_last_event {
+                true => last().or_else(next),
+                false => next().or_else(last),
             };
             // There is no event at all where the execution ended before the operation was recorded.
             owner.or_else(any).unwrap_or(end.events.len().saturating_sub(1))
@@ -525,9 +524,22 @@ impl Trace {
         end: &StepEnd<'_>,
     ) {
         for (place, &access) in extra_footprint.iter().enumerate() {
+            // Whichever step came last has what a task does after a join. So no race of it can be reversed as a step.
+            let after_join = by.op == SyncVarOp::TaskJoin && access.key.var().is_some();
+            if after_join && self.detail >= Analysis::Races && !self.knows_all(by.entry, access) {
+                self.only(SoundReduction::Caching);
+            }
             let seen = self.add_access(step, by, access, end);
             step.count(hash128(by.identity, seen, !(place as u64)));
         }
+    }
+
+    /// Returns `true` if an entry comes after all accesses to a key that do not commute with this one.
+    fn knows_all(&self, entry: u32, access: StepAccess) -> bool {
+        let list = self.keys.get(access.key.index()).map_or(&[][..], |key| &key[..]);
+        list.iter()
+            .filter(|earlier| !earlier.class.commutes(access.class))
+            .all(|earlier| self.clocks.of(entry, earlier.task) >= earlier.index)
     }
 
     /// Adds an access to a key: lists it, orders it, and finds its races. Returns what the key showed: the identities

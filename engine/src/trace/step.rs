@@ -11,6 +11,8 @@ pub struct Aside {
     /// The accessing task, and the number of events before.
     pub task: u32,
     pub(crate) events_before: usize,
+    /// `true` if it belongs to the task's last event, and not to the one that is about to be recorded.
+    pub(crate) of_last_event: bool,
 }
 
 /// A step that has ended, with the data needed to add it to the trace.

@@ -164,7 +164,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// How a test ended.
+/// The end of a test.
 struct Ended {
     verdict: &'static str,
     executions: Option<u64>,
@@ -210,7 +210,7 @@ fn run(suite: &Suite, binary: &str, test: &str) -> Ended {
     }
 }
 
-/// Builds the suite, and runs each of its tests. Returns how they ended by name; none if it is not built.
+/// Builds the suite, and runs each of its tests. Returns their ends by name; none if it is not built.
 fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BTreeMap<String, Ended> {
     let side = directory.join(if is_ours { "here" } else { "loom" });
     let package = side.join(suite.package);
@@ -266,7 +266,7 @@ fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BT
     ended
 }
 
-/// Returns how many tests ended in each way.
+/// Returns the number of tests that ended in each way.
 fn counts<'a>(ended: impl Iterator<Item = &'a Ended>) -> String {
     let mut counts = BTreeMap::new();
     for one in ended {

@@ -13,6 +13,7 @@ mod first_day;
 mod freed;
 mod history;
 mod identity;
+#[cfg(unix)]
 mod loom_suites;
 mod memo;
 mod monitor;

@@ -59,6 +59,7 @@ mod panic_count;
 pub mod panics;
 pub mod races;
 mod ready;
+mod replicas;
 mod scope;
 mod spin;
 mod statics;

@@ -2,7 +2,8 @@
 
 use super::blocks::Blocks;
 use super::by_address::ByAddressTable;
-use super::object::{Epochs, Statics};
+use super::object::Epochs;
+use super::replicas::Statics;
 use crate::record::Vars;
 
 /// The objects of an execution.

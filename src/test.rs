@@ -251,10 +251,16 @@ mod explored {
     /// Returns the style of the test's reports.
     fn style(source: Source, detail: Verbosity) -> TextStyle {
         let style = TextStyle::of_process().detail(detail);
-        match source.package {
-            Some(package) => style.sources(Search::of_package(package.as_ref(), source.file)),
+        match sources(source) {
+            Some(sources) => style.sources(sources),
             None => style,
         }
+    }
+
+    /// Returns the places to look for the test's source files, if its package is known.
+    fn sources(source: Source) -> Option<Search> {
+        let package = source.package?;
+        Some(Search::of_package(package.as_ref(), source.file))
     }
 
     /// Returns the report of the test, and its detail; none if only its settings were asked for.
@@ -279,6 +285,9 @@ mod explored {
             .map_err(|error| error.to_string())?;
         if let Some(expected) = source.should_panic {
             explorer = explorer.should_panic(expected);
+        }
+        if let Some(sources) = sources(source) {
+            explorer = explorer.sources(sources);
         }
         let report = explorer.try_explore(test).map_err(|error| error.to_string())?;
         Ok(Some((report, layers.settings().detail)))

@@ -7,6 +7,7 @@ use crate::files::checkpoint_in;
 use crate::listening::Listening;
 use crate::plugin::{self, ByName};
 use crate::recording;
+use crate::report::source::Search;
 use crate::report::{Limit, Report};
 use crate::settings::{
     BestFirstOptions, IRootOptions, RankedOptions, Reduction, SettingError, Settings, StrategyKind,
@@ -168,6 +169,7 @@ pub struct Explorer {
     checkpoints: Option<PathBuf>,
     record: bool,
     should_panic: Option<String>,
+    sources: Option<Search>,
 }
 
 impl Default for Explorer {
@@ -199,6 +201,7 @@ impl Explorer {
             checkpoints: None,
             record: false,
             should_panic: None,
+            sources: None,
         }
     }
 
@@ -239,6 +242,13 @@ impl Explorer {
     /// Default: unknown.
     pub fn binary(mut self, binary: TestBinary) -> Explorer {
         self.binary = binary;
+        self
+    }
+
+    /// Sets the places to look for source files, which have the names of variables. Default: the current directory, and
+    /// those above it.
+    pub fn sources(mut self, sources: Search) -> Explorer {
+        self.sources = Some(sources);
         self
     }
 
@@ -496,7 +506,9 @@ impl Explorer {
             self.monitors.extend(live.as_ref().map(recording::Live::listener));
         }
         let test = || call(&test);
+        let sources = self.sources.take().unwrap_or_else(Search::here);
         let mut report = self.exploration(&program, body).run_apart(&test)?;
+        report.name_variables(sources);
         if let Some(apart) = apart {
             recording::record(&mut report, &apart, live.as_ref(), &test);
         }

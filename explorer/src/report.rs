@@ -339,8 +339,8 @@ impl Report {
     }
 
     /// Gives the variables of all findings the names that the source has for them.
-    pub(crate) fn name_variables(&mut self) {
-        let mut files = names::SourceFiles::new(source::Search::here());
+    pub(crate) fn name_variables(&mut self, sources: source::Search) {
+        let mut files = names::SourceFiles::new(sources);
         for finding in &mut self.findings {
             finding.names = names::of(finding, &mut files);
         }

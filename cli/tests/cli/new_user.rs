@@ -115,7 +115,7 @@ fn readers_share() {
 /// The bugs, by test, and a sentence about each.
 const BUGS: [(&str, &str); 3] = [
     ("cache_computes_once", "error[assertion]"),
-    ("racy_slot", "error[data_race]: data race on cell"),
+    ("racy_slot", "error[data_race]: data race on `Slot.value`"),
     ("relaxed_index", "error[data_race]: data race on cell"),
 ];
 

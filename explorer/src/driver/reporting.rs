@@ -254,7 +254,6 @@ impl Outcome<'_> {
             Some(End::Interrupted) => 0,
             _ => tally.complete,
         };
-        report.name_variables();
         report.settle(coverage, complete, elapsed);
     }
 }

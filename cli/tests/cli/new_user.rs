@@ -116,7 +116,7 @@ fn readers_share() {
 const BUGS: [(&str, &str); 3] = [
     ("cache_computes_once", "error[assertion]"),
     ("racy_slot", "error[data_race]: data race on `Slot.value`"),
-    ("relaxed_index", "error[data_race]: data race on cell"),
+    ("relaxed_index", "error[data_race]: data race on `slots[_]`"),
 ];
 
 /// Runs this in the project, as a shell does.

@@ -123,6 +123,8 @@ pub(crate) fn findings(
             let (kind, detail, tasks) = classify_endless(endless, &current);
             found.push(engine(kind, detail, tasks));
         }
+        // It counts for nothing.
+        Stop::CutOff => {}
         Stop::TaskLimit { most, site } => {
             let detail = FindingDetail::TaskLimit {
                 limit: *most,

@@ -106,10 +106,12 @@ impl Minimiser<'_> {
         self.worker
             .data_points(Sites::default().and(armings.spots()), false);
         self.worker.arm(armings);
+        self.worker.cut_off(Some(self.deadline.cutoff()));
         let strategy = Box::new(Follow::new(Script::default()));
         let trial = self
             .worker
             .apart(strategy, heard, |worker| subject.run(worker, failure, budget));
+        self.worker.cut_off(None);
         self.worker.arm(Armings::default());
         self.worker.data_points_only(&[]);
         match trial {

@@ -353,6 +353,7 @@ fn task_loop(each: &EndlessLoop) -> TaskLoop {
     TaskLoop {
         task: each.task.clone(),
         steps: each.steps.iter().map(step).collect(),
+        steps_left_out: each.steps_left_out,
     }
 }
 

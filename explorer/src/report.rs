@@ -200,8 +200,9 @@ impl Serialize for Finding {
         if !self.deeds.is_empty() {
             map.serialize_entry("deeds", &self.deeds)?;
         }
-        if !self.names.is_empty() {
-            map.serialize_entry("names", &self.names)?;
+        let names = listed::names(self, &listed);
+        if !names.is_empty() {
+            map.serialize_entry("names", &names)?;
         }
         match &self.detail {
             FindingDetail::Panic { panics } => {

@@ -635,7 +635,7 @@ mod tests {
     fn a_limit_that_was_not_set_says_how_to_set_one() {
         let settings = Settings::default();
         assert_eq!(
-            End::Time.reason(&settings, 9),
+            End::Time.reason(&settings, 9, &CutOffs::default()),
             "the limit of 120 seconds was reached, which holds where none is set (set `executions` or `time` to change it)"
         );
         let settings = Settings {
@@ -643,7 +643,7 @@ mod tests {
             ..settings
         };
         assert_eq!(
-            End::Executions.reason(&settings, 9),
+            End::Executions.reason(&settings, 9, &CutOffs::default()),
             "the limit of 9 executions was reached"
         );
     }

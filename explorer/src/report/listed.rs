@@ -3,7 +3,7 @@
 //! An execution may have a million events, and a report a hundred findings. The schedule determines all of them, so a
 //! replay shows what the report leaves out.
 
-use super::{Finding, FindingEvent};
+use super::{Finding, FindingEvent, VarNames};
 use std::collections::HashSet;
 
 /// The most events at the beginning, at the end, and in between, of an execution that is not listed as a whole.
@@ -29,6 +29,17 @@ pub(super) fn of(finding: &Finding) -> Vec<&FindingEvent> {
     let named: HashSet<&str> = named.into_iter().chain(concerned).collect();
     let between = between.iter().filter(|event| named.contains(event.id.as_str()));
     first.iter().chain(between).chain(last).collect()
+}
+
+/// Returns the names of the variables that these events and the message have.
+pub(super) fn names(finding: &Finding, listed: &[&FindingEvent]) -> VarNames {
+    if listed.len() == finding.events.len() {
+        return finding.names.clone();
+    }
+    let vars: HashSet<&str> = listed.iter().map(|event| event.var.as_str()).collect();
+    let mut names = finding.names.clone();
+    names.retain(|var, _| vars.contains(var.as_str()) || finding.message.contains(var.as_str()));
+    names
 }
 
 #[cfg(test)]

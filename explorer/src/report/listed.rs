@@ -53,7 +53,9 @@ mod tests {
         let explorer = crate::Explorer::new().steps_per_execution(100_000).minimise(0);
         let report = explorer.explore(move || {
             let n = AtomicUsize::new(0);
-            (0..operations).for_each(|_| drop(n.fetch_add(1, SeqCst)));
+            for _ in 0..operations {
+                n.fetch_add(1, SeqCst);
+            }
             panic!("so that there is a finding");
         });
         report.findings()[0].clone()

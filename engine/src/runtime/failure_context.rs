@@ -6,7 +6,7 @@ use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
 use crate::record::{Event, NO_TASK, Status};
 use crate::strategy::Operation;
 use intermezzo_sdk::{Deed, EventId, MemoryOrder, SyncVar, SyncVarOp, TaskId};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 impl Runtime {
     /// Returns the next operation of each task that has not ended.
@@ -83,7 +83,8 @@ impl Runtime {
             })
             .collect();
         // Addresses differ between processes, so they are numbered in order of appearance.
-        let mut addresses: HashMap<u64, u64> = HashMap::from([(0, 0)]);
+        // No hash table: whether the test makes any is seen by their keys.
+        let mut addresses: BTreeMap<u64, u64> = BTreeMap::from([(0, 0)]);
         let mut plain = |event: &Event, value: u64| {
             if !self.holds_address(event.var) {
                 return value;

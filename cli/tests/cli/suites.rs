@@ -326,7 +326,7 @@ fn explore(name: &str, dropped: &[&str], from: &Path, place: &Path) -> Suite {
 
 /// The sums over all crates.
 #[derive(Default)]
-struct Sums {
+struct Sums<'a> {
     crates: usize,
     tests: usize,
     pass: usize,
@@ -335,10 +335,31 @@ struct Sums {
     findings: BTreeMap<String, usize>,
     open: usize,
     not_run: usize,
+    /// The crate with the most tests; their number, and the number of those that were explored.
+    largest: (&'a str, (usize, usize)),
+    explored: usize,
+}
+
+impl Sums<'_> {
+    /// Says how many tests have a verdict that is not false, of all tests, or of those without some of them.
+    fn share(&self, without: Option<(usize, usize)>) -> String {
+        let (tests, explored) = without.unwrap_or_default();
+        let (tests, explored) = (self.tests - tests, self.explored - explored);
+        let percent = 100.0 * explored as f64 / tests as f64;
+        format!(
+            "So {explored} of {tests}, {percent:.1} %, are explored to a verdict, and without a false report."
+        )
+    }
 }
 
 /// Returns the rows of a crate: its own, and those of its tests that did not pass.
-fn rows(name: &str, version: &str, suite: &Suite, reasons: &[Reason], sums: &mut Sums) -> (String, String) {
+fn rows<'a>(
+    name: &'a str,
+    version: &str,
+    suite: &Suite,
+    reasons: &[Reason],
+    sums: &mut Sums<'a>,
+) -> (String, String) {
     let of = |verdict: &str| {
         let outcomes = suite.outcomes.iter();
         outcomes.filter(|outcome| outcome.verdict == verdict).count()
@@ -356,6 +377,7 @@ fn rows(name: &str, version: &str, suite: &Suite, reasons: &[Reason], sums: &mut
     sums.whole += whole;
     sums.open += open;
     sums.not_run += not_run;
+    let mut explored = pass;
     let mut rest = String::new();
     for outcome in suite.outcomes.iter().filter(|outcome| outcome.verdict != "pass") {
         let reason = reasons.iter().find(|reason| reason.is_about(name, &outcome.test));
@@ -365,8 +387,9 @@ fn rows(name: &str, version: &str, suite: &Suite, reasons: &[Reason], sums: &mut
         };
         let verdict = match &*outcome.verdict {
             "fail" => {
-                let class = reason.map_or("unargued", |reason| &reason.class);
+                let class = reason.map_or("unargued", |reason| reason.class.as_str());
                 *sums.findings.entry(class.to_owned()).or_default() += 1;
+                explored += usize::from(["bug", "assumes"].contains(&class));
                 "finding"
             }
             "inconclusive" => "no verdict",
@@ -386,6 +409,10 @@ fn rows(name: &str, version: &str, suite: &Suite, reasons: &[Reason], sums: &mut
             "| {name} | `{}` | {verdict}{kind} | {} | {says} |\n",
             outcome.test, outcome.executions
         ));
+    }
+    sums.explored += explored;
+    if tests > sums.largest.1.0 {
+        sums.largest = (name, (tests, explored));
     }
     let row = format!(
         "| {name} {version} | {tests} | {pass} | {whole} | {} | {open} | {not_run} |\n",
@@ -413,20 +440,19 @@ fn write_page(results: &Path) {
         0,
         "each finding has a reason in {REASONS}:\n{others}"
     );
-    // A test that passes has been explored, and so has one with a finding that is true, and one whose executions the
-    // limits ended.
-    let explored = sums.tests - sums.not_run - of("false") - of("needs");
-    let percent = 100.0 * explored as f64 / sums.tests as f64;
     let all = format!(
         "Of {} tests of {} crates {} pass, {} of them with every schedule explored; {} have a finding, {} no verdict within the \
-         limits, and {} were not run.\n{explored} of {0}, {percent:.1} %, are explored without a false report.\n\n",
+         limits, and {} were not run.\n{}\nWithout {}, which has the most tests, {}\n\n",
         sums.tests,
         sums.crates,
         sums.pass,
         sums.whole,
         sums.findings.values().sum::<usize>(),
         sums.open,
-        sums.not_run
+        sums.not_run,
+        sums.share(None),
+        sums.largest.0,
+        sums.share(Some(sums.largest.1)).replacen("So", "so", 1),
     );
     let beginning = fs::read_to_string(root().join(BEGINNING)).unwrap();
     let text = [

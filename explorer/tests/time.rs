@@ -47,8 +47,11 @@ fn endless_test() {
     });
 }
 
+/// Sets a search.
+type Search = fn(Explorer) -> Explorer;
+
 /// All searches that a limit of time may end.
-fn searches() -> Vec<(&'static str, fn(Explorer) -> Explorer)> {
+fn searches() -> Vec<(&'static str, Search)> {
     vec![
         ("auto", |explorer| explorer),
         ("dfs", |explorer| {
@@ -211,7 +214,7 @@ fn a_search_that_continues_runs_the_execution_again() {
             let (run, endless_from) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
             // A checkpoint belongs to one test.
             let test = || losing(&run, endless_from.load(Relaxed));
-            let whole = limit(explorer()).explore(&test);
+            let whole = limit(explorer()).explore(test);
             let directory = Directory::new("time");
             run.store(0, Relaxed);
             endless_from.store(from, Relaxed);
@@ -220,14 +223,14 @@ fn a_search_that_continues_runs_the_execution_again() {
                     .time(Duration::from_millis(300))
                     .checkpoint(directory.file())
                     .jobs(jobs[0]),
-                &test,
+                test,
             );
             assert_eq!(cut_off.executions(), from, "{name}: {cut_off}");
             endless_from.store(u64::MAX, Relaxed);
             let again = limit(explorer())
                 .checkpoint(directory.file())
                 .jobs(jobs[1])
-                .explore(&test);
+                .explore(test);
             if jobs == [1, 1] {
                 assert_eq!(told(&again), told(&whole), "{name}, from {from}");
             }

@@ -251,8 +251,10 @@ fn operations_that_go_on_end_with_the_time() {
     let report = refine(|| (AtomicUsize::new(0), AtomicUsize::new(0)))
         .op("count", (), |(inside, n): &(AtomicUsize, AtomicUsize), ()| {
             let overlaps = inside.fetch_add(1, SeqCst) > 0;
-            while overlaps {
-                n.fetch_add(1, SeqCst);
+            if overlaps {
+                loop {
+                    n.fetch_add(1, SeqCst);
+                }
             }
             inside.fetch_sub(1, SeqCst);
         })

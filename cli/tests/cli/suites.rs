@@ -149,7 +149,15 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap();
-        let left_out = ["benches", "examples", "Cargo.lock", "target", ".cargo"];
+        let left_out = [
+            "benches",
+            "examples",
+            "Cargo.lock",
+            "target",
+            ".cargo",
+            "rust-toolchain",
+            "rust-toolchain.toml",
+        ];
         if left_out.iter().any(|&left_out| name == left_out) {
             continue;
         }

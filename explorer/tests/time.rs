@@ -115,7 +115,7 @@ fn executions_that_are_not_judged_end_with_the_time() {
     assert_eq!(report.verdict(), Verdict::Inconclusive, "{report}");
 }
 
-/// What was completed before counts.
+/// The executions that were completed before count.
 #[test]
 fn executions_before_one_that_is_cut_off_count() {
     for (name, search) in searches() {

@@ -243,7 +243,7 @@ fn finding_with(mut finding: FindingFile, recorded: Option<Recorded>) -> Result<
         if finding.events_left_out > 0 {
             notes.push(format!(
                 "{} of the {} events of the execution are left out of the report: `cargo intermezzo replay` with its \
-                 schedule and `--view` shows all of them",
+                 schedule and `--view FILE` shows all of them",
                 finding.events_left_out,
                 finding.events_left_out + finding.events.len()
             ));

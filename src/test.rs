@@ -76,7 +76,7 @@ mod explored {
     //! Tests are explored.
 
     use super::{Source, tell};
-    use crate::baseline::{Baseline, Known};
+    use crate::baseline::{Baseline, Known, is_updated};
     use crate::report::source::Search;
     use crate::settings::Layers;
     use crate::{
@@ -240,6 +240,9 @@ mod explored {
     fn is_known(report: &Report, style: &TextStyle) -> Result<bool, String> {
         if !report.verdict().is_fail() || matches!(report.coverage(), Coverage::Replayed { .. }) {
             return Ok(false);
+        }
+        if is_updated() {
+            return Ok(true);
         }
         let Some(baseline) = Baseline::of_process().map_err(|error| error.to_string())? else {
             return Ok(false);

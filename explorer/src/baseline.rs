@@ -19,6 +19,15 @@ const FORMAT: &str = "intermezzo-baseline/1";
 /// The environment variable by which the command names the file to the tests.
 pub const VARIABLE: &str = "INTERMEZZO_BASELINE";
 
+/// The variable of a run from whose findings the file is written: tests with findings pass, whatever these are. So the
+/// run fails only for another reason.
+pub const UPDATE_VARIABLE: &str = "INTERMEZZO_BASELINE_UPDATE";
+
+/// Returns `true` if all findings of this process are to be listed, and so are known.
+pub fn is_updated() -> bool {
+    std::env::var_os(UPDATE_VARIABLE).is_some()
+}
+
 const HEAD: &str = "\
 # Findings that are known, and let their tests pass: `cargo intermezzo test --baseline FILE --update-baseline` writes
 # this file.

@@ -123,6 +123,8 @@ pub(crate) fn findings(
             let (kind, detail, tasks) = classify_endless(endless, &current);
             found.push(engine(kind, detail, tasks));
         }
+        // It counts for nothing.
+        Stop::CutOff => {}
         Stop::TaskLimit { most, site } => {
             let detail = FindingDetail::TaskLimit {
                 limit: *most,
@@ -351,6 +353,7 @@ fn task_loop(each: &EndlessLoop) -> TaskLoop {
     TaskLoop {
         task: each.task.clone(),
         steps: each.steps.iter().map(step).collect(),
+        steps_left_out: each.steps_left_out,
     }
 }
 

@@ -8,6 +8,7 @@ mod finding_detail;
 mod found_by;
 mod limits;
 pub mod lines;
+mod listed;
 pub mod names;
 pub(crate) mod recording;
 pub mod source;
@@ -180,7 +181,11 @@ impl Serialize for Finding {
             map.serialize_entry("suggestion", suggestion)?;
         }
         map.serialize_entry("tasks", &self.tasks)?;
-        map.serialize_entry("events", &self.events)?;
+        let listed = listed::of(self);
+        map.serialize_entry("events", &listed)?;
+        if listed.len() < self.events.len() {
+            map.serialize_entry("events_left_out", &(self.events.len() - listed.len()))?;
+        }
         map.serialize_entry("schedule", &self.schedule.token())?;
         map.serialize_entry("count", &self.count)?;
         if let Some(strategy) = &self.found_by {
@@ -195,8 +200,9 @@ impl Serialize for Finding {
         if !self.deeds.is_empty() {
             map.serialize_entry("deeds", &self.deeds)?;
         }
-        if !self.names.is_empty() {
-            map.serialize_entry("names", &self.names)?;
+        let names = listed::names(self, &listed);
+        if !names.is_empty() {
+            map.serialize_entry("names", &names)?;
         }
         match &self.detail {
             FindingDetail::Panic { panics } => {
@@ -221,6 +227,9 @@ pub struct Report {
     #[serde(flatten)]
     pub(crate) binary: TestBinary,
     pub(crate) verdict: Verdict,
+    /// `true` if an execution came to its end.
+    #[serde(skip)]
+    pub(crate) any_complete: bool,
     /// `true` if the test was expected to panic, and did so: its errors are these panics.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) expected_panic: bool,
@@ -281,6 +290,7 @@ impl Report {
             program,
             binary,
             verdict: Verdict::Inconclusive,
+            any_complete: false,
             expected_panic: false,
             coverage: Coverage::stopped(),
             limits: Vec::new(),
@@ -321,6 +331,7 @@ impl Report {
             coverage => coverage,
         };
         self.elapsed_seconds = elapsed;
+        self.any_complete = complete_executions > 0;
         // Code that was not written for intermezzo may wait for what is not controlled, or simply go on for long.
         let is_unmodified = self.binary.is_unmodified();
         let undecided = |finding: &Finding| match finding.kind {
@@ -331,7 +342,7 @@ impl Report {
         let only_undecided = self.errors().all(undecided);
         let passes = self.errors().next().is_none();
         self.verdict = match (passes, only_undecided) {
-            (true, _) if complete_executions == 0 => Verdict::Inconclusive,
+            (true, _) if !self.any_complete => Verdict::Inconclusive,
             (true, _) => Verdict::Pass,
             (false, true) => Verdict::Inconclusive,
             (false, false) => Verdict::Fail,

@@ -220,12 +220,13 @@ pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 
 /// Variables of that prefix that are not named after settings.
-const OTHER_VARIABLES: [&str; 16] = [
+const OTHER_VARIABLES: [&str; 17] = [
     TEST_SEED_VARIABLE,
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
     intermezzo_breakpoint::LOG_VARIABLE,
     "INTERMEZZO_BASELINE",
+    "INTERMEZZO_BASELINE_UPDATE",
     "INTERMEZZO_REPLAY",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",

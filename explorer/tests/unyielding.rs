@@ -155,3 +155,38 @@ fn a_loop_that_waits_for_ever_is_inconclusive() {
         .explore(waits);
     assert!(!unmodified.verdict().is_pass(), "{unmodified}");
 }
+
+/// A loop that does the same in each round and counts its rounds in plain memory is no livelock: a stress test has many.
+#[test]
+fn a_stress_test_that_reaches_the_limit_of_steps_is_long() {
+    let flip = |of: &AtomicUsize, from: usize| {
+        for _ in 0..100_000 {
+            while of.compare_exchange(from, 1 - from, SeqCst, SeqCst).is_err() {
+                thread::yield_now();
+            }
+        }
+    };
+    let report = |binary: TestBinary| {
+        let explorer = Explorer::new().binary(binary).set("steps", "5000");
+        explorer.explore(move || {
+            let turn = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                scope.spawn(|| flip(&turn, 0));
+                scope.spawn(|| flip(&turn, 1));
+            });
+        })
+    };
+    let unmodified = report(TestBinary::default().unmodified(false));
+    assert_eq!(unmodified.verdict(), Verdict::Inconclusive, "{unmodified}");
+    assert_eq!(
+        unmodified.findings()[0].kind.as_str(),
+        "step_limit",
+        "{unmodified}"
+    );
+    let written_for_it = report(TestBinary::default());
+    assert_eq!(
+        written_for_it.findings()[0].kind.as_str(),
+        "livelock",
+        "{written_for_it}"
+    );
+}

@@ -243,3 +243,31 @@ fn results_with_hash_tables() {
     let report = test.scenarios(20).init(2..=4).run();
     assert_eq!(report.verdict(), Verdict::Pass, "{report}");
 }
+
+/// An operation that goes on for ever once another overlaps it ends with the time of the search.
+#[test]
+fn operations_that_go_on_end_with_the_time() {
+    let began = std::time::Instant::now();
+    let report = refine(|| (AtomicUsize::new(0), AtomicUsize::new(0)))
+        .op("count", (), |(inside, n): &(AtomicUsize, AtomicUsize), ()| {
+            let overlaps = inside.fetch_add(1, SeqCst) > 0;
+            if overlaps {
+                loop {
+                    n.fetch_add(1, SeqCst);
+                }
+            }
+            inside.fetch_sub(1, SeqCst);
+        })
+        .scenarios(2)
+        .threads(2..=2)
+        .ops(1..=1)
+        .explorer(|explorer| {
+            explorer
+                .steps_per_execution(u64::MAX)
+                .time(std::time::Duration::from_secs(1))
+        })
+        .run();
+    assert!(began.elapsed().as_secs() < 60, "{report}");
+    assert!(report.failure.is_none(), "{report}");
+    assert!(report.to_string().contains("limit of 1 seconds"), "{report}");
+}

@@ -18,7 +18,7 @@ use Part::{Bounds, Drawn, Whole};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
     ChoicePoint, CompletedExecution, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition,
-    SearchState, SoFar, Status, Strategy,
+    SearchState, SoFar, Status, Strategy, TimeIsOver,
 };
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -243,6 +243,8 @@ impl Auto {
                 }
                 if whole.search.next(plan, trace) {
                     whole.keep(plan);
+                } else if whole.search.gave_up() {
+                    self.shared.stopped.store(true, SeqCst);
                 } else {
                     whole.at = None;
                     self.look_for_work(Whole);
@@ -315,6 +317,9 @@ impl Strategy for Auto {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.prepared_begins();
         self.settle(plan, trace);
+        if self.gave_up() {
+            return false;
+        }
         let turn = self.turn();
         let others = [Whole, Bounds, Drawn].into_iter().filter(|&part| part != turn);
         for part in [turn].into_iter().chain(others) {
@@ -349,6 +354,17 @@ impl Strategy for Auto {
             self.shared.prepared[part as usize].fetch_add(1, SeqCst);
         }
         self.active_mut().retry();
+    }
+
+    fn heed_time(&mut self, is_over: &TimeIsOver) {
+        if let Some(whole) = &mut self.whole {
+            whole.search.heed_time(is_over);
+        }
+        self.bounds.search.heed_time(is_over);
+    }
+
+    fn gave_up(&self) -> bool {
+        self.whole.as_ref().is_some_and(|whole| whole.search.gave_up()) || self.bounds.search.gave_up()
     }
 
     fn finished(&mut self, past: &CompletedExecution<'_>) {

@@ -25,6 +25,18 @@ pub struct Visit {
     preemptions: u32,
 }
 
+impl Visit {
+    /// A visit that was taken back. It makes no other one redundant.
+    const UNDONE: Visit = Visit {
+        preemptions: u32::MAX,
+    };
+
+    /// Returns the visit before this one, unless it was taken back.
+    fn counted(self) -> Option<Visit> {
+        (self != Visit::UNDONE).then_some(self)
+    }
+}
+
 impl Saved for Visit {
     const BYTES: usize = 4;
 
@@ -53,6 +65,9 @@ pub struct Caching {
     /// The number of choices after which the running execution reached a visited state.
     known_after: Option<usize>,
     redundant: u64,
+    /// The states that the running execution was the first to visit, or the first with so few preemptions, and the
+    /// visits before.
+    visited: Vec<(u128, Visit)>,
 }
 
 /// The state that workers share: the visited states, and that of the inner search.
@@ -74,6 +89,7 @@ impl Caching {
             preemptions: 0,
             known_after: None,
             redundant: 0,
+            visited: Vec::new(),
         }
     }
 
@@ -86,15 +102,16 @@ impl Caching {
     }
 
     /// Returns `true` if continuing from here shows nothing that an earlier visit does not.
-    fn is_known(&self, point: &ChoicePoint<'_>) -> bool {
+    fn is_known(&mut self, point: &ChoicePoint<'_>) -> bool {
         if point.fair {
             return false;
         }
         let mine = Visit {
             preemptions: self.preemptions,
         };
-        let fewest_before = |state| {
-            self.visits.visit(
+        let Caching { visits, visited, .. } = self;
+        let mut fewest_before = |state| {
+            let before = visits.visit(
                 state,
                 || mine,
                 |visit| {
@@ -102,7 +119,12 @@ impl Caching {
                     *visit = before.min(mine);
                     before
                 },
-            )
+            );
+            let before = before.unwrap_or(Visit::UNDONE);
+            if mine < before {
+                visited.push((state, before));
+            }
+            before.counted()
         };
         let by_anyone = fewest_before(point.trace().fingerprint());
         if !self.bounded {
@@ -120,6 +142,7 @@ impl Strategy for Caching {
             // The rest of the execution does not count.
             plan.truncate(choices);
         }
+        self.visited.clear();
         let more = self.inner.next(plan, trace);
         self.planned = plan
             .choices()
@@ -149,6 +172,10 @@ impl Strategy for Caching {
             self.redundant -= 1;
         }
         self.preemptions = self.planned;
+        // The attempt did not continue from all states that it reached.
+        for (state, before) in self.visited.drain(..).rev() {
+            self.visits.visit(state, || before, |visit| *visit = before);
+        }
         self.inner.retry();
     }
 

@@ -148,6 +148,15 @@ impl CargoTest {
         self
     }
 
+    /// Has tests pass that fail because of findings alone, if the baseline is to be updated.
+    pub(super) fn updates_baseline(mut self, updates: bool) -> CargoTest {
+        if updates {
+            let variable = baseline::UPDATE_VARIABLE.to_owned();
+            self.variables.push((variable, "1".into()));
+        }
+        self
+    }
+
     /// Replays this schedule in the tests.
     pub(super) fn replay(mut self, schedule: impl Into<OsString>) -> CargoTest {
         self.variables.push((variable("replay"), schedule.into()));
@@ -173,7 +182,8 @@ impl CargoTest {
             .arg("test")
             .args(&self.arguments)
             .env_remove(variable("replay"))
-            .env_remove(baseline::VARIABLE);
+            .env_remove(baseline::VARIABLE)
+            .env_remove(baseline::UPDATE_VARIABLE);
         command
             .env(variable("reports"), &reports)
             .envs(self.build.iter().cloned())

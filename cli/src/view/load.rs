@@ -240,6 +240,14 @@ fn finding_with(mut finding: FindingFile, recorded: Option<Recorded>) -> Result<
     }
     if executions.is_empty() && !finding.events.is_empty() {
         executions.push(partial::execution(&finding)?);
+        if finding.events_left_out > 0 {
+            notes.push(format!(
+                "{} of the {} events of the execution are left out of the report: `cargo intermezzo replay` with its \
+                 schedule and `--view FILE` shows all of them",
+                finding.events_left_out,
+                finding.events_left_out + finding.events.len()
+            ));
+        }
     }
     finding.lines = match &finding.detail {
         Some(detail) => detail.named(&finding.names).lines(),

@@ -77,6 +77,9 @@ pub(crate) struct FindingFile {
     pub(crate) tasks: Vec<String>,
     #[serde(default, skip_serializing)]
     pub(crate) events: Vec<FindingEvent>,
+    /// The number of events of a long execution that the report does not have.
+    #[serde(default, skip_serializing)]
+    pub(crate) events_left_out: usize,
     #[serde(default, skip_serializing)]
     pub(crate) deeds: Vec<FindingDeed>,
     pub(crate) schedule: String,

@@ -1,5 +1,6 @@
 //! The own tests of published crates, explored by `test --unmodified` as they are in the registry. The outcomes are
-//! printed, and written to `suites/table.md` in cargo's directory for tests. The variable `SUITES` names some of the crates.
+//! printed, and kept in cargo's directory for tests. The variable `SUITES` names some of the crates, or none, and
+//! `UPDATE_DOCS` has the page written from all that are kept.
 
 #![expect(
     clippy::print_stderr,
@@ -7,6 +8,7 @@
 )]
 
 use crate::{Ran, command};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,23 +52,95 @@ const SUITES: &[(&str, &str, &[&str])] = &[
     ("triomphe", "0.1.17", &[]),
 ];
 
+/// Files of tests that are left out, because their tests do not even begin.
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("bytes", "tests/test_bytes_vec_alloc.rs"),
+    ("lazy_static", "tests/ui.rs"),
+];
+
+/// The page, its beginning, and what is said of single tests, both of which are written by hand.
+const PAGE: &str = "docs/SUITES.md";
+const BEGINNING: &str = "tests/suites/page.md";
+const REASONS: &str = "tests/suites/reasons.txt";
+
 const HEADING: &str = "\
 | crate | tests | pass | of these, every schedule | finding | no verdict | not run |
 |---|---:|---:|---:|---:|---:|---:|
 ";
 
 const REST: &str = "\
-| crate | test | outcome | as |
-|---|---|---|---|
+| crate | test | outcome | executions | why |
+|---|---|---|---:|---|
 ";
 
-/// A crate's tests, and their outcomes.
+/// The outcome of a test.
+#[derive(Deserialize, Serialize)]
+struct Outcome {
+    test: String,
+    /// `pass`, `fail`, `inconclusive`, or `not run`.
+    verdict: String,
+    /// `true` if it passed, and every schedule was explored.
+    is_whole: bool,
+    executions: u64,
+    /// The kind of the first finding, and its first line; empty if there is none.
+    kind: String,
+    message: String,
+}
+
+/// The outcomes of a crate's tests.
+#[derive(Deserialize, Serialize)]
 struct Suite {
-    row: String,
-    tests: usize,
-    explored: usize,
-    /// The rows of the tests that did not pass.
-    others: Vec<String>,
+    outcomes: Vec<Outcome>,
+}
+
+/// A sentence about tests of a crate: its class, and the reason for their outcome.
+struct Reason {
+    krate: String,
+    /// The name of the test, or its beginning and a star.
+    test: String,
+    class: String,
+    says: String,
+}
+
+impl Reason {
+    /// Returns the reasons of the file: `crate | test | class | reason`, a line each.
+    fn read() -> Vec<Reason> {
+        let text = fs::read_to_string(root().join(REASONS)).unwrap();
+        let lines = text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let reason = |line: &str| {
+            let parts: Vec<&str> = line.splitn(4, " | ").collect();
+            let [krate, test, class, says] = parts[..] else {
+                panic!("{REASONS}: {line}");
+            };
+            assert!(CLASSES.contains(&class), "{REASONS}: {line}");
+            Reason {
+                krate: krate.into(),
+                test: test.into(),
+                class: class.into(),
+                says: says.into(),
+            }
+        };
+        lines.map(reason).collect()
+    }
+
+    fn is_about(&self, krate: &str, test: &str) -> bool {
+        let fits = match self.test.strip_suffix('*') {
+            Some(begin) => test.starts_with(begin),
+            None => test == self.test,
+        };
+        self.krate == krate && fits
+    }
+}
+
+/// The classes of reasons: a bug of the crate; a test that assumes something of time or of threads that does not always
+/// hold; a need of processes, files or sockets; an execution that takes longer than the limit of time; and a report of
+/// ours that is false.
+const CLASSES: [&str; 5] = ["bug", "assumes", "needs", "long", "false"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// Copies a package out of cargo's registry, without its benches and examples.
@@ -75,7 +149,15 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap();
-        let left_out = ["benches", "examples", "Cargo.lock", "target", ".cargo"];
+        let left_out = [
+            "benches",
+            "examples",
+            "Cargo.lock",
+            "target",
+            ".cargo",
+            "rust-toolchain",
+            "rust-toolchain.toml",
+        ];
         if left_out.iter().any(|&left_out| name == left_out) {
             continue;
         }
@@ -167,99 +249,262 @@ fn run(directory: &Path, arguments: &[&str]) -> Ran {
     Ran::of(&mut command)
 }
 
-/// Returns the paths of tests that a run listed.
-fn listed(text: &str) -> usize {
-    text.lines().filter(|line| line.ends_with(": test")).count()
+/// Returns the names of the tests that a run listed.
+fn listed(text: &str) -> Vec<&str> {
+    text.lines()
+        .filter_map(|line| line.strip_suffix(": test"))
+        .collect()
 }
 
-fn explore(name: &str, version: &str, dropped: &[&str], from: &Path, place: &Path) -> Suite {
+/// Returns the outcome of a test that has a report.
+fn outcome(report: &Value) -> Outcome {
+    let coverage = &report["coverage"];
+    let reason = coverage["reason"].as_str().unwrap_or_default();
+    let is_fair = coverage["preemptions"].is_null() && reason.starts_with("fair scheduling");
+    let finding = &report["findings"][0];
+    let words = finding["message"].as_str().unwrap_or_default();
+    let words = words.lines().next().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Outcome {
+        test: text(&report["program"]),
+        verdict: text(&report["verdict"]),
+        is_whole: report["verdict"] == "pass" && (coverage["kind"] == "exhaustive" || is_fair),
+        executions: report["executions"].as_u64().unwrap_or_default(),
+        kind: text(&finding["kind"]),
+        message: words.chars().take(200).collect(),
+    }
+}
+
+fn explore(name: &str, dropped: &[&str], from: &Path, place: &Path) -> Suite {
     let directory = place.join(name);
     let _ = fs::remove_dir_all(&directory);
     copy(from, &directory);
     let text = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
     fs::write(directory.join("Cargo.toml"), manifest(&text, dropped)).unwrap();
-    let list = run(&directory, &["test", "--unmodified", "--tests", "--", "--list"]);
-    let tests = listed(&list.stdout);
-    let ignored = run(
-        &directory,
-        &["test", "--unmodified", "--tests", "--", "--list", "--ignored"],
-    );
-    let tests = tests - listed(&ignored.stdout);
-    let begin = [&["test", "--unmodified", "--json"], &BUDGET[..]].concat();
+    let mut not_begun = Vec::new();
+    for (_, file) in LEFT_OUT.iter().filter(|(of, _)| *of == name) {
+        let target = Path::new(file).file_stem().unwrap().to_str().unwrap();
+        let text = fs::read_to_string(directory.join(file)).unwrap();
+        let functions = text
+            .split("#[test]")
+            .skip(1)
+            .filter_map(|test| test.split("fn ").nth(1));
+        not_begun.extend(functions.map(|test| format!("{target}::{}", test.split('(').next().unwrap())));
+        fs::write(directory.join(file), "").unwrap();
+    }
+    let listing = ["test", "--unmodified", "--tests", "--", "--list"];
+    let list = run(&directory, &listing);
+    let ignored = run(&directory, &[&listing[..], &["--ignored"]].concat());
+    let ignored = listed(&ignored.stdout);
+    let mut tests = listed(&list.stdout);
+    for test in ignored {
+        if let Some(at) = tests.iter().position(|one| *one == test) {
+            tests.remove(at);
+        }
+    }
+    let begin = [&["test", "--unmodified", "--tests", "--json"], &BUDGET[..]].concat();
     let ran = run(&directory, &begin);
     let all: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
     let none = Vec::new();
     let reports = all["reports"].as_array().unwrap_or(&none);
-    let of = |verdict: &str| {
-        reports
+    let mut outcomes: Vec<Outcome> = reports.iter().map(outcome).collect();
+    let mut left: Vec<&Outcome> = outcomes.iter().collect();
+    tests.retain(|test| {
+        let end = format!("::{test}");
+        let known = left
             .iter()
-            .filter(|report| report["verdict"] == verdict)
-            .count()
-    };
-    let is_whole = |report: &&Value| {
-        let coverage = &report["coverage"];
-        let reason = coverage["reason"].as_str().unwrap_or_default();
-        let is_fair = coverage["preemptions"].is_null() && reason.starts_with("fair scheduling");
-        report["verdict"] == "pass" && (coverage["kind"] == "exhaustive" || is_fair)
-    };
-    let others = reports
-        .iter()
-        .filter(|report| report["verdict"] != "pass")
-        .map(|report| {
-            let program = report["program"].as_str().unwrap();
-            let finding = &report["findings"][0];
-            let words = finding["message"].as_str().unwrap_or_default();
-            let words = words.lines().next().unwrap_or_default().replace('|', "\\|");
-            let says: String = words.chars().take(110).collect();
-            let kind = finding["kind"].as_str().unwrap_or("nothing");
-            let verdict = match report["verdict"].as_str().unwrap() {
-                "fail" => "finding",
-                _ => "no verdict",
-            };
-            format!("| {name} | `{program}` | {verdict}: {kind} | {says} |\n")
-        });
-    let others: Vec<String> = others.collect();
-    let (pass, fail, open) = (of("pass"), of("fail"), of("inconclusive"));
-    if reports.len() < tests || tests == 0 {
+            .position(|outcome| outcome.test == *test || outcome.test.ends_with(&end));
+        known.map(|known| left.swap_remove(known)).is_none()
+    });
+    if !tests.is_empty() || outcomes.is_empty() {
         let end: Vec<&str> = ran.stderr.lines().rev().take(60).collect();
         let end: Vec<&str> = end.into_iter().rev().collect();
         eprintln!(
-            "--- {name}: {} of {tests}\n{}\n{}",
-            reports.len(),
+            "--- {name}: without {tests:?}\n{}\n{}",
             list.stderr,
             end.join("\n")
         );
     }
-    let whole = reports.iter().filter(is_whole).count();
-    let missing = tests.saturating_sub(reports.len());
-    Suite {
-        row: format!("| {name} {version} | {tests} | {pass} | {whole} | {fail} | {open} | {missing} |\n"),
-        tests,
-        explored: pass,
-        others,
+    let tests = tests.into_iter().map(str::to_owned).chain(not_begun);
+    outcomes.extend(tests.map(|test| Outcome {
+        test,
+        verdict: "not run".into(),
+        is_whole: false,
+        executions: 0,
+        kind: String::new(),
+        message: String::new(),
+    }));
+    outcomes.sort_by(|one, other| one.test.cmp(&other.test));
+    Suite { outcomes }
+}
+
+/// The sums over all crates.
+#[derive(Default)]
+struct Sums<'a> {
+    crates: usize,
+    tests: usize,
+    pass: usize,
+    whole: usize,
+    /// Tests with a finding, by class.
+    findings: BTreeMap<String, usize>,
+    open: usize,
+    not_run: usize,
+    /// The crate with the most tests; their number, and the number of those that were explored.
+    largest: (&'a str, (usize, usize)),
+    explored: usize,
+}
+
+impl Sums<'_> {
+    /// Says how many tests have a verdict that is not false, of all tests, or of those without some of them.
+    fn share(&self, without: Option<(usize, usize)>) -> String {
+        let (tests, explored) = without.unwrap_or_default();
+        let (tests, explored) = (self.tests - tests, self.explored - explored);
+        let percent = 100.0 * explored as f64 / tests as f64;
+        format!(
+            "So {explored} of {tests}, {percent:.1} %, are explored to a verdict, and without a false report."
+        )
     }
+}
+
+/// Returns the rows of a crate: its own, and those of its tests that did not pass.
+fn rows<'a>(
+    name: &'a str,
+    version: &str,
+    suite: &Suite,
+    reasons: &[Reason],
+    sums: &mut Sums<'a>,
+) -> (String, String) {
+    let of = |verdict: &str| {
+        let outcomes = suite.outcomes.iter();
+        outcomes.filter(|outcome| outcome.verdict == verdict).count()
+    };
+    let (tests, pass, open, not_run) = (
+        suite.outcomes.len(),
+        of("pass"),
+        of("inconclusive"),
+        of("not run"),
+    );
+    let whole = suite.outcomes.iter().filter(|outcome| outcome.is_whole).count();
+    sums.crates += 1;
+    sums.tests += tests;
+    sums.pass += pass;
+    sums.whole += whole;
+    sums.open += open;
+    sums.not_run += not_run;
+    let mut explored = pass;
+    let mut rest = String::new();
+    for outcome in suite.outcomes.iter().filter(|outcome| outcome.verdict != "pass") {
+        let reason = reasons.iter().find(|reason| reason.is_about(name, &outcome.test));
+        let kind = match &*outcome.kind {
+            "" => String::new(),
+            kind => format!(": {}", kind.replace('_', " ")),
+        };
+        let verdict = match &*outcome.verdict {
+            "fail" => {
+                let class = reason.map_or("unargued", |reason| reason.class.as_str());
+                *sums.findings.entry(class.to_owned()).or_default() += 1;
+                explored += usize::from(["bug", "assumes"].contains(&class));
+                "finding"
+            }
+            "inconclusive" => "no verdict",
+            other => other,
+        };
+        let says = match (reason, &*outcome.kind, outcome.executions) {
+            (Some(reason), ..) => format!("**{}**: {}", reason.class, reason.says),
+            (None, "", 0) if verdict == "no verdict" => {
+                "**long**: no execution ended within the limit of time".to_owned()
+            }
+            (None, "step_limit", _) if verdict == "no verdict" => {
+                "**long**: the execution reached the limit of steps".to_owned()
+            }
+            _ => outcome.message.replace('|', "\\|"),
+        };
+        rest.push_str(&format!(
+            "| {name} | `{}` | {verdict}{kind} | {} | {says} |\n",
+            outcome.test, outcome.executions
+        ));
+    }
+    sums.explored += explored;
+    if tests > sums.largest.1.0 {
+        sums.largest = (name, (tests, explored));
+    }
+    let row = format!(
+        "| {name} {version} | {tests} | {pass} | {whole} | {} | {open} | {not_run} |\n",
+        of("fail")
+    );
+    (row, rest)
+}
+
+/// Writes the page of all crates that have been explored, in this run or an earlier one.
+fn write_page(results: &Path) {
+    let reasons = Reason::read();
+    let (mut totals, mut others, mut sums) = (String::new(), String::new(), Sums::default());
+    for (name, version, _) in SUITES {
+        let Ok(text) = fs::read_to_string(results.join(format!("{name}.json"))) else {
+            continue;
+        };
+        let suite: Suite = serde_json::from_str(&text).unwrap();
+        let (row, rest) = rows(name, version, &suite, &reasons, &mut sums);
+        totals.push_str(&row);
+        others.push_str(&rest);
+    }
+    let of = |class: &str| sums.findings.get(class).copied().unwrap_or_default();
+    assert_eq!(
+        of("unargued"),
+        0,
+        "each finding has a reason in {REASONS}:\n{others}"
+    );
+    let all = format!(
+        "Of {} tests of {} crates {} pass, {} of them with every schedule explored; {} have a finding, {} no verdict within the \
+         limits, and {} were not run.\n{}\nWithout {}, which has the most tests, {}\n\n",
+        sums.tests,
+        sums.crates,
+        sums.pass,
+        sums.whole,
+        sums.findings.values().sum::<usize>(),
+        sums.open,
+        sums.not_run,
+        sums.share(None),
+        sums.largest.0,
+        sums.share(Some(sums.largest.1)).replacen("So", "so", 1),
+    );
+    let beginning = fs::read_to_string(root().join(BEGINNING)).unwrap();
+    let text = [
+        &beginning,
+        &all,
+        HEADING,
+        &totals,
+        "\n## The tests that do not pass\n\n",
+        REST,
+        &others,
+    ];
+    fs::write(root().join(PAGE), text.concat()).unwrap();
 }
 
 #[test]
 #[ignore = "it takes an hour, and crates from the registry"]
 fn suites_of_published_crates_are_explored() {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("suites");
-    let packages = packages(&place);
+    let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join("suites-results");
+    fs::create_dir_all(&results).unwrap();
     let wanted = std::env::var("SUITES").ok();
     let is_wanted = |name: &str| match &wanted {
         Some(names) => names.split(',').any(|wanted| wanted == name),
         None => true,
     };
-    let (mut rows, mut others, mut tests, mut explored) = (String::new(), String::new(), 0, 0);
-    for (name, version, dropped) in SUITES.iter().filter(|(name, ..)| is_wanted(name)) {
-        let suite = explore(name, version, dropped, &packages[*name], &place);
-        eprint!("{}{}", suite.row, suite.others.concat());
-        rows.push_str(&suite.row);
-        others.extend(suite.others);
-        tests += suite.tests;
-        explored += suite.explored;
+    let chosen: Vec<_> = SUITES.iter().filter(|(name, ..)| is_wanted(name)).collect();
+    let packages = match chosen.is_empty() {
+        true => BTreeMap::new(),
+        false => packages(&place),
+    };
+    for (name, version, dropped) in chosen {
+        let suite = explore(name, dropped, &packages[*name], &place);
+        let (row, rest) = rows(name, version, &suite, &Reason::read(), &mut Sums::default());
+        eprint!("{row}{rest}");
+        let text = serde_json::to_string_pretty(&suite).unwrap();
+        fs::write(results.join(format!("{name}.json")), text).unwrap();
     }
-    eprintln!("{explored} of {tests} pass");
-    assert!(explored > 0);
-    fs::write(place.join("table.md"), [HEADING, &rows, REST, &others].concat()).unwrap();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        write_page(&results);
+    }
 }

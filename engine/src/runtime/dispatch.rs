@@ -281,6 +281,11 @@ impl Runtime {
     #[inline(always)]
     fn step_known(&mut self, task: u32) -> Next {
         self.record.steps += 1;
+        if self.record.steps > self.looks.after
+            && let Some(end) = self.look_at_limits()
+        {
+            return end;
+        }
         self.record.switches += u64::from(task != self.ready.last());
         self.ready.take_step(task);
         self.hand_over(task)
@@ -290,8 +295,10 @@ impl Runtime {
     #[inline(always)]
     fn step(&mut self, task: u32) -> Next {
         self.record.steps += 1;
-        if self.record.steps > self.limits.steps {
-            return self.stop_at_limit();
+        if self.record.steps > self.looks.after
+            && let Some(end) = self.look_at_limits()
+        {
+            return end;
         }
         self.record.switches += u64::from(task != self.ready.last());
         self.ready.take_step(task);
@@ -310,13 +317,6 @@ impl Runtime {
             self.ready.leave_slow_path(is_needed);
         }
         self.hand_over(task)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn stop_at_limit(&mut self) -> Next {
-        self.end.stop = Some(Stop::StepLimit(self.endless()));
-        Next::Stop
     }
 
     /// Makes the task run next.

@@ -2,7 +2,7 @@
 
 use super::breakpoints::Breakpoints;
 use super::teardown::serve;
-use super::{Abnormal, Engine, ExecutionOutcome, FailureContext, PanicNote, Runtime, Stop};
+use super::{Abnormal, CutOff, Engine, ExecutionOutcome, FailureContext, PanicNote, Runtime, Stop};
 use crate::record::{Status, VarKind};
 use crate::site::Site;
 use crate::strategy::{CompletedExecution, Operation};
@@ -56,6 +56,8 @@ struct Examined {
     wanted: Vec<Operation>,
     /// The description of the execution; `None` if there is nothing to report.
     scene: Option<Box<FailureContext>>,
+    /// Set if it was cut off.
+    cut_off: Option<Box<CutOff>>,
     /// `true` if places that race became schedule points.
     learned_points: bool,
 }
@@ -66,6 +68,9 @@ impl Runtime {
     fn examine(&mut self) -> Examined {
         self.mark_unwinding();
         let stop = self.end.stop.take().expect("the loop ends with a reason");
+        if let Stop::CutOff = stop {
+            return self.examine_cut_off();
+        }
         let stop = self.check_prescribed(stop);
         if self.constraints.ordered_atomics.is_some() {
             self.verify_quiet();
@@ -98,7 +103,23 @@ impl Runtime {
             stop,
             wanted,
             scene,
+            cut_off: None,
             learned_points,
+        }
+    }
+
+    /// Does the same for an execution that was cut off. Nothing is concluded from it.
+    #[cold]
+    fn examine_cut_off(&mut self) -> Examined {
+        if self.monitors.listeners.any() {
+            self.tell_end(false);
+        }
+        Examined {
+            stop: Stop::CutOff,
+            wanted: Vec::new(),
+            scene: None,
+            cut_off: Some(Box::new(CutOff { shown: self.shown() })),
+            learned_points: false,
         }
     }
 
@@ -125,7 +146,7 @@ impl Runtime {
         };
         let spins = &self.constraints.spins;
         let breakpoints = self.constraints.breakpoints.as_deref();
-        let departed = self.decisions.has_departed();
+        let departed = self.decisions.has_departed() && examined.cut_off.is_none();
         ExecutionOutcome {
             steps: self.record.steps,
             switches: self.record.switches,
@@ -146,7 +167,9 @@ impl Runtime {
             unseen_change: spins.unseen_change(),
             unwound: self.end.unwound,
             departed,
-            learned: !departed && spins.has_learned() || examined.learned_points,
+            learned: !departed && examined.cut_off.is_none() && spins.has_learned()
+                || examined.learned_points,
+            cut_off: examined.cut_off,
             toucher,
             trouble,
         }
@@ -183,6 +206,7 @@ impl Runtime {
             &self.objects.vars,
             self.tasks.with_earlier(),
         );
+        self.looks.begin(self.limits.steps);
         self.monitors.begin();
         self.monitors.logs_only = self.logs_only();
         self.end.begin();

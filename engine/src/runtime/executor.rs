@@ -2,6 +2,7 @@
 
 use super::arena;
 use super::constraints::Constraints;
+use super::cutoff::{Cutoff, Looks};
 use super::data_points::DataPoints;
 use super::decisions::Decisions;
 use super::ending::ExecutionEnd;
@@ -104,6 +105,7 @@ impl Executor {
                 monitors: Monitors::new(listeners),
                 end: ExecutionEnd::default(),
                 limits,
+                looks: Looks::new(),
                 watched: Watched::new(limits.hang),
             }),
         }
@@ -130,6 +132,19 @@ impl Executor {
     /// Makes crashes be reported to `emergency` before anything else is done about them.
     pub fn tell_crashes_to(&mut self, emergency: Arc<Emergency>) {
         self.runtime.end.emergency = Some(emergency);
+    }
+
+    /// Cuts off executions that run at this time, from the next one on. With `None` none is cut off.
+    pub fn cut_off(&mut self, cutoff: Option<Cutoff>) {
+        self.runtime.looks.cut_off(cutoff);
+        self.heed_time();
+    }
+
+    /// Gives the strategy a way to see that its time is over.
+    fn heed_time(&mut self) {
+        if let Some(is_over) = self.runtime.looks.for_search() {
+            self.runtime.decisions.strategy.heed_time(&is_over);
+        }
     }
 
     /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`.
@@ -264,6 +279,16 @@ impl Executor {
         self.runtime.decisions.strategy.retry();
     }
 
+    /// Prepares the last execution once more, which was cut off, so that it is the next one, here or in a search that
+    /// continues from what is saved.
+    ///
+    /// # Panics
+    /// It was not cut off.
+    pub fn put_back(&mut self) {
+        self.prepare_again();
+        self.ahead = Some(true);
+    }
+
     /// Gives up on an execution that diverged on every attempt: restores its prescribed prefix, and the search
     /// continues as if the execution had ended there.
     ///
@@ -384,6 +409,7 @@ impl Executor {
         rt.decisions.plan = Plan::default();
         rt.decisions.heeds_scope = needs.scope;
         rt.decisions.strategy = strategy;
+        self.heed_time();
     }
 
     /// Returns the number of loops that are assumed to only wait.
@@ -443,11 +469,13 @@ impl Executor {
                 self.prepare()
             });
         }
-        self.runtime
-            .decisions
-            .strategy
-            .resumable()?
-            .save(&self.runtime.decisions.plan)
+        let is_prepared = self.ahead == Some(true);
+        let Decisions { strategy, plan, .. } = &mut self.runtime.decisions;
+        let search = strategy.resumable()?;
+        match is_prepared {
+            true => search.save_prepared(plan),
+            false => search.save(plan),
+        }
     }
 
     /// Returns the coverage of the executions so far; `finished` is `true` if the search is over.

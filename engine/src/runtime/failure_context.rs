@@ -6,6 +6,7 @@ use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
 use crate::record::{Event, NO_TASK, Status};
 use crate::strategy::Operation;
 use intermezzo_sdk::{Deed, EventId, MemoryOrder, SyncVar, SyncVarOp, TaskId};
+use std::collections::BTreeMap;
 
 impl Runtime {
     /// Returns the next operation of each task that has not ended.
@@ -82,16 +83,14 @@ impl Runtime {
             })
             .collect();
         // Addresses differ between processes, so they are numbered in order of appearance.
-        let mut addresses: Vec<u64> = vec![0];
+        // No hash table: whether the test makes any is seen by their keys.
+        let mut addresses: BTreeMap<u64, u64> = BTreeMap::from([(0, 0)]);
         let mut plain = |event: &Event, value: u64| {
             if !self.holds_address(event.var) {
                 return value;
             }
-            let known = addresses.iter().position(|&address| address == value);
-            known.unwrap_or_else(|| {
-                addresses.push(value);
-                addresses.len() - 1
-            }) as u64
+            let next = addresses.len() as u64;
+            *addresses.entry(value).or_insert(next)
         };
         let events = self
             .telling_events()

@@ -28,6 +28,7 @@ mod commit;
 mod constraints;
 mod controller;
 pub mod crash;
+mod cutoff;
 mod data_points;
 mod decisions;
 mod departure;
@@ -75,6 +76,7 @@ mod world;
 pub use by_address::ByAddress;
 pub use controller::take_charge;
 pub use crash::Crash;
+pub use cutoff::{CutOff, Cutoff};
 pub use emergency::Emergency;
 pub use executor::{Executor, Limits};
 pub use handle::Engine;
@@ -101,6 +103,7 @@ use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
 use crate::trace::{Class, Key};
 use constraints::Constraints;
+use cutoff::Looks;
 use decisions::Decisions;
 use ending::ExecutionEnd;
 use execution_record::ExecutionRecord;
@@ -128,6 +131,8 @@ pub(crate) struct Runtime {
     monitors: Monitors,
     end: ExecutionEnd,
     limits: Limits,
+    /// The looks at the clock while an execution runs.
+    looks: Looks,
     watched: Watched,
 }
 

@@ -3,7 +3,7 @@
 use super::crash::Crash;
 use super::listen::Reported;
 use super::scope::Scoping;
-use super::{PanicNote, Stop};
+use super::{CutOff, PanicNote, Stop};
 use crate::described::{BreakpointFigures, FindingEvent};
 use crate::schedule::{Choice, Premises};
 use crate::strategy::Operation;
@@ -47,6 +47,8 @@ pub struct ExecutionOutcome {
     /// `true` if it reliably showed a new assumption: that a loop only waits, or that places race. The search has to
     /// restart with it.
     pub learned: bool,
+    /// Set if it was cut off while it ran. It then counts for nothing, and is to be run again.
+    pub cut_off: Option<Box<CutOff>>,
     /// The name of an uncontrolled thread that used objects of the execution.
     pub toucher: Option<String>,
     /// The details, if the execution did not simply end with all its tasks. Boxed, because it is rare and large.

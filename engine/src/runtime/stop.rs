@@ -18,6 +18,8 @@ pub enum Stop {
     Livelock,
     /// It reached the limit of steps.
     StepLimit(Endless),
+    /// Its time was over, or the user interrupted it, while it ran.
+    CutOff,
     /// It would have exceeded the limit of tasks.
     TaskLimit {
         /// The limit.

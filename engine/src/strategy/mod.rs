@@ -33,6 +33,10 @@ pub use resumable::{Resumable, SearchState};
 pub use status::{SoFar, Status};
 
 use crate::trace::Trace;
+use std::sync::Arc;
+
+/// A function that says whether the time of a search is over.
+pub type TimeIsOver = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A search over the executions of a test, or one worker's share of it.
 ///
@@ -68,12 +72,24 @@ pub trait Strategy: Send {
     }
 
     /// Notifies the search that the last execution departed from its schedule, because the test does not always do the
-    /// same. The execution is run again with the same choices prescribed, so the search must forget what `choose`
-    /// learned in it.
+    /// same; or that it was cut off, because the time of the search was over. The execution is run again with the same
+    /// choices prescribed, so the search must forget what `choose` learned in it.
     ///
     /// If it departs each time and the exploration continues, `next` is called with a plan of just the prescribed
     /// choices, and an empty trace.
     fn retry(&mut self) {}
+
+    /// Gives the search a function that says whether its time is over. A [`next`](Strategy::next) that takes long may
+    /// then give up.
+    fn heed_time(&mut self, is_over: &TimeIsOver) {
+        let _ = is_over;
+    }
+
+    /// Returns `true` if `next` gave up because the time was over. It returned `false` then, the search can neither
+    /// continue nor be saved, and it has not covered what its executions would have led to.
+    fn gave_up(&self) -> bool {
+        false
+    }
 
     /// Returns the same search from its beginning, with what it has learned. Returns `None` if it can be made from the
     /// settings.

@@ -1,6 +1,7 @@
 //! The exploration: set up, run by one worker or several, and reported.
 
 mod checkpoint;
+mod cut_off;
 mod error;
 mod finding_set;
 mod notes;
@@ -476,6 +477,7 @@ fn work(
             listeners,
         );
         worker.tell_crashes_to(emergency.clone());
+        worker.cut_off(Some(common.cutoff()));
         weaker.into_iter().for_each(|weaker| worker.restart(weaker));
         if replays {
             worker.assume(premises.clone());

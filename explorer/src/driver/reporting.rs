@@ -9,7 +9,7 @@ use super::worker_loop::{Done, GivenUp};
 use super::{OnProgress, Progress};
 use crate::classify;
 use crate::minimise::{Deadline, Minimiser};
-use crate::report::{Finding, Limit, PlainAccesses, Report, count, narrowed};
+use crate::report::{Finding, Limit, PlainAccesses, Report, Verdict, count, narrowed};
 use crate::settings::{Reduction, Settings};
 use intermezzo_engine::runtime::{Executor, Reported};
 use intermezzo_engine::schedule::Premises;
@@ -164,7 +164,7 @@ impl Outcome<'_> {
         let mut coverage = covered(
             worker.coverage(ended.is_none()),
             &tally,
-            ended.map(|end| end.reason(settings, given_up.executions + tally.executions)),
+            ended.map(|end| end.reason(settings, given_up.executions + tally.executions, &books.cut_off)),
             kind,
         );
         report.plain_accesses.seen = tally.plain_accesses;
@@ -241,6 +241,7 @@ impl Outcome<'_> {
             // Only the traces of counted executions that come before the finding.
             None => report.traces = tally.traces.different(),
         }
+        later_notes.extend(books.cut_off.note());
         for note in later_notes.into_iter().chain(books.checkpoint_problem) {
             report.note(&note);
         }
@@ -249,12 +250,13 @@ impl Outcome<'_> {
             Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
             coverage => narrowed(coverage, &report.limits),
         };
-        // An interrupted exploration has not passed, whatever it had covered.
-        let complete = match ended {
-            Some(End::Interrupted) => 0,
-            _ => tally.complete,
-        };
-        report.settle(coverage, complete, elapsed);
+        // An interrupted exploration has not passed, whatever it had covered. Nor has one in which an execution showed a
+        // failure before it was cut off.
+        let undecided = ended == Some(End::Interrupted) || books.cut_off.has_shown();
+        report.settle(coverage, tally.complete, elapsed);
+        if undecided && report.verdict.is_pass() {
+            report.verdict = Verdict::Inconclusive;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state that the workers of one exploration share: limits, results, the reason for its end, and its checkpoint.
 
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
+use super::cut_off::CutOffs;
 use super::finding_set::FindingSet;
 use super::pause_barrier::PauseBarrier;
 use super::shares;
@@ -8,6 +9,7 @@ use super::span_totals::SpanTotals;
 use super::{OnProgress, Progress};
 use crate::report::Finding;
 use crate::settings::{Settings, StrategyKind, search};
+use intermezzo_engine::runtime::Cutoff;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::strategy::{SearchPosition, SearchState, SoFar, Strategy};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
@@ -40,8 +42,8 @@ impl End {
         }
     }
 
-    /// Returns the reason in words, for a report after this many executions.
-    pub(super) fn reason(self, settings: &Settings, executions: u64) -> String {
+    /// Returns the reason in words, for a report after this many executions, and those that were cut off.
+    pub(super) fn reason(self, settings: &Settings, executions: u64, cut_off: &CutOffs) -> String {
         let limits = Limits::of(settings);
         let raise = match limits.by_default {
             true => ", which holds where none is set (set `executions` or `time` to change it)",
@@ -57,10 +59,11 @@ impl End {
             }
             End::Executions => format!("the limit of {executions} executions was reached{raise}"),
             End::Time => format!(
-                "the limit of {} seconds was reached{raise}",
-                limits.time.unwrap_or_default().as_secs_f64()
+                "the limit of {} seconds was reached{}{raise}",
+                limits.time.unwrap_or_default().as_secs_f64(),
+                cut_off.within(),
             ),
-            End::Interrupted => "it was interrupted".into(),
+            End::Interrupted => format!("it was interrupted{}", cut_off.within()),
             End::Panic => "the exploration itself panicked".into(),
         }
     }
@@ -68,6 +71,10 @@ impl End {
 
 /// The limit of executions for `auto` if neither executions nor time are limited: some seconds for a short test.
 const EXECUTIONS: u64 = 50_000;
+
+/// The note of a report whose search can not be saved.
+const GAVE_UP: &str = "checkpoint: the time was over before the search knew what the last execution leads to; the file is as it was \
+                       before";
 
 /// The limit of time for any search if neither executions nor time are limited.
 const TIME: Duration = Duration::from_secs(120);
@@ -123,6 +130,9 @@ pub(super) struct Results {
     pub(super) worker_states: Vec<WorkerState>,
     /// The reason why the last checkpoint could not be written.
     pub(super) checkpoint_problem: Option<String>,
+    /// The executions that were cut off at the end. They are no part of a checkpoint: a search that continues from it
+    /// runs them.
+    pub(super) cut_off: CutOffs,
 }
 
 impl Results {
@@ -139,6 +149,7 @@ impl Results {
             unfitted: None,
             worker_states: vec![WorkerState::default(); settings.jobs],
             checkpoint_problem: None,
+            cut_off: CutOffs::default(),
         }
     }
 
@@ -277,6 +288,8 @@ pub(super) struct Shared<'a> {
     /// `true` if the exploration has ended, or if a worker waits for the others to pause. Read before every execution.
     attention: AtomicBool,
     ended: Mutex<Option<End>>,
+    /// `true` if a search gave up in the middle of an analysis, so that what is left of it is not known.
+    gave_up: AtomicBool,
     /// `true` if only executions before a finding are still wanted.
     narrowed: AtomicBool,
     began: Instant,
@@ -336,6 +349,7 @@ impl<'a> Shared<'a> {
             progress: None,
             attention: AtomicBool::new(false),
             ended: Mutex::new(None),
+            gave_up: AtomicBool::new(false),
             narrowed: AtomicBool::new(narrowed),
             began: Instant::now(),
             before,
@@ -431,6 +445,17 @@ impl<'a> Shared<'a> {
         self.attention.store(true, SeqCst);
     }
 
+    /// Ends the exploration because a search gave up, its time being over. Its checkpoint stays as it is.
+    #[cold]
+    pub(super) fn search_gave_up(&self) {
+        self.gave_up.store(true, SeqCst);
+        self.end(if interrupted() {
+            End::Interrupted
+        } else {
+            End::Time
+        });
+    }
+
     /// Returns the reason for its end.
     pub(super) fn ended(&self) -> Option<End> {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
@@ -489,6 +514,13 @@ impl<'a> Shared<'a> {
         over
     }
 
+    /// Returns the time at which running executions are cut off.
+    pub(super) fn cutoff(&self) -> Cutoff {
+        Cutoff {
+            at: self.limits.time.and_then(|most| self.began.checked_add(most)),
+        }
+    }
+
     /// Checks the clock and reports progress. `executions` is the number that the worker ran since its last look, and
     /// `share` the progress of the search, if known. Returns `true` if a checkpoint is due.
     pub(super) fn look(&self, executions: u64, share: Option<f64>) -> bool {
@@ -533,6 +565,10 @@ impl<'a> Shared<'a> {
             return;
         };
         let mut books = self.books();
+        if self.gave_up.load(SeqCst) {
+            books.checkpoint_problem = Some(GAVE_UP.to_owned());
+            return;
+        }
         let contents = Contents::new(
             &keeping.identity,
             elapsed,
@@ -599,7 +635,7 @@ mod tests {
     fn a_limit_that_was_not_set_says_how_to_set_one() {
         let settings = Settings::default();
         assert_eq!(
-            End::Time.reason(&settings, 9),
+            End::Time.reason(&settings, 9, &CutOffs::default()),
             "the limit of 120 seconds was reached, which holds where none is set (set `executions` or `time` to change it)"
         );
         let settings = Settings {
@@ -607,7 +643,7 @@ mod tests {
             ..settings
         };
         assert_eq!(
-            End::Executions.reason(&settings, 9),
+            End::Executions.reason(&settings, 9, &CutOffs::default()),
             "the limit of 9 executions was reached"
         );
     }

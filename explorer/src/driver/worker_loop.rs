@@ -9,7 +9,7 @@ use crate::retry::{self, After, Retry};
 use crate::settings::search;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
-use intermezzo_engine::runtime::{Abnormal, ExecutionOutcome, Executor, Stop};
+use intermezzo_engine::runtime::{Abnormal, CutOff, ExecutionOutcome, Executor, Stop};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::strategy::{Parallel, SearchPosition};
 use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
@@ -169,6 +169,10 @@ impl<'a> WorkerLoop<'a> {
             }
             if !more {
                 self.common.allowed_begins(false);
+                if self.worker.strategy().gave_up() {
+                    self.common.search_gave_up();
+                    break;
+                }
                 if self.waits() || self.common.weakened() != self.weakened {
                     continue;
                 }
@@ -188,6 +192,12 @@ impl<'a> WorkerLoop<'a> {
             }
             self.common.allowed_begins(true);
             let executed = self.worker.execute(test);
+            if let Some(cut_off) = &executed.cut_off
+                && executed.trouble.is_none()
+            {
+                self.put_back(executed.steps, cut_off);
+                continue;
+            }
             self.count(&executed);
             if let Some(thread) = &executed.toucher {
                 self.common.books().touchers.insert(thread.clone());
@@ -205,6 +215,15 @@ impl<'a> WorkerLoop<'a> {
             }
         }
         self.rest_at_last()
+    }
+
+    /// Puts back an execution that was cut off after `steps` steps: it does not count, and a search that continues from
+    /// the checkpoint runs it.
+    #[cold]
+    fn put_back(&mut self, steps: u64, cut_off: &CutOff) {
+        self.worker.put_back();
+        self.common.books().cut_off.add(steps, &cut_off.shown);
+        self.common.has_no_time();
     }
 
     /// Counts the trace of an execution that ended well.
@@ -505,10 +524,19 @@ impl<'a> WorkerLoop<'a> {
         };
     }
 
+    /// Returns what is left of its share of the search.
+    fn saved(&mut self) -> Option<String> {
+        let search = self.worker.save();
+        if self.worker.strategy().gave_up() {
+            self.common.search_gave_up();
+        }
+        search
+    }
+
     /// Pauses while another worker writes a checkpoint.
     #[cold]
     fn rest(&mut self) {
-        let search = self.worker.save();
+        let search = self.saved();
         self.leave(search);
         self.presence.enter();
     }
@@ -516,7 +544,7 @@ impl<'a> WorkerLoop<'a> {
     /// Writes a checkpoint, or pauses while another worker does.
     #[cold]
     fn keep(&mut self) {
-        let search = self.worker.save();
+        let search = self.saved();
         self.publish(search);
         let (common, share) = (self.common, self.worker.strategy());
         if !common.keep(|| common.shared(self.number, share)) {
@@ -548,8 +576,10 @@ impl<'a> WorkerLoop<'a> {
             self.tally.departures.lost += 1;
             self.worker.give_up();
         }
-        let search = if keeps { self.worker.save() } else { None };
+        let search = if keeps { self.saved() } else { None };
         self.leave(search);
+        // Replays of findings run to their ends.
+        self.worker.cut_off(None);
         (self.worker, done)
     }
 }

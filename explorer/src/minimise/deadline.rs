@@ -4,6 +4,7 @@
 //! the last resort. A note says where it was needed.
 
 use crate::settings::Settings;
+use intermezzo_engine::runtime::Cutoff;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,11 @@ impl Deadline {
         }
         let seconds = self.limit.as_secs_f64();
         format!("the limit of {seconds} seconds was reached (`minimise_time`)")
+    }
+
+    /// Returns the time at which executions are cut off that look for a smaller one.
+    pub(super) fn cutoff(&self) -> Cutoff {
+        Cutoff { at: self.at }
     }
 
     /// `true` if it has passed, or if the user interrupted the process.

@@ -173,8 +173,11 @@ impl<'a> Minimiser<'a> {
             budget: Budget::new(share, self.deadline),
             best: first,
         };
-        search.reduce()?;
-        let mut proven = search.prove()?;
+        // The finding's own replays run to their ends.
+        search.worker.cut_off(Some(self.deadline.cutoff()));
+        let smaller = search.reduce().and_then(|()| search.prove());
+        search.worker.cut_off(None);
+        let mut proven = smaller?;
         let Search { budget, best, .. } = search;
         if proven == Proven::Nothing && self.in_order && best.size.preemptions == before.preemptions {
             proven = Proven::Preemptions;

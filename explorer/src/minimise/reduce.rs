@@ -47,7 +47,7 @@ impl Search<'_> {
     /// Leaves the end of the execution to the default.
     fn end_earlier(&mut self) -> Result<(), Crashed> {
         let mut dropped = self.best.script.blocks.len();
-        while dropped > 0 {
+        while dropped > 0 && !self.budget.is_half_spent() {
             let mut script = self.best.script.clone();
             let kept = script.blocks.len().saturating_sub(dropped);
             script.blocks.truncate(kept);
@@ -67,6 +67,10 @@ impl Search<'_> {
             let mut from = 0;
             let mut helped = false;
             loop {
+                // Even to make a script takes long if the execution is.
+                if self.budget.is_half_spent() {
+                    return Ok(());
+                }
                 let preempting = self.preempting();
                 let Some(rest) = preempting.get(from..).filter(|rest| !rest.is_empty()) else {
                     break;
@@ -100,7 +104,7 @@ impl Search<'_> {
     /// Merges two blocks of a task into one.
     fn switch_less(&mut self) -> Result<(), Crashed> {
         let mut at = 0;
-        while at < self.best.script.blocks.len() {
+        while at < self.best.script.blocks.len() && !self.budget.is_half_spent() {
             let mut helped = false;
             for merged in [Script::with_next_pulled, Script::with_put_off] {
                 if at < self.best.script.blocks.len()
@@ -120,7 +124,7 @@ impl Search<'_> {
     fn be_usual(&mut self) -> Result<(), Crashed> {
         let mut at = 0;
         while let Some(&(_, taken)) = self.best.script.values.get(at) {
-            if taken != 0 {
+            if taken != 0 && !self.budget.is_half_spent() {
                 let mut script = self.best.script.clone();
                 script.values[at].1 = 0;
                 self.helps(script)?;

@@ -27,6 +27,14 @@ const TRIALS: u64 = 400;
 /// The number of candidates, from the first, of which pairs are tried.
 const PAIRED: usize = 12;
 
+/// The most pairs of operations that become candidates: many more than are tried.
+const PAIRS_MAX: usize = 20_000;
+
+/// An execution with more events is long, and only so many of its last ones are paired. Each operation may conflict
+/// with many, so the pairs of all would not fit into memory.
+const LONG: usize = 20_000;
+const NEAR: usize = 5_000;
+
 /// A breakpoint that may bring a failure about.
 #[derive(Clone, PartialEq, Eq)]
 struct Candidate {
@@ -106,10 +114,12 @@ impl Minimiser<'_> {
         self.worker
             .data_points(Sites::default().and(armings.spots()), false);
         self.worker.arm(armings);
+        self.worker.cut_off(Some(self.deadline.cutoff()));
         let strategy = Box::new(Follow::new(Script::default()));
         let trial = self
             .worker
             .apart(strategy, heard, |worker| subject.run(worker, failure, budget));
+        self.worker.cut_off(None);
         self.worker.arm(Armings::default());
         self.worker.data_points_only(&[]);
         match trial {
@@ -190,7 +200,13 @@ fn before(first: &(Spot, &str), second: &(Spot, &str), (skip, skip_second): (u64
 fn conflicts(events: &[FindingEvent]) -> Vec<(Vec<Candidate>, bool)> {
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     let mut earlier: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, second) in events.iter().enumerate().filter(|(_, event)| may_conflict(event)) {
+    // The end is nearest to the failure.
+    let from = match events.len() > LONG {
+        true => events.len() - NEAR,
+        false => 0,
+    };
+    let near = events.iter().enumerate().skip(from);
+    for (at, second) in near.filter(|(_, event)| may_conflict(event)) {
         let same_var = earlier.entry(&second.var).or_default();
         let firsts = same_var.iter().rev().map(|&first| (first, &events[first]));
         // Beyond an operation of the second's own task, the order of the operations in between says as much.
@@ -200,6 +216,7 @@ fn conflicts(events: &[FindingEvent]) -> Vec<(Vec<Candidate>, bool)> {
         same_var.push(at);
     }
     pairs.sort_by_key(|&(first, second)| (second - first, first));
+    pairs.truncate(PAIRS_MAX);
     let mut visits: HashMap<&str, u64> = HashMap::new();
     let visited: Vec<u64> = events
         .iter()

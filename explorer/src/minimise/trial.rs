@@ -114,6 +114,7 @@ impl Subject<'_> {
         (self.ran)();
         budget.executions += 1;
         budget.steps += executed.steps;
+        // One that was cut off shows nothing either.
         let Some(trouble) = executed.trouble else {
             return Trial::Other;
         };

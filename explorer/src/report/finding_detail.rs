@@ -178,8 +178,16 @@ pub enum EndlessCause {
 pub struct TaskLoop {
     /// The name of the task.
     pub task: String,
-    /// The operations of one round.
+    /// The operations of one round, or the first of many.
     pub steps: Vec<LoopStep>,
+    /// The number of the other operations of the round.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub steps_left_out: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// An operation of a loop.
@@ -568,7 +576,11 @@ impl fmt::Display for Awaited {
 impl fmt::Display for TaskLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let steps: Vec<String> = self.steps.iter().map(LoopStep::to_string).collect();
-        write!(f, "{} goes round: {}", self.task, steps.join(", "))
+        write!(f, "{} goes round: {}", self.task, steps.join(", "))?;
+        match self.steps_left_out {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
     }
 }
 

@@ -43,6 +43,7 @@ mod crew;
 mod elided_rounds;
 mod names;
 mod node;
+mod patience;
 mod races;
 mod saved;
 mod sequence;
@@ -55,8 +56,8 @@ mod values;
 use bound::Bound;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar,
-    Status, Strategy,
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SoFar, Status, Strategy,
+    TimeIsOver,
 };
 use intermezzo_engine::trace::{Analysis, Ending, Trace, conflict};
 use intermezzo_sdk::TaskId;
@@ -465,6 +466,11 @@ impl Strategy for Dpor {
             plan.truncate(cut.choices);
         }
         self.look_after_others(plan, trace);
+        if self.sequences.patience().has_ended() {
+            self.is_over = true;
+            self.part.stop();
+            return false;
+        }
         let more = self.backtrack(plan, trace);
         // Rounds whose end was undone are put back.
         self.refresh(trace);
@@ -521,6 +527,14 @@ impl Strategy for Dpor {
             _ => return Some(self.enter(point)),
         }
         Some(0)
+    }
+
+    fn heed_time(&mut self, is_over: &TimeIsOver) {
+        self.sequences.heed_time(is_over);
+    }
+
+    fn gave_up(&self) -> bool {
+        self.sequences.patience().has_ended()
     }
 
     fn coverage(&self, finished: bool) -> Coverage {
@@ -604,37 +618,6 @@ impl Parallel for Dpor {
             SearchPosition::of_choices(0, choices)
         } else {
             SearchPosition::of_number(self.executions)
-        }
-    }
-}
-
-impl Resumable for Dpor {
-    fn prepares_before_save(&self) -> bool {
-        true
-    }
-
-    fn save(&mut self, plan: &Plan) -> Option<String> {
-        self.save_hand(plan.choices())
-    }
-
-    fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
-        self.save(plan)
-    }
-
-    fn save_shared(&mut self) -> Option<String> {
-        self.save_all()
-    }
-
-    fn restore(&mut self, state: &SearchState) -> bool {
-        match &state.hands[..] {
-            [] if !state.shared.is_empty() => self.restored_all(&state.shared).is_some(),
-            // Its worker left when nothing remained.
-            [] => {
-                self.is_over = true;
-                true
-            }
-            [hand] if state.shared.is_empty() => self.restored(hand).is_some(),
-            _ => false,
         }
     }
 }

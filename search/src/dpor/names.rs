@@ -1,5 +1,6 @@
 //! Stable identities of operations, which hold in all executions, and assumptions about them.
 
+use super::patience::Patience;
 use intermezzo_engine::trace::{Key, StableOpId, Trace};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -15,6 +16,8 @@ pub(super) type Names = SmallVec<[StableOpId; 4]>;
 pub(super) struct Named {
     /// The identities by step; `None` for a step that was not asked for.
     of_steps: RefCell<Vec<Option<Option<StableOpId>>>>,
+    /// An identity takes as long as its execution. Once the analysis ends early, none is known.
+    pub(super) patience: Patience,
 }
 
 impl Named {
@@ -30,7 +33,10 @@ impl Named {
         if of_steps.len() <= step {
             of_steps.resize(step + 1, None);
         }
-        *of_steps[step].get_or_insert_with(|| trace.stable_id(step))
+        *of_steps[step].get_or_insert_with(|| match self.patience.ends_after(step) {
+            true => None,
+            false => trace.stable_id(step),
+        })
     }
 
     /// Returns the key that the operation with this identity accesses, if the execution has it.

@@ -65,6 +65,9 @@ impl Dpor {
             if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
                 continue;
             }
+            if sequences.patience().ends_after(steps - earlier) {
+                break;
+            }
             let sequence = sequences.reversing_up_to(trace, choices, earlier, later);
             // Later steps do not matter to a sleeper that begins the sequence.
             if whole && !self.nodes[earlier].fair && self.begins_asleep(trace, choices, earlier, sequence) {
@@ -90,7 +93,7 @@ impl Dpor {
         let mut sequences = std::mem::take(&mut self.sequences);
         for blocked in trace.blocked() {
             for earlier in trace.races_of_blocked(blocked) {
-                if earlier > 0 {
+                if earlier > 0 && !sequences.patience().ends_after(steps - earlier.min(steps)) {
                     let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
                     self.insert(trace, choices, earlier, sequence);
                 }

@@ -11,7 +11,7 @@ use super::tree::{SavedBranch, Tree};
 use super::values::{Fate, Fates, Values};
 use super::{Dpor, Insertion, Planned};
 use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
-use intermezzo_engine::strategy::{ChoicePoint, Parallel};
+use intermezzo_engine::strategy::{ChoicePoint, Parallel, Plan, Resumable, SearchState};
 use intermezzo_engine::trace::{Key, Step, Trace};
 use serde::{Deserialize, Serialize};
 
@@ -331,4 +331,35 @@ fn is_path(nodes: &[SavedNode], choices: &[Choice]) -> bool {
         && made.zip(at).all(|pair| fits(&pair))
         && nodes.first().is_none_or(|first| first.choice.is_none())
         && (!nodes.is_empty() || choices.is_empty())
+}
+
+impl Resumable for Dpor {
+    fn prepares_before_save(&self) -> bool {
+        true
+    }
+
+    fn save(&mut self, plan: &Plan) -> Option<String> {
+        self.save_hand(plan.choices())
+    }
+
+    fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
+        self.save(plan)
+    }
+
+    fn save_shared(&mut self) -> Option<String> {
+        self.save_all()
+    }
+
+    fn restore(&mut self, state: &SearchState) -> bool {
+        match &state.hands[..] {
+            [] if !state.shared.is_empty() => self.restored_all(&state.shared).is_some(),
+            // Its worker left when nothing remained.
+            [] => {
+                self.is_over = true;
+                true
+            }
+            [hand] if state.shared.is_empty() => self.restored(hand).is_some(),
+            _ => false,
+        }
+    }
 }

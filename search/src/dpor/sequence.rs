@@ -3,10 +3,12 @@
 mod fates;
 
 use super::names::{AssumedDistinct, Named, Names};
+use super::patience::Patience;
 use super::sleep::Footprint;
 use super::tree::{counts, only_key};
 use super::values::{Fate, Values, fate_of, keeps_choice, values};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::strategy::TimeIsOver;
 use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, StableOpId, Step, StepAccess, Trace, conflict};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -128,6 +130,16 @@ impl Sequences {
             ..Sequence::default()
         };
         Sequences { sequence }
+    }
+
+    /// Ends the analysis of an execution once this function says so.
+    pub(super) fn heed_time(&mut self, is_over: &TimeIsOver) {
+        self.sequence.named.patience.heed(is_over);
+    }
+
+    /// Returns the patience with the analysis of the execution.
+    pub(super) fn patience(&self) -> &Patience {
+        &self.sequence.named.patience
     }
 
     /// Prepares for another execution. Returns `true` if it contradicts no assumption.

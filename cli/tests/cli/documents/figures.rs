@@ -82,6 +82,16 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "bug | version | found as",
         Measured("cargo test --release -p cargo-intermezzo --test cli published_crates -- --ignored"),
     ),
+    (
+        "docs/SUITES.md",
+        "crate | tests | pass",
+        Measured("cargo test -p cargo-intermezzo --test cli suites_of_published -- --ignored"),
+    ),
+    (
+        "docs/SUITES.md",
+        "crate | test | outcome",
+        Measured("cargo test -p cargo-intermezzo --test cli suites_of_published -- --ignored"),
+    ),
     ("docs/IROOTS.md", "idiom | T does", Given("numbers of idioms")),
     (
         "docs/IROOTS.md",

@@ -565,19 +565,21 @@ fn most_trusted(names: Vec<(String, Trust)>) -> Option<String> {
 /// order of appearance.
 fn distinct(named: Vec<(&str, String)>) -> VarNames {
     let kind = |var: &str| kind_of(var).unwrap_or_default().to_owned();
-    let mut of_name: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // The number of variables of each kind: a long execution has many of one name.
+    let mut of_name: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for (var, name) in &named {
-        of_name.entry(name.clone()).or_default().push(kind(var));
+        let kinds = of_name.entry(name.clone()).or_default();
+        *kinds.entry(kind(var)).or_default() += 1;
     }
     let mut names = VarNames::new();
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     for (var, name) in named {
         let kinds = &of_name[&name];
         let own = kind(var);
-        let same = kinds.iter().filter(|kind| **kind == own).count();
+        let same = kinds[&own];
         // The value in an `Arc` has the name; its counts are said to be counts.
         let others = kinds
-            .iter()
+            .keys()
             .any(|kind| *kind != own && (own == "count" || kind != "count"));
         let mut text = name;
         if others {

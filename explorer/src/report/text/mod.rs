@@ -96,7 +96,7 @@ impl Report {
     fn remarks(&self, detail: Verbosity) -> Vec<String> {
         let mut remarks = Vec::new();
         let passes = self.errors().next().is_none();
-        if self.verdict == Verdict::Inconclusive && passes {
+        if self.verdict == Verdict::Inconclusive && passes && !self.any_complete {
             remarks.push(
                 "help: no execution came to its end, so nothing can be said: raise `executions`, `time` or `steps`".into(),
             );

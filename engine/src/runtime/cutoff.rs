@@ -1,0 +1,190 @@
+//! The time at which an execution that still runs is cut off.
+//!
+//! A search has a limit of time, and a single execution may take longer than that. So an execution looks at the clock
+//! every few thousand steps, or more often if its steps are slow. The steps are counted anyway: the number at which it
+//! looks takes the place of the limit of steps, so that a step costs what it did.
+//!
+//! An execution that is cut off is abandoned like one that departs from its schedule: what it was to repeat is
+//! prescribed once more, and the search does not learn of it.
+
+use super::Runtime;
+use super::dispatch::Next;
+use super::interrupt::interrupted;
+use super::stop::Stop;
+use crate::strategy::TimeIsOver;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// The time at which executions are cut off.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cutoff {
+    /// The time; `None` for never. An interrupt by the user cuts them off in any case.
+    pub at: Option<Instant>,
+}
+
+impl Cutoff {
+    /// Returns `true` if an execution that runs is to be cut off now.
+    fn is_due(self, now: Instant) -> bool {
+        interrupted() || self.at.is_some_and(|at| now >= at)
+    }
+
+    /// Returns the same for a search that takes long to prepare an execution. It has some time to finish, because a
+    /// search that gives up there cannot continue from a checkpoint.
+    fn for_search(self) -> TimeIsOver {
+        let noticed = OnceLock::new();
+        Arc::new(move || {
+            let now = Instant::now();
+            self.is_due(now) && now.saturating_duration_since(*noticed.get_or_init(|| now)) >= GRACE
+        })
+    }
+}
+
+/// The time that a search has to prepare an execution once its time is over.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// An execution that was cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutOff {
+    /// The failures that it had shown by then, in words. They are no findings, because its schedule has no end.
+    pub shown: Vec<String>,
+}
+
+/// The steps between two looks at the clock: at first, and at most.
+const STEPS_FIRST: u64 = 64;
+const STEPS_MOST: u64 = 4096;
+
+/// The time between two looks at the clock, roughly.
+const TIME: Duration = Duration::from_millis(5);
+
+/// The looks of executions at the clock.
+#[derive(Debug)]
+pub(super) struct Looks {
+    cutoff: Option<Cutoff>,
+    /// The step after which the execution does not simply continue: it looks at the clock, or its limit is reached.
+    pub(super) after: u64,
+    /// The steps between two looks.
+    every: u64,
+    /// The time of the last look in this execution, or of its beginning, if it is known.
+    last: Option<Instant>,
+    /// `true` until an execution has looked.
+    new: bool,
+}
+
+impl Looks {
+    pub(super) fn new() -> Looks {
+        Looks {
+            cutoff: None,
+            after: 0,
+            every: STEPS_FIRST,
+            last: None,
+            new: true,
+        }
+    }
+
+    /// Begins an execution with this limit of steps.
+    pub(super) fn begin(&mut self, steps: u64) {
+        self.after = match self.cutoff {
+            Some(_) => steps.min(self.every),
+            None => steps,
+        };
+        // Long executions have to find out how slow their steps are. That of short ones does not matter.
+        self.last = (self.cutoff.is_some() && std::mem::take(&mut self.new)).then(Instant::now);
+    }
+
+    /// Looks at the clock after `step` steps. Returns `true` if the execution is to be cut off.
+    fn look(&mut self, step: u64, steps: u64) -> bool {
+        let Some(cutoff) = self.cutoff else {
+            self.after = steps;
+            return false;
+        };
+        let now = Instant::now();
+        if let Some(last) = self.last {
+            let each = now.saturating_duration_since(last).as_nanos() / u128::from(self.every);
+            let every = TIME.as_nanos() / each.max(1);
+            self.every = u64::try_from(every).unwrap_or(STEPS_MOST).clamp(1, STEPS_MOST);
+        }
+        self.last = Some(now);
+        self.after = steps.min(step.saturating_add(self.every));
+        cutoff.is_due(now)
+    }
+
+    /// Cuts off executions from now on, or does not.
+    pub(super) fn cut_off(&mut self, cutoff: Option<Cutoff>) {
+        self.cutoff = cutoff;
+    }
+
+    /// Returns a function that says whether the time of a search is over, if it has an end.
+    pub(super) fn for_search(&self) -> Option<TimeIsOver> {
+        self.cutoff.map(Cutoff::for_search)
+    }
+}
+
+impl Runtime {
+    /// Looks at the limit of steps and at the clock. Returns the next action if the execution has to end.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_at_limits(&mut self) -> Option<Next> {
+        if self.record.steps > self.limits.steps {
+            self.end.stop = Some(Stop::StepLimit(self.endless()));
+            return Some(Next::Stop);
+        }
+        if !self.looks.look(self.record.steps, self.limits.steps) {
+            return None;
+        }
+        self.depart();
+        self.end.stop = Some(Stop::CutOff);
+        Some(Next::Stop)
+    }
+
+    /// Returns the failures that the execution has shown.
+    pub(super) fn shown(&mut self) -> Vec<String> {
+        let panics = self.end.panics.iter().filter(|note| note.unhandled());
+        let panics = panics.map(|note| format!("panic: {}", note.message));
+        let mut shown: Vec<String> = panics.collect();
+        let reported = std::mem::take(&mut self.monitors.listeners.reported);
+        let errors = reported.into_iter().map(|reported| reported.report);
+        let errors = errors.filter(|report| report.severity == intermezzo_sdk::Severity::Error);
+        shown.extend(errors.map(|report| format!("{}: {}", report.kind, report.message)));
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_time_the_limit_of_steps_is_the_only_one() {
+        let mut looks = Looks::new();
+        looks.begin(20_000);
+        assert_eq!(looks.after, 20_000);
+    }
+
+    #[test]
+    fn slow_steps_look_more_often_and_fast_ones_less() {
+        let mut looks = Looks::new();
+        looks.cut_off(Some(Cutoff::default()));
+        looks.begin(20_000);
+        assert_eq!(looks.after, STEPS_FIRST);
+        looks.last = Some(Instant::now() - Duration::from_secs(1));
+        assert!(!looks.look(STEPS_FIRST, 20_000));
+        assert_eq!((looks.every, looks.after), (1, STEPS_FIRST + 1));
+        looks.every = STEPS_MOST;
+        assert!(!looks.look(STEPS_FIRST + 1, 20_000));
+        assert_eq!(
+            (looks.every, looks.after),
+            (STEPS_MOST, STEPS_FIRST + 1 + STEPS_MOST)
+        );
+        looks.begin(1000);
+        assert_eq!(looks.after, 1000);
+    }
+
+    #[test]
+    fn it_is_due_once_the_time_has_come() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(60);
+        assert!(!Cutoff::default().is_due(now));
+        assert!(!Cutoff { at: Some(later) }.is_due(now));
+        assert!(Cutoff { at: Some(later) }.is_due(later));
+    }
+}

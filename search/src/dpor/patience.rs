@@ -1,0 +1,66 @@
+//! The end of the analysis of an execution because the time of the search is over.
+//!
+//! The analysis takes time that grows with the square of the execution's length. Of one with a hundred thousand steps
+//! it takes minutes, and the time of the search may be a second. What is planned is then incomplete: the search ends.
+
+use intermezzo_engine::strategy::TimeIsOver;
+use std::cell::Cell;
+
+/// The work between two looks at the clock: some milliseconds.
+const WORK: usize = 1 << 22;
+
+/// The patience with the analysis of one execution.
+#[derive(Default)]
+pub(super) struct Patience {
+    is_over: Option<TimeIsOver>,
+    /// The work since the last look at the clock.
+    work: Cell<usize>,
+    ended: Cell<bool>,
+}
+
+impl Patience {
+    /// Ends once this function says so.
+    pub(super) fn heed(&mut self, is_over: &TimeIsOver) {
+        self.is_over = Some(is_over.clone());
+    }
+
+    /// Counts work of this many steps. Returns `true` if the analysis is to end.
+    #[inline]
+    pub(super) fn ends_after(&self, steps: usize) -> bool {
+        let work = self.work.get() + steps;
+        self.work.set(work);
+        if work >= WORK {
+            self.look();
+        }
+        self.ended.get()
+    }
+
+    #[cold]
+    fn look(&self) {
+        self.work.set(0);
+        if self.is_over.as_ref().is_some_and(|is_over| is_over()) {
+            self.ended.set(true);
+        }
+    }
+
+    /// `true` if the analysis has ended early.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn the_clock_is_only_looked_at_after_some_work() {
+        let mut patience = Patience::default();
+        assert!(!patience.ends_after(WORK), "without a limit there is no end");
+        patience.heed(&(Arc::new(|| true) as TimeIsOver));
+        assert!(!patience.ends_after(WORK - 1));
+        assert!(patience.ends_after(1));
+        assert!(patience.ends_after(0) && patience.has_ended());
+    }
+}

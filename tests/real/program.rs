@@ -65,7 +65,12 @@ fn weak<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
     test.threads(2..=2)
         .ops(1..=2)
         .scenarios(20)
-        .explorer(|explorer| explorer.reduction(Reduction::Caching).preemptions(2))
+        .explorer(|explorer| {
+            explorer
+                .reduction(Reduction::Caching)
+                .preemptions(2)
+                .executions(100_000)
+        })
 }
 
 /// Runs a test, and prints its result.

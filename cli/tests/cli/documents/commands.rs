@@ -203,7 +203,7 @@ impl Scene {
         let mut package = None;
         let mut words = arguments.iter().copied();
         let subcommand = words.next().unwrap_or_default();
-        if !["test", "bench", "run", "build", "install", "tree"].contains(&subcommand) {
+        if !["test", "bench", "run", "build", "install", "tree", "update"].contains(&subcommand) {
             return Err(format!("cargo has no {subcommand:?} that is known here"));
         }
         while let Some(word) = words.next() {

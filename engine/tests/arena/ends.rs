@@ -47,11 +47,19 @@ fn the_error(settings: impl Fn(Explorer) -> Explorer, test: impl Fn() + Send + S
     let again = explored(settings(explorer()).replay(schedule), test);
     let second = error_of(&again);
     assert_eq!(
-        (&found.kind, &found.message),
-        (&second.kind, &second.message),
+        (&found.kind, told(&found)),
+        (&second.kind, told(second)),
         "{report}\n{again}"
     );
     found
+}
+
+/// The message, without the place where a hang was ended: the clock decides it.
+fn told(found: &Finding) -> &str {
+    match found.kind {
+        FindingKind::Hang => found.message.split(", in ").next().unwrap_or_default(),
+        _ => &found.message,
+    }
 }
 
 fn error_of(report: &Report) -> &Finding {

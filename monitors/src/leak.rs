@@ -13,8 +13,8 @@
 //!   with its receiver, which is often intended. `channels=false` switches it off.
 //! - *Tasks never joined*, with `tasks=true`, as a warning, at the end of a complete execution.
 //!
-//! **Misses.** Memory that no look-alike reports (`std`'s own `Box`). Memory that is dropped with the statics at the
-//! end of an execution is no leak.
+//! **Misses.** Memory that no look-alike reports (`std`'s own `Box`). Memory that a static holds at the end of an
+//! execution is no leak.
 //!
 //! **Too strict** for a static that is no look-alike's, such as a `OnceLock` that a crate wrote itself. Memory that
 //! only such a static holds counts as a leak, though it is meant to live for ever. `monitors = "-leak"` is for such a
@@ -398,6 +398,7 @@ impl Leaks {
         let blocks = self.blocks[..self.blocks_used].iter();
         let kept = blocks.filter(|block| block.releases.is_empty());
         let kept = kept.filter_map(|block| block.allocation);
+        let kept = kept.filter(|allocation| !cx.is_held_by_static(allocation.location));
         // Most often nothing, and then nothing is allocated.
         for allocation in kept.collect::<Vec<_>>() {
             let name = cx.location_name(allocation.location);

@@ -40,6 +40,20 @@ fn what_is_not_given_back_is_a_leak() {
 }
 
 #[test]
+fn what_a_static_holds_is_no_leak() {
+    let mut script = Script::new();
+    let held = script.allocate(MAIN, "held", BlockKind::Shared, 16);
+    assert_eq!(messages(&script).len(), 1);
+    script.hold_by_static(held);
+    assert!(messages(&script).is_empty());
+    script.allocate(MAIN, "kept", BlockKind::Heap, 64);
+    assert_eq!(
+        messages(&script),
+        ["memory of 64 bytes is never given back: kept, made by main at script:2"]
+    );
+}
+
+#[test]
 fn a_block_is_given_back_once() {
     let mut script = Script::new();
     let block = script.allocate(MAIN, "buffer", BlockKind::Heap, 64);

@@ -34,7 +34,7 @@
 
 
 // The version of this contract. Both sides must have the same.
-#define INTERMEZZO_VERSION 2
+#define INTERMEZZO_VERSION 3
 
 // The return value of a function that succeeded.
 #define INTERMEZZO_OK 0
@@ -417,6 +417,9 @@ typedef struct IntermezzoHostTable {
                           IntermezzoLocation location,
                           char *text,
                           size_t capacity);
+  // 1 if a static holds this memory when the execution ends: it is not released, and no leak. Else 0; 0 before
+  // `on_execution_end`, and in executions that are not complete.
+  uint32_t (*is_held_by_static)(struct IntermezzoCall *call, IntermezzoLocation location);
   // `file:line:column` of a source place.
   size_t (*site_name)(struct IntermezzoCall *call, IntermezzoSiteId site, char *text, size_t capacity);
   // The visible operations of the execution so far, in order, from number `first` (the first of all is 0). Returns
@@ -616,7 +619,7 @@ typedef struct IntermezzoMonitorTable {
   void (*on_shutdown)(void *instance, struct IntermezzoCall *call);
 } IntermezzoMonitorTable;
 
-// The function that a plugin exports under the name `intermezzo_monitor_2`: makes one monitor, and fills its table.
+// The function that a plugin exports under the name `intermezzo_monitor_3`: makes one monitor, and fills its table.
 //
 // It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 // process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.

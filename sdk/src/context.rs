@@ -14,6 +14,10 @@ pub trait Host {
     fn var_name(&self, var: SyncVar) -> String;
     /// See [`Context::location_name`].
     fn location_name(&self, location: Location) -> String;
+    /// See [`Context::is_held_by_static`].
+    fn is_held_by_static(&self, _: Location) -> bool {
+        false
+    }
     /// See [`Context::site_name`].
     fn site_name(&self, site: SiteId) -> String;
     /// See [`Context::accesses`].
@@ -68,6 +72,13 @@ impl<'a> Context<'a> {
     /// those which that task used first.
     pub fn location_name(&self, location: Location) -> String {
         self.host.location_name(location)
+    }
+
+    /// Returns `true` if a static holds this memory when the execution ends. Such memory is not released, and it is no
+    /// leak, because statics live until the process ends. `false` before `on_execution_end`, and in executions that are
+    /// not complete.
+    pub fn is_held_by_static(&self, location: Location) -> bool {
+        self.host.is_held_by_static(location)
     }
 
     /// Returns a source place as `file:line:column`.

@@ -46,6 +46,7 @@ pub struct Script {
     tasks: Vec<(u32, bool)>,
     vars: Vec<String>,
     locations: Vec<String>,
+    held_by_statics: Vec<Location>,
     complete: bool,
 }
 
@@ -66,6 +67,7 @@ impl Script {
             tasks: Vec::new(),
             vars: Vec::new(),
             locations: Vec::new(),
+            held_by_statics: Vec::new(),
             complete: true,
         };
         script.begin();
@@ -293,6 +295,12 @@ impl Script {
         self.push(Event::Release(release))
     }
 
+    /// Lets a static hold a block at the end: [`Context::is_held_by_static`].
+    pub fn hold_by_static(&mut self, location: Location) -> &mut Self {
+        self.held_by_statics.push(location);
+        self
+    }
+
     /// Adds a message from the test.
     pub fn say(&mut self, task: TaskId, text: &str) -> &mut Self {
         let after = self.last(task);
@@ -343,6 +351,7 @@ impl Script {
 struct Stage<'a> {
     script: &'a Script,
     reports: &'a mut Vec<MonitorFinding>,
+    has_ended: bool,
     accesses: Vec<SyncVarAccess>,
     /// The tasks that exist now, and those that existed before each access.
     now: Vec<TaskId>,
@@ -355,6 +364,7 @@ impl<'a> Stage<'a> {
         Stage {
             script,
             reports,
+            has_ended: false,
             accesses: Vec::new(),
             now: vec![Script::MAIN],
             before: Vec::new(),
@@ -378,6 +388,7 @@ impl<'a> Stage<'a> {
             accesses: &accesses,
             complete: self.script.complete,
         };
+        self.has_ended = true;
         monitor.on_execution_end(&execution, &mut Context::new(&mut self));
     }
 
@@ -467,6 +478,9 @@ impl Host for Stage<'_> {
     fn location_name(&self, location: Location) -> String {
         let known = self.script.locations.get(location.index());
         known.cloned().unwrap_or_else(|| "unknown memory".into())
+    }
+    fn is_held_by_static(&self, location: Location) -> bool {
+        self.has_ended && self.script.complete && self.script.held_by_statics.contains(&location)
     }
     fn site_name(&self, site: SiteId) -> String {
         format!("script:{}", site.0)

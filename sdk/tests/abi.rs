@@ -9,6 +9,7 @@ use std::fmt::Write;
 /// A monitor that records its events and the engine's answers, and reports all of it in the end.
 struct Recorder {
     log: String,
+    allocated: Vec<Location>,
     panic_in: String,
 }
 
@@ -19,6 +20,7 @@ impl Recorder {
             "panic" => panic!("in the constructor"),
             _ => Ok(Recorder {
                 log: String::new(),
+                allocated: Vec::new(),
                 panic_in: arguments.into(),
             }),
         }
@@ -86,6 +88,11 @@ impl Monitor for Recorder {
         self.note("on_data_var_access", access, access.after, cx);
     }
     fn on_allocation(&mut self, allocation: &Allocation, cx: &mut Context<'_>) {
+        assert!(
+            !cx.is_held_by_static(allocation.location),
+            "it is known at the end"
+        );
+        self.allocated.push(allocation.location);
         self.note("on_allocation", allocation, allocation.after, cx);
     }
     fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
@@ -99,6 +106,12 @@ impl Monitor for Recorder {
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
         let last = execution.accesses.last().unwrap().event;
+        let held = self
+            .allocated
+            .drain(..)
+            .map(|location| cx.is_held_by_static(location));
+        let held: Vec<bool> = held.collect();
+        self.log.push_str(&format!("held: {held:?}"));
         self.note("on_execution_end", execution, last, cx);
         let report = MonitorFinding::new(FindingKind::LockOrder, self.log.clone());
         cx.report(
@@ -166,8 +179,12 @@ fn a_monitor_hears_and_says_the_same_on_both_sides() {
         let child = script.fork(testing::Script::MAIN);
         script.load(child, long, MemoryOrder::Relaxed, 9);
     }
+    let held = script.allocate(testing::Script::MAIN, "held", BlockKind::Heap, 8);
+    script.allocate(testing::Script::MAIN, "not held", BlockKind::Heap, 8);
+    script.hold_by_static(held);
     let here = script.play(&mut Recorder::new("").unwrap());
     assert_eq!(here.len(), 2);
+    assert!(here[0].message.contains("true, false]"), "{}", here[0].message);
     assert!(here[0].message.lines().count() > 200);
     assert_eq!(script.play(&mut foreign), here);
     // The next execution has nothing of the last.
@@ -291,11 +308,11 @@ fn a_table_that_cannot_be_is_refused_with_a_message() {
     let cases: [Case<MonitorTable>; 11] = [
         (
             |table| table.version = VERSION + 1,
-            "version 3 of the contract, which is newer than version 2",
+            "version 4 of the contract, which is newer than version 3",
         ),
         (
             |table| table.version = VERSION - 1,
-            "version 1 of the contract, which is older than version 2",
+            "version 2 of the contract, which is older than version 3",
         ),
         (|table| table.size -= 8, "the plugin's table has"),
         (|table| table.size += 8, "the plugin's table has"),
@@ -455,8 +472,8 @@ fn sound_event() -> EventId {
 
 /// Numbers and layouts are frozen: a change of this test requires a change of the version.
 #[test]
-fn numbers_of_version_2_do_not_change() {
-    assert_eq!((VERSION, abi::ENTRY), (2, "intermezzo_monitor_2"));
+fn numbers_of_version_3_do_not_change() {
+    assert_eq!((VERSION, abi::ENTRY), (3, "intermezzo_monitor_3"));
     let operations = [
         "AtomicLoad",
         "AtomicStore",
@@ -534,7 +551,7 @@ fn numbers_of_version_2_do_not_change() {
 /// As above, for machines of 64 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn layouts_of_version_2_do_not_change() {
+fn layouts_of_version_3_do_not_change() {
     let sizes = [
         size_of::<abi::SyncAccess>(),
         size_of::<abi::Point>(),
@@ -549,5 +566,5 @@ fn layouts_of_version_2_do_not_change() {
         size_of::<HostTable>(),
         size_of::<MonitorTable>(),
     ];
-    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 16, 32, 104, 104, 152]);
+    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 16, 32, 104, 112, 152]);
 }

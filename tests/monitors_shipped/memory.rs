@@ -93,9 +93,54 @@ fn what_a_static_holds_is_no_leak() {
     nothing(&explore(Leaks::new, || *KEPT.lock().unwrap() = Some(Arc::new(1))));
     static LAZY: LazyLock<Arc<u32>> = LazyLock::new(|| Arc::new(2));
     nothing(&explore(Leaks::new, || assert_eq!(**LAZY, 2)));
+    // The monitor knows a shared value from the first change of its count.
+    static CLONED: LazyLock<Arc<u32>> = LazyLock::new(|| Arc::new(2));
+    nothing(&explore(Leaks::new, || {
+        let clone = CLONED.clone();
+        let task = thread::spawn(move || assert_eq!(*clone, 2));
+        assert_eq!(**CLONED, 2);
+        task.join().unwrap();
+    }));
+    static MADE: Mutex<Vec<Track<u32>>> = Mutex::new(Vec::new());
+    nothing(&explore(Leaks::new, || MADE.lock().unwrap().push(Track::new(4))));
     thread_local!(static OWN: Track<u32> = Track::new(3));
     nothing(&explore(Leaks::new, || {
         OWN.with(|own| assert_eq!(*own.get_ref(), 3))
+    }));
+}
+
+/// A static may be dropped before the end is told. What it does not hold is a leak as before, and its destructors may do
+/// what they like.
+#[test]
+fn a_leak_beside_a_static_is_a_leak() {
+    static KEPT: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
+    let leaks = || {
+        let kept = Arc::new(AtomicBool::new(false));
+        KEPT.lock().unwrap().push(kept.clone());
+        // It is not joined, and uses what the static holds.
+        thread::spawn(move || kept.store(true, SeqCst));
+        std::mem::forget(Arc::new(AtomicBool::new(false)).clone());
+    };
+    let report = explore(Leaks::new, leaks);
+    assert!(
+        only(&report).message.contains("is never given back: "),
+        "{report}"
+    );
+
+    struct Ends(Arc<AtomicBool>);
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            let more = Arc::new(AtomicBool::new(false));
+            more.clone().store(self.0.load(SeqCst), SeqCst);
+            KEPT.lock().unwrap().push(more);
+            assert!(!self.0.load(SeqCst), "a panic that cannot be told any more");
+        }
+    }
+    static ENDS: Mutex<Option<Ends>> = Mutex::new(None);
+    nothing(&explore(Leaks::new, || {
+        let set = Arc::new(AtomicBool::new(false));
+        *ENDS.lock().unwrap() = Some(Ends(set.clone()));
+        thread::spawn(move || set.store(true, SeqCst));
     }));
 }
 

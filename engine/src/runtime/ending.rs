@@ -15,6 +15,10 @@ pub(super) struct ExecutionEnd {
     pub(super) teardown: bool,
     /// `true` while leftovers of an execution are dropped on a fiber of their own.
     pub(super) sweeping: bool,
+    /// `true` while the values of statics are dropped before the monitors see the end.
+    pub(super) drops_statics: bool,
+    /// The blocks that were released with the values of statics, before the monitors saw the end.
+    pub(super) held_by_statics: Vec<u32>,
     /// `true` if the last execution left tasks unfinished, and they were leaked, or unwound.
     pub(super) forgot: bool,
     pub(super) unwound: bool,
@@ -36,6 +40,7 @@ impl ExecutionEnd {
     pub(super) fn begin(&mut self) {
         self.panics.clear();
         self.crash_cleared = None;
+        self.held_by_statics.clear();
         (self.forgot, self.unwound) = (false, false);
         self.stop = None;
     }

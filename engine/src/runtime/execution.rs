@@ -43,6 +43,7 @@ impl Engine {
             self.resume(next);
             next = self.task();
         }
+        self.drop_statics_early();
         let examined = self.with(Runtime::examine);
         self.clear_away(self.with(|rt| rt.end.damaged));
         self.with(|rt| rt.outcome(examined))
@@ -76,7 +77,7 @@ impl Runtime {
             self.verify_quiet();
         }
         let stop = self.end_trace(stop);
-        let complete = matches!(stop, Stop::Complete);
+        let complete = matches!(stop, Stop::Complete) && !self.end.damaged;
         if self.monitors.listeners.any() {
             self.tell_end(complete);
         }

@@ -19,7 +19,7 @@ use super::image::statics_are_restored;
 use super::switch::Back;
 use super::{Engine, PanicNote, Runtime, Stop, arena, panic_count};
 use crate::record::{Access, Gates, Local, Status, Task, Wake, gate};
-use intermezzo_sdk::SyncVarOp;
+use intermezzo_sdk::{Interests, SyncVarOp};
 use std::any::Any;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -196,9 +196,11 @@ impl Engine {
 
     /// Drops untaken results, and the values of statics.
     fn sweep(self) {
-        for task in self.with(|rt| rt.tasks.numbers()) {
-            // A panic in a destructor cannot be reported any more.
-            quietly(|| self.drop_room(task));
+        if self.with(|rt| !rt.end.drops_statics) {
+            for task in self.with(|rt| rt.tasks.numbers()) {
+                // A panic in a destructor cannot be reported any more.
+                quietly(|| self.drop_room(task));
+            }
         }
         while let Some((address, drop)) = self.with(|rt| rt.objects.statics.next_to_drop()) {
             quietly(drop);
@@ -292,19 +294,49 @@ impl Engine {
             if rt.end.forgot {
                 rt.forget_leftovers();
             }
-            rt.end.sweeping = !rt.end.forgot && !is_damaged && rt.has_leftovers();
-            rt.end.sweeping
+            !rt.end.forgot && !is_damaged && rt.has_leftovers()
         });
         if sweeps {
-            self.resume(0);
+            self.drop_leftovers();
         }
+        self.with(|rt| rt.end.teardown = false);
+    }
+
+    /// Drops untaken results and the values of statics, on the main task's fiber.
+    fn drop_leftovers(self) {
+        self.with(|rt| rt.end.sweeping = true);
+        self.resume(0);
         self.with(|rt| {
-            if std::mem::take(&mut rt.end.sweeping) && rt.has_leftovers() {
+            rt.end.sweeping = false;
+            let are_left = if rt.end.drops_statics {
+                rt.objects.statics.any()
+            } else {
+                rt.has_leftovers()
+            };
+            if are_left {
+                // A destructor did not come to its end.
                 rt.forget(0);
                 rt.forget_leftovers();
             }
-            rt.end.teardown = false;
         });
+    }
+
+    /// If a monitor listens to memory, drops the values of statics before it sees the end of a complete execution, and
+    /// notes which blocks they held: these are no leaks.
+    pub(super) fn drop_statics_early(self) {
+        let is_needed = self.with(|rt| {
+            let is_needed = matches!(rt.end.stop, Some(Stop::Complete))
+                && rt.objects.statics.any()
+                && rt.monitors.listening.intersects(Interests::ALLOCATIONS)
+                && !rt.end.damaged
+                && !rt.tasks.any_live();
+            (rt.end.teardown, rt.end.drops_statics) = (is_needed, is_needed);
+            is_needed
+        });
+        if is_needed {
+            self.drop_leftovers();
+            self.with(|rt| (rt.end.teardown, rt.end.drops_statics) = (false, false));
+        }
     }
 
     /// Unwinds the tasks that have not ended, as far as they can be.

@@ -54,6 +54,7 @@ pub(super) static HOST: HostTable = HostTable {
     task_name,
     var_name,
     location_name,
+    is_held_by_static,
     site_name,
     accesses,
     enabled,
@@ -238,6 +239,11 @@ unsafe extern "C" fn location_name(
             give_text(&cx.location_name(location), text, capacity)
         })
     }
+}
+
+unsafe extern "C" fn is_held_by_static(call: *mut Call, location: Location) -> u32 {
+    // SAFETY: the call is what the contract says.
+    unsafe { ask(call, 0, |_, cx| cx.is_held_by_static(location).into()) }
 }
 
 unsafe extern "C" fn site_name(call: *mut Call, site: SiteId, text: *mut c_char, capacity: usize) -> usize {

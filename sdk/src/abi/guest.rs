@@ -138,6 +138,11 @@ impl Host for Guest<'_> {
         self.name(|room, capacity| unsafe { (self.host.location_name)(self.call, location, room, capacity) })
     }
 
+    fn is_held_by_static(&self, location: Location) -> bool {
+        // SAFETY: the contract of `Guest::new`.
+        unsafe { (self.host.is_held_by_static)(self.call, location) != 0 }
+    }
+
     fn site_name(&self, site: SiteId) -> String {
         // SAFETY: the contract of `Guest::new`, and there is the room that is said.
         self.name(|room, capacity| unsafe { (self.host.site_name)(self.call, site, room, capacity) })

@@ -7,7 +7,7 @@ use crate::{EventId, Location, SiteId, SyncVar, TaskId};
 use std::ffi::{c_char, c_void};
 
 /// The version of this contract. Both sides must have the same.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The return value of a function that succeeded.
 pub const OK: u32 = 0;
@@ -57,7 +57,7 @@ pub struct Call {
     _opaque: (),
 }
 
-/// The function that a plugin exports under the name `intermezzo_monitor_2`: makes one monitor, and fills its table.
+/// The function that a plugin exports under the name `intermezzo_monitor_3`: makes one monitor, and fills its table.
 ///
 /// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 /// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -175,6 +175,9 @@ pub struct HostTable {
         text: *mut c_char,
         capacity: usize,
     ) -> usize,
+    /// 1 if a static holds this memory when the execution ends: it is not released, and no leak. Else 0; 0 before
+    /// `on_execution_end`, and in executions that are not complete.
+    pub is_held_by_static: unsafe extern "C" fn(call: *mut Call, location: Location) -> u32,
     /// `file:line:column` of a source place.
     pub site_name:
         unsafe extern "C" fn(call: *mut Call, site: SiteId, text: *mut c_char, capacity: usize) -> usize,

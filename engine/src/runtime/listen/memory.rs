@@ -589,7 +589,9 @@ impl Engine {
     /// Publishes that a block was released.
     pub fn block_released(self, block: u32, site: Site) {
         self.with(|rt| {
-            if rt.hears_of_blocks() {
+            if rt.end.drops_statics {
+                rt.end.held_by_statics.push(block);
+            } else if rt.hears_of_blocks() {
                 rt.tell_release(|task, after, record| Release {
                     after,
                     location: record.location(Memory::Block(block), task.0),

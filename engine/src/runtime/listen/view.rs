@@ -45,6 +45,11 @@ impl Host for View<'_> {
         }
     }
 
+    fn is_held_by_static(&self, location: Location) -> bool {
+        let memory = self.record.memory(location).map(|named| named.memory);
+        matches!(memory, Some(Memory::Block(block)) if self.rt.end.held_by_statics.contains(&block))
+    }
+
     fn site_name(&self, site: SiteId) -> String {
         self.record.site(site).map_or_else(|| "unknown".into(), site_name)
     }

@@ -181,6 +181,12 @@ pub struct Task {
     pub(crate) operations_cleared: u32,
     /// `true` if no handle on it is left.
     pub(crate) detached: bool,
+    /// `true` if it was created in a scope, which waits for its closure alone.
+    pub(crate) in_scope: bool,
+    /// The task that drops its thread-local values, if that is another one.
+    pub(crate) heir: Option<u32>,
+    /// The task whose thread-local values it drops. In std both are one thread.
+    pub(crate) heir_of: Option<u32>,
     /// Its thread-local values, in order of initialisation.
     pub locals: Vec<Local>,
 }
@@ -223,6 +229,9 @@ impl Task {
             pinned_by_scope: false,
             operations_cleared: 0,
             detached: false,
+            in_scope: false,
+            heir: None,
+            heir_of: None,
             locals: Vec::new(),
         }
     }
@@ -259,6 +268,8 @@ impl Task {
         self.pinned_by_scope = false;
         self.operations_cleared = 0;
         self.detached = false;
+        self.in_scope = false;
+        (self.heir, self.heir_of) = (None, None);
         debug_assert!(
             self.locals.is_empty(),
             "a task's thread-locals are dropped at its end"

@@ -75,6 +75,23 @@ impl Engine {
         })
     }
 
+    /// Notes that a scope waits for the task. It waits for the task's closure, and not for its thread-locals: these are
+    /// dropped by another task.
+    pub fn note_scope(self, task: u32) {
+        self.with_task(task, |entry| entry.in_scope = true);
+    }
+
+    /// Returns the task that drops the thread-local values of this one, which has ended, if that is another one.
+    pub fn heir(self, task: u32) -> Option<u32> {
+        self.with_task(task, |entry| entry.heir)
+    }
+
+    /// Returns the task that is the current thread for the test: the one whose thread-local values the current task
+    /// drops, or the current task.
+    pub fn thread(self) -> u32 {
+        self.with(|rt| rt.tasks.current_task().heir_of.unwrap_or(rt.tasks.current()))
+    }
+
     /// Takes and returns the result of a task that has ended.
     ///
     /// # Safety
@@ -207,9 +224,10 @@ impl Runtime {
         let (mut was_late, mut given_way) = (false, 0);
         for event in &self.record.events.as_slice()[over.over_at..] {
             match event.op {
-                SyncVarOp::TaskEnd => {}
+                SyncVarOp::TaskEnd | SyncVarOp::TaskBegin => {}
+                SyncVarOp::TaskFork if event.task == task && over.heir.is_some() => {}
                 // The task drops thread-locals, which it does not do before queries can find it ended.
-                _ if event.task == task => return false,
+                _ if event.task == task || over.heir == Some(event.task) => return false,
                 _ if event.task != me => {}
                 SyncVarOp::TaskCheck => was_late |= event.var == over.var && event.written == LATE,
                 op => given_way += u32::from(was_late && gives_way(op)),

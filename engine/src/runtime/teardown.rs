@@ -146,12 +146,40 @@ impl Engine {
             });
             if has_result {
                 quiet &= quietly(|| self.drop_room(task));
+            } else if has_locals && self.leaves_locals(task) {
+                self.leave_locals(task);
             } else if has_locals {
                 quiet &= self.drop_locals(task);
             } else {
                 return quiet;
             }
         }
+    }
+
+    /// `true` if a task ends before its thread-local values are dropped: a scope waits for the closures of its tasks, and
+    /// not for their thread-locals.
+    fn leaves_locals(self, task: u32) -> bool {
+        self.with(|rt| {
+            let entry = &rt.tasks[task];
+            let drops = entry.locals.iter().any(|local| local.has_destructor);
+            entry.in_scope && drops && !rt.end.teardown
+        })
+    }
+
+    /// Creates a task that drops the thread-local values of this one.
+    fn leave_locals(self, task: u32) {
+        let (site, locals) = self.with_task(task, |entry| {
+            (entry.pending.access.site, std::mem::take(&mut entry.locals))
+        });
+        let adopts = move || self.with_task(self.task(), |entry| entry.locals = locals);
+        // SAFETY: the closure borrows nothing.
+        let heir = unsafe { self.fork(None, site, adopts) };
+        self.with(|rt| {
+            rt.tasks[task].heir = Some(heir);
+            let name = rt.tasks[task].name.clone();
+            let entry = &mut rt.tasks[heir];
+            (entry.heir_of, entry.detached, entry.name) = (Some(task), true, name);
+        });
     }
 
     /// Drops a task's thread-local values, those initialised last first, as std does. Returns `true` if no destructor

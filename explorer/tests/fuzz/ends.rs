@@ -132,6 +132,61 @@ fn a_task_is_finished_before_its_thread_locals_are_dropped() {
 }
 
 #[test]
+fn a_scope_ends_before_thread_locals_of_tasks_that_were_not_joined_are_dropped() {
+    let (seen, _) = seen(|seen| {
+        thread::scope(|scope| {
+            scope.spawn(|| LAST.with(|last| last.0.set(Some(&LEFT))));
+        });
+        seen.lock().unwrap().insert(Some(LEFT.load(SeqCst) == 1));
+    });
+    assert_eq!(seen, [Some(false), Some(true)].into());
+}
+
+#[test]
+fn a_join_in_a_scope_waits_for_thread_locals() {
+    let (seen, _) = seen(|seen| {
+        let left = thread::scope(|scope| {
+            let task = scope.spawn(|| LAST.with(|last| last.0.set(Some(&LEFT))));
+            let finished = task.is_finished().then(|| LEFT.load(SeqCst) == 1);
+            task.join().unwrap();
+            seen.lock().unwrap().insert(finished);
+            LEFT.load(SeqCst)
+        });
+        assert_eq!(left, 1);
+    });
+    assert_eq!(seen, [None, Some(false), Some(true)].into());
+}
+
+/// The destructor of a thread-local runs on the thread whose value it drops, even if a scope has ended before.
+#[test]
+fn thread_locals_are_dropped_on_their_thread() {
+    thread::thread_local! {
+        static ID: Whose = const { Whose(Cell::new(None)) };
+        static OTHER: Cell<u32> = const { Cell::new(0) };
+    }
+    struct Whose(Cell<Option<thread::ThreadId>>);
+    impl Drop for Whose {
+        fn drop(&mut self) {
+            assert_eq!(Some(thread::current().id()), self.0.get());
+            assert_eq!(OTHER.get(), 7);
+            // The token was left for this thread.
+            thread::park();
+        }
+    }
+    let report = calm().explore(|| {
+        thread::scope(|scope| {
+            let task = scope.spawn(|| {
+                OTHER.set(7);
+                ID.with(|id| id.0.set(Some(thread::current().id())));
+            });
+            task.thread().unpark();
+        });
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(report.coverage(), &Coverage::Exhaustive, "{report}");
+}
+
+#[test]
 fn a_late_end_replays_and_a_loop_that_waits_for_it_ends() {
     let test = || {
         let flag = Arc::new(AtomicUsize::new(0));

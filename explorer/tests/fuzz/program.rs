@@ -77,6 +77,7 @@ pub(crate) enum Op {
     Sleep,
     Look,
     Scope(usize),
+    ScopeAlone(usize),
     Panic,
     Catch(usize),
     Local(usize),
@@ -264,11 +265,12 @@ fn operation(random: &mut Random, theme: usize, me: usize, tasks: usize, ops: &m
             _ => Unpark(other),
         }),
         8 => ops.push([Sleep, Look, ParkTimeout, ReceiveTimeout(0), Yield, Arrive][below(6)]),
-        9 => ops.push(match below(5) {
+        9 => ops.push(match below(6) {
             0 => IsFinished(other),
             1 => Join(other),
             2 => DropHandle(other),
             3 => Scope(which),
+            4 => ScopeAlone(which),
             _ => Local(which),
         }),
         10 => ops.push(match below(5) {
@@ -300,6 +302,7 @@ impl Program {
                 Op::Sleep | Op::ParkTimeout | Op::ReceiveTimeout(_) => 2,
                 Op::Upgrade | Op::CallOnce(_) | Op::InitOnce(_) | Op::Lazy | Op::StaticLazy => 2,
                 Op::Scope(_) => 7,
+                Op::ScopeAlone(_) => 6,
                 Op::Await(_) | Op::Wake | Op::SpawnFuture(_) | Op::AwaitFuture => 4,
                 _ => 1,
             };

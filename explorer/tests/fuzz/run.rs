@@ -539,6 +539,14 @@ impl<'a> Body<'a> {
                 });
                 self.read(value);
             }
+            // Nothing joins the task: the scope ends before its thread-local is dropped, or after that. It has records of
+            // its own, because their order with those of this task is not what is compared.
+            Op::ScopeAlone(which) => thread::scope(|scope| {
+                let (theirs, records) = (plain.clone(), TASKS + ATOMICS * self.me + which);
+                scope.spawn(move || {
+                    LOCAL.with(|local| *local.0.borrow_mut() = Some((theirs, which, records)))
+                });
+            }),
             Op::Panic => resume_unwind(Box::new(Expected)),
             Op::Catch(which) => {
                 let caught = catch_unwind(AssertUnwindSafe(|| {

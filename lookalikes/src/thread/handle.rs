@@ -56,7 +56,7 @@ impl fmt::Debug for ThreadId {
 /// Returns the calling thread.
 pub fn current() -> Thread {
     match Engine::current() {
-        Some(engine) => Thread::of_task(engine, engine.task()),
+        Some(engine) => Thread::of_task(engine, engine.thread()),
         None => Thread(Kind::Outside(std::thread::current())),
     }
 }

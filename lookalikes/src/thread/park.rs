@@ -30,7 +30,7 @@ pub fn park_timeout_ms(ms: u32) {
 }
 
 fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
-    let var = engine.task_var(engine.task());
+    let var = engine.task_var(engine.thread());
     let access = Access::new(SyncVarOp::Park, var, site);
     if engine.wakes_spuriously() {
         // It is chosen before the schedule point, so it is an event of its own.

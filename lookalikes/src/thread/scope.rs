@@ -41,7 +41,8 @@ impl Running {
     }
 }
 
-/// Runs a closure that may create threads which borrow from the caller; returns when they all have ended.
+/// Runs a closure that may create threads which borrow from the caller; returns when the closures of all have ended.
+/// Thread-local values of threads that were not joined may be dropped later, as in std.
 ///
 /// ```
 /// use intermezzo_explorer::thread;
@@ -194,6 +195,7 @@ impl Builder {
             (Kind::Inside(tasks), Some(engine)) => {
                 // SAFETY: the scope waits for the task, which so ends before the data that it borrows.
                 let task = unsafe { engine.fork(self.described_to(engine), site, f) };
+                engine.note_scope(task);
                 tasks.borrow_mut().push(task);
                 let thread = Thread::of_task(engine, task);
                 Ok(ScopedJoinHandle {
@@ -284,7 +286,7 @@ impl<T> ScopedJoinHandle<'_, T> {
                 }
                 outcome
             }
-            Inner::Inside(joinable) => joinable.join(Site::caller()),
+            Inner::Inside(joinable) => joinable.join_with_locals(Site::caller()),
         }
     }
 

@@ -183,6 +183,18 @@ impl<T> Joinable<T> {
         }
     }
 
+    /// Like `join`, for a task of a scope: waits until its thread-local values are dropped, too.
+    pub(super) fn join_with_locals(self, site: Site) -> std::thread::Result<T> {
+        let (engine, task) = (self.engine(), self.task);
+        let result = self.join(site);
+        if let Some(engine) = engine
+            && let Some(heir) = engine.heir(task)
+        {
+            wait_for_end(engine, heir, site);
+        }
+        result
+    }
+
     /// Returns the task's thread handle.
     pub(super) fn thread(&self) -> Thread {
         match self.engine() {

@@ -337,6 +337,8 @@ impl Report {
         let undecided = |finding: &Finding| match finding.kind {
             FindingKind::Divergence => true,
             FindingKind::Hang | FindingKind::StepLimit => is_unmodified,
+            // A thread that is not controlled may yet release the tasks.
+            FindingKind::Deadlock | FindingKind::Livelock => finding.detail.may_be_released(),
             _ => false,
         };
         let only_undecided = self.errors().all(undecided);

@@ -229,6 +229,17 @@ impl FindingDetail {
             .collect()
     }
 
+    /// `true` if tasks wait, and a thread that is not controlled may release them.
+    pub(super) fn may_be_released(&self) -> bool {
+        matches!(
+            self,
+            FindingDetail::Blocked {
+                outsider: Some(_),
+                ..
+            }
+        )
+    }
+
     /// Returns the detail with variables called by these names. A panic's message is the user's, and stays.
     pub fn named(&self, names: &VarNames) -> FindingDetail {
         let mut detail = self.clone();

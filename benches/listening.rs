@@ -9,7 +9,7 @@
 //! `valgrind --tool=callgrind target/release/deps/listening-* run "ring(7)" dpor data-race 2000`.
 #![allow(clippy::print_stdout, reason = "a table is what this bench is for")]
 
-use intermezzo::cell::UnsafeCell;
+use intermezzo::cell::{ByPointer, UnsafeCell};
 use intermezzo::monitors::{by_name, names};
 use intermezzo::sdk::{Interests, Monitor};
 use intermezzo::sync::Mutex;

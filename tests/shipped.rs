@@ -49,12 +49,21 @@ fn same<A: 'static, B: 'static>() {
 }
 
 #[test]
+fn cells_have_the_two_ways_to_a_value() {
+    use facade::cell::{ByPointer, UnsafeCell};
+    let cell = UnsafeCell::new(1);
+    cell.with_mut(|value| unsafe { *value += 1 });
+    assert_eq!(cell.with(|value| unsafe { *value }), 2);
+}
+
+#[test]
 fn look_alikes_are_items_of_std() {
     same::<AtomicUsize, std::sync::atomic::AtomicUsize>();
     same::<facade::sync::Mutex<u8>, std::sync::Mutex<u8>>();
     same::<facade::sync::Arc<u8>, std::sync::Arc<u8>>();
     same::<facade::sync::mpsc::Sender<u8>, std::sync::mpsc::Sender<u8>>();
     same::<facade::cell::Cell<u8>, std::cell::Cell<u8>>();
+    same::<facade::cell::UnsafeCell<u8>, std::cell::UnsafeCell<u8>>();
     same::<facade::thread::JoinHandle<u8>, std::thread::JoinHandle<u8>>();
     same::<facade::time::Instant, std::time::Instant>();
 }
@@ -118,6 +127,43 @@ fn a_release_build_that_would_explore_stops() {
         "explore-in-release",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
+    }
+}
+
+/// Resolver 1, the default of a virtual workspace, unites the features of a package's tests with those of what it ships.
+#[test]
+fn a_release_build_under_resolver_1_stops() {
+    let member = project("under-resolver-1/member", "intermezzo", "");
+    let workspace = member.parent().unwrap();
+    let manifest = std::fs::read_to_string(member.join("Cargo.toml")).unwrap();
+    let tests = format!(
+        "[dev-dependencies]\nintermezzo = {{ path = {:?}, features = [\"explore\"] }}\n",
+        self::workspace()
+    );
+    let named = manifest.replace("under-resolver-1/member", "member");
+    let (package, _) = named.split_once("\n[profile").unwrap();
+    throw_away::write(
+        &member.join("Cargo.toml"),
+        &(package.replace("[workspace]\n", "") + "\n" + &tests),
+    );
+    throw_away::write(&member.join("src/lib.rs"), "");
+    std::fs::rename(member.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
+    for (resolver, stops) in [("", true), ("resolver = \"2\"\n", false)] {
+        throw_away::write(
+            &workspace.join("Cargo.toml"),
+            &format!("[workspace]\nmembers = [\"member\"]\n{resolver}"),
+        );
+        let output = cargo()
+            .args(["check", "--release", "--quiet", "--manifest-path"])
+            .arg(workspace.join("Cargo.toml"))
+            .env("CARGO_TARGET_DIR", room().join("target"))
+            .current_dir(std::env::temp_dir())
+            .output()
+            .unwrap();
+        let text = words(&output);
+        assert_eq!(!output.status.success(), stops, "{resolver}: {text}");
+        let says = "intermezzo's feature `explore` is on in a release build";
+        assert_eq!(text.contains(says), stops, "{resolver}: {text}");
     }
 }
 

@@ -138,8 +138,8 @@ fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
 /// Accesses through a raw pointer cannot be seen, so a pointer from [`UnsafeCell::get`] is watched. Asking for it
 /// counts as a read. If the value has changed by the task's next visible operation, that counts as a write at the same
 /// place. Tasks that only read through such pointers are no data race. Two things are not seen: a write that changes no
-/// byte, and accesses through a pointer that is kept beyond the next visible operation. [`UnsafeCell::with`] declares a
-/// read and [`UnsafeCell::with_mut`] a write; [`crate::ptr`] has reads and writes by pointer that are seen.
+/// byte, and accesses through a pointer that is kept beyond the next visible operation. [`ByPointer::with`] declares a
+/// read and [`ByPointer::with_mut`] a write; [`crate::ptr`] has reads and writes by pointer that are seen.
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(Plain<T>);
 
@@ -163,26 +163,43 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.access(Does::GivePointer, Site::caller())
     }
 
-    /// Calls the closure with a pointer to the value for reading, which is valid as long as the closure runs. Not in
-    /// std.
-    #[inline]
-    #[track_caller]
-    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        read(self.0.access(Does::Read, Site::caller()))
-    }
-
-    /// Calls the closure with a pointer to the value for writing, which is valid as long as the closure runs. Not in
-    /// std.
-    #[inline]
-    #[track_caller]
-    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        write(self.0.access(Does::Write, Site::caller()))
-    }
-
     /// Returns the value of a cell that is not shared. Counts as a write.
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
         self.0.data_mut(Site::caller())
+    }
+}
+
+/// Accesses to a cell that say whether they read or write. Not in std; the facade has the trait for std's own
+/// `UnsafeCell` where nothing is explored.
+///
+/// ```
+/// use intermezzo_explorer::cell::{ByPointer, UnsafeCell};
+///
+/// let cell = UnsafeCell::new(1);
+/// // SAFETY: nothing else uses the cell.
+/// cell.with_mut(|value| unsafe { *value += 1 });
+/// assert_eq!(cell.with(|value| unsafe { *value }), 2);
+/// ```
+pub trait ByPointer<T: ?Sized> {
+    /// Calls the closure with a pointer to the value for reading, which is valid as long as the closure runs.
+    fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R;
+
+    /// Calls the closure with a pointer to the value for writing, which is valid as long as the closure runs.
+    fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R;
+}
+
+impl<T: ?Sized> ByPointer<T> for UnsafeCell<T> {
+    #[inline]
+    #[track_caller]
+    fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.access(Does::Read, Site::caller()))
+    }
+
+    #[inline]
+    #[track_caller]
+    fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.access(Does::Write, Site::caller()))
     }
 }
 

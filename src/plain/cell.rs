@@ -1,68 +1,24 @@
-//! `std::cell`, with the two ways to a value that the explorer adds to `UnsafeCell`.
+//! `std::cell`, and a trait for the two ways to a value that the explorer tells apart.
 
-pub use std::cell::{BorrowError, BorrowMutError, Cell, LazyCell, OnceCell, Ref, RefCell, RefMut};
+pub use std::cell::*;
 
-use std::fmt;
+/// Accesses to a cell that say whether they read or write. Not in std.
+pub trait ByPointer<T: ?Sized> {
+    /// Calls the closure with a pointer to the value for reading, which is valid as long as the closure runs.
+    fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R;
 
-/// The core of interior mutability: `std::cell::UnsafeCell`, and `with` and `with_mut`.
-#[repr(transparent)]
-#[derive(Default)]
-pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
-
-impl<T> UnsafeCell<T> {
-    /// Creates a cell with this value.
-    #[inline]
-    pub const fn new(value: T) -> UnsafeCell<T> {
-        UnsafeCell(std::cell::UnsafeCell::new(value))
-    }
-
-    /// Takes the value out.
-    #[inline]
-    pub fn into_inner(self) -> T {
-        self.0.into_inner()
-    }
+    /// Calls the closure with a pointer to the value for writing, which is valid as long as the closure runs.
+    fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R;
 }
 
-impl<T: ?Sized> UnsafeCell<T> {
-    /// Returns a pointer to the value.
+impl<T: ?Sized> ByPointer<T> for UnsafeCell<T> {
     #[inline]
-    pub const fn get(&self) -> *mut T {
-        self.0.get()
+    fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.get())
     }
 
-    /// Reads by a pointer to the value, which is valid as long as the closure runs. Not in std.
     #[inline]
-    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        read(self.0.get())
-    }
-
-    /// Writes by a pointer to the value, which is valid as long as the closure runs. Not in std.
-    #[inline]
-    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        write(self.0.get())
-    }
-
-    /// Returns the value of a cell that no other task can see.
-    #[inline]
-    pub const fn get_mut(&mut self) -> &mut T {
-        self.0.get_mut()
-    }
-
-    /// Returns a pointer to the value, from a pointer to the cell.
-    #[inline]
-    pub const fn raw_get(this: *const Self) -> *mut T {
-        std::cell::UnsafeCell::raw_get(this as *const std::cell::UnsafeCell<T>)
-    }
-}
-
-impl<T> From<T> for UnsafeCell<T> {
-    fn from(value: T) -> Self {
-        UnsafeCell::new(value)
-    }
-}
-
-impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+    fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.get())
     }
 }

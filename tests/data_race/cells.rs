@@ -1,6 +1,6 @@
 //! Memory that tasks share, and dozens of places in the source: each access of a program has its own.
 
-use intermezzo::cell::UnsafeCell;
+use intermezzo::cell::{ByPointer, UnsafeCell};
 use intermezzo::ptr;
 use intermezzo::sync::atomic::{AtomicU8, Ordering};
 

@@ -1,6 +1,6 @@
 //! The default monitors allocate nothing in an execution, except when the execution is longer than all before it.
 
-use intermezzo::cell::UnsafeCell;
+use intermezzo::cell::{ByPointer, UnsafeCell};
 use intermezzo::monitors::{by_name, names};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering};
 use intermezzo::sync::{Arc, Mutex};

@@ -25,7 +25,7 @@ fn lost() {
 
 /// A data race that the test's own assertions do not see.
 const RACES: &str = r#"
-use intermezzo::cell::UnsafeCell;
+use intermezzo::cell::{ByPointer, UnsafeCell};
 use intermezzo::thread;
 
 struct Shared(UnsafeCell<u32>);

@@ -2,7 +2,7 @@
 //! them at once.
 
 use intermezzo_explorer::alloc::{Layout, alloc, dealloc};
-use intermezzo_explorer::cell::{Cell, UnsafeCell};
+use intermezzo_explorer::cell::{ByPointer, Cell, UnsafeCell};
 use intermezzo_explorer::sync::Arc;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Environment, Explorer, ptr, thread};

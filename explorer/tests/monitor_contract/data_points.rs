@@ -1,7 +1,7 @@
 //! Accesses to plain memory that are schedule points: at places that the settings name, and at places of races.
 
 use super::recorder::{lines_with, recorded};
-use intermezzo_explorer::cell::{Cell, UnsafeCell};
+use intermezzo_explorer::cell::{ByPointer, Cell, UnsafeCell};
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::{Environment, Explorer, Reduction, Schedule, Sites, ptr, thread};
 use intermezzo_sdk::{Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, MonitorFinding};

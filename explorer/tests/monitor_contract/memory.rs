@@ -2,7 +2,7 @@
 
 use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::alloc::{Layout, alloc, dealloc};
-use intermezzo_explorer::cell::{Cell, UnsafeCell};
+use intermezzo_explorer::cell::{ByPointer, Cell, UnsafeCell};
 use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use intermezzo_explorer::{Environment, Explorer, ptr, thread};
 use intermezzo_sdk::Interests;

@@ -135,6 +135,50 @@ fn the_share_grows() {
     );
 }
 
+/// A worker knows only its own part, and a file has no positions. The documents say so.
+#[test]
+fn there_is_none_with_several_workers_or_a_checkpoint() {
+    let seen = Arc::new(Mutex::new(0));
+    let file = std::env::temp_dir().join(format!("intermezzo-estimates-{}", std::process::id()));
+    for (part, reduction) in [(2, Reduction::None), (2, Reduction::Dpor), (1, Reduction::None)] {
+        let (shares, file) = (seen.clone(), file.clone());
+        let report = explored("cp-fs", move |explorer| {
+            let shares = shares.clone();
+            let explorer = match part {
+                1 => explorer.checkpoint(&file),
+                jobs => explorer.jobs(jobs),
+            };
+            explorer
+                .reduction(reduction)
+                .executions(100)
+                .on_progress(move |progress| {
+                    *shares.lock().unwrap() += u32::from(progress.estimate.is_some());
+                })
+        });
+        assert_eq!(report.estimate(), None, "{report}");
+        assert!(!report.to_json().contains("\"estimate\""), "{report}");
+        assert!(!report.to_string().contains("estimate:"), "{report}");
+    }
+    std::fs::remove_file(file).unwrap();
+    assert_eq!(*seen.lock().unwrap(), 0);
+    let guide = |page: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/src");
+        std::fs::read_to_string(path.join(page)).unwrap()
+    };
+    for (page, says) in [
+        (
+            "formats.md",
+            "`estimate` | of a search by one worker, without a checkpoint, that did not finish",
+        ),
+        (
+            "strategy.md",
+            "There is none with several workers or with a checkpoint.",
+        ),
+    ] {
+        assert!(guide(page).contains(says), "{page}: {says}");
+    }
+}
+
 #[test]
 fn a_report_tells_how_far_the_search_was() {
     let report = explored("cp-fs", |explorer| explorer.executions(100));

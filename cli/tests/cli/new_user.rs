@@ -119,6 +119,24 @@ const BUGS: [(&str, &str); 3] = [
     ("relaxed_index", "error[data_race]: data race on `slots[_]`"),
 ];
 
+/// A test that passes with a warning, and one that passes without.
+const PASSES: &str = r#"
+use intermezzo::cell::UnsafeCell;
+use intermezzo::sync::{Condvar, Mutex};
+
+#[intermezzo::test]
+fn waits_once() {
+    let (mutex, condvar) = (Mutex::new(0), Condvar::new());
+    let guard = mutex.lock().unwrap();
+    drop(condvar.wait_timeout(guard, std::time::Duration::from_millis(1)));
+}
+
+#[intermezzo::test]
+fn reads() {
+    assert_eq!(unsafe { *UnsafeCell::new(1).get() }, 1);
+}
+"#;
+
 /// Runs this in the project, as a shell does.
 fn shell(project: &Path, command: &str) -> Output {
     let mut shell = Command::new("sh");
@@ -170,5 +188,30 @@ pub(crate) fn bugs_are_found_with_nothing_set(project: &Path) {
         assert!(shown.contains("replayed as recorded"), "{command}\n{shown}");
     }
     crate::tune::the_page_shows_tests_of_an_ordinary_crate(&|arguments| run_in(project, arguments));
+    passes_are_told(project);
     fs::remove_file(project.join("tests/new_user.rs")).unwrap();
+}
+
+/// A passing test says what it covered, and its warnings as a whole, where the harness shows what tests print.
+fn passes_are_told(project: &Path) {
+    throw_away::write(&project.join("tests/new_user.rs"), PASSES);
+    let ran = shell(
+        project,
+        "cargo test --test new_user -- --nocapture --test-threads=1",
+    );
+    let told = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.success(), "{told}");
+    // Lines are as wide as the terminal.
+    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    for says in [
+        "new_user::reads passed: 1 execution; every schedule was run; not explored: other tasks (the test created none), relaxed memory",
+        "plain memory: 1 access, watched for data races",
+        "monitors: data-race, leak, misuse",
+        "warning[misuse]: main continues after a wait on `condvar` at [1] that no task ended, though what it waits for cannot have changed",
+        "woken condvar, spuriously",
+        "help: wait in a loop, or with `wait_while`",
+        "new_user::waits_once passed: ",
+    ] {
+        assert!(words.contains(says), "{says}\n{told}");
+    }
 }

@@ -61,6 +61,7 @@ impl Made {
 
     /// The numbers of the findings that are wanted: blocks that are never given back, blocks given back twice, and blocks
     /// used when that is not ordered before a release.
+    #[expect(clippy::needless_range_loop, reason = "the indices are of a matrix")]
     fn wanted(&self) -> [Vec<usize>; 3] {
         let all = self.entries.len();
         let mut before = vec![vec![false; all]; all];
@@ -113,7 +114,7 @@ impl Made {
                 message => panic!("{message}"),
             };
             let is_about = |name: &&str| message.split([' ', ',']).any(|word| word == *name);
-            let block = NAMES.iter().position(|name| is_about(&name)).expect("a block");
+            let block = NAMES.iter().position(|name| is_about(name)).expect("a block");
             if !found[kind].contains(&block) {
                 found[kind].push(block);
             }

@@ -114,7 +114,7 @@ impl Made {
                 message => panic!("{message}"),
             };
             let is_about = |name: &&str| message.split([' ', ',']).any(|word| word == *name);
-            let block = NAMES.iter().position(|name| is_about(name)).expect("a block");
+            let block = NAMES.iter().position(is_about).expect("a block");
             if !found[kind].contains(&block) {
                 found[kind].push(block);
             }

@@ -91,6 +91,13 @@ pub fn attribute(name: &str, value: &str) {
     }
 }
 
+/// Returns the number of steps that the execution has taken; `None` outside an exploration. For drop-ins of other tools: it
+/// depends on the schedule, also where nothing else does.
+#[doc(hidden)]
+pub fn steps() -> Option<u64> {
+    Engine::current().map(Engine::steps)
+}
+
 /// Returns `true` if the caller is inside an exploration.
 pub fn is_exploring() -> bool {
     Engine::current().is_some()

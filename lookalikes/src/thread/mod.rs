@@ -7,7 +7,7 @@ mod scope;
 mod spawn;
 
 #[doc(hidden)]
-pub use handle::name_main;
+pub use handle::{name_main, number_of};
 pub use handle::{Thread, ThreadId, current};
 pub use local::{AccessError, LocalKey};
 pub use park::{park, park_timeout, sleep, yield_now};

@@ -203,9 +203,7 @@ impl Runtime {
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => {
-                if self.record.must_ask()
-                    && !self.tell_only_alternative(goes_on, Candidates::List(&listed))
-                {
+                if self.record.must_ask() && !self.tell_only_alternative(goes_on, Candidates::List(&listed)) {
                     Next::Stop
                 } else {
                     self.wake(listed[0])

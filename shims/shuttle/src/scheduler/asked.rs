@@ -82,7 +82,8 @@ impl<S: ?Sized + Scheduler> Asked<S> {
 
 impl<S: ?Sized + Scheduler> Strategy for Asked<S> {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
-        plan.truncate(0);
+        // Nothing is repeated: the scheduler is asked at the first steps, too.
+        plan.forget();
         self.gives_up = false;
         self.number = (0, 0);
         self.tasks.clear();

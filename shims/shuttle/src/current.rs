@@ -9,13 +9,14 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Returns the number of steps that the execution has taken.
+/// Returns the number of steps that the execution has taken, the beginning of the test's own body included.
 ///
 /// # Panics
 /// Outside an execution.
 pub fn context_switches() -> usize {
     let steps = intermezzo::steps();
-    steps.expect("`ExecutionState` is not set: this is outside a test of shuttle") as usize
+    let steps = steps.expect("`ExecutionState` is not set: this is outside a test of shuttle");
+    steps as usize + 1
 }
 
 /// Returns the calling task.

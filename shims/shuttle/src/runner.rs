@@ -96,7 +96,8 @@ fn explorer(config: &Config, search: &Kind) -> Explorer {
         long_allowed: matches!(config.max_steps, MaxSteps::ContinueAfter(_)),
         steps: match config.max_steps {
             MaxSteps::None => u64::MAX,
-            MaxSteps::FailAfter(most) | MaxSteps::ContinueAfter(most) => most as u64,
+            // The beginning of the test's own body counts, too.
+            MaxSteps::FailAfter(most) | MaxSteps::ContinueAfter(most) => (most as u64).saturating_sub(1),
         },
         ..Settings::default()
     };

@@ -9,6 +9,8 @@ use intermezzo::search::{ChoicePoint, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo::trace::Trace;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// A scheduler that moves to the thread of the exploration.
 struct Moved<S: ?Sized>(Box<S>);
@@ -27,6 +29,8 @@ pub(crate) struct Asked<S: ?Sized> {
     random: StdRng,
     executions: u64,
     gives_up: bool,
+    /// The panic of the scheduler. The execution is given up then, and the run fails before the next one.
+    panic: Option<Box<dyn Any + Send>>,
 }
 
 impl<S: ?Sized + Scheduler> Asked<S> {
@@ -38,6 +42,7 @@ impl<S: ?Sized + Scheduler> Asked<S> {
             random: StdRng::seed_from_u64(0),
             executions: 0,
             gives_up: false,
+            panic: None,
         }
     }
 
@@ -78,10 +83,30 @@ impl<S: ?Sized + Scheduler> Asked<S> {
         let at = at.unwrap_or_else(|| panic!("the scheduler chose task {chosen}, which cannot run"));
         Some(at as u32)
     }
+
+    /// Returns the alternative to take.
+    fn answer(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        match point.kind {
+            ChoiceKind::Task => self.task(point),
+            ChoiceKind::Value if point.alternatives == CHUNK => {
+                if self.number.1 == 0 {
+                    self.number = (self.scheduler.0.next_u64(), CHUNKS);
+                }
+                let (number, left) = self.number;
+                self.number = (number.rotate_left(CHUNK.trailing_zeros()), left - 1);
+                Some((self.number.0 % u64::from(CHUNK)) as u32)
+            }
+            ChoiceKind::Value | ChoiceKind::Waiter => Some(self.random.gen_range(0..point.alternatives)),
+            _ => Some(0),
+        }
+    }
 }
 
 impl<S: ?Sized + Scheduler> Strategy for Asked<S> {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        if let Some(panic) = self.panic.take() {
+            resume_unwind(panic);
+        }
         // Nothing is repeated: the scheduler is asked at the first steps, too.
         plan.forget();
         self.gives_up = false;
@@ -107,19 +132,13 @@ impl<S: ?Sized + Scheduler> Strategy for Asked<S> {
         if self.gives_up {
             return None;
         }
-        match point.kind {
-            ChoiceKind::Task => self.task(point),
-            ChoiceKind::Value if point.alternatives == CHUNK => {
-                if self.number.1 == 0 {
-                    self.number = (self.scheduler.0.next_u64(), CHUNKS);
-                }
-                let (number, left) = self.number;
-                self.number = (number.rotate_left(CHUNK.trailing_zeros()), left - 1);
-                Some((self.number.0 % u64::from(CHUNK)) as u32)
-            }
-            ChoiceKind::Value | ChoiceKind::Waiter => Some(self.random.gen_range(0..point.alternatives)),
-            _ => Some(0),
-        }
+        // It is asked on the stack of a task, which its panic must not unwind.
+        let answer = catch_unwind(AssertUnwindSafe(|| self.answer(point)));
+        answer.unwrap_or_else(|panic| {
+            self.panic = Some(panic);
+            self.gives_up = true;
+            None
+        })
     }
 
     fn gives_up(&mut self) -> bool {

@@ -26,7 +26,7 @@ const HEADING: &str = "\
 const SHUTTLE: &str = "0.9.10";
 const SALSA: &str = "0.28.5";
 
-/// What shuttle's tests need besides shuttle.
+/// The dependencies of the tests of shuttle, besides shuttle.
 const DEPENDENCIES: &str = r#"
 futures = "0.3.15"
 pin-project = "1.1.3"
@@ -126,6 +126,8 @@ fn project_of_salsa(sources: &Path, project: &Path, is_ours: bool) {
     copy(sources, project);
     // The lock file of the package names the dependencies that it was published with.
     let _ = fs::remove_file(project.join("Cargo.lock"));
+    // Any compiler will do.
+    let _ = fs::remove_file(project.join("rust-toolchain.toml"));
     let mut manifest = fs::read_to_string(sources.join("Cargo.toml")).unwrap();
     write!(manifest, "\n[workspace]\n{}", patch(is_ours)).unwrap();
     fs::write(project.join("Cargo.toml"), manifest).unwrap();

@@ -1,6 +1,6 @@
 //! Vector clocks.
 
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 use std::cmp::Ordering;
 use std::ops::Deref;
 

@@ -2,10 +2,11 @@
 
 pub use crate::clock::VectorClock;
 pub use crate::labels::{ChildLabelFn, Labels, TaskName};
-pub use crate::task::TaskId;
+#[allow(deprecated, reason = "shuttle still has it")]
+pub use crate::tag::{Tag, Taggable};
+pub use crate::task_id::TaskId;
 
 use crate::state;
-use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -82,25 +83,6 @@ pub fn get_name_for_task(task_id: TaskId) -> Option<TaskName> {
 /// Gives a task a name by a label, and returns the one before.
 pub fn set_name_for_task(task_id: TaskId, task_name: impl Into<TaskName>) -> Option<TaskName> {
     set_label_for_task(task_id, task_name.into())
-}
-
-/// A tag of a task.
-#[deprecated]
-#[allow(deprecated, reason = "shuttle still has it")]
-pub trait Tag: Taggable {
-    /// Returns the tag, to be turned into its own type.
-    fn as_any(&self) -> &dyn Any;
-}
-
-/// A type whose values may be tags.
-#[deprecated]
-pub trait Taggable: Debug {}
-
-#[allow(deprecated, reason = "shuttle still has it")]
-impl<T: Taggable + Any> Tag for T {
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// Sets the calling task's tag, and returns the one before.

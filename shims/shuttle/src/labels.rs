@@ -1,7 +1,6 @@
 //! Labels of tasks: values, one of each type.
 
-use crate::state;
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
@@ -164,9 +163,4 @@ impl fmt::Debug for ChildLabelFn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ChildLabelFn")
     }
-}
-
-/// Returns the name that a task's label gives it.
-pub(crate) fn name_of(task: TaskId) -> Option<TaskName> {
-    state::with_labels(task, |labels| labels.get().cloned())
 }

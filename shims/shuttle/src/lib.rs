@@ -18,7 +18,9 @@ pub mod scheduler;
 mod signature;
 mod state;
 pub mod sync;
+mod tag;
 mod task;
+mod task_id;
 pub mod thread;
 
 #[cfg(feature = "annotation")]

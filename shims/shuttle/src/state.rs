@@ -1,10 +1,9 @@
 //! The state of the execution that runs on this thread: all its tasks run there, in turns.
 
-#[allow(deprecated, reason = "shuttle still has it")]
-use crate::current::Tag;
-use crate::future::AbortHandle;
 use crate::labels::{ChildLabelFn, Labels};
-use crate::task::TaskId;
+#[allow(deprecated, reason = "shuttle still has it")]
+use crate::tag::Tag;
+use crate::task_id::TaskId;
 use intermezzo::thread::{current, number_of};
 use intermezzo::{choose, is_exploring};
 use rand::rngs::StdRng;
@@ -49,8 +48,8 @@ struct State {
     attached: usize,
     /// The test's own body, if it waits for those tasks to end.
     waiting: Option<intermezzo::thread::Thread>,
-    /// The futures whose handles were dropped, to be aborted once nothing else is left.
-    daemons: Vec<AbortHandle>,
+    /// Each aborts a future whose handle was dropped, once nothing else is left.
+    daemons: Vec<Box<dyn Fn()>>,
 }
 
 thread_local! {
@@ -175,9 +174,9 @@ impl Drop for Attached {
     }
 }
 
-/// Notes a future for which the execution does not wait.
-pub(crate) fn add_daemon(daemon: AbortHandle) {
-    with(|state| state.daemons.push(daemon));
+/// Notes a future for which the execution does not wait, and how it is aborted.
+pub(crate) fn add_daemon(abort: impl Fn() + 'static) {
+    with(|state| state.daemons.push(Box::new(abort)));
 }
 
 /// Ends the execution's daemons when all other tasks have ended. Called at the end of the test's own body.
@@ -192,7 +191,7 @@ pub(crate) fn end_daemons() {
     }) {
         intermezzo::thread::park();
     }
-    for daemon in with(|state| std::mem::take(&mut state.daemons)) {
-        daemon.end();
+    for abort in with(|state| std::mem::take(&mut state.daemons)) {
+        abort();
     }
 }

@@ -1,36 +1,9 @@
-//! Tasks as schedulers and labels see them.
+//! Tasks as schedulers see them.
 
-use crate::labels;
+use crate::labels::TaskName;
 use crate::signature::TaskSignature;
-use std::fmt;
-
-/// The number of a task in its execution, in order of creation. That of the test's own body is 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TaskId(pub(crate) usize);
-
-impl fmt::Debug for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("TaskId").field(&self.0).finish()
-    }
-}
-
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl From<usize> for TaskId {
-    fn from(number: usize) -> TaskId {
-        TaskId(number)
-    }
-}
-
-impl From<TaskId> for usize {
-    fn from(task: TaskId) -> usize {
-        task.0
-    }
-}
+use crate::state;
+use crate::task_id::TaskId;
 
 /// A task that a scheduler may choose.
 #[derive(Clone, Debug)]
@@ -74,7 +47,8 @@ impl Task {
 
     /// Returns the name of its label, or the one that it was created with, with its number.
     pub fn display_name(&self) -> String {
-        let label = labels::name_of(self.id).map(String::from);
+        let label = state::with_labels(self.id, |labels| labels.get::<TaskName>().cloned());
+        let label = label.map(String::from);
         match label.or_else(|| self.name()) {
             Some(name) => format!("{name}({})", self.id),
             None => format!("task-{}", self.id),

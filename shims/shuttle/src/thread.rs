@@ -3,8 +3,9 @@
 
 pub use intermezzo::thread::{AccessError, LocalKey, Result, panicking};
 
+use crate::labels::TaskName;
 use crate::state::{self, Attached};
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 use intermezzo::point;
 use intermezzo::thread::{self as looked, number_of};
 use std::cell::{Cell, OnceCell};
@@ -135,6 +136,7 @@ where
 #[derive(Debug)]
 pub struct Builder {
     looked: looked::Builder,
+    name: Option<String>,
 }
 
 impl Builder {
@@ -146,13 +148,15 @@ impl Builder {
     pub fn new() -> Builder {
         Builder {
             looked: looked::Builder::new(),
+            name: None,
         }
     }
 
     /// Names the thread.
     pub fn name(self, name: String) -> Builder {
         Builder {
-            looked: self.looked.name(name),
+            looked: self.looked.name(name.clone()),
+            name: Some(name),
         }
     }
 
@@ -160,6 +164,7 @@ impl Builder {
     pub fn stack_size(self, stack_size: usize) -> Builder {
         Builder {
             looked: self.looked.stack_size(stack_size),
+            ..self
         }
     }
 
@@ -180,6 +185,11 @@ impl Builder {
             f()
         })?;
         state::created(handle.thread());
+        if let (Some(name), Some(task)) = (self.name, number_of(handle.thread())) {
+            state::with_labels(TaskId(task as usize), |labels| {
+                labels.insert(TaskName::from(name))
+            });
+        }
         point();
         Ok(JoinHandle {
             looked: handle,

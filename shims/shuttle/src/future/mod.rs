@@ -8,7 +8,7 @@ pub mod batch_semaphore;
 pub use intermezzo::future::block_on;
 
 use crate::state::{self, Attached};
-use crate::task::TaskId;
+use crate::task_id::TaskId;
 use intermezzo::{point, task, thread};
 use std::error::Error;
 use std::fmt;
@@ -238,7 +238,8 @@ impl<T> Drop for JoinHandle<T> {
             return;
         }
         let attached = lock(&self.shared.attached).take();
-        state::add_daemon(self.abort.clone());
+        let abort = self.abort.clone();
+        state::add_daemon(move || abort.0.abort());
         drop(attached);
     }
 }
@@ -274,11 +275,6 @@ impl<T> fmt::Debug for JoinHandle<T> {
 pub struct AbortHandle(Arc<dyn Abort>);
 
 impl AbortHandle {
-    /// Aborts the future for which the execution no longer waits.
-    pub(crate) fn end(&self) {
-        self.0.abort();
-    }
-
     /// Aborts the future: it is dropped where it awaits something, unless it ends before.
     #[track_caller]
     pub fn abort(&self) {

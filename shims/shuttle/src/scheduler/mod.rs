@@ -15,7 +15,8 @@ mod round_robin;
 mod schedule;
 mod urw;
 
-pub use crate::task::{Task, TaskId};
+pub use crate::task::Task;
+pub use crate::task_id::TaskId;
 pub use annotation::AnnotationScheduler;
 pub use data::{DataSource, RandomDataSource};
 pub use dfs::DfsScheduler;

@@ -41,7 +41,7 @@ impl<S: Scheduler> UncontrolledNondeterminismCheckScheduler<S> {
         let expected = self.before.get(*at - 1).cloned();
         assert!(
             expected.is_some(),
-            "possible nondeterminism: the repetition of an execution takes more steps than the execution"
+            "possible nondeterminism: current execution should have ended, as it did the first time"
         );
         expected
     }
@@ -53,7 +53,7 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             Some(repeated) => {
                 assert!(
                     repeated == self.before.len(),
-                    "possible nondeterminism: the repetition of an execution takes fewer steps than the execution"
+                    "possible nondeterminism: current execution ended earlier than expected"
                 );
                 self.before.clear();
                 self.repeated = None;

@@ -19,7 +19,7 @@ pub use intermezzo_explorer::{
     any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
 };
 #[doc(hidden)]
-pub use intermezzo_explorer::{foreign, is_laid_over_std, is_memory_watched};
+pub use intermezzo_explorer::{foreign, is_laid_over_std, is_memory_watched, point, steps};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Refinement checks: concurrent objects against their sequential behaviour.

@@ -1,4 +1,4 @@
-//! Real code, unchanged: queues and deques of crates.io, and code written for loom, built on the look-alikes.
+//! Real code, unchanged: queues and deques of crates.io, and code written for loom and for shuttle, built on the look-alikes.
 //!
 //! A project is written below the target directory, so that its build is kept. Crates with a switch for loom get
 //! `shims/loom`. The sources of the others are copied byte by byte, and their manifests replace `core` and `std` by
@@ -79,6 +79,17 @@ fn code_written_for_loom_runs() {
         include_str!("real/loom_style.rs"),
     ));
     assert_eq!(out.lines().count(), 8, "{out}");
+}
+
+#[test]
+fn code_written_for_shuttle_runs() {
+    let manifest = format!("[dependencies]\nshuttle = {{ path = {} }}\n", shim("shuttle"));
+    let out = run(&project(
+        "shuttle-style",
+        &manifest,
+        include_str!("real/shuttle_style.rs"),
+    ));
+    assert_eq!(out.lines().count(), 10, "{out}");
 }
 
 /// Returns the sources of the crates, from the registry's cache or the network.

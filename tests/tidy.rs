@@ -42,10 +42,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("intermezzo-corpus", &["intermezzo"]),
     ("cargo-intermezzo", &["intermezzo", "intermezzo-corpus"]),
-    // The real loom, for comparison.
-    ("intermezzo-peers", &["intermezzo", "loom"]),
+    // The real loom and shuttle, for comparison.
+    ("intermezzo-peers", &["intermezzo", "loom", "shuttle"]),
     // These are outside the workspace: only the build of a user who patches crates to use them contains them.
     ("loom", &["intermezzo"]),
+    ("shuttle", &["intermezzo"]),
     ("intermezzo-std", &["intermezzo"]),
     ("intermezzo-core", &["intermezzo-std"]),
     ("intermezzo-atomicity", PLUGIN),
@@ -64,6 +65,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const MANIFESTS: &[&str] = &[
     "Cargo.toml",
     "shims/loom/Cargo.toml",
+    "shims/shuttle/Cargo.toml",
     "shims/std/Cargo.toml",
     "shims/core/Cargo.toml",
 ];
@@ -254,6 +256,10 @@ fn unsafe_code_stays_in_its_rooms() {
         // Its closures need not be `Send`.
         "shims/loom/src/thread.rs",
         "tests/real/loom_style.rs",
+        // A scheduler moves to the thread of the exploration, and futures among tasks, though they are not `Send`.
+        "shims/shuttle/src/scheduler/asked.rs",
+        "shims/shuttle/src/future/mod.rs",
+        "shims/shuttle/src/thread.rs",
         // A data race needs memory that is shared and plain.
         "tests/data_race/cells.rs",
         "tests/data_race/taken_back.rs",

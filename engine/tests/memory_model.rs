@@ -141,6 +141,7 @@ fn executor_with(awaits: bool, monitors: Vec<Box<dyn Monitor>>) -> Executor {
         fair_yields: 1,
         awaits,
         deadlocks_allowed: false,
+        long_allowed: false,
         unmodified: false,
         every_operation: false,
         hang: None,

@@ -143,6 +143,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             fair_yields: 1,
             awaits: true,
             deadlocks_allowed: false,
+            long_allowed: false,
             unmodified: false,
             every_operation: false,
             hang: None,

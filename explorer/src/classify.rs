@@ -92,7 +92,7 @@ pub(crate) fn findings(
     let all_panics = || panics.iter().map(task_panic).collect();
     let mut found = Vec::new();
     match &stop {
-        Stop::Complete | Stop::Panicked => {
+        Stop::Complete | Stop::Panicked | Stop::GivenUp => {
             // If the test's body failed, every panic that ended a task, or still unwinds one, may be the cause. If it did
             // not, panics of tasks that were joined were seen and handled.
             let failed = matches!(stop, Stop::Panicked);

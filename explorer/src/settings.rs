@@ -134,6 +134,10 @@ pub struct Settings {
     /// `true` if every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
     #[doc(hidden)]
     pub every_operation: bool,
+    /// `true` if an execution that reaches the limit of steps is given up, and is no finding. For drop-ins of tools that do
+    /// so; it has no name of its own.
+    #[doc(hidden)]
+    pub long_allowed: bool,
 }
 
 impl Default for Settings {
@@ -189,6 +193,7 @@ impl Default for Settings {
             // The most that is lost.
             checkpoint_every: Duration::from_secs(10),
             every_operation: false,
+            long_allowed: false,
         }
     }
 }

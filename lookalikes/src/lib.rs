@@ -91,6 +91,25 @@ pub fn attribute(name: &str, value: &str) {
     }
 }
 
+/// A schedule point, before which nothing is done. For drop-ins of tools that have schedule points where the order of
+/// visible operations makes no difference.
+#[doc(hidden)]
+#[track_caller]
+pub fn point() {
+    if let Some(engine) = Engine::current() {
+        let access = Access::nowhere(SyncVarOp::Yield, Site::caller());
+        engine.enter(access);
+        engine.commit(access, 0, 0);
+    }
+}
+
+/// Returns the number of steps that the execution has taken; `None` outside an exploration. For drop-ins of other tools: it
+/// depends on the schedule, also where nothing else does.
+#[doc(hidden)]
+pub fn steps() -> Option<u64> {
+    Engine::current().map(Engine::steps)
+}
+
 /// Returns `true` if the caller is inside an exploration.
 pub fn is_exploring() -> bool {
     Engine::current().is_some()

@@ -115,7 +115,7 @@ exec "$@" $switches
 /// The command that runs a test: with a limit of time, and the processor time of its children at the end.
 const TIMED: &str = r#"ulimit -t "$1"; shift; timeout -k 1 "$@" 2>&1; status=$?; times; exit $status"#;
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("..")
         .canonicalize()
@@ -154,7 +154,7 @@ fn sources(directory: &Path) -> BTreeMap<String, PathBuf> {
 }
 
 /// Copies a directory; what is there already is replaced.
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -169,10 +169,10 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// The end of a test.
-struct Ended {
-    verdict: &'static str,
+pub(crate) struct Ended {
+    pub(crate) verdict: &'static str,
     executions: Option<u64>,
-    seconds: f64,
+    pub(crate) seconds: f64,
 }
 
 /// Returns the seconds of the processor that the shell's `times` tells of its children.
@@ -185,7 +185,8 @@ fn seconds(said: &str) -> f64 {
     children.split(' ').filter_map(part).sum()
 }
 
-fn run(suite: &Suite, binary: &str, test: &str) -> Ended {
+/// Runs a test of a binary with these variables, within the limits.
+pub(crate) fn timed(binary: &str, test: &str, variables: &[(&str, &str)]) -> Ended {
     let mut command = Command::new("sh");
     command
         .args([
@@ -197,7 +198,7 @@ fn run(suite: &Suite, binary: &str, test: &str) -> Ended {
             binary,
         ])
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
-        .envs(suite.variables.iter().copied())
+        .envs(variables.iter().copied())
         .env("LOOM_LOG", "info");
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
@@ -272,7 +273,7 @@ fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BT
         for line in String::from_utf8_lossy(&list.stdout).lines() {
             let test = line.strip_suffix(": test");
             if let Some(test) = test.filter(|test| test.starts_with(suite.prefix)) {
-                ended.insert(test.to_owned(), run(suite, binary, test));
+                ended.insert(test.to_owned(), timed(binary, test, suite.variables));
             }
         }
     }
@@ -280,7 +281,7 @@ fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BT
 }
 
 /// Returns the number of tests that ended in each way.
-fn counts<'a>(ended: impl Iterator<Item = &'a Ended>) -> String {
+pub(crate) fn counts<'a>(ended: impl Iterator<Item = &'a Ended>) -> String {
     let mut counts = BTreeMap::new();
     for one in ended {
         *counts.entry(one.verdict).or_insert(0) += 1;

@@ -26,6 +26,7 @@ mod real_schedulers;
 mod refusals;
 mod replay;
 mod seeded;
+mod shuttle_suites;
 mod stand_in;
 mod suites;
 #[path = "../../../tests/common/throw_away.rs"]

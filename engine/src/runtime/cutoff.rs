@@ -125,7 +125,10 @@ impl Runtime {
     #[inline(never)]
     pub(super) fn look_at_limits(&mut self) -> Option<Next> {
         if self.record.steps > self.limits.steps {
-            self.end.stop = Some(Stop::StepLimit(self.endless()));
+            self.end.stop = Some(match self.limits.long_allowed {
+                true => Stop::GivenUp,
+                false => Stop::StepLimit(self.endless()),
+            });
             return Some(Next::Stop);
         }
         if !self.looks.look(self.record.steps, self.limits.steps) {

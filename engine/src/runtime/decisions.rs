@@ -127,6 +127,11 @@ impl Decisions {
         Some(taken)
     }
 
+    /// Returns `true` if every prescribed choice was made.
+    pub(super) fn is_beyond_prescribed(&self) -> bool {
+        self.decided >= self.prescribed
+    }
+
     /// Notes that the execution differs from what was prescribed. The prescribed choices are kept for another attempt.
     #[cold]
     pub(super) fn depart(&mut self) {

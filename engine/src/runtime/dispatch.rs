@@ -144,7 +144,9 @@ impl Runtime {
                     others,
                     after: last,
                 };
-                self.tell_only_alternative(goes_on, candidates);
+                if !self.tell_only_alternative(goes_on, candidates) {
+                    return Next::Stop;
+                }
             }
             return self.step(if goes_on { last } else { others.trailing_zeros() });
         }
@@ -201,10 +203,11 @@ impl Runtime {
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => {
-                if self.record.must_ask() {
-                    self.tell_only_alternative(goes_on, Candidates::List(&listed));
+                if self.record.must_ask() && !self.tell_only_alternative(goes_on, Candidates::List(&listed)) {
+                    Next::Stop
+                } else {
+                    self.wake(listed[0])
                 }
-                self.wake(listed[0])
             }
             alternatives if goes_on && self.constraints.scoped && self.closes(alternatives as u32) => {
                 self.wake(listed[0])
@@ -391,16 +394,17 @@ impl Runtime {
         self.record.add_to_footprint(self.tasks.current(), key, class);
     }
 
-    /// Shows the strategy a point with only one alternative, because it needs every step.
+    /// Shows the strategy a point with only one alternative, because it needs every step. Returns `false` if the strategy
+    /// gives the execution up.
     #[inline(never)]
-    fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) {
+    fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) -> bool {
         let choice = Choice {
             kind: ChoiceKind::Task,
             preempts: goes_on,
             alternatives: 1,
             taken: 0,
         };
-        self.decisions.strategy.choose(&choice_point(
+        let answer = self.decisions.strategy.choose(&choice_point(
             choice,
             candidates,
             self.decisions.decided(),
@@ -409,6 +413,7 @@ impl Runtime {
             &self.tasks,
             &self.objects.vars,
         ));
+        answer.is_some() || !self.given_up()
     }
 
     /// Decides what happens when no task can continue.
@@ -494,10 +499,21 @@ impl Runtime {
             &self.tasks,
             &self.objects.vars,
         ));
-        if taken.is_none() {
+        if taken.is_none() && !self.given_up() {
             self.diverged(choice);
         }
         taken
+    }
+
+    /// Stops the execution if the strategy gives it up, which returned no alternative. Returns `true` if it does.
+    #[cold]
+    fn given_up(&mut self) -> bool {
+        // Where choices were prescribed, the strategy was not asked.
+        let given_up = self.decisions.is_beyond_prescribed() && self.decisions.strategy.gives_up();
+        if given_up {
+            self.end.stop = Some(Stop::GivenUp);
+        }
+        given_up
     }
 
     /// Stops the execution, because it reached this choice and another was prescribed, or none was expected.

@@ -50,6 +50,8 @@ pub struct Limits {
     pub awaits: bool,
     /// `true` if an execution may end with tasks that wait for ever.
     pub deadlocks_allowed: bool,
+    /// `true` if an execution that reaches its limit of steps ends there, and has not failed.
+    pub long_allowed: bool,
     /// `true` if the test was not written for intermezzo. Then an execution may end with tasks that wait for ever once
     /// the test's own function has returned, and loops that wait without yielding yield.
     pub unmodified: bool,

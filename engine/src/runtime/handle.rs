@@ -259,6 +259,7 @@ mod tests {
             fair_yields: 1,
             awaits: false,
             deadlocks_allowed: false,
+            long_allowed: false,
             unmodified: false,
             every_operation: false,
             hang: None,

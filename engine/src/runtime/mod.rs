@@ -179,6 +179,11 @@ impl Engine {
         });
     }
 
+    /// Returns the number of steps that the execution has taken.
+    pub fn steps(self) -> u64 {
+        self.with(|rt| rt.record.steps)
+    }
+
     /// Returns `true` if every operation is a schedule point.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]

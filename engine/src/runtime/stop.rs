@@ -18,6 +18,8 @@ pub enum Stop {
     Livelock,
     /// It reached the limit of steps.
     StepLimit(Endless),
+    /// It was given up without a finding: by the search, or at a limit of steps that only ends executions.
+    GivenUp,
     /// Its time was over, or the user interrupted it, while it ran.
     CutOff,
     /// It would have exceeded the limit of tasks.

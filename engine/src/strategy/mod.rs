@@ -55,6 +55,12 @@ pub trait Strategy: Send {
     /// choice: then the execution has departed from its schedule.
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32>;
 
+    /// Returns `true` if the execution is to be given up, after `choose` has returned `None`: it counts, and is no finding.
+    /// `false` if it has departed from its schedule.
+    fn gives_up(&mut self) -> bool {
+        false
+    }
+
     /// Returns what the executions so far cover. `finished` is `true` if `next` has returned `false`.
     fn coverage(&self, finished: bool) -> Coverage;
 

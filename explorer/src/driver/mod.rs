@@ -443,6 +443,7 @@ fn work(
         fair_yields: settings.fair_yields,
         awaits: settings.spin_loops != SpinLoops::Run,
         deadlocks_allowed: settings.deadlocks_allowed,
+        long_allowed: settings.long_allowed,
         unmodified: binary.is_unmodified(),
         every_operation: settings.every_operation,
         hang: settings.hang,

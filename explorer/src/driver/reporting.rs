@@ -182,6 +182,10 @@ impl Outcome<'_> {
             coverage = coverage.because(&format!("no task came to the breakpoint `{}`", armed.name));
         }
 
+        if settings.long_allowed && tally.complete < tally.executions {
+            coverage = coverage.because("executions were given up at the limit of steps");
+        }
+
         if !books.touchers.is_empty() {
             let threads = books.touchers.into_iter().collect();
             report.limits.push(Limit::OtherThreads { threads });

@@ -53,6 +53,17 @@ impl fmt::Debug for ThreadId {
     }
 }
 
+/// Returns the number of a thread among the tasks of this execution, in order of their creation; that of the test's own
+/// body is 0. `None` if it is no task of this execution. For drop-ins of other tools.
+#[doc(hidden)]
+pub fn number_of(thread: &Thread) -> Option<u32> {
+    let here = Engine::current()?.epoch();
+    match thread.0 {
+        Kind::Inside { epoch, task, .. } if epoch == here => Some(task),
+        _ => None,
+    }
+}
+
 /// Returns the calling thread.
 pub fn current() -> Thread {
     match Engine::current() {

@@ -6,9 +6,9 @@ mod park;
 mod scope;
 mod spawn;
 
-#[doc(hidden)]
-pub use handle::name_main;
 pub use handle::{Thread, ThreadId, current};
+#[doc(hidden)]
+pub use handle::{name_main, number_of};
 pub use local::{AccessError, LocalKey};
 pub use park::{park, park_timeout, sleep, yield_now};
 #[allow(deprecated, reason = "std has them too")]

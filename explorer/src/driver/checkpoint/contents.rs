@@ -60,6 +60,7 @@ impl Identity {
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
         compared.push(("every_operation".into(), settings.every_operation.to_string()));
+        compared.push(("long_allowed".into(), settings.long_allowed.to_string()));
         compared.push(("monitors".into(), monitors));
         Ok(Identity {
             program: program.to_owned(),

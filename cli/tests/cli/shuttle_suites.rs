@@ -1,0 +1,246 @@
+//! The tests of shuttle itself and of salsa, each under shuttle and under `shims/shuttle`.
+
+use super::loom_suites::{Ended, copy, counts, root, timed};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PAGE: &str = "docs/SHUTTLE_SUITES.md";
+
+/// The beginning of the page, which is written by hand.
+const BEGINNING: &str = "tests/shuttle_suites/page.md";
+
+const TOTALS: &str = "\
+| suite | tests | under shuttle | here | in both | shuttle, s | here, s |
+|---|---:|---|---|---:|---:|---:|
+";
+
+const HEADING: &str = "\
+| suite | test | shuttle | s | here | s |
+|---|---|---|---:|---|---:|
+";
+
+const SHUTTLE: &str = "0.9.10";
+const SALSA: &str = "0.28.5";
+
+/// The dependencies of the tests of shuttle, besides shuttle.
+const DEPENDENCIES: &str = r#"
+futures = "0.3.15"
+pin-project = "1.1.3"
+proptest = "1.0.0"
+proptest-derive = "0.5.0"
+rand = "0.8"
+regex = "1.5.5"
+rustversion = "1"
+tempfile = "3.2.0"
+test-log = { version = "0.2.8", default-features = false, features = ["trace"] }
+tracing = { version = "0.1", default-features = false, features = ["std"] }
+tracing-subscriber = { version = "0.3.9", features = ["env-filter"] }
+trybuild = "1.0"
+"#;
+
+/// Tests of shuttle that do not compile here, which would keep all others from being built: the file, the first line of
+/// each, and its last. They name `shuttle_engine`, the literal of `LocalKey`, or a thread-local with `'_` in its type.
+const NOT_BUILT: [(&str, &str, &str); 2] = [
+    ("basic/thread.rs", "    fn destroyed_last_key() {", "\n    }\n"),
+    ("basic/thread.rs", "    fn regression_86() {", "\n    }\n"),
+];
+
+/// Calls of names that are not provided. Without them the tests fail.
+const NOT_PROVIDED: [(&str, &str); 2] = [
+    ("basic/execution.rs", "shuttle::current::reset_step_count();"),
+    ("basic/replay.rs", "scheduler.set_target_clock(&[2, 2, 1]);"),
+];
+
+/// Returns the directory of a package's sources in the registry.
+fn source(directory: &Path, package: &str, version: &str) -> PathBuf {
+    fs::create_dir_all(directory.join("src")).unwrap();
+    fs::write(directory.join("src/lib.rs"), "").unwrap();
+    let manifest = format!(
+        "[package]\nname = \"sources\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n{package} \
+         = \"={version}\"\n"
+    );
+    fs::write(directory.join("Cargo.toml"), manifest).unwrap();
+    let metadata = Command::new("cargo")
+        .args(["metadata", "--format-version", "1"])
+        .current_dir(directory)
+        .env_remove("CARGO_NET_OFFLINE")
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let package = packages.iter().find(|found| found["name"] == package).unwrap();
+    let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+    manifest.parent().unwrap().to_owned()
+}
+
+/// Returns the table that puts the drop-in in the place of shuttle.
+fn patch(is_ours: bool) -> String {
+    let shim = root().join("shims/shuttle");
+    match is_ours {
+        true => format!("[patch.crates-io]\nshuttle = {{ path = {shim:?} }}\n"),
+        false => String::new(),
+    }
+}
+
+/// Makes a project of shuttle's own tests.
+fn project_of_shuttle(sources: &Path, project: &Path, is_ours: bool) {
+    copy(&sources.join("tests"), &project.join("tests"));
+    fs::create_dir_all(project.join("src")).unwrap();
+    fs::write(project.join("src/lib.rs"), "").unwrap();
+    let manifest = format!(
+        "[package]\nname = \"shuttle-suite\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[profile.release]\n\
+         debug-assertions = true\n[dependencies]\nshuttle = {{ version = \"={SHUTTLE}\", features = [\"vector-clocks\"] \
+         }}\n{DEPENDENCIES}\n{}",
+        patch(is_ours)
+    );
+    fs::write(project.join("Cargo.toml"), manifest).unwrap();
+    if !is_ours {
+        return;
+    }
+    let change = |file: &str, change: &dyn Fn(String) -> String| {
+        let file = project.join("tests").join(file);
+        let text = fs::read_to_string(&file).unwrap();
+        let changed = change(text.clone());
+        assert_ne!(changed, text, "{}", file.display());
+        fs::write(file, changed).unwrap();
+    };
+    for (file, begin, end) in NOT_BUILT {
+        change(file, &|text| {
+            let at = text.find(begin).unwrap();
+            let attribute = text[..at].rfind("#[test]").unwrap();
+            let length = text[at..].find(end).unwrap() + end.len();
+            text[..attribute].to_owned() + &text[at + length..]
+        });
+    }
+    for (file, call) in NOT_PROVIDED {
+        change(file, &|text| text.replace(call, ""));
+    }
+}
+
+/// Makes a copy of salsa.
+fn project_of_salsa(sources: &Path, project: &Path, is_ours: bool) {
+    copy(sources, project);
+    // The lock file of the package names the dependencies that it was published with.
+    let _ = fs::remove_file(project.join("Cargo.lock"));
+    // Any compiler will do.
+    let _ = fs::remove_file(project.join("rust-toolchain.toml"));
+    let mut manifest = fs::read_to_string(sources.join("Cargo.toml")).unwrap();
+    write!(manifest, "\n[workspace]\n{}", patch(is_ours)).unwrap();
+    fs::write(project.join("Cargo.toml"), manifest).unwrap();
+}
+
+/// Builds a test target, and runs each of its tests. Returns their ends by name; none if it is not built.
+#[expect(clippy::print_stderr, reason = "the messages of cargo say why")]
+fn results(project: &Path, target: &Path, arguments: &[&str]) -> BTreeMap<String, Ended> {
+    let built = Command::new("cargo")
+        .args(["test", "--release", "--no-run", "--message-format=json"])
+        .args(arguments)
+        .current_dir(project)
+        .env("CARGO_TARGET_DIR", target)
+        .env("RUSTFLAGS", "--cap-lints warn")
+        .env_remove("CARGO_NET_OFFLINE")
+        .output()
+        .unwrap();
+    if !built.status.success() {
+        eprintln!("{}", String::from_utf8_lossy(&built.stderr));
+    }
+    let mut ended = BTreeMap::new();
+    for line in String::from_utf8_lossy(&built.stdout).lines() {
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        let Some(binary) = message["executable"].as_str() else {
+            continue;
+        };
+        let list = Command::new(binary).arg("--list").output().unwrap();
+        let ignored = Command::new(binary)
+            .args(["--list", "--ignored"])
+            .output()
+            .unwrap();
+        let ignored = String::from_utf8_lossy(&ignored.stdout).into_owned();
+        for line in String::from_utf8_lossy(&list.stdout).lines() {
+            let is_run = !ignored.lines().any(|left_out| left_out == line);
+            // It compares messages of the compiler.
+            if let Some(test) = line.strip_suffix(": test").filter(|&test| is_run && test != "ui") {
+                ended.insert(test.to_owned(), timed(binary, test, &[]));
+            }
+        }
+    }
+    ended
+}
+
+/// Returns the cells of a test's end.
+fn cells(ended: Option<&Ended>) -> String {
+    ended.map_or("not built | ".into(), |ended| {
+        format!("{} | {:.2}", ended.verdict, ended.seconds)
+    })
+}
+
+#[test]
+#[ignore = "it takes a quarter of an hour, and crates from the registry"]
+#[expect(clippy::print_stderr, reason = "it takes long")]
+fn suites_for_shuttle_are_run() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shuttle-suites");
+    let only = std::env::var("SHUTTLE_SUITES").unwrap_or_default();
+    let (mut totals, mut rows) = (String::new(), String::new());
+    type Make = fn(&Path, &Path, bool);
+    let suites: [(&str, &str, Make, &[&str]); 2] = [
+        ("shuttle", SHUTTLE, project_of_shuttle, &["--test", "mod"]),
+        (
+            "salsa",
+            SALSA,
+            project_of_salsa,
+            &["--features", "shuttle", "--test", "parallel"],
+        ),
+    ];
+    for (name, version, make, arguments) in suites.iter().filter(|suite| suite.0.contains(&only)) {
+        let sources = source(&directory.join("sources"), name, version);
+        let [theirs, ours] = [false, true].map(|is_ours| {
+            let side = directory.join(if is_ours { "here" } else { "shuttle" });
+            let project = side.join(name);
+            make(&sources, &project, is_ours);
+            results(&project, &side.join("target"), arguments)
+        });
+        let mut in_both = (0, 0.0, 0.0);
+        for (test, one) in &theirs {
+            let other = ours.get(test);
+            writeln!(
+                rows,
+                "| {name} | `{test}` | {} | {} |",
+                cells(Some(one)),
+                cells(other)
+            )
+            .unwrap();
+            if let Some(other) = other.filter(|other| other.verdict == "pass" && one.verdict == "pass") {
+                in_both.0 += 1;
+                in_both.1 += one.seconds;
+                in_both.2 += other.seconds;
+            }
+        }
+        writeln!(
+            totals,
+            "| {name} {version} | {} | {} | {} | {} | {:.2} | {:.2} |",
+            theirs.len(),
+            counts(theirs.values()),
+            counts(ours.values()),
+            in_both.0,
+            in_both.1,
+            in_both.2
+        )
+        .unwrap();
+        eprintln!("{}", totals.lines().last().unwrap());
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let text = [
+            fs::read_to_string(root().join(BEGINNING)).unwrap(),
+            TOTALS.into(),
+            totals,
+            "\n## Each test\n\n".into(),
+            HEADING.into(),
+            rows,
+        ];
+        fs::write(root().join(PAGE), text.concat()).unwrap();
+    }
+}

@@ -1,0 +1,468 @@
+//! `shuttle::future::batch_semaphore`: a semaphore that gives several permits at once.
+
+use super::block_on;
+use crate::signature::{ResourceSignature, ResourceType};
+use intermezzo::sync::{Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// The order in which requests get permits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fairness {
+    /// In the order in which they were made.
+    StrictlyFair,
+    /// In any order.
+    Unfair,
+}
+
+/// The place of a request in the queue of a fair semaphore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Priority {
+    /// Behind those that came before.
+    Back,
+    /// Behind those that came before; and those that come after may pass while there are too few permits.
+    Bypassable,
+    /// Before all others: it holds permits that they wait for.
+    Front,
+}
+
+/// A request for permits.
+#[derive(Debug)]
+struct Request {
+    permits: usize,
+    priority: Priority,
+    /// The number of permits from which on the others are kept for it, if it reserves.
+    reserves_from: Option<usize>,
+    progress: StdMutex<Progress>,
+}
+
+/// The progress of a request.
+#[derive(Debug, Default)]
+struct Progress {
+    /// `true` once it was put into the queue.
+    is_queued: bool,
+    /// `true` once it has its permits.
+    is_granted: bool,
+    waker: Option<Waker>,
+}
+
+impl Request {
+    /// Calls `f` with the progress. Tasks take turns, so nothing waits here.
+    fn with<R>(&self, f: impl FnOnce(&mut Progress) -> R) -> R {
+        f(&mut self.progress.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[derive(Debug)]
+struct State {
+    permits: usize,
+    is_closed: bool,
+    queue: VecDeque<Arc<Request>>,
+    /// The request for which the permits are kept.
+    reservation: Option<Arc<Request>>,
+}
+
+impl State {
+    /// Returns `true` if this request may have its permits now.
+    fn allows(&self, request: &Arc<Request>) -> bool {
+        let is_kept = |holder: &Arc<Request>| !Arc::ptr_eq(holder, request);
+        request.permits <= self.permits && !self.reservation.as_ref().is_some_and(is_kept)
+    }
+
+    /// Grants what can be granted after a change. Returns the wakers to call.
+    fn settle(&mut self, fairness: Fairness) -> Vec<Waker> {
+        let mut wakers = Vec::new();
+        if fairness == Fairness::Unfair {
+            // Each of them tries when it runs: the scheduler decides which comes first.
+            let able = self.queue.iter().filter(|request| {
+                let from = request.reserves_from.unwrap_or(request.permits);
+                self.allows(request) || self.reservation.is_none() && from <= self.permits
+            });
+            wakers.extend(able.filter_map(|request| request.with(|progress| progress.waker.take())));
+            return wakers;
+        }
+        let mut at = 0;
+        while let Some(request) = self.queue.get(at) {
+            if request.permits <= self.permits {
+                self.permits -= request.permits;
+                wakers.extend(request.with(|progress| {
+                    progress.is_granted = true;
+                    progress.waker.take()
+                }));
+                self.queue.remove(at);
+            } else if request.priority == Priority::Bypassable {
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        wakers
+    }
+
+    /// Takes a request out of the queue.
+    fn remove(&mut self, request: &Arc<Request>) {
+        self.queue.retain(|queued| !Arc::ptr_eq(queued, request));
+        request.with(|progress| progress.is_queued = false);
+    }
+
+    /// Returns `true` if a new request has to wait for others first.
+    fn is_behind_others(&self, fairness: Fairness, priority: Priority) -> bool {
+        fairness == Fairness::StrictlyFair
+            && priority != Priority::Front
+            && self
+                .queue
+                .iter()
+                .any(|queued| queued.priority != Priority::Bypassable)
+    }
+}
+
+/// A semaphore that gives several permits at once.
+#[derive(Debug)]
+pub struct BatchSemaphore {
+    state: Mutex<State>,
+    fairness: Fairness,
+    signature: ResourceSignature,
+}
+
+/// The reason for which a request got no permits at once.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TryAcquireError {
+    /// The semaphore is closed.
+    Closed,
+    /// There are too few.
+    NoPermits,
+}
+
+/// The reason for which a request gets no permits: the semaphore is closed.
+#[derive(Debug)]
+pub struct AcquireError(());
+
+impl fmt::Display for AcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("semaphore closed")
+    }
+}
+
+impl Error for AcquireError {}
+
+fn wake(wakers: Vec<Waker>) {
+    wakers.into_iter().for_each(Waker::wake);
+}
+
+impl BatchSemaphore {
+    /// Creates a semaphore with this many permits.
+    #[track_caller]
+    pub fn new(num_permits: usize, fairness: Fairness) -> BatchSemaphore {
+        BatchSemaphore::const_new(num_permits, fairness)
+    }
+
+    /// Like [`new`](BatchSemaphore::new), with a signature.
+    pub fn new_with_signature(
+        num_permits: usize,
+        fairness: Fairness,
+        signature: ResourceSignature,
+    ) -> BatchSemaphore {
+        BatchSemaphore::const_new_with_signature(num_permits, fairness, signature)
+    }
+
+    /// Creates a semaphore with this many permits, in a constant.
+    #[track_caller]
+    pub const fn const_new(num_permits: usize, fairness: Fairness) -> BatchSemaphore {
+        let signature = ResourceSignature::new_const(ResourceType::BatchSemaphore);
+        BatchSemaphore::const_new_with_signature(num_permits, fairness, signature)
+    }
+
+    /// Like [`const_new`](BatchSemaphore::const_new), with a signature.
+    pub const fn const_new_with_signature(
+        num_permits: usize,
+        fairness: Fairness,
+        signature: ResourceSignature,
+    ) -> BatchSemaphore {
+        BatchSemaphore {
+            state: Mutex::new(State {
+                permits: num_permits,
+                is_closed: false,
+                queue: VecDeque::new(),
+                reservation: None,
+            }),
+            fairness,
+            signature,
+        }
+    }
+
+    #[track_caller]
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the semaphore's signature.
+    pub fn signature(&self) -> &ResourceSignature {
+        &self.signature
+    }
+
+    /// Returns the number of permits that a request could have now.
+    #[track_caller]
+    pub fn available_permits(&self) -> usize {
+        let state = self.state();
+        match state.reservation {
+            Some(_) => 0,
+            None => state.permits,
+        }
+    }
+
+    /// Closes the semaphore: all requests fail from now on.
+    #[track_caller]
+    pub fn close(&self) {
+        let mut wakers = Vec::new();
+        {
+            let mut state = self.state();
+            state.is_closed = true;
+            state.reservation = None;
+            for request in std::mem::take(&mut state.queue) {
+                wakers.extend(request.with(|progress| {
+                    progress.is_queued = false;
+                    progress.waker.take()
+                }));
+            }
+        }
+        wake(wakers);
+    }
+
+    /// Like [`close`](BatchSemaphore::close): here it is a schedule point.
+    #[track_caller]
+    pub fn close_no_scheduling_point(&self) {
+        self.close();
+    }
+
+    /// Returns `true` if the semaphore is closed.
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        self.state().is_closed
+    }
+
+    /// Takes permits, if there are enough now.
+    ///
+    /// # Errors
+    /// There are too few, or others wait for them, or the semaphore is closed.
+    #[track_caller]
+    pub fn try_acquire(&self, num_permits: usize) -> Result<(), TryAcquireError> {
+        self.try_take(num_permits, Priority::Back)
+    }
+
+    #[track_caller]
+    fn try_take(&self, permits: usize, priority: Priority) -> Result<(), TryAcquireError> {
+        let mut state = self.state();
+        if state.is_closed {
+            return Err(TryAcquireError::Closed);
+        }
+        if state.reservation.is_some()
+            || permits > state.permits
+            || state.is_behind_others(self.fairness, priority)
+        {
+            return Err(TryAcquireError::NoPermits);
+        }
+        state.permits -= permits;
+        Ok(())
+    }
+
+    fn request(&self, permits: usize, priority: Priority, reserves_from: Option<usize>) -> Acquire<'_> {
+        Acquire {
+            semaphore: self,
+            request: Arc::new(Request {
+                permits,
+                priority,
+                reserves_from,
+                progress: StdMutex::default(),
+            }),
+            is_complete: false,
+        }
+    }
+
+    /// Takes permits, as soon as there are enough.
+    pub fn acquire(&self, num_permits: usize) -> Acquire<'_> {
+        self.request(num_permits, Priority::Back, None)
+    }
+
+    /// Like [`acquire`](BatchSemaphore::acquire). While there are too few, later requests may pass.
+    pub fn acquire_bypassable(&self, num_permits: usize) -> Acquire<'_> {
+        self.request(num_permits, Priority::Bypassable, None)
+    }
+
+    /// Takes permits; the calling task waits until there are enough.
+    ///
+    /// # Errors
+    /// The semaphore is closed.
+    #[track_caller]
+    pub fn acquire_blocking(&self, num_permits: usize) -> Result<(), AcquireError> {
+        block_on(self.acquire(num_permits))
+    }
+
+    /// Like [`acquire`](BatchSemaphore::acquire). Once there are `min_permits`, all are kept for this request.
+    ///
+    /// # Panics
+    /// The semaphore is fair, or `min_permits` are more than `num_permits`.
+    pub fn acquire_reserving(&self, min_permits: usize, num_permits: usize) -> Acquire<'_> {
+        assert!(
+            self.fairness == Fairness::Unfair,
+            "only an unfair semaphore supports reservations"
+        );
+        assert!(
+            min_permits <= num_permits,
+            "a reservation begins with at most the permits that are asked for"
+        );
+        self.request(num_permits, Priority::Back, Some(min_permits))
+    }
+
+    /// Gives permits back.
+    #[track_caller]
+    pub fn release(&self, num_permits: usize) {
+        if num_permits == 0 {
+            return;
+        }
+        let wakers = {
+            let mut state = self.state();
+            state.permits += num_permits;
+            state.settle(self.fairness)
+        };
+        wake(wakers);
+    }
+
+    /// Like [`release`](BatchSemaphore::release): here it is a schedule point.
+    #[track_caller]
+    pub fn release_no_scheduling_point(&self, num_permits: usize) {
+        self.release(num_permits);
+    }
+
+    /// Takes the permits that are missing, before all requests that wait.
+    ///
+    /// # Panics
+    /// More are held than are to be.
+    pub fn upgrade(&self, permits_currently_held: usize, permits_to_be_held: usize) -> Acquire<'_> {
+        self.request(
+            missing(permits_currently_held, permits_to_be_held),
+            Priority::Front,
+            None,
+        )
+    }
+
+    /// Takes the permits that are missing, if there are enough now.
+    ///
+    /// # Errors
+    /// There are too few, or the semaphore is closed.
+    ///
+    /// # Panics
+    /// More are held than are to be.
+    #[track_caller]
+    pub fn try_upgrade(
+        &self,
+        permits_currently_held: usize,
+        permits_to_be_held: usize,
+    ) -> Result<(), TryAcquireError> {
+        self.try_take(
+            missing(permits_currently_held, permits_to_be_held),
+            Priority::Front,
+        )
+    }
+}
+
+/// Returns the number of permits that are missing.
+fn missing(held: usize, wanted: usize) -> usize {
+    let missing = wanted.checked_sub(held);
+    missing.expect("an upgrade asks for at least the permits that are held")
+}
+
+impl Default for BatchSemaphore {
+    fn default() -> BatchSemaphore {
+        BatchSemaphore::new(0, Fairness::StrictlyFair)
+    }
+}
+
+/// A request for permits: a future that is ready when it has them.
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Acquire<'a> {
+    semaphore: &'a BatchSemaphore,
+    request: Arc<Request>,
+    is_complete: bool,
+}
+
+impl Future for Acquire<'_> {
+    type Output = Result<(), AcquireError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        assert!(!self.is_complete, "a request is polled after it was answered");
+        let (semaphore, request) = (self.semaphore, self.request.clone());
+        let mut state = semaphore.state();
+        let (is_queued, is_granted) = request.with(|progress| (progress.is_queued, progress.is_granted));
+        if is_granted {
+            drop(state);
+            self.is_complete = true;
+            return Poll::Ready(Ok(()));
+        }
+        if state.is_closed {
+            drop(state);
+            self.is_complete = true;
+            return Poll::Ready(Err(AcquireError(())));
+        }
+        let is_first = !is_queued && !state.is_behind_others(semaphore.fairness, request.priority);
+        if (is_first || semaphore.fairness == Fairness::Unfair) && state.allows(&request) {
+            state.permits -= request.permits;
+            state.remove(&request);
+            state.reservation.take_if(|holder| Arc::ptr_eq(holder, &request));
+            request.with(|progress| progress.is_granted = true);
+            let wakers = state.settle(semaphore.fairness);
+            drop(state);
+            self.is_complete = true;
+            wake(wakers);
+            return Poll::Ready(Ok(()));
+        }
+        if state.reservation.is_none() && request.reserves_from.is_some_and(|from| from <= state.permits) {
+            state.reservation = Some(request.clone());
+        }
+        request.with(|progress| progress.waker = Some(context.waker().clone()));
+        if !is_queued {
+            match request.priority {
+                Priority::Front => state.queue.push_front(request.clone()),
+                _ => state.queue.push_back(request.clone()),
+            }
+            request.with(|progress| progress.is_queued = true);
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Acquire<'_> {
+    fn drop(&mut self) {
+        if self.is_complete
+            || !self
+                .request
+                .with(|progress| progress.is_queued || progress.is_granted)
+        {
+            return;
+        }
+        let wakers = {
+            let mut state = self.semaphore.state();
+            if self.request.with(|progress| progress.is_granted) {
+                state.permits += self.request.permits;
+            }
+            state.remove(&self.request);
+            state
+                .reservation
+                .take_if(|holder| Arc::ptr_eq(holder, &self.request));
+            state.settle(self.semaphore.fairness)
+        };
+        wake(wakers);
+    }
+}
+
+impl fmt::Debug for Acquire<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acquire")
+            .field("permits", &self.request.permits)
+            .finish_non_exhaustive()
+    }
+}

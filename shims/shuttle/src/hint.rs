@@ -1,0 +1,3 @@
+//! `shuttle::hint`.
+
+pub use intermezzo::hint::spin_loop;

@@ -1,0 +1,197 @@
+//! The state of the execution that runs on this thread: all its tasks run there, in turns.
+
+use crate::labels::{ChildLabelFn, Labels};
+#[allow(deprecated, reason = "shuttle still has it")]
+use crate::tag::Tag;
+use crate::task_id::TaskId;
+use intermezzo::thread::{current, number_of};
+use intermezzo::{choose, is_exploring};
+use rand::rngs::StdRng;
+use rand::{RngCore, SeedableRng};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+/// The source of a test's random numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Data {
+    /// Each is a choice.
+    #[default]
+    Chosen,
+    /// They are the same in each execution.
+    Fixed(Box<StdRng>),
+    /// There are none: a search for every schedule cannot run every number.
+    Refused,
+}
+
+impl Data {
+    /// Returns numbers that are the same in each execution.
+    pub(crate) fn fixed() -> Data {
+        Data::Fixed(Box::new(StdRng::seed_from_u64(0)))
+    }
+}
+
+/// The number of values of each of the choices that make a random number.
+pub(crate) const CHUNK: u32 = 1 << 16;
+
+/// The number of choices that make a random number of 64 bits.
+pub(crate) const CHUNKS: u32 = 4;
+
+#[derive(Default)]
+struct State {
+    labels: HashMap<TaskId, Labels>,
+    #[allow(deprecated, reason = "shuttle still has it")]
+    tags: HashMap<TaskId, Arc<dyn Tag>>,
+    data: Data,
+    /// The tasks that have not ended and for which the execution waits.
+    attached: usize,
+    /// The test's own body, if it waits for those tasks to end.
+    waiting: Option<intermezzo::thread::Thread>,
+    /// Each aborts a future whose handle was dropped, once nothing else is left.
+    daemons: Vec<Box<dyn Fn()>>,
+}
+
+thread_local! {
+    // It may hold values of the test, whose destructors must not run when the thread ends.
+    static STATE: ManuallyDrop<RefCell<State>> = ManuallyDrop::default();
+}
+
+fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
+    STATE.with(|state| f(&mut state.borrow_mut()))
+}
+
+/// Returns the calling task, if it is one of an execution.
+pub(crate) fn task() -> Option<TaskId> {
+    if !is_exploring() {
+        return None;
+    }
+    number_of(&current()).map(|task| TaskId(task as usize))
+}
+
+/// Returns the calling task.
+///
+/// # Panics
+/// Outside an execution.
+pub(crate) fn me() -> TaskId {
+    task().expect("`ExecutionState` is not set: this is outside a test of shuttle")
+}
+
+/// Begins an execution.
+pub(crate) fn begin(data: Data) {
+    // What the last one left is dropped outside of the borrow: it may be code of the test.
+    let before = STATE.with(|state| {
+        state.replace(State {
+            data,
+            ..State::default()
+        })
+    });
+    drop(before);
+}
+
+/// Ends an execution: drops the labels and tags of its tasks.
+pub(crate) fn end() {
+    begin(Data::Refused);
+}
+
+/// Returns the next random number.
+pub(crate) fn next_u64() -> u64 {
+    let fixed = with(|state| match &mut state.data {
+        Data::Chosen => None,
+        Data::Fixed(numbers) => Some(Some(numbers.next_u64())),
+        Data::Refused => Some(None),
+    });
+    match fixed {
+        Some(Some(number)) => number,
+        Some(None) => panic!(
+            "requested random data from DFS scheduler: create it by `DfsScheduler::new` with `allow_random_data = true`"
+        ),
+        None => (0..CHUNKS).fold(0, |number, _| {
+            number * u64::from(CHUNK) + choose(CHUNK as usize) as u64
+        }),
+    }
+}
+
+/// Calls `f` with the labels of a task.
+pub(crate) fn with_labels<R>(task: TaskId, f: impl FnOnce(&mut Labels) -> R) -> R {
+    // `f` is the test's: it may look at other labels.
+    let mut labels = with(|state| state.labels.remove(&task)).unwrap_or_default();
+    let result = f(&mut labels);
+    with(|state| state.labels.insert(task, labels));
+    result
+}
+
+/// Sets a task's tag, and returns the one before.
+#[allow(deprecated, reason = "shuttle still has it")]
+pub(crate) fn set_tag(task: TaskId, tag: Arc<dyn Tag>) -> Option<Arc<dyn Tag>> {
+    with(|state| state.tags.insert(task, tag))
+}
+
+/// Returns a task's tag.
+#[allow(deprecated, reason = "shuttle still has it")]
+pub(crate) fn tag(task: TaskId) -> Option<Arc<dyn Tag>> {
+    with(|state| state.tags.get(&task).cloned())
+}
+
+/// Notes that the calling task has created one: it has the same labels and tag.
+pub(crate) fn created(child: &intermezzo::thread::Thread) {
+    let (Some(parent), Some(child)) = (task(), number_of(child)) else {
+        return;
+    };
+    let child = TaskId(child as usize);
+    let labels = with(|state| {
+        if let Some(tag) = state.tags.get(&parent).cloned() {
+            state.tags.insert(child, tag);
+        }
+        state.labels.get(&parent).cloned()
+    });
+    let Some(mut labels) = labels else { return };
+    if let Some(ChildLabelFn(change)) = labels.get().cloned() {
+        change(child, &mut labels);
+    }
+    with(|state| state.labels.insert(child, labels));
+}
+
+/// A task for which the execution waits, for as long as it runs.
+pub(crate) struct Attached(());
+
+impl Attached {
+    pub(crate) fn new() -> Attached {
+        with(|state| state.attached += 1);
+        Attached(())
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        let waiting = with(|state| {
+            state.attached = state.attached.saturating_sub(1);
+            state.waiting.take_if(|_| state.attached == 0)
+        });
+        if let Some(body) = waiting {
+            body.unpark();
+        }
+    }
+}
+
+/// Notes a future for which the execution does not wait, and how it is aborted.
+pub(crate) fn add_daemon(abort: impl Fn() + 'static) {
+    with(|state| state.daemons.push(Box::new(abort)));
+}
+
+/// Ends the execution's daemons when all other tasks have ended. Called at the end of the test's own body.
+pub(crate) fn end_daemons() {
+    if with(|state| state.daemons.is_empty()) {
+        return;
+    }
+    while with(|state| {
+        let is_waiting = state.attached > 0;
+        state.waiting = is_waiting.then(current);
+        is_waiting
+    }) {
+        intermezzo::thread::park();
+    }
+    for abort in with(|state| std::mem::take(&mut state.daemons)) {
+        abort();
+    }
+}

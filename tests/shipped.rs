@@ -130,7 +130,8 @@ fn a_release_build_that_would_explore_stops() {
     }
 }
 
-/// Resolver 1, the default of a virtual workspace, unites the features of a package's tests with those of what it ships.
+/// Resolver 1, the default of a virtual workspace, unites the features that a package has for its tests with those that
+/// it ships with.
 #[test]
 fn a_release_build_under_resolver_1_stops() {
     let member = project("under-resolver-1/member", "intermezzo", "");

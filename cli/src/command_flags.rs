@@ -62,8 +62,8 @@ impl FromArgMatches for CommandFlags {
 }
 
 impl CommandFlags {
-    /// Returns the settings of a run with these arguments of cargo. Those that no flag sets are from the `intermezzo.toml`
-    /// of the directory in which the command is run, or of the manifest that the arguments name.
+    /// Returns the settings of a run with these arguments of cargo. Settings without a flag are from `intermezzo.toml`:
+    /// that of the directory in which the command is run, or of the manifest that the arguments name.
     ///
     /// # Errors
     /// The file is not valid, or the settings contradict each other.
@@ -82,7 +82,7 @@ impl CommandFlags {
         };
         let is_on = |name| flag(name).or_else(|| in_file(name)) == Some("true");
         let unmodified = is_on("unmodified");
-        // The file says how unmodified code is tested, if it is.
+        // In the file `races` is for runs of unmodified code, so it may be there without `unmodified`.
         if flag("races") == Some("true") && !unmodified {
             return Err(Problem::usage(
                 "`--races` watches the memory of unmodified code: give `--unmodified`, too",

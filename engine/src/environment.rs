@@ -1,18 +1,17 @@
 //! The adversarial environment: the possible actions of a program's surroundings.
 //!
 //! A weak compare-exchange may fail, a condition variable may wake spuriously, a time-out may fire early. Each of these
-//! is a recorded choice, so that a failure that it causes can be replayed. Each is bounded, because
-//! otherwise a retry loop could fail for ever. The bounds are part of the coverage of a pass, and part of every
-//! schedule.
+//! is a recorded choice, so that a failure that it causes can be replayed. Each is bounded, because otherwise a retry
+//! loop could fail for ever. The bounds are part of the coverage of a pass, and part of every schedule.
 //!
-//! The bounds are for each task: whether the environment may act in it depends on its own past, so that operations of
-//! different tasks on different variables commute.
+//! The bounds are for each task. So only a task's own past decides if the environment may act in it, and operations of
+//! different tasks on different variables commute. The exception is `Key::TIMEOUTS` in `trace/dependence.rs`.
 
 use crate::words::plural;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Bounds on the environment's actions; and the seed of its randomness.
+/// The bounds on the environment's actions, and the seed of its randomness.
 ///
 /// A bound of 0 switches the behaviour off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -3,6 +3,13 @@
 //! A line of the file is a finding, and the lines are sorted, so that git merges changes of different findings. A place is
 //! a file with the text of the line, because numbers of lines change with every edit above them.
 //!
+//! ```toml
+//! format = "intermezzo-baseline/1"
+//! known = [
+//!   { test = "my_queue::transfer", in = "my-queue lib", kind = "deadlock", at = ["src/lib.rs: journal.lock();"] },
+//! ]
+//! ```
+//!
 //! Misses: two findings of one test, of one kind and with the same lines of source count as one.
 
 use crate::report::source::{Search, Sources, parts};
@@ -19,8 +26,8 @@ const FORMAT: &str = "intermezzo-baseline/1";
 /// The environment variable by which the command names the file to the tests.
 pub const VARIABLE: &str = "INTERMEZZO_BASELINE";
 
-/// The variable of a run from whose findings the file is written: tests with findings pass, whatever these are. So the
-/// run fails only for another reason.
+/// The environment variable of a run whose findings are written to the file. A test passes whatever its findings are,
+/// so the run fails only for another reason.
 pub const UPDATE_VARIABLE: &str = "INTERMEZZO_BASELINE_UPDATE";
 
 /// Returns `true` if all findings of this process are to be listed, and so are known.
@@ -35,7 +42,7 @@ const HEAD: &str = "\
 
 const WRITE_AGAIN: &str = "write the file again, with `--update-baseline`";
 
-/// A finding as a baseline has it.
+/// A finding as a baseline lists it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Known {
     /// The path of the test.
@@ -106,13 +113,14 @@ impl Known {
     }
 }
 
-/// Returns the package and the target. Code is the same whether it is explored unmodified or not.
+/// Returns the package and the target, which do not depend on whether code is explored unmodified.
 fn of_binary(binary: &TestBinary) -> String {
     let words = format!("{} {}", binary.package, binary.cargo_target());
     words.trim().to_owned()
 }
 
-/// Returns a site as `file: text of the line`, or as the file alone if the line is not found; `None` if it is none.
+/// Returns a site as `file: text of the line`, or as the file alone if the line is not found. Returns `None` if it
+/// is no place in a source file.
 fn place(site: &str, sources: &mut Sources) -> Option<String> {
     let (file, ..) = parts(site).filter(|(file, ..)| file.ends_with(".rs"))?;
     let text = sources.line(site).map(|(line, _)| line.trim().to_owned());
@@ -123,7 +131,7 @@ fn place(site: &str, sources: &mut Sources) -> Option<String> {
     })
 }
 
-/// Returns the name of a file without what only this machine has in it.
+/// Returns the name of a file without the parts that differ between machines.
 fn anywhere(file: &str) -> String {
     let file = file.replace('\\', "/");
     // Cargo keeps `registry/src/INDEX/PACKAGE-VERSION/..`, and the standard library is `rustc/HASH/library/..`.
@@ -232,7 +240,7 @@ impl Baseline {
         format!("{HEAD}format = {FORMAT:?}\nknown = [\n{lines}]\n")
     }
 
-    /// Returns `true` if these are findings, and all are known.
+    /// Returns `true` if there are findings, and all are known.
     pub fn has_all(&self, findings: &[Known]) -> bool {
         !findings.is_empty() && findings.iter().all(|finding| self.known.contains(finding))
     }

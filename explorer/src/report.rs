@@ -227,7 +227,7 @@ pub struct Report {
     #[serde(flatten)]
     pub(crate) binary: TestBinary,
     pub(crate) verdict: Verdict,
-    /// `true` if an execution came to its end.
+    /// `true` if an execution reached its end.
     #[serde(skip)]
     pub(crate) any_complete: bool,
     /// `true` if the test was expected to panic, and did so: its errors are these panics.

@@ -170,8 +170,8 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 }
 
-/// Accesses to a cell that say whether they read or write. Not in std; the facade has the trait for std's own
-/// `UnsafeCell` where nothing is explored.
+/// Accesses to a cell that declare a read or a write. Not in std. Without the feature `explore` the facade has the same
+/// trait for std's own `UnsafeCell`.
 ///
 /// ```
 /// use intermezzo_explorer::cell::{ByPointer, UnsafeCell};

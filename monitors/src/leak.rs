@@ -13,8 +13,9 @@
 //!   with its receiver, which is often intended. `channels=false` switches it off.
 //! - *Tasks never joined*, with `tasks=true`, as a warning, at the end of a complete execution.
 //!
-//! **Misses.** Memory that no look-alike reports (`std`'s own `Box`). Memory that a static holds at the end of an
-//! execution is no leak.
+//! **Misses.** Memory that no look-alike reports (`std`'s own `Box`).
+//!
+//! **No leak** is memory that a static holds at the end of an execution, because statics live until the process ends.
 //!
 //! **Too strict** for a static that is no look-alike's, such as a `OnceLock` that a crate wrote itself. Memory that
 //! only such a static holds counts as a leak, though it is meant to live for ever. `monitors = "-leak"` is for such a

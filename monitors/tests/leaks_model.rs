@@ -1,5 +1,5 @@
-//! Memory of random executions against the definitions: what is never given back, given back twice, or used when nothing
-//! orders the use before the release.
+//! Memory of random executions against the definitions: blocks that are never given back, or twice, and uses that
+//! nothing orders before the release.
 //!
 //! The oracle knows the entries of an execution, and the pairs of them that are ordered at once. It closes that relation
 //! by brute force, and looks at all pairs of a use and a release.

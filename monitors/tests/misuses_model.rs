@@ -54,7 +54,7 @@ fn draw(random: &mut Xoshiro256PlusPlus) -> (Script, BTreeSet<(&'static str, usi
                 if owners[mutex] == Some(task) {
                     owners[mutex] = None;
                 } else {
-                    // Nothing is said of what such a release does: the holder still has the lock.
+                    // Such a release has no effect here: the holder still has the lock.
                     wanted.insert(("does not hold", place));
                 }
             }
@@ -214,7 +214,7 @@ fn deadlocks(program: &Program) -> bool {
     false
 }
 
-/// Calls this with every execution with a lock that admits readers whenever it can.
+/// Calls a function with every execution under a lock that admits readers whenever it can.
 fn each_execution(
     program: &Program,
     state: &State,

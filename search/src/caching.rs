@@ -65,8 +65,8 @@ pub struct Caching {
     /// The number of choices after which the running execution reached a visited state.
     known_after: Option<usize>,
     redundant: u64,
-    /// The states that the running execution was the first to visit, or the first with so few preemptions, and the
-    /// visits before.
+    /// The states that the running execution was the first to visit, or to visit with so few preemptions; each with the
+    /// visit before.
     visited: Vec<(u128, Visit)>,
 }
 

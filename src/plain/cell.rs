@@ -1,8 +1,8 @@
-//! `std::cell`, and a trait for the two ways to a value that the explorer tells apart.
+//! `std::cell`, and a trait for the two accesses to a cell that the explorer distinguishes.
 
 pub use std::cell::*;
 
-/// Accesses to a cell that say whether they read or write. Not in std.
+/// Accesses to a cell that declare a read or a write. Not in std.
 pub trait ByPointer<T: ?Sized> {
     /// Calls the closure with a pointer to the value for reading, which is valid as long as the closure runs.
     fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R;

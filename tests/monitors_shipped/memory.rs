@@ -109,8 +109,8 @@ fn what_a_static_holds_is_no_leak() {
     }));
 }
 
-/// A static may be dropped before the end is told. What it does not hold is a leak as before, and its destructors may do
-/// what they like.
+/// A static may be dropped before monitors see the end. A block that it does not hold is still a leak, and its
+/// destructors may use anything.
 #[test]
 fn a_leak_beside_a_static_is_a_leak() {
     static KEPT: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());

@@ -177,7 +177,7 @@ impl CargoTest {
     pub(crate) fn run(&self) -> Result<Ran, Problem> {
         let reports = self.directory.path().join("reports");
         let mut command = cargo::command();
-        // A schedule in the user's own environment is for other runs than this one.
+        // A schedule or a baseline in the user's own environment is for other runs than this one.
         command
             .arg("test")
             .args(&self.arguments)

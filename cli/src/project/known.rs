@@ -58,8 +58,7 @@ impl KnownFindings {
         fs::canonicalize(&self.path).ok()
     }
 
-    /// Returns a report's errors as the file has them. Failures of tests of objects are never known: no test lets them
-    /// pass.
+    /// Returns a report's errors as the file lists them: none of a test of objects, which does not read the file.
     fn errors(&self, report: &ProjectReport) -> Vec<Known> {
         if report.verdict != Verdict::Fail || report.refinement {
             return Vec::new();
@@ -116,7 +115,7 @@ impl KnownFindings {
         text
     }
 
-    /// Writes the findings of this run into the file. Those of tests that were not run, or had no verdict, stay.
+    /// Writes the findings of this run into the file, and keeps those of tests that were not run or had no verdict.
     pub(super) fn update(&mut self, ran: &Ran) -> Result<(), Problem> {
         let judged = |known: &Known| {
             let mut judged = ran

@@ -123,7 +123,7 @@ impl FindingJson {
         self.severity != "warning"
     }
 
-    /// Returns it in words.
+    /// Returns its message, with the identities of variables.
     pub(super) fn message(&self) -> &str {
         &self.message
     }
@@ -238,7 +238,7 @@ impl ProjectReport {
         self.verdict.is_pass() && self.findings.iter().any(|finding| !finding.is_error())
     }
 
-    /// Returns its verdict in a word, and the colour of that.
+    /// Returns the word for its verdict, and the word's colour.
     pub(super) fn word(&self) -> (&'static str, AnsiColor) {
         match self.known {
             true => ("known", AnsiColor::Yellow),

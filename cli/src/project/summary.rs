@@ -10,10 +10,10 @@ use intermezzo::report::lines;
 use intermezzo::{Coverage, Limit, TextStyle, Verbosity, Verdict};
 use std::collections::BTreeMap;
 
-/// With more passing tests than this of the same whole coverage, they share a line.
+/// The largest number of passing tests of one complete coverage that have a line each. More tests share one line.
 const ROWS_MAX: usize = 3;
 
-/// Columns that a finding gets, also if the line is then too long.
+/// The least number of columns for a finding's text, even if the line is then too long.
 const SAYS_MIN: usize = 40;
 
 /// The state of a test, the most urgent first.
@@ -32,7 +32,7 @@ enum State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Depth {
     Some,
-    /// Those within a bound that is none on preemptions.
+    /// Those within a bound on something other than preemptions.
     Within,
     Preemptions(u32),
     Fair,
@@ -133,7 +133,7 @@ fn depth(report: &ProjectReport) -> Depth {
     }
 }
 
-/// `true` if nothing is missing but what fair scheduling leaves out.
+/// `true` if fair scheduling is all that leaves schedules out.
 fn is_fairness(report: &ProjectReport, reason: Option<&str>) -> bool {
     let mut narrowing = report.limits.iter().filter(|limit| limit.narrows());
     let only = (narrowing.next(), narrowing.next());
@@ -180,7 +180,7 @@ fn row(report: &ProjectReport) -> Row {
         .collect();
     let says = match (report.verdict, &errors[..]) {
         (Verdict::Pass, _) => coverage(report),
-        // Why there is no verdict.
+        // The reason why there is no verdict.
         (_, []) => match &report.coverage {
             Coverage::Bounded {
                 reason: Some(reason), ..
@@ -205,7 +205,7 @@ fn refused(refusal: &Refusal) -> Row {
         name: refusal.program.clone(),
         executions: None,
         seconds: None,
-        // Why is told as the problem of the whole run.
+        // The problem of the whole run, which is printed last, gives the reason.
         says: "cannot be run with its settings".into(),
     }
 }
@@ -225,7 +225,7 @@ fn together(reports: &[&ProjectReport]) -> Row {
     }
 }
 
-/// Returns the findings of a test of which cargo shows nothing, because it lets the test pass.
+/// Returns the findings of a test that cargo lets pass, and of which cargo therefore shows nothing.
 fn details(report: &ProjectReport, ran: &Ran, style: &TextStyle) -> String {
     let is_silent = ran.passed || report.verdict.is_pass();
     let concerns = report.warns() || !report.verdict.is_pass() && !report.known;
@@ -260,7 +260,7 @@ fn in_columns(rows: &[(Row, String)], style: &TextStyle) -> String {
         );
         let left = style.columns().saturating_sub(word.len() + begin.chars().count());
         let says = match style.detail {
-            // Nothing else tells it.
+            // No other output has it.
             Verbosity::Quiet => row.says.clone(),
             _ => lines::cut(&row.says, left.max(SAYS_MIN)),
         };
@@ -271,7 +271,7 @@ fn in_columns(rows: &[(Row, String)], style: &TextStyle) -> String {
     text
 }
 
-/// Returns what passing tests have left out, each thing once.
+/// Returns the limits of the passing tests, each once.
 fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
     let passing: Vec<&&ProjectReport> = reports.iter().filter(|report| report.verdict.is_pass()).collect();
     // Each sentence, with the tests that it is about.
@@ -309,7 +309,7 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
     if !tests.is_empty() {
         said.push(("not explored", Limit::PlainMemory { accesses }.to_string(), tests));
     }
-    // What is said of the same tests is one sentence; reasons are sentences already.
+    // Limits of the same tests share a sentence. A reason is a sentence of its own.
     let mut together: BTreeMap<(&str, Vec<usize>, usize), Vec<String>> = BTreeMap::new();
     for (at, (about, what, tests)) in said.into_iter().enumerate() {
         let alone = if about == "not explored" { 0 } else { at };
@@ -401,7 +401,7 @@ mod tests {
         });
     }
 
-    /// The guide shows it.
+    /// The guide shows this table.
     #[test]
     fn what_needs_attention_is_first() {
         let all = [
@@ -431,7 +431,7 @@ mod tests {
         let text = shown(&all, Verbosity::Normal);
         let guide = include_str!("../../../docs/guide/src/failure.md");
         assert!(guide.contains(&text), "the guide does not show:\n{text}");
-        // A part of what is above: cargo has shown the failure, and how to replay it.
+        // Cargo has shown the failure above, and how to replay it.
         assert!(!text.contains("cargo intermezzo replay"), "{text}");
         let quiet = shown(&all, Verbosity::Quiet);
         assert_eq!(quiet.lines().count(), 7, "{quiet}");

@@ -100,10 +100,10 @@ fn a_new_project_is_tested_by_one_command() {
         "{again}"
     );
 
-    let mended = "let seen = self.0.load(SeqCst);\n        self.0.store(seen + 1, SeqCst);";
+    let buggy = "let seen = self.0.load(SeqCst);\n        self.0.store(seen + 1, SeqCst);";
     throw_away::write(
         &project.join("src/lib.rs"),
-        &LIBRARY.replace(mended, "self.0.fetch_add(1, SeqCst);"),
+        &LIBRARY.replace(buggy, "self.0.fetch_add(1, SeqCst);"),
     );
     let (code, text) = shell(&project, test);
     assert_eq!(code, 0, "{text}");

@@ -1,4 +1,4 @@
-//! Random programs that free memory: with a reduction, those have a finding that have one in every schedule.
+//! Random programs that free memory: a search with a reduction finds a failure where the search of every schedule does.
 
 use crate::unmodified::{project_of, run};
 use serde_json::Value;

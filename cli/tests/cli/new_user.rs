@@ -192,7 +192,7 @@ pub(crate) fn bugs_are_found_with_nothing_set(project: &Path) {
     fs::remove_file(project.join("tests/new_user.rs")).unwrap();
 }
 
-/// A passing test says what it covered, and its warnings as a whole, where the harness shows what tests print.
+/// A passing test prints its coverage and its whole warnings, where the harness shows the output of tests.
 fn passes_are_told(project: &Path) {
     throw_away::write(&project.join("tests/new_user.rs"), PASSES);
     let ran = shell(

@@ -1,5 +1,5 @@
-//! Bugs in ordinary code, each found by `cargo intermezzo test` with nothing set but what the project's
-//! `intermezzo.toml` says of the command; and the same code without them, which passes.
+//! Bugs in ordinary code. `cargo intermezzo test` finds each with no setting but the table `[command]` of the project's
+//! `intermezzo.toml`. The same code without the bugs passes.
 
 use crate::throw_away;
 use crate::unmodified::{project_of, report, run};
@@ -29,7 +29,7 @@ fn project() -> Option<std::path::PathBuf> {
     has_its_packages(&project).then_some(project)
 }
 
-/// `true` if cargo has all packages of the project here; tells it otherwise.
+/// `true` if cargo has all packages of the project here. If it has not, prints so.
 pub(super) fn has_its_packages(project: &Path) -> bool {
     let fetched = std::process::Command::new(env!("CARGO"))
         .args(["fetch", "--offline"])
@@ -42,7 +42,7 @@ pub(super) fn has_its_packages(project: &Path) -> bool {
     fetched.status.success()
 }
 
-/// Tells why a test that cannot run here is ignored.
+/// Prints the reason why a test that cannot run here is ignored.
 #[expect(
     clippy::print_stderr,
     reason = "the harness knows no test that is ignored while it runs"

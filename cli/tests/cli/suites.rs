@@ -1,6 +1,7 @@
-//! The own tests of published crates, explored by `test --unmodified` as they are in the registry. The outcomes are
-//! printed, and kept in cargo's directory for tests. The variable `SUITES` names some of the crates, or none, and
-//! `UPDATE_DOCS` has the page written from all that are kept.
+//! The suites of published crates, explored by `test --unmodified` as they are in the registry. The outcomes are
+//! printed, and kept in cargo's directory for tests. The variable `SUITES` names the crates to explore, or none of
+//! them. With
+//! `UPDATE_DOCS` the page is written from all outcomes that are kept.
 
 #![expect(
     clippy::print_stderr,
@@ -18,7 +19,7 @@ use std::process::Command;
 /// The budget of a test.
 const BUDGET: [&str; 4] = ["--executions", "100", "--time", "1"];
 
-/// The crates, with their dev-dependencies that only benches, or features that are off, need.
+/// The crates: the name, the version, and the dev-dependencies that only benches or disabled features need.
 const SUITES: &[(&str, &str, &[&str])] = &[
     ("async-channel", "2.5.0", &[]),
     ("async-lock", "3.5.0", &[]),
@@ -52,13 +53,13 @@ const SUITES: &[(&str, &str, &[&str])] = &[
     ("triomphe", "0.1.17", &[]),
 ];
 
-/// Files of tests that are left out, because their tests do not even begin.
+/// Files of tests that are left out, because their processes end before a test begins.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("bytes", "tests/test_bytes_vec_alloc.rs"),
     ("lazy_static", "tests/ui.rs"),
 ];
 
-/// The page, its beginning, and what is said of single tests, both of which are written by hand.
+/// The page; its beginning and the reasons for single outcomes, which are written by hand.
 const PAGE: &str = "docs/SUITES.md";
 const BEGINNING: &str = "tests/suites/page.md";
 const REASONS: &str = "tests/suites/reasons.txt";
@@ -355,14 +356,12 @@ struct Sums<'a> {
 }
 
 impl Sums<'_> {
-    /// Says how many tests have a verdict that is not false, of all tests, or of those without some of them.
+    /// Returns the share of tests that have a verdict and no false report, of all tests or without those of one crate.
     fn share(&self, without: Option<(usize, usize)>) -> String {
         let (tests, explored) = without.unwrap_or_default();
         let (tests, explored) = (self.tests - tests, self.explored - explored);
         let percent = 100.0 * explored as f64 / tests as f64;
-        format!(
-            "So {explored} of {tests}, {percent:.1} %, are explored to a verdict, and without a false report."
-        )
+        format!("{explored} of {tests} ({percent:.1} %)")
     }
 }
 
@@ -456,7 +455,7 @@ fn write_page(results: &Path) {
     );
     let all = format!(
         "Of {} tests of {} crates {} pass, {} of them with every schedule explored; {} have a finding, {} no verdict within the \
-         limits, and {} were not run.\n{}\nWithout {}, which has the most tests, {}\n\n",
+         limits, and {} were not run.\nSo {} have a verdict and no false report.\nWithout {}, which has the most tests, these are {}.\n\n",
         sums.tests,
         sums.crates,
         sums.pass,
@@ -466,7 +465,7 @@ fn write_page(results: &Path) {
         sums.not_run,
         sums.share(None),
         sums.largest.0,
-        sums.share(Some(sums.largest.1)).replacen("So", "so", 1),
+        sums.share(Some(sums.largest.1)),
     );
     let beginning = fs::read_to_string(root().join(BEGINNING)).unwrap();
     let text = [

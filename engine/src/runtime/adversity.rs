@@ -1,10 +1,11 @@
 //! Failures and spurious wake-ups that the environment may cause: choices within a step, bounded in each task.
 //!
-//! Whether the environment may act depends on how often it has acted in the same task, and on nothing that other tasks
-//! do. So operations commute as if the environment did nothing, and every reduction stays sound.
+//! Only a task's own past decides if the environment may act in it, and nothing that other tasks do. So operations
+//! commute as if the environment did nothing, and reductions stay sound. The exception is loops that are assumed to
+//! wait: see `note_adversity`.
 //!
-//! A wait that ends spuriously ends at once. Nothing is missed by that: until it ends, no other task may have notified
-//! it, or it would have ended for that reason; and what the waiting task does next has a schedule point of its own.
+//! A wait that ends spuriously ends at once, and nothing is missed by that. Until the wait ends, no other task may have
+//! notified it: it would have ended for that reason. And the task's next operation has a schedule point of its own.
 
 use super::outcome::Capped;
 use super::{Engine, Runtime};
@@ -58,7 +59,7 @@ impl Engine {
         spurious
     }
 
-    /// Decides whether a wait with a limit that begins may time out early. What it decides is recorded as an event.
+    /// Decides whether a wait with a limit, which begins now, may time out early. If it may, an event records that.
     pub(super) fn decide_time_out(self, site: Site) {
         let most = self.environment().timeouts;
         let so_far = self.with(|rt| rt.tasks.current_task().adversities.timeouts);
@@ -116,8 +117,8 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Notes that the environment may act here. A round of a loop that failed for that reason may be one that other
-    /// reductions than caching would take for a wait.
+    /// Notes that the environment may act here. A round of a loop may fail for that reason alone. Where loops are
+    /// assumed to wait, only caching does not take such a round for a wait, so it takes over.
     fn note_adversity(&mut self) {
         if self.record.trace.has_voids() {
             let access = self.tasks.current_task().pending.access;

@@ -4,7 +4,7 @@
 //! every few thousand steps, or more often if its steps are slow. The steps are counted anyway: the number at which it
 //! looks takes the place of the limit of steps, so that a step costs what it did.
 //!
-//! An execution that is cut off is abandoned like one that departs from its schedule: what it was to repeat is
+//! An execution that is cut off is abandoned like one that departs from its schedule: its prescribed choices are
 //! prescribed once more, and the search does not learn of it.
 
 use super::Runtime;
@@ -28,8 +28,8 @@ impl Cutoff {
         interrupted() || self.at.is_some_and(|at| now >= at)
     }
 
-    /// Returns the same for a search that takes long to prepare an execution. It has some time to finish, because a
-    /// search that gives up there cannot continue from a checkpoint.
+    /// Returns a function that says if a search has to stop preparing an execution. The search has some time to finish,
+    /// because one that gives up there cannot continue from a checkpoint.
     fn for_search(self) -> TimeIsOver {
         let noticed = OnceLock::new();
         Arc::new(move || {
@@ -108,7 +108,7 @@ impl Looks {
         cutoff.is_due(now)
     }
 
-    /// Cuts off executions from now on, or does not.
+    /// Sets the time at which executions are cut off; `None` if none is.
     pub(super) fn cut_off(&mut self, cutoff: Option<Cutoff>) {
         self.cutoff = cutoff;
     }

@@ -234,8 +234,8 @@ impl Runtime {
         next
     }
 
-    /// Lists the alternatives. Returns `true` if the first is the default continuation. In addition to the enabled
-    /// tasks it lists, tasks whose wait may time out early.
+    /// Lists the alternatives: enabled tasks, and tasks whose wait may time out early. Returns `true` if the first is
+    /// the default continuation.
     fn list(&self, listed: &mut Vec<u32>) -> bool {
         self.ready.list(listed, &self.tasks);
         if let Some(breakpoints) = &self.constraints.breakpoints {

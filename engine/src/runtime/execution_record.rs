@@ -91,7 +91,7 @@ impl ExecutionRecord {
                 access: StepAccess { key, class },
                 task,
                 events_before: self.events.as_slice().len(),
-                // The clock is accessed by what the task did last, other variables by what it does now.
+                // An access to the clock belongs to the task's last operation, any other to its present one.
                 of_last_event: key.var().is_none(),
             });
         }

@@ -136,7 +136,7 @@ impl Executor {
         self.runtime.end.emergency = Some(emergency);
     }
 
-    /// Cuts off executions that run at this time, from the next one on. With `None` none is cut off.
+    /// Sets the time at which running executions are cut off, from the next one on; `None` if none is.
     pub fn cut_off(&mut self, cutoff: Option<Cutoff>) {
         self.runtime.looks.cut_off(cutoff);
         self.heed_time();
@@ -281,8 +281,8 @@ impl Executor {
         self.runtime.decisions.strategy.retry();
     }
 
-    /// Prepares the last execution once more, which was cut off, so that it is the next one, here or in a search that
-    /// continues from what is saved.
+    /// Prepares the last execution, which was cut off, once more. It is the next one, here or in a search that
+    /// continues from a checkpoint.
     ///
     /// # Panics
     /// It was not cut off.

@@ -318,7 +318,8 @@ impl Engine {
     /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object in
     /// it, if there is one.
     ///
-    /// The step writes the objects in it: it does not commute with operations on them, which would come too late.
+    /// This counts as a write of each object in it. So it does not commute with operations on them, which must not come
+    /// later.
     #[cfg(feature = "unmodified")]
     pub(super) fn freed(self, memory: std::ops::Range<usize>) -> Option<Site> {
         self.with(|rt| {

@@ -20,8 +20,9 @@ pub(super) struct Ready {
     expired: TaskSet,
     /// The task that took the last visible step: continuing with it is the default.
     last: u32,
-    /// `true` if it has yielded since; and `true` if that is no yield for fairness.
+    /// `true` if it has yielded since.
     yielded: bool,
+    /// `true` if it only yields because a wait was over as soon as it began. That is no yield for fairness.
     wait_over: bool,
     /// `true` if a decision may need more than one word of tasks: after a yield, under fairness, with more than 64
     /// tasks, or if points may be closed.
@@ -299,8 +300,8 @@ impl Ready {
         self.unfair_left_out = true;
     }
 
-    /// Lists the tasks that fairness lets go, in cyclic order after the last one. In addition to the enabled tasks it
-    /// lists tasks whose wait may time out early.
+    /// Lists the tasks that fairness lets go, in cyclic order after the last one: enabled tasks, and tasks whose wait
+    /// may time out early.
     pub(super) fn list(&self, listed: &mut Vec<u32>, tasks: &Tasks) {
         let (last, created) = (self.last, tasks.created());
         let timed_waiters = !self.timed_waiters.is_empty();

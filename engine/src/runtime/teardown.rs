@@ -342,15 +342,15 @@ impl Engine {
                 rt.has_leftovers()
             };
             if are_left {
-                // A destructor did not come to its end.
+                // A destructor did not reach its end.
                 rt.forget(0);
                 rt.forget_leftovers();
             }
         });
     }
 
-    /// If a monitor listens to memory, drops the values of statics before it sees the end of a complete execution, and
-    /// notes which blocks they held: these are no leaks.
+    /// Drops the values of statics before the monitors see the end of a complete execution, if one listens to memory.
+    /// Notes the blocks that they held: these are no leaks.
     pub(super) fn drop_statics_early(self) {
         let is_needed = self.with(|rt| {
             let is_needed = matches!(rt.end.stop, Some(Stop::Complete))

@@ -10,7 +10,8 @@ use crate::record::Task;
 /// The environment of an execution, as far as it has acted.
 pub(super) struct World {
     pub(super) environment: Environment,
-    /// The remaining bounds of the environment in this execution.
+    /// The remaining bounds of the environment in this execution: of early time-outs for late answers only. Others are
+    /// for each task.
     pub(super) left: Environment,
     /// Virtual time in nanoseconds since the execution began.
     clock: u64,

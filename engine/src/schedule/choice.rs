@@ -17,8 +17,8 @@ pub enum ChoiceKind {
     TryLock = 3,
     /// Chooses the waiter that `notify_one` wakes, in order of arrival.
     Waiter = 4,
-    /// Chooses whether a wait that begins lasts (0), or ends spuriously or may time out early (1). In versions of the formats before 3: why a
-    /// waiting task continued.
+    /// Chooses whether a wait that begins lasts (0), or ends spuriously or may time out early (1). In versions of the
+    /// formats before 3 it chose the reason why a waiting task continued.
     Wake = 5,
     /// Chose, in versions of the formats before 3, whether an execution ended in which no task could continue (0), or
     /// which waiting task woke spuriously.

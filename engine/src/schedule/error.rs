@@ -60,7 +60,7 @@ pub enum ScheduleError {
         /// The version that can be read.
         needed: u32,
     },
-    /// The schedule has choices of the environment, and is of a version in which their bounds were for the execution.
+    /// The schedule has choices of the environment, and is of a version whose bounds were for the whole execution.
     OtherBounds {
         /// The form of the schedule.
         carrier: Carrier,

@@ -297,7 +297,7 @@ impl Schedule {
         }
     }
 
-    /// Returns `true` if the environment made choices that it may make a number of times in each task.
+    /// Returns `true` if it has choices of the environment that are bounded in each task.
     fn has_adversities(&self) -> bool {
         self.choices.iter().any(|choice| choice.kind.is_bounded_by_task())
     }

@@ -91,8 +91,8 @@ pub trait Strategy: Send {
         let _ = is_over;
     }
 
-    /// Returns `true` if `next` gave up because the time was over. It returned `false` then, the search can neither
-    /// continue nor be saved, and it has not covered what its executions would have led to.
+    /// Returns `true` if `next` gave up because the time was over, and so returned `false`. The search can then neither
+    /// continue nor be saved, and its coverage is not complete.
     fn gave_up(&self) -> bool {
         false
     }

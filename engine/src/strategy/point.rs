@@ -63,8 +63,8 @@ impl ChoicePoint<'_> {
         self.enabled.contains(task)
     }
 
-    /// Returns what the task of this alternative waits for, if it would continue because its time is up or by a
-    /// spurious wake-up. Something else may still wake the task.
+    /// Returns the key that the task of this alternative waits for, if it would continue by a time-out. Something else
+    /// may still wake the task.
     pub fn waits_for(&self, task: u32) -> Option<Key> {
         if self.enabled.contains(task) && !self.expired.contains(task) {
             return None;

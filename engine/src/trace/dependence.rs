@@ -12,7 +12,7 @@ pub struct Key(u32);
 impl Key {
     /// Virtual time.
     pub const CLOCK: Key = Key(0);
-    /// The rest of the environment's early time-outs.
+    /// The early time-outs that are left to the execution for time that passed before a task was found ended.
     pub const TIMEOUTS: Key = Key(1);
     /// The number of keys that belong to no variable.
     const SHARED: u32 = 2;

@@ -487,7 +487,8 @@ impl Trace {
         end: &StepEnd<'_>,
     ) {
         for (place, &access) in extra_footprint.iter().enumerate() {
-            // Whichever step came last has what a task does after a join. So no race of it can be reversed as a step.
+            // After a join such an access belongs to the step that came last. So its races cannot be reversed as a
+            // step's.
             let after_join = by.op == SyncVarOp::TaskJoin && access.key.var().is_some();
             if after_join && self.detail >= Analysis::Races && !self.knows_all(by.entry, access) {
                 self.only(SoundReduction::Caching);

@@ -42,7 +42,7 @@ impl End {
         }
     }
 
-    /// Returns the reason in words, for a report after this many executions, and those that were cut off.
+    /// Returns the reason in words, for a report of this many executions, in addition to those that were cut off.
     pub(super) fn reason(self, settings: &Settings, executions: u64, cut_off: &CutOffs) -> String {
         let limits = Limits::of(settings);
         let raise = match limits.by_default {
@@ -72,9 +72,9 @@ impl End {
 /// The limit of executions for `auto` if neither executions nor time are limited: some seconds for a short test.
 const EXECUTIONS: u64 = 50_000;
 
-/// The note of a report whose search can not be saved.
-const GAVE_UP: &str = "checkpoint: the time was over before the search knew what the last execution leads to; the file is as it was \
-                       before";
+/// The note of a report whose search cannot be saved.
+const GAVE_UP: &str =
+    "checkpoint: the time was over before the last execution was analysed; the file is as it was before";
 
 /// The limit of time for any search if neither executions nor time are limited.
 const TIME: Duration = Duration::from_secs(120);
@@ -288,7 +288,7 @@ pub(super) struct Shared<'a> {
     /// `true` if the exploration has ended, or if a worker waits for the others to pause. Read before every execution.
     attention: AtomicBool,
     ended: Mutex<Option<End>>,
-    /// `true` if a search gave up in the middle of an analysis, so that what is left of it is not known.
+    /// `true` if a search gave up in the middle of an analysis, so that the rest of it is not known.
     gave_up: AtomicBool,
     /// `true` if only executions before a finding are still wanted.
     narrowed: AtomicBool,
@@ -445,7 +445,7 @@ impl<'a> Shared<'a> {
         self.attention.store(true, SeqCst);
     }
 
-    /// Ends the exploration because a search gave up, its time being over. Its checkpoint stays as it is.
+    /// Ends the exploration because a search gave up when its time was over. Its checkpoint stays as it is.
     #[cold]
     pub(super) fn search_gave_up(&self) {
         self.gave_up.store(true, SeqCst);

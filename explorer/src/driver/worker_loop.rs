@@ -524,7 +524,7 @@ impl<'a> WorkerLoop<'a> {
         };
     }
 
-    /// Returns what is left of its share of the search.
+    /// Returns the rest of its share of the search, for a checkpoint.
     fn saved(&mut self) -> Option<String> {
         let search = self.worker.save();
         if self.worker.strategy().gave_up() {

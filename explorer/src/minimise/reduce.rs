@@ -67,7 +67,7 @@ impl Search<'_> {
             let mut from = 0;
             let mut helped = false;
             loop {
-                // Even to make a script takes long if the execution is.
+                // In a long execution it takes long even to make a script.
                 if self.budget.is_half_spent() {
                     return Ok(());
                 }

@@ -27,12 +27,14 @@ const TRIALS: u64 = 400;
 /// The number of candidates, from the first, of which pairs are tried.
 const PAIRED: usize = 12;
 
-/// The most pairs of operations that become candidates: many more than are tried.
+/// The largest number of pairs of operations that become candidates: many more than are tried.
 const PAIRS_MAX: usize = 20_000;
 
-/// An execution with more events is long, and only so many of its last ones are paired. Each operation may conflict
-/// with many, so the pairs of all would not fit into memory.
+/// The largest number of events of an execution whose operations are all paired. Each may conflict with many others, so
+/// the pairs of a longer one would not fit into memory.
 const LONG: usize = 20_000;
+
+/// The number of events at the end of a longer execution whose operations are paired.
 const NEAR: usize = 5_000;
 
 /// A breakpoint that may bring a failure about.

@@ -1,7 +1,8 @@
 //! A finding as data, and the words for it.
 //!
-//! The words are made from the data here, and never parsed again: reports and pages lay them out by
-//! [`FindingDetail::lines`], and the minimiser compares findings by [`FindingDetail::without_names`].
+//! The words are made from the data here: reports and pages lay them out by [`FindingDetail::lines`], and the minimiser
+//! compares findings by [`FindingDetail::without_names`]. Only identities of variables and places are looked for in
+//! words, to show names (`names`) and for baselines.
 
 use super::names::{VarNames, in_text, quoted};
 use intermezzo_sdk::SyncVarOp;
@@ -178,7 +179,7 @@ pub enum EndlessCause {
 pub struct TaskLoop {
     /// The name of the task.
     pub task: String,
-    /// The operations of one round, or the first of many.
+    /// The operations of one round; of a long round, the first ones.
     pub steps: Vec<LoopStep>,
     /// The number of the other operations of the round.
     #[serde(default, skip_serializing_if = "is_zero")]

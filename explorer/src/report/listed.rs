@@ -31,7 +31,7 @@ pub(super) fn of(finding: &Finding) -> Vec<&FindingEvent> {
     first.iter().chain(between).chain(last).collect()
 }
 
-/// Returns the names of the variables that these events and the message have.
+/// Returns the names of the variables that occur in these events or in the message.
 pub(super) fn names(finding: &Finding, listed: &[&FindingEvent]) -> VarNames {
     if listed.len() == finding.events.len() {
         return finding.names.clone();

@@ -7,7 +7,7 @@ use super::names::SourceFiles;
 use super::text::TextStyle;
 use std::collections::BTreeMap;
 
-/// Lines of source files, each file read once.
+/// Lines and calls of source files. A file is read once for its lines, and once for its calls.
 #[derive(Debug)]
 pub(crate) struct Sources {
     search: Search,

@@ -46,7 +46,7 @@ impl CommandSetting {
     /// Checks a value.
     ///
     /// # Errors
-    /// It is none; the text says what to give instead.
+    /// The setting has no such value; the text says what to give instead.
     pub fn check(&self, value: &str) -> Result<(), String> {
         match (self.is_switch(), value.trim()) {
             (true, "true" | "false") => Ok(()),
@@ -60,7 +60,7 @@ impl CommandSetting {
 /// Returns the setting of the command with this name.
 ///
 /// # Errors
-/// There is none; the text names the others.
+/// There is no setting of that name; the text names all.
 pub(super) fn find(name: &str) -> Result<&'static CommandSetting, String> {
     if let Some(setting) = ALL.iter().find(|setting| setting.name == name) {
         return Ok(setting);

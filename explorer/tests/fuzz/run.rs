@@ -539,8 +539,8 @@ impl<'a> Body<'a> {
                 });
                 self.read(value);
             }
-            // Nothing joins the task: the scope ends before its thread-local is dropped, or after that. It has records of
-            // its own, because their order with those of this task is not what is compared.
+            // Nothing joins the task: the scope ends before its thread-local is dropped, or after that. Its records are
+            // kept apart, because their order with those of this task is not compared.
             Op::ScopeAlone(which) => thread::scope(|scope| {
                 let (theirs, records) = (plain.clone(), TASKS + ATOMICS * self.me + which);
                 scope.spawn(move || {

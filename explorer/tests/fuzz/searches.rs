@@ -264,9 +264,9 @@ pub(crate) fn compare(
             if found.report.redundant() > 0 {
                 let (redundant, all) = (found.report.redundant(), found.report.executions());
                 let what = format!("{redundant} of {all} executions are redundant");
-                // A failed one is planned as a look at the counts, and may turn out to be more. A wait with a limit is
-                // tried where its time could be up, and may turn out to wait on. The choice that a wait ends
-                // early is made with another value in a step that was planned with one.
+                // A failed `try_unwrap` is planned as a look at the counts, and may turn out to be more. A wait with a
+                // limit is tried where its time could be up, and may have to wait longer. A step that chooses if the
+                // next wait ends early is planned with one value, and run with the other, too.
                 let may_be_redundant = |op: &Op| {
                     matches!(
                         op,

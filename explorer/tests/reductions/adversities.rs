@@ -17,7 +17,7 @@ const PROGRAMS: u64 = 250;
 /// The maximum number of executions of a program.
 pub(crate) const EXECUTIONS_MAX: u64 = 400;
 
-/// Each kind of adversity: a wait ends early once in an execution, and an operation fails once in a task.
+/// Each kind of adversity: in each task a wait ends early once, and an operation fails once.
 pub(crate) const ADVERSE: Environment = Environment {
     spurious_wakeups: 1,
     timeouts: 1,

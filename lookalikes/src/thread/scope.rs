@@ -41,8 +41,8 @@ impl Running {
     }
 }
 
-/// Runs a closure that may create threads which borrow from the caller; returns when the closures of all have ended.
-/// Thread-local values of threads that were not joined may be dropped later, as in std.
+/// Runs a closure that may create threads which borrow from the caller, and returns when the closures of these threads
+/// have ended. Thread-local values of threads that were not joined may be dropped later, as in std.
 ///
 /// ```
 /// use intermezzo_explorer::thread;

@@ -11,10 +11,11 @@
 //!
 //! Beyond the paper:
 //! - *Values.* Choices other than of tasks (`choose(n)`, the waiter to notify) are enumerated within their step.
-//! - *Fates.* If the environment may let an operation fail that could succeed, the step is two: a failure only reads. Each
-//!   sleeps and is woken by itself. A sequence plans one of the two where the step before which it comes did not change
-//!   the operation's variable: there the other one would show nothing that is not seen after that step. A sleeper with
-//!   one fate does not dismiss a sequence with which it commutes, because its operation may have the other fate.
+//! - *Fates.* If the environment may let an operation fail that could succeed, its step is two steps: a failure only
+//!   reads. Each of the two sleeps and is woken by itself. A sequence that reverses a race of the operation plans one
+//!   fate only, if the first step of the race did not change the operation's variable: the other fate is seen after
+//!   that step. A sleeper with one fate does not dismiss a sequence with which it commutes, because its operation may
+//!   have the other fate.
 //! - *Variables* that came into use after a step may have other numbers in other executions. There they are recognised
 //!   by the stable identities of the operations on them (`names`). If these do not show whether a branch leads to the
 //!   same trace as a sequence, the search falls back to source sets, which need not know.
@@ -26,7 +27,7 @@
 //! - *Handles.* The last handle to a shared object is dropped within the step before, the last but one in a step of its
 //!   own. Drops commute, so in another order a planned step may be two, or two may be one. Trees are adjusted to that.
 //! - *Blocked operations* of a stuck execution take part in races, though they never happened.
-//! - *Wake-ups by the environment* (early or spurious) are another next step of a waiting task. One is tried before
+//! - *Time-outs* that have come, or that may come early, are another next step of a waiting task. One is tried before
 //!   each step that does not commute with it.
 //! - An *abandoned execution* (the body panicked, the limit of steps) does not show what would have followed: every
 //!   alternative along it is tried. Tasks may then stay asleep that wakeup trees expect the plan to wake, so the search
@@ -326,7 +327,7 @@ impl Dpor {
         true
     }
 
-    /// Plans wake-ups by the environment before the step at `depth`, unless they commute with it. With a preemption
+    /// Plans time-outs of waiting tasks before the step at `depth`, unless they commute with it. With a preemption
     /// bound all of them are planned.
     #[inline(always)]
     fn wake_by_environment(&mut self, depth: usize, trace: &Trace) {
@@ -369,7 +370,8 @@ impl Dpor {
         }
     }
 
-    /// Plans a task at a step, unless it is planned or was tried there; `footprint` is that of its step, as far as known.
+    /// Plans a task at a step, unless it is planned or was tried there; `footprint` is that of its step, as far as
+    /// known.
     fn try_task(&mut self, depth: usize, task: u32, footprint: Footprint) {
         let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];

@@ -16,7 +16,8 @@ pub(super) type Names = SmallVec<[StableOpId; 4]>;
 pub(super) struct Named {
     /// The identities by step; `None` for a step that was not asked for.
     of_steps: RefCell<Vec<Option<Option<StableOpId>>>>,
-    /// An identity takes as long as its execution. Once the analysis ends early, none is known.
+    /// Finding an identity takes time that grows with the step's number. Once the analysis has ended early, none is
+    /// found.
     pub(super) patience: Patience,
 }
 

@@ -99,7 +99,7 @@ impl Node {
         self.pending.take_first(&mut self.sequences)
     }
 
-    /// Notes that nothing of the step that the task takes was explored yet, and that all fates of it are to be.
+    /// Notes that no part of the task's step was explored yet, and that all its fates are to be explored.
     #[inline(always)]
     pub(super) fn forget_explored(&mut self) {
         self.footprint.clear();

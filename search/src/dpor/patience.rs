@@ -1,7 +1,8 @@
 //! The end of the analysis of an execution because the time of the search is over.
 //!
-//! The analysis takes time that grows with the square of the execution's length. Of one with a hundred thousand steps
-//! it takes minutes, and the time of the search may be a second. What is planned is then incomplete: the search ends.
+//! The analysis takes time that grows with the square of the execution's length. With a hundred thousand steps it takes
+//! minutes, and the time of the search may be a second. If it ends early, the plan is not complete, and the search
+//! ends.
 
 use intermezzo_engine::strategy::TimeIsOver;
 use std::cell::Cell;
@@ -19,7 +20,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Ends once this function says so.
+    /// Ends the analysis once this function says so.
     pub(super) fn heed(&mut self, is_over: &TimeIsOver) {
         self.is_over = Some(is_over.clone());
     }

@@ -60,8 +60,8 @@ pub(super) fn is_asleep_with(sleepers: &[Sleeper], task: u32, fate: Fate) -> boo
     own.any(|sleeper| sleeper.fate.is_none_or(|own| own == fate))
 }
 
-/// Returns the footprint of the wake-up by the environment of a task that waits for this key: the key, the
-/// environment's remaining bounds, and time.
+/// Returns the footprint of a time-out of a task that waits for this key: the key, time, and the execution's rest of
+/// early time-outs.
 pub(super) fn environment_wake(key: Key) -> [StepAccess; 3] {
     [key, Key::TIMEOUTS, Key::CLOCK].map(|key| StepAccess {
         key,

@@ -52,12 +52,12 @@ impl Fate {
         }
     }
 
-    /// Returns the value that stands for the fate.
+    /// Returns the fate's value, which differs from those of other choices.
     pub(super) fn value(self) -> u32 {
         self.alternative() | Fate::MARK
     }
 
-    /// Returns the fate that a value stands for, if it does for one.
+    /// Returns the fate with this value, if there is one.
     #[inline(always)]
     pub(super) fn of_value(value: u32) -> Option<Fate> {
         Fate::BOTH.into_iter().find(|fate| fate.value() == value)
@@ -73,7 +73,7 @@ impl Fate {
 /// A set of fates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fates {
-    /// A bit for each.
+    /// A bit for each fate.
     bits: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Small programs in which threads follow pointers to atomics, exchange them, and free what they took out.
+//! Small programs in which threads follow pointers to atomics, exchange them, and free those that they took out.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};

@@ -13,11 +13,11 @@ pub(super) enum Binding {
     Let(Range<usize>),
     /// One of several names of a `let`, with the tokens of the pattern and of the initial value.
     PartOfLet(Range<usize>, Range<usize>),
-    /// It is a field, which a pattern took out.
+    /// A field that a pattern takes out.
     Field(String),
-    /// It runs over the elements of what these tokens say.
+    /// Each element of the value of these tokens in turn.
     Element(Range<usize>),
-    /// It is what these tokens say.
+    /// The value of these tokens.
     Same(Range<usize>),
     /// A parameter of a function or of a closure, or a name of another pattern.
     Own,
@@ -40,16 +40,16 @@ const OVER_ELEMENTS: &[&str] = &[
     "try_for_each",
 ];
 
-/// Steps outwards from a use, through the tokens in front of it.
+/// A walk outwards from a use, through the tokens in front of it.
 struct Walk {
     at: usize,
-    /// Since the last step out of a bracket, a statement ended.
+    /// `true` if a statement ended since the last step out of a bracket.
     past_statement: bool,
-    /// An argument or an arm ended.
+    /// `true` if an argument or an arm ended since then.
     past_part: bool,
-    /// A part of a condition ended, at `&&`.
+    /// `true` if a part of a condition ended since then, at `&&`.
     past_condition: bool,
-    /// A group in braces was skipped.
+    /// `true` if a group in braces was skipped since then.
     past_block: bool,
     /// The brace out of which the last step led, unless a group followed.
     brace: Option<usize>,
@@ -130,7 +130,7 @@ impl Tokens {
                         return Some(meaning);
                     }
                 }
-                // A function sees nothing of what is around it but items.
+                // A function sees only items of the code around it.
                 "fn" if walk.brace.is_some() && self.is_name(at + 1) => {
                     return self.is_parameter(name, at).then_some(Binding::Own);
                 }
@@ -215,13 +215,13 @@ impl Tokens {
         begins.then_some(at)
     }
 
-    /// Returns what a name in a pattern stands for, if the pattern has it.
+    /// Returns the meaning of a name in a pattern, if the pattern has that name.
     fn in_pattern(&self, name: &str, pattern: Range<usize>) -> Option<Binding> {
         let at = pattern.clone().find(|&at| {
             let type_or_field = self.before(at) == "." || matches!(self.text(at + 1), "::" | "(" | "!");
             self.text(at) == name && self.is_name(at) && !type_or_field && !self.is_type(at, &pattern)
         })?;
-        // The name of a field in front of another pattern is none.
+        // In `field: pattern` the field's name is no binding.
         if self.text(at + 1) == ":" && self.is_in_fields(at, &pattern) {
             return None;
         }
@@ -373,7 +373,7 @@ impl Tokens {
         self.text(open) == "(" && self.in_pattern(name, open + 1..self.partner(open)).is_some()
     }
 
-    /// Returns the meaning that the `let` at which the walk stands gives a name.
+    /// Returns the meaning that the `let` at which the walk has arrived gives a name.
     fn in_let(&self, name: &str, walk: &Walk) -> Option<Binding> {
         let at = walk.at;
         let is_condition = matches!(self.before(at), "if" | "while" | "&&");

@@ -265,6 +265,13 @@ pub(super) fn identities(text: &str) -> impl Iterator<Item = (Range<usize>, &str
 }
 
 /// Returns prose with the identities of variables replaced by their names.
+///
+/// ```
+/// use intermezzo_explorer::report::{VarNames, names};
+///
+/// let named = VarNames::from([("mutex 0.1".into(), "journal".into())]);
+/// assert_eq!(names::in_text("main waits to lock mutex 0.1", &named), "main waits to lock `journal`");
+/// ```
 pub fn in_text(text: &str, names: &VarNames) -> String {
     replaced(text, names, quoted)
 }
@@ -279,7 +286,7 @@ fn replaced(text: &str, names: &VarNames, shown: impl Fn(&str) -> String) -> Str
     let mut done = 0;
     for (at, _) in identities(text) {
         let var = &text[at.clone()];
-        // The monitor for leaks calls an `Arc` so, not by its counts.
+        // The monitor for leaks writes `arc 0.1` for the variable `count 0.1`.
         let counts = var.strip_prefix("arc ").map(|numbers| format!("count {numbers}"));
         if let Some(name) = names.get(counts.as_deref().unwrap_or(var)) {
             out.push_str(&text[done..at.start]);
@@ -291,7 +298,7 @@ fn replaced(text: &str, names: &VarNames, shown: impl Fn(&str) -> String) -> Str
     out
 }
 
-/// Returns a name without the number that tells it from equal ones.
+/// Returns a name without the number that distinguishes it from equal ones.
 pub(super) fn without_number(name: &str) -> &str {
     match name.rsplit_once('#') {
         Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -339,7 +346,7 @@ fn name_at(tokens: &Tokens, at: usize, kind: &str) -> Option<(String, Trust)> {
     makes.then(|| made_at(tokens, at)).flatten()
 }
 
-/// Returns the name of what is made by the expression that begins at this token.
+/// Returns the name of the variable that is made by the expression that begins at this token.
 fn made_at(tokens: &Tokens, at: usize) -> Option<(String, Trust)> {
     let before = at.checked_sub(1)?;
     let named = |at: usize| tokens.is_name(at).then(|| tokens.text(at).to_owned());
@@ -565,7 +572,7 @@ fn most_trusted(names: Vec<(String, Trust)>) -> Option<String> {
 /// order of appearance.
 fn distinct(named: Vec<(&str, String)>) -> VarNames {
     let kind = |var: &str| kind_of(var).unwrap_or_default().to_owned();
-    // The number of variables of each kind: a long execution has many of one name.
+    // The number of variables by name and kind: a long execution has many of one name.
     let mut of_name: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for (var, name) in &named {
         let kinds = of_name.entry(name.clone()).or_default();

@@ -133,7 +133,7 @@ impl Tokens {
                             steps.extend(inner.into_iter().rev());
                             return done(root, self.beginning(name), steps, call);
                         }
-                        // What was just made has no name.
+                        // A new value has no name.
                         _ if said.starts_with(char::is_uppercase)
                             || ["new", "default", "from"].contains(&said) =>
                         {

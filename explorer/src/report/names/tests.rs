@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Returns the name that the source has at each `@`, which stands in front of the name of a method or of a type.
+/// Returns the name that the source has at each `@`. The mark is in front of the name of a method or of a type.
 fn names_in(kind: &str, source: &str) -> Vec<Option<(String, Trust)>> {
     let mut text = String::new();
     let mut marks = Vec::new();

@@ -43,7 +43,7 @@ const SIGNS: &[&str] = &[
 const NONE: usize = usize::MAX;
 
 impl Tokens {
-    /// Reads a file. Returns `None` if its brackets do not match: then it is no Rust, or this reader takes it wrong.
+    /// Reads a file. Returns `None` if its brackets do not match: then it is no Rust, or this reader is wrong.
     pub(super) fn read(text: String) -> Option<Tokens> {
         let mut tokens: Vec<Token> = Vec::with_capacity(text.len() / 4);
         let mut rest = 0;

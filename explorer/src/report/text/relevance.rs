@@ -1,8 +1,11 @@
 //! The events of a long execution that its failure is about, and words for those between them.
 //!
-//! Accesses to the variables of the failure stay, and so do both sides of each preemption. These variables are those
-//! that the finding names, those whose values a failing task read last, and those that other tasks changed, or saw
-//! changed, while a preempted task was in the middle of using them.
+//! Accesses to the variables of the failure stay, and so do both sides of each preemption. These variables are:
+//!
+//! - those that the finding names;
+//! - those that a failing task read last;
+//! - those that a preempted task used before or after the preemption, and that other tasks changed in between, or saw
+//!   changed.
 
 #[cfg(test)]
 mod tests;
@@ -21,13 +24,13 @@ const WHOLE: usize = 24;
 /// The lines that a shortened execution takes. Events that the finding itself marks are shown in any case.
 const LINES: usize = 34;
 
-/// The number of events of a task before and after a preemption in which it is said to use a variable.
+/// The number of a task's events, before and after a preemption, from which the variables are taken that it uses there.
 const NEAR: usize = 16;
 
 /// The number of preemptions, from the last one back, whose conflicts count.
 const PREEMPTIONS: usize = 64;
 
-/// The number of variables that a failing task read last.
+/// The largest number of variables that count because a failing task read them last.
 const READ_LAST: usize = 3;
 
 /// The longest round of a loop that is recognised, in events.
@@ -102,11 +105,11 @@ enum Rank {
     /// The finding marks it.
     Marked,
     Preemption,
-    /// A failing task read what counts, or another one changed it last.
+    /// A failing task read a variable that counts, or another one changed it last.
     Read,
     /// The first access to a variable of the failure between two changes of task, the last one, or the last change.
     Telling,
-    /// Another access to one.
+    /// Another access to a variable of the failure.
     Access,
     /// The first or the last event between two changes of task.
     Switch,
@@ -163,7 +166,7 @@ impl<'f> Subject<'f> {
         about
     }
 
-    /// Adds what the task read last, and the last changes of that before.
+    /// Adds the variables that the task read last, these reads, and the last changes before them.
     fn read_by(&mut self, events: &'f [FindingEvent], task: &str) {
         let mut read: Vec<&str> = Vec::new();
         for at in (0..events.len()).rev().filter(|&at| events[at].task == task) {
@@ -229,7 +232,7 @@ fn is_any(event: &FindingEvent, ops: &[SyncVarOp]) -> bool {
     ops.iter().any(|op| op.name() == event.op)
 }
 
-/// `true` if the event may change what others see of its variable.
+/// `true` if the event may change its variable for other tasks.
 fn changes(event: &FindingEvent) -> bool {
     event.written.is_some() || event.read.is_none()
 }

@@ -37,7 +37,7 @@ struct Counts {
     drops: bool,
     /// The block of the value, if monitors want blocks: its number, from 1, with [`TOLD`] once they were notified.
     block: AtomicU64,
-    /// The address under which [`RAW`] has these counts; 0 if it has not.
+    /// The address under which [`RAW`] has these counts; 0 if it does not have them.
     raw: AtomicUsize,
 }
 
@@ -290,10 +290,10 @@ impl<const IS_STRONG: bool> Drop for Share<IS_STRONG> {
     }
 }
 
-/// The counts of values of which a handle was turned into a raw pointer, by that address, until their last handle ends.
+/// The counts of values with a handle that became a raw pointer, by its address. They stay until the last handle ends.
 ///
-/// How many handles are raw pointers is not known: a pointer may become a handle any number of times, if this is
-/// forgotten and not dropped. Wakers do that to borrow the handle that they are.
+/// A pointer may become a handle any number of times, if that handle is forgotten and not dropped: a waker does so to
+/// borrow the handle that it is made of. So the number of handles that are raw pointers is not known.
 static RAW: Mutex<BTreeMap<usize, Arc<Counts>>> = Mutex::new(BTreeMap::new());
 
 impl Counts {

@@ -8,8 +8,8 @@
 //! together. Each choice divides them into those for which one task is the highest and those for which another is. No
 //! execution is run twice for two orders between which it makes no difference.
 //!
-//! Differs: actions of the environment (early time-outs, spurious wake-ups) have no priority. They are tried where the
-//! running task cannot continue, and are preemptions elsewhere, as in the other searches.
+//! Differs: time-outs have no priority. They are tried where the running task cannot continue, and are preemptions
+//! elsewhere, as in the other searches.
 
 use super::permutations::{Fragment, priority};
 use intermezzo_engine::schedule::ChoiceKind;

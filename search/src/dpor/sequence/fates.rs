@@ -25,7 +25,7 @@ impl Sequence {
         })
     }
 
-    /// Returns `true` if the step at a place was tried when the sleeper's was: it may not have the other fate.
+    /// Returns `true` if trying the sleeper's step tried the step at a place: the two do not differ in fate.
     #[inline(always)]
     pub(in super::super) fn is_tried(
         &self,
@@ -43,7 +43,7 @@ impl Sequence {
             })
     }
 
-    /// Returns the fate of the step at a place; `None` if it has no choice of fates, or any.
+    /// Returns the fate of the step at a place; `None` if it has no choice of fates, or may have either.
     pub(in super::super) fn fate_at(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Fate> {
         match self.left()[place].step() {
             Some(step) if self.reversed == Some(step) => self.fate,

@@ -72,7 +72,7 @@ fn random(rng: &mut impl Rng) -> Finding {
     failed(rng.random_range(0..4), events)
 }
 
-/// Returns the reads that the last few of the task's are, and the last changes of each other task before: found by
+/// Returns the last few reads of the task, and the last changes of each other task before them. It finds them by
 /// looking at every pair of events.
 fn conflicts_of_last_read(finding: &Finding, task: &str) -> Vec<usize> {
     let events = &finding.events;

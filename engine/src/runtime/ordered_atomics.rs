@@ -15,6 +15,9 @@
 //! Atomics are identified by their names: the first user, and the index among that task's variables. Two may have the
 //! same name in different executions; then both get schedule points as soon as one needs them.
 //!
+//! The destructors of thread-locals are an exception: their accesses have schedule points. When a task may be found
+//! ended depends on them (see [`Engine::look_for_end`](super::Engine::look_for_end)), and no access shows that order.
+//!
 //! Differs from the paper, which does not mention what was skipped before an access was found unordered. Misses:
 //! effects of the order of steps in other ways, such as fair scheduling and virtual time.
 
@@ -109,7 +112,12 @@ struct Unordered(u32);
 impl Runtime {
     /// Returns `true` if the next operation of the task that took the last step is on an ordered atomic.
     pub(super) fn next_is_quiet(&mut self) -> bool {
-        let var = self.tasks[self.ready.last()].pending.access.var;
+        let task = &self.tasks[self.ready.last()];
+        // Until a task drops its thread-locals, a query may find it ended or not.
+        if task.over_at != usize::MAX || task.heir_of.is_some() {
+            return false;
+        }
+        let var = task.pending.access.var;
         let Some(mut ordered_atomics) = self.constraints.ordered_atomics.take() else {
             return false;
         };

@@ -394,3 +394,49 @@ fn starting_anew_is_no_departure() {
     let departed = report.notes().iter().any(|note| note.contains("same"));
     assert!(!departed, "{report}");
 }
+
+/// Adds to an atomic when its task ends.
+struct AddsAtEnd(RefCell<Option<std::sync::Arc<AtomicUsize>>>);
+
+impl Drop for AddsAtEnd {
+    fn drop(&mut self) {
+        if let Some(n) = self.0.take() {
+            n.fetch_add(1, SeqCst);
+        }
+    }
+}
+
+thread::thread_local! {
+    static AT_END: AddsAtEnd = const { AddsAtEnd(RefCell::new(None)) };
+}
+
+/// Random programs of the fuzzer showed it, number 115,982.
+#[test]
+fn a_task_may_not_be_found_ended_before_its_thread_locals_are_dropped() {
+    let outcomes = [Reduction::None, Reduction::OrderedAtomics].map(|reduction| {
+        let outcomes = std::sync::Mutex::new(BTreeSet::new());
+        let report = Explorer::new().reduction(reduction).explore(|| {
+            // Handles of intermezzo's `Arc` would make more schedule points.
+            let lock = std::sync::Arc::new(Mutex::new(0));
+            let n = std::sync::Arc::new(AtomicUsize::new(0));
+            let other = thread::spawn({
+                let (lock, n) = (lock.clone(), n.clone());
+                move || {
+                    AT_END.with(|at_end| *at_end.0.borrow_mut() = Some(n));
+                    lock.try_lock().is_ok_and(|mut entered| {
+                        *entered += 1;
+                        true
+                    })
+                }
+            });
+            let entered = *lock.lock().unwrap();
+            let was_ended = other.is_finished();
+            let did_enter = other.join().unwrap();
+            outcomes.lock().unwrap().insert((entered, was_ended, did_enter));
+        });
+        assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
+        outcomes.into_inner().unwrap()
+    });
+    assert!(outcomes[0].contains(&(1, false, true)));
+    assert_eq!(outcomes[0], outcomes[1]);
+}

@@ -132,8 +132,25 @@ fn a_node_that_is_lost_in_some_schedules_is_found() {
 #[test]
 fn one_place_stands_for_all_that_it_allocates() {
     let _alone = alone();
-    let found = found(|| (0..100).for_each(|n| forget(black_box(Box::new(n)))));
+    let found = found(|| (0..100).for_each(|n| _ = Box::into_raw(black_box(Box::new(n)))));
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+fn leaked<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
+#[test]
+fn memory_that_is_leaked_on_purpose_is_no_leak() {
+    let _alone = alone();
+    let found = found(|| {
+        let n: &'static AtomicUsize = leaked(AtomicUsize::new(0));
+        let words: &'static _ = Box::leak(vec!["one".to_owned(), "two".to_owned()].into_boxed_slice());
+        let other = thread::spawn(move || n.fetch_add(words.len(), SeqCst));
+        n.fetch_add(1, SeqCst);
+        other.join().unwrap();
+    });
+    assert_eq!(found, [""; 0]);
 }
 
 thread_local_lookalike! {
@@ -155,7 +172,7 @@ fn what_statics_lead_to_is_no_leak() {
         LOCAL.with_borrow_mut(|local| local.push(Box::new(1)));
         LIST.lock().unwrap().push(vec!["a text".to_owned()]);
         let mark = |word: &AtomicU64, by: fn(usize) -> usize| {
-            let address = std::ptr::from_mut(Box::leak(Box::new(1_u64))).expose_provenance();
+            let address = Box::into_raw(Box::new(1_u64)).expose_provenance();
             word.store(by(address) as u64, atomic::Ordering::SeqCst);
         };
         mark(&WORDS[0], |address| address | 1);
@@ -174,8 +191,7 @@ fn what_statics_lead_to_is_no_leak() {
 fn what_has_no_destructor_is_forgotten_with_its_task() {
     let _alone = alone();
     let found = found(|| {
-        let other =
-            thread::spawn(|| PLAIN.set(std::ptr::from_mut(Box::leak(Box::new(5_u64))).expose_provenance()));
+        let other = thread::spawn(|| PLAIN.set(Box::into_raw(Box::new(5_u64)).expose_provenance()));
         other.join().unwrap();
     });
     assert_eq!(found.len(), 1, "{found:#?}");
@@ -193,11 +209,12 @@ fn memory_of_unfinished_work_is_no_leak() {
     });
     assert_eq!(left, [""; 0], "a task that is left");
     let result = found(|| {
-        forget(thread::spawn(|| Box::new(1)));
+        let task = thread::spawn(|| Box::new(1));
+        forget(task);
     });
     assert_eq!(result, [""; 0], "a result that is not taken");
     let panicked = found(|| {
-        assert!(catch_unwind(|| panic!("{}", Box::leak(Box::new(1)))).is_err());
+        assert!(catch_unwind(|| panic!("{:p}", Box::into_raw(Box::new(1)))).is_err());
     });
     assert_eq!(panicked, [""; 0], "a panic that is caught");
 }
@@ -236,7 +253,7 @@ fn leaks_in_some() {
             n.store(seen + 1, SeqCst);
             if seen == 1 {
                 LEAKS.fetch_add(1, SeqCst);
-                forget(black_box(vec![1; 10]));
+                _ = Box::into_raw(black_box(Box::new([1; 10])));
             }
         })
     });

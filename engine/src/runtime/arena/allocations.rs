@@ -14,6 +14,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The largest number of code addresses that are noted of a stack, from the innermost.
 const FRAMES_MAX: usize = 128;
 
+/// The number of allocations that are wanted from which on the earlier ones are forgotten.
+const WANTED_MAX: usize = 256;
+
 /// An allocation whose place was wanted.
 pub(in super::super) struct Noted {
     distance: usize,
@@ -70,11 +73,16 @@ impl Wanted {
     }
 }
 
-/// Wants the places of the allocations of these blocks, and no others, from the next execution on.
+/// Wants the places of the allocations of these blocks from the next execution on. Those that were wanted before still
+/// are, unless they are too many: executions leave the same blocks behind as earlier ones.
 pub(in super::super) fn want(mut distances: Vec<usize>) {
-    distances.sort_unstable();
-    COUNT.store(distances.len(), Relaxed);
     let mut wanted = wanted();
+    if wanted.distances.len() < WANTED_MAX {
+        distances.append(&mut wanted.distances);
+    }
+    distances.sort_unstable();
+    distances.dedup();
+    COUNT.store(distances.len(), Relaxed);
     wanted.noted.clear();
     wanted.distances = distances;
 }

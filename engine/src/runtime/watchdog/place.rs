@@ -49,34 +49,51 @@ pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
     })
 }
 
-/// Returns the innermost function of the program on a stack, with an address in it that is on the stack: in the user's
-/// packages if there is one, otherwise in those that they depend on.
+/// A place of the program on a stack.
 #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
-pub(in super::super) fn innermost(stack: &[usize]) -> Option<(usize, Place)> {
-    let frames = resolve(stack);
-    let programs = || frames.iter().rev().filter(|frame| frame.is_programs());
-    let frame = programs()
-        .find(|frame| !frame.is_dependencys())
-        .or_else(|| programs().next())?;
-    let (file, line, column) = frame.file.as_ref()?;
-    let place = Place {
-        file: shown(file).to_string_lossy().into_owned().leak(),
-        line: *line,
-        column: *column,
+pub(in super::super) struct ProgramPlace {
+    /// The address on the stack.
+    pub(in super::super) address: usize,
+    pub(in super::super) file: PathBuf,
+    pub(in super::super) line: u32,
+    column: u32,
+    /// `true` if it is in a package of the user's, and not in one that cargo has got from elsewhere.
+    pub(in super::super) is_users: bool,
+}
+
+impl ProgramPlace {
+    /// Returns the place as texts show it.
+    #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+    pub(in super::super) fn place(&self) -> Place {
+        Place {
+            file: shown(&self.file).to_string_lossy().into_owned().leak(),
+            line: self.line,
+            column: self.column,
+        }
+    }
+}
+
+/// Returns the places of the program on a stack, innermost first.
+#[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+pub(in super::super) fn programs(stack: &[usize]) -> Vec<ProgramPlace> {
+    let mut frames = resolve(stack);
+    frames.reverse();
+    frames.retain(Frame::is_programs);
+    let place = |frame: Frame| {
+        let (file, line, column) = frame.file?;
+        let is_in = |part: &str| file.to_string_lossy().contains(part);
+        Some(ProgramPlace {
+            address: frame.address,
+            is_users: !is_in("/registry/src/") && !is_in("/git/checkouts/"),
+            line,
+            column,
+            file,
+        })
     };
-    Some((frame.address, place))
+    frames.into_iter().filter_map(place).collect()
 }
 
 impl Frame {
-    /// Returns `true` if it belongs to a package that cargo has got from elsewhere.
-    fn is_dependencys(&self) -> bool {
-        let is_in = |part: &str| {
-            let file = self.file.as_ref().map(|(file, ..)| file.to_string_lossy());
-            file.is_some_and(|file| file.contains(part))
-        };
-        is_in("/registry/src/") || is_in("/git/checkouts/")
-    }
-
     /// Returns `true` if it belongs to the program, and neither to the standard library nor to the engine.
     fn is_programs(&self) -> bool {
         if OTHERS.iter().any(|other| owner(&self.name).starts_with(other)) {

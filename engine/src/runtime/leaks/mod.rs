@@ -8,10 +8,14 @@
 //! has left memory behind is run once more with the same choices, and notes the places of just these allocations
 //! (`arena/allocations.rs`). The first of the two counts for nothing.
 //!
+//! Memory that the program says to leak on purpose is left out (`purpose.rs`).
+//!
 //! Nothing is published of an execution that shows a failure, in which a task panicked, or that leaves a task
 //! unfinished: its memory is abandoned with it. The same goes for one that keeps values where nothing looks: the result
 //! of a task whose handle is in a static, a panic hook, or memory of the system because the arena has none left. And
 //! for one in which look-alikes report memory themselves.
+
+mod purpose;
 
 use super::arena::allocations::{self, Noted};
 use super::arena::reach::{self, Left};
@@ -63,12 +67,17 @@ impl Runtime {
         let mut sites = HashSet::new();
         for (Left { addresses, .. }, noted) in left.into_iter().zip(noted) {
             let after = noted.as_ref().map_or(self.last_of_current(), |noted| noted.after);
-            let site = noted.and_then(|Noted { stack, .. }| site_of(&stack));
+            let allocation = noted.map(|Noted { stack, .. }| allocation(stack));
+            let site = match allocation {
+                Some(Allocation::OnPurpose) => continue,
+                Some(Allocation::At(site)) => site,
+                None => UNKNOWN,
+            };
             // One place stands for all that it allocates.
             if sites.insert(site) {
                 let blocks = &mut self.objects.blocks;
                 let block = blocks.add(BlockKind::Heap, addresses.start, addresses.len(), after.task.0);
-                self.block_allocated(block, SyncVar::NONE, site.unwrap_or(UNKNOWN), after);
+                self.block_allocated(block, SyncVar::NONE, site, after);
             }
         }
     }
@@ -95,17 +104,49 @@ const UNKNOWN: Site = Site::instruction(0);
 /// The places of allocations, by the address of an instruction that stands for each.
 static PLACES: Mutex<Option<HashMap<usize, Place>>> = Mutex::new(None);
 
-/// Returns the place on a stack where the program allocates.
-fn site_of(stack: &[usize]) -> Option<Site> {
-    let (address, place) = place::innermost(stack)?;
+/// What is known of an allocation.
+#[derive(Clone, Copy)]
+enum Allocation {
+    /// The program leaks it on purpose.
+    OnPurpose,
+    /// It is at this place.
+    At(Site),
+}
+
+/// What was found out from stacks: that takes long, and many executions leave the same behind.
+static KNOWN: Mutex<Option<HashMap<Vec<usize>, Allocation>>> = Mutex::new(None);
+
+/// Returns what is known of the allocation on a stack.
+fn allocation(stack: Vec<usize>) -> Allocation {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    *known.entry(stack).or_insert_with_key(|stack| find(stack))
+}
+
+/// Finds out about the allocation on a stack.
+fn find(stack: &[usize]) -> Allocation {
+    let places = place::programs(stack);
+    let users: Vec<_> = places.iter().filter(|place| place.is_users).collect();
+    let statements: Vec<_> = users
+        .iter()
+        .map(|place| (place.file.clone(), place.line))
+        .collect();
+    if purpose::is_on_purpose(&statements) {
+        return Allocation::OnPurpose;
+    }
+    // The innermost in the user's packages, or else in those that they depend on.
+    let Some(innermost) = users.first().copied().or(places.first()) else {
+        return Allocation::At(UNKNOWN);
+    };
+    let place = innermost.place();
     let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
     let places = places.get_or_insert_default();
     let known = places.iter().find(|(_, known)| **known == place);
-    let address = known.map_or(address, |(&address, _)| address);
+    let address = known.map_or(innermost.address, |(&address, _)| address);
     places.insert(address, place);
     // In a program whose accesses to memory are seen this is set already, and asks here for what it does not know.
     crate::site::look_up_addresses_by(place_of);
-    Some(Site::instruction(address))
+    Allocation::At(Site::instruction(address))
 }
 
 /// Returns the place for which the address of an instruction stands.

@@ -154,7 +154,7 @@ fn memory_that_is_leaked_on_purpose_is_no_leak() {
 }
 
 thread_local_lookalike! {
-    static LOCAL: RefCell<Vec<Box<u32>>> = RefCell::default();
+    static LOCAL: RefCell<Vec<String>> = RefCell::default();
     static PLAIN: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -168,8 +168,8 @@ fn what_statics_lead_to_is_no_leak() {
     let found = found(|| {
         // The memory of the execution before is gone.
         forget(std::mem::take(&mut *LIST.lock().unwrap()));
-        let other = thread::spawn(|| LOCAL.with_borrow_mut(|local| local.push(Box::new(2))));
-        LOCAL.with_borrow_mut(|local| local.push(Box::new(1)));
+        let other = thread::spawn(|| LOCAL.with_borrow_mut(|local| local.push(2.to_string())));
+        LOCAL.with_borrow_mut(|local| local.push(1.to_string()));
         LIST.lock().unwrap().push(vec!["a text".to_owned()]);
         let mark = |word: &AtomicU64, by: fn(usize) -> usize| {
             let address = Box::into_raw(Box::new(1_u64)).expose_provenance();
@@ -260,7 +260,7 @@ fn leaks_in_some() {
     tasks.into_iter().for_each(|task| task.join().unwrap());
 }
 
-/// What is explored does not depend on leaks that are found: the executions that are run twice count once.
+/// Checks that leaks that are found change nothing in what is explored: an execution that is run twice counts once.
 #[test]
 fn the_search_is_the_same_with_leaks() {
     let _alone = alone();

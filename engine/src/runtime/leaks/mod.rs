@@ -104,7 +104,7 @@ const UNKNOWN: Site = Site::instruction(0);
 /// The places of allocations, by the address of an instruction that stands for each.
 static PLACES: Mutex<Option<HashMap<usize, Place>>> = Mutex::new(None);
 
-/// What is known of an allocation.
+/// An allocation that was looked up.
 #[derive(Clone, Copy)]
 enum Allocation {
     /// The program leaks it on purpose.
@@ -113,7 +113,7 @@ enum Allocation {
     At(Site),
 }
 
-/// What was found out from stacks: that takes long, and many executions leave the same behind.
+/// The allocations by their stacks: a look-up takes long, and many executions leave the same behind.
 static KNOWN: Mutex<Option<HashMap<Vec<usize>, Allocation>>> = Mutex::new(None);
 
 /// Returns what is known of the allocation on a stack.

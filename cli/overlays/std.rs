@@ -2,7 +2,8 @@
 //! their `std`.
 //!
 //! Everything without a look-alike is std's own, by the globs. `Arc`, `Weak`, `UnsafeCell` and `Cell` stay std's own, because
-//! crates rely on their layout, and on what only std can implement for them. So does `SystemTime`, which std's files have.
+//! crates rely on their layout, and on what only std can implement for them. So does `SystemTime`, which std's files have:
+//! `clock_gettime` gives it the virtual clock.
 
 pub use ::std::*;
 pub use intermezzo::{collections, hash, thread_local};

@@ -120,7 +120,10 @@ impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     intermezzo::unmodified::lay_over_std();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    intermezzo::unmodified::futex::take_over();
+    {
+        intermezzo::unmodified::futex::take_over();
+        intermezzo::unmodified::wall_clock::take_over();
+    }
     restore_statics();
     if let Some(root) = noted("watched").next() {
         // All overlays are next to each other.

@@ -18,6 +18,8 @@ pub(crate) struct CommandFlags(Vec<(&'static str, String)>);
 pub(crate) struct CommandSettings {
     pub(crate) unmodified: bool,
     pub(crate) races: bool,
+    /// `true` if cargo-nextest runs the tests.
+    pub(crate) nextest: bool,
     /// The file of known findings.
     pub(crate) baseline: Option<PathBuf>,
 }
@@ -100,6 +102,7 @@ impl CommandFlags {
         Ok(CommandSettings {
             unmodified,
             races: unmodified && is_on("races"),
+            nextest: is_on("nextest"),
             baseline: path,
         })
     }
@@ -134,11 +137,21 @@ mod tests {
     }
 
     #[test]
+    fn nextest_runs_the_tests_if_the_file_or_a_flag_says_so() {
+        let nextest = |flags: &[_], file| settings(flags, file).unwrap().nextest;
+        assert!(!nextest(&[], ""));
+        assert!(nextest(&[("nextest", "true")], ""));
+        assert!(nextest(&[], "[command]\nnextest = true\n"));
+        assert!(!nextest(&[("nextest", "false")], "[command]\nnextest = true\n"));
+    }
+
+    #[test]
     fn flags_override_the_file() {
         let is = |unmodified, races, baseline: Option<&str>| {
             Ok(CommandSettings {
                 unmodified,
                 races,
+                nextest: false,
                 baseline: baseline.map(PathBuf::from),
             })
         };

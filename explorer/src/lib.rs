@@ -58,9 +58,9 @@ pub mod unmodified {
     pub use intermezzo_engine::runtime::panics::{set_hook, take_hook};
     pub use intermezzo_engine::runtime::races::watch_memory;
     pub use intermezzo_engine::runtime::{keep_statics, lay_over_std};
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    pub use intermezzo_lookalikes::futex;
     pub use intermezzo_lookalikes::{TRANSPARENT, process};
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    pub use intermezzo_lookalikes::{futex, wall_clock};
 
     /// The directories of the sources that are compiled into the crates that use them.
     pub const SOURCES: [&str; 2] = [

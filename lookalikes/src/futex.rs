@@ -7,12 +7,12 @@
 //! time, or spuriously. Which waiter is woken is a choice if the environment says so, as it is
 //! for a condition variable.
 
+use crate::c_library::Function;
 use crate::sync::atomic::by_address::AtomicU32;
 use intermezzo_engine::runtime::{Access, Engine, Site, WaitLimits, Wake, gate};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 use std::ffi::{c_int, c_long};
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use std::time::Duration;
 
 /// The result of a wait.
@@ -191,22 +191,14 @@ fn now(realtime: bool) -> Duration {
     duration(&time)
 }
 
-/// The function of this name of the C library, once it was looked up.
-static SYSTEM: AtomicPtr<libc::c_void> = AtomicPtr::new(std::ptr::null_mut());
+static SYSTEM: Function = Function::named(c"syscall");
 
 type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
 
 /// Returns the C library's own `syscall`.
 fn system() -> Syscall {
-    let mut found = SYSTEM.load(Relaxed);
-    if found.is_null() {
-        // SAFETY: a name that ends with a zero.
-        found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"syscall".as_ptr()) };
-        assert!(!found.is_null(), "the C library has no function `syscall`");
-        SYSTEM.store(found, Relaxed);
-    }
     // SAFETY: this is its type.
-    unsafe { std::mem::transmute::<*mut libc::c_void, Syscall>(found) }
+    unsafe { std::mem::transmute::<*mut libc::c_void, Syscall>(SYSTEM.address()) }
 }
 
 /// Makes the linker take [`syscall`] from here.

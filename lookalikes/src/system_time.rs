@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTimeError};
 pub const UNIX_EPOCH: SystemTime = SystemTime::UNIX_EPOCH;
 
 /// The wall-clock time at which executions begin, after [`UNIX_EPOCH`]: the beginning of 2026.
-const BEGINNING: Duration = Duration::from_secs(1_767_225_600);
+pub(crate) const BEGINNING: Duration = Duration::from_secs(1_767_225_600);
 
 /// A moment of the wall clock: `std::time::SystemTime`, which it can be converted from and to.
 ///

@@ -13,7 +13,8 @@
 //!   with its receiver, which is often intended. `channels=false` switches it off.
 //! - *Tasks never joined*, with `tasks=true`, as a warning, at the end of a complete execution.
 //!
-//! **Misses.** Memory that no look-alike reports (`std`'s own `Box`).
+//! **Misses.** Memory that no look-alike reports (`std`'s own `Box`), except in tests that were not written for
+//! intermezzo: there the engine reports memory that an execution leaves behind and that nothing leads to.
 //!
 //! **No leak** is memory that a static holds at the end of an execution, because statics live until the process ends.
 //!

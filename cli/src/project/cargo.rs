@@ -25,8 +25,29 @@ pub(crate) struct CargoTest {
     /// Variables for cargo, without which the project is another.
     build: Vec<(&'static str, OsString)>,
     directory: TempDir,
+    runner: &'static Runner,
     shown: Shown,
 }
+
+/// A command of cargo that builds the tests and runs them.
+struct Runner {
+    /// Its words, and those that have it build only.
+    runs: &'static [&'static str],
+    builds: &'static [&'static str],
+}
+
+/// cargo itself.
+const CARGO: Runner = Runner {
+    runs: &["test"],
+    builds: &["test", "--no-run", "--quiet"],
+};
+
+/// cargo-nextest. It asks each test binary for its tests, and runs each test in a process of its own. That there is none
+/// is no failure, as for cargo.
+const NEXTEST: Runner = Runner {
+    runs: &["nextest", "run", "--no-tests=pass"],
+    builds: &["nextest", "run", "--no-run", "--cargo-quiet"],
+};
 
 /// The part of the output of cargo and the tests that is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,6 +95,14 @@ impl CargoTest {
         Ok(self)
     }
 
+    /// Has cargo-nextest run the tests, if it `runs` them.
+    pub(crate) fn by_nextest(mut self, runs: bool) -> CargoTest {
+        if runs {
+            self.runner = &NEXTEST;
+        }
+        self
+    }
+
     /// Creates a run with these arguments of `cargo test`. If `stdout_is_taken`, cargo's output goes to stderr.
     pub(crate) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
         let help = "set TMPDIR to a directory that can be written";
@@ -90,6 +119,7 @@ impl CargoTest {
             variables: Vec::new(),
             build: Vec::new(),
             directory,
+            runner: &CARGO,
             shown: if stdout_is_taken {
                 Shown::OnStderr
             } else {
@@ -179,7 +209,7 @@ impl CargoTest {
         let mut command = cargo::command();
         // A schedule or a baseline in the user's own environment is for other runs than this one.
         command
-            .arg("test")
+            .args(self.runner.runs)
             .args(&self.arguments)
             .env_remove(variable("replay"))
             .env_remove(baseline::VARIABLE)
@@ -201,13 +231,13 @@ impl CargoTest {
             output::complain(String::from_utf8_lossy(&stderr).trim_end());
         }
         if !status.success() && !told && !self.builds()? {
-            let line = self
-                .arguments
-                .iter()
-                .fold("cargo test".to_owned(), |mut line, argument| {
+            let line = self.arguments.iter().fold(
+                format!("cargo {}", self.runner.runs.join(" ")),
+                |mut line, argument| {
                     let _ = write!(line, " {}", argument.to_string_lossy());
                     line
-                });
+                },
+            );
             return Err(Problem::usage(format!(
                 "no test was run: the project does not build, or cargo does not know these arguments; \
                  see above what cargo says of `{line}`"
@@ -225,7 +255,7 @@ impl CargoTest {
         let of_cargo = self.arguments.iter().take_while(|argument| *argument != "--");
         let mut command = cargo::command();
         command
-            .args(["test", "--no-run", "--quiet"])
+            .args(self.runner.builds)
             .args(of_cargo.filter(|argument| *argument != "--no-run"));
         command
             .envs(self.build.iter().cloned())

@@ -61,10 +61,16 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     let quiet = detail == Verbosity::Quiet && !args.json;
     let mut arguments = every_test(args.cargo);
     if quiet {
-        arguments.insert(0, "--quiet".into());
+        let flag = if command.nextest {
+            "--cargo-quiet"
+        } else {
+            "--quiet"
+        };
+        arguments.insert(0, flag.into());
     }
     let mut cargo = CargoTest::new(arguments, args.json)?
         .unmodified(command.unmodified.then_some(command.races))?
+        .by_nextest(command.nextest)
         .baseline(known.as_ref().and_then(KnownFindings::file))
         .updates_baseline(args.update_baseline)
         .settings(search.given());

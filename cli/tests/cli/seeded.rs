@@ -8,7 +8,7 @@ use std::path::Path;
 const LIBRARY: &str = include_str!("seeded/bugs.rs");
 
 /// The bugs, and the kind of finding that shows each.
-const BUGS: [(&str, &str); 8] = [
+const BUGS: [(&str, &str); 10] = [
     ("lost_update", "assertion"),
     ("check_then_act", "assertion"),
     ("crossed_locks", "deadlock"),
@@ -17,6 +17,8 @@ const BUGS: [(&str, &str); 8] = [
     ("static_mut", "data_race"),
     ("lost_wake_up", "deadlock"),
     ("use_after_free", "misuse"),
+    ("leak", "leak"),
+    ("leak_of_a_cycle", "leak"),
 ];
 
 /// Returns the project, or nothing if cargo cannot get parking_lot here.

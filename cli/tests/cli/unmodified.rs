@@ -126,13 +126,29 @@ mod tests {
     }
 
     #[test]
+    fn the_wall_clock_is_virtual() {
+        use std::time::{SystemTime, UNIX_EPOCH};
+        let began = SystemTime::now();
+        let other = thread::spawn(|| thread::sleep(Duration::from_secs(3600)));
+        thread::sleep(Duration::from_secs(7200));
+        other.join().unwrap();
+        let passed = began.elapsed().unwrap();
+        // One task may begin to sleep when the other has woken.
+        assert!((7200..10900).contains(&passed.as_secs()), "{passed:?}");
+        // Every execution begins at the same moment, which is the beginning of a year.
+        let since = began.duration_since(UNIX_EPOCH).unwrap();
+        assert!((1_767_225_600..1_767_225_700).contains(&since.as_secs()), "{since:?}");
+        // A file has the type of std, and real times.
+        let changed = std::fs::metadata(env!("CARGO_MANIFEST_DIR")).unwrap().modified().unwrap();
+        assert!(changed.max(began) >= changed);
+    }
+
+    #[test]
     fn types_are_inferred() {
         let mut lengths: HashMap<String, usize> = HashMap::new();
         lengths.insert("one".into(), lengths.len());
         let is_empty: fn(&HashMap<String, usize>) -> bool = HashMap::is_empty;
         assert!(!is_empty(&lengths) && lengths["one"] == "0".parse().unwrap());
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        assert!(since.is_ok());
     }
 
     #[test]
@@ -222,6 +238,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::a_thread_is_left", "pass"),
         ("ordinary::tests::a_wait_is_long_enough", "pass"),
         ("ordinary::tests::types_are_inferred", "pass"),
+        ("ordinary::tests::the_wall_clock_is_virtual", "pass"),
         ("program::it_is_found_by_a_replay", "fail"),
         ("suite::it_adds", "pass"),
     ];
@@ -323,6 +340,108 @@ fn flags_of_cargo_and_of_the_harness_work() {
     );
     let all = run(&project, &["test", "--unmodified", "--json", "--test", "suite"]).ends_with(0);
     assert_eq!(all.json()["reports"].as_array().unwrap().len(), 1);
+}
+
+/// Returns the test binary of this library: the newest next to which the wrapper has written its notes.
+fn test_binary(library: &str) -> PathBuf {
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unmodified-target/intermezzo");
+    let below = |directory: PathBuf| {
+        let entries = std::fs::read_dir(directory).into_iter().flatten();
+        entries
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.is_dir())
+    };
+    let targets = below(built).flat_map(below);
+    let files = targets.flat_map(|target| std::fs::read_dir(target.join("debug/deps")).into_iter().flatten());
+    let notes = files.map(|file| file.unwrap().path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(&format!("{library}-")) && name.ends_with(".intermezzo")
+    });
+    let newest = notes.max_by_key(|path| path.metadata().unwrap().modified().unwrap());
+    newest.unwrap().with_extension(std::env::consts::EXE_EXTENSION)
+}
+
+/// The calls by which cargo-nextest asks a test binary for its tests, and runs one.
+#[test]
+fn test_binaries_speak_as_nextest_wants() {
+    let project = project("asked");
+    run(&project, &["test", "--unmodified", "--lib", "--", "--list"]).ends_with(3);
+    let binary = test_binary("asked");
+    let call = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(&binary);
+        let output = command.args(arguments).current_dir(&project).output().unwrap();
+        let code = output.status.code().unwrap();
+        (code, String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, listed) = call(&["--list", "--format", "terse"]);
+    let names: Vec<&str> = listed
+        .lines()
+        .map(|line| line.strip_suffix(": test").unwrap())
+        .collect();
+    assert_eq!(
+        (code, names.len()),
+        (0, LIBRARY.matches("#[test]").count()),
+        "{listed}"
+    );
+    assert!(names.contains(&"tests::an_update_is_lost") && names.contains(&"tests::it_is_ignored"));
+    let (code, ignored) = call(&["--list", "--format", "terse", "--ignored"]);
+    assert_eq!((code, ignored.as_str()), (0, "tests::it_is_ignored: test\n"));
+    for (test, expected, line) in [
+        ("tests::words_are_counted", 0, "1 passed; 0 failed; 0 ignored"),
+        ("tests::an_update_is_lost", 101, "0 passed; 1 failed; 0 ignored"),
+        ("tests::it_panics", 0, "1 passed; 0 failed; 0 ignored"),
+        ("tests::words", 0, "0 passed; 0 failed; 0 ignored"),
+    ] {
+        let (code, output) = call(&["--exact", test, "--nocapture"]);
+        assert_eq!(code, expected, "{test}: {output}");
+        assert!(output.contains(line), "{test}: {output}");
+    }
+    let (code, output) = call(&["--exact", "tests::it_is_ignored", "--nocapture", "--ignored"]);
+    assert_eq!(code, 101, "{output}");
+}
+
+#[test]
+fn nextest_runs_the_tests() {
+    let version = std::process::Command::new(env!("CARGO"))
+        .args(["nextest", "--version"])
+        .output();
+    if !version.is_ok_and(|version| version.status.success()) {
+        return crate::seeded::ignored("cargo-nextest is not installed");
+    }
+    let project = project("run_by_nextest");
+    let ran = run(&project, &["test", "--unmodified", "--nextest", "--json"]).ends_with(1);
+    let all = ran.json();
+    assert_eq!(all["reports"].as_array().unwrap().len(), 15, "{}", ran.stderr);
+    for (test, verdict) in [
+        ("run_by_nextest::tests::an_update_is_lost", "fail"),
+        ("run_by_nextest::tests::locks_are_taken_crosswise", "fail"),
+        ("run_by_nextest::tests::words_are_counted", "pass"),
+        ("run_by_nextest::tests::statics_are_fresh", "pass"),
+        ("run_by_nextest::tests::it_panics", "pass"),
+        ("program::it_is_found_by_a_replay", "fail"),
+        ("suite::it_adds", "pass"),
+    ] {
+        assert_eq!(report(&all, test)["verdict"], verdict, "{test}");
+    }
+    replays(
+        &project,
+        &ran,
+        &report(&all, "run_by_nextest::tests::an_update_is_lost")["findings"][0],
+    );
+    // The words after `--` are nextest's, which understands those of a test binary.
+    let exact = ["--", "--exact", "tests::words_are_counted"];
+    let one = ["test", "--unmodified", "--nextest", "--lib", "--json"];
+    let one = run(&project, &[&one[..], &exact].concat()).ends_with(0);
+    assert_eq!(one.json()["reports"].as_array().unwrap().len(), 1);
+    let none = [
+        "test",
+        "--unmodified",
+        "--nextest",
+        "--lib",
+        "--quiet",
+        "no_test_has_this_name",
+    ];
+    run(&project, &none).ends_with(3);
 }
 
 #[test]

@@ -62,7 +62,8 @@ impl Blocks {
         !self.heap.is_empty()
     }
 
-    fn add(&mut self, kind: BlockKind, start: usize, size: usize, user: u32) -> u32 {
+    /// Adds a block, and returns its number.
+    pub(super) fn add(&mut self, kind: BlockKind, start: usize, size: usize, user: u32) -> u32 {
         if self.counts.len() <= user as usize {
             self.counts.resize(user as usize + 1, [0; KINDS]);
         }

@@ -28,6 +28,8 @@ pub(super) struct ExecutionEnd {
     pub(super) damaged: bool,
     /// A panic of the engine, a strategy or a monitor on a fiber, to be passed to the caller of the exploration.
     pub(super) carried: Option<Box<dyn Any + Send>>,
+    /// `true` if the execution was given up at its end, to be run again with the same choices.
+    pub(super) runs_again: bool,
     /// The panic hook that the test has set.
     #[cfg(feature = "unmodified")]
     pub(super) hook: Option<super::panics::HookOfTest>,
@@ -40,6 +42,7 @@ impl ExecutionEnd {
     pub(super) fn begin(&mut self) {
         self.panics.clear();
         self.crash_cleared = None;
+        self.runs_again = false;
         self.held_by_statics.clear();
         (self.forgot, self.unwound) = (false, false);
         self.stop = None;

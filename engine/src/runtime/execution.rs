@@ -44,6 +44,12 @@ impl Engine {
             next = self.task();
         }
         self.drop_statics_early();
+        #[cfg(all(
+            feature = "unmodified",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
+        self.publish_leaks();
         let examined = self.with(Runtime::examine);
         self.clear_away(self.with(|rt| rt.end.damaged));
         self.with(|rt| rt.outcome(examined))

@@ -247,6 +247,15 @@ impl Executor {
     /// # Panics
     /// The calling thread is inside an execution already.
     pub fn execute(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
+        let executed = self.execute_once(test);
+        if !self.runtime.end.runs_again {
+            return executed;
+        }
+        self.prepare_again();
+        self.execute_once(test)
+    }
+
+    fn execute_once(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
         restore_statics();
         self.runtime.begin();
         assert!(

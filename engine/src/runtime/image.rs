@@ -147,6 +147,52 @@ pub(super) fn writable_parts_of_program() -> (usize, Vec<Range<usize>>) {
     )
 }
 
+/// Returns the memory that outlives an execution and in which code keeps addresses: the statics of the program and of
+/// the libraries that it has loaded, and the thread-local ones of this thread. Those that never change once the loader
+/// has filled them in are left out: they have no address of an execution, but numbers that look like one.
+#[cfg(all(
+    feature = "unmodified",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(super) fn roots() -> Vec<Range<usize>> {
+    unsafe extern "C" fn note(
+        info: *mut libc::dl_phdr_info,
+        size: usize,
+        found: *mut libc::c_void,
+    ) -> libc::c_int {
+        if size < size_of::<libc::dl_phdr_info>() {
+            return 0;
+        }
+        // SAFETY: the loader passes a valid description of this size, and the pointer that was given below.
+        let (info, found) = unsafe { (&*info, &mut *found.cast::<Vec<Range<usize>>>()) };
+        let at = |header: &libc::Elf64_Phdr| {
+            let start = info.dlpi_addr as usize + header.p_vaddr as usize;
+            start..start + header.p_memsz as usize
+        };
+        // SAFETY: the loader says that this many headers are there.
+        let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
+        let fixed = headers.iter().find(|header| header.p_type == libc::PT_GNU_RELRO);
+        let fixed = fixed.map_or(0..0, at);
+        for header in headers {
+            if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 {
+                let all = at(header);
+                found.push(all.start..fixed.start.clamp(all.start, all.end));
+                found.push(fixed.end.clamp(all.start, all.end)..all.end);
+            }
+            let begin = info.dlpi_tls_data.addr();
+            if header.p_type == libc::PT_TLS && begin > 0 {
+                found.push(begin..begin + header.p_memsz as usize);
+            }
+        }
+        0
+    }
+    let mut found: Vec<Range<usize>> = Vec::new();
+    // SAFETY: the callback gets the vector that outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut found).cast()) };
+    found
+}
+
 fn segments() -> &'static [Segment] {
     static SEGMENTS: OnceLock<Vec<Segment>> = OnceLock::new();
     SEGMENTS.get_or_init(|| arena::outside(loaded_segments))

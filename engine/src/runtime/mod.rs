@@ -48,6 +48,12 @@ mod inspection;
 pub mod interrupt;
 pub mod journal;
 mod known_loops;
+#[cfg(all(
+    feature = "unmodified",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod leaks;
 mod listen;
 mod livelock;
 mod memory;

@@ -85,6 +85,13 @@ pub unsafe fn keep_statics(addresses: impl IntoIterator<Item = Range<usize>>) ->
     Ok(kept.iter().map(|part| part.bytes.len()).sum())
 }
 
+/// Returns the addresses of the statics that are kept.
+#[allow(dead_code, reason = "for leaks, which are seen on some systems only")]
+pub(super) fn kept_statics() -> impl Iterator<Item = Range<usize>> {
+    let parts = KEPT.get().into_iter().flatten();
+    parts.map(|part| part.place.addr()..part.place.addr() + part.bytes.len())
+}
+
 /// Restores the statics that are kept.
 pub(super) fn restore_statics() {
     for Part { place, bytes } in KEPT.get().into_iter().flatten() {

@@ -14,7 +14,7 @@ pub struct CommandSetting {
 }
 
 /// All of them.
-const ALL: [CommandSetting; 3] = [
+const ALL: [CommandSetting; 4] = [
     CommandSetting {
         name: "unmodified",
         placeholder: "BOOL",
@@ -24,6 +24,11 @@ const ALL: [CommandSetting; 3] = [
         name: "races",
         placeholder: "BOOL",
         help: "Watches the plain memory of such code for data races, which takes some time",
+    },
+    CommandSetting {
+        name: "nextest",
+        placeholder: "BOOL",
+        help: "Runs the tests by `cargo nextest run`, each in a process of its own",
     },
     CommandSetting {
         name: "baseline",

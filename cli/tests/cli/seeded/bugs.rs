@@ -4,7 +4,8 @@
 
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
@@ -48,6 +49,24 @@ impl Counted {
     }
     fn free(&self) {
         drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+/// The last of the values that were put there.
+#[derive(Default)]
+pub struct Slot(AtomicPtr<String>);
+
+impl Slot {
+    fn free(&self, old: *mut String) {
+        if !old.is_null() {
+            drop(unsafe { Box::from_raw(old) });
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.free(self.0.swap(null_mut(), SeqCst));
     }
 }
 
@@ -141,6 +160,28 @@ mod bugs {
             }
         });
     }
+
+    #[test]
+    fn leak() {
+        both(Arc::new(Slot::default()), |slot| {
+            let new = Box::into_raw(Box::new("a value".to_owned()));
+            let old = slot.0.load(SeqCst);
+            // Another value may have been put there meanwhile.
+            slot.0.store(new, SeqCst);
+            slot.free(old);
+        });
+    }
+
+    #[test]
+    fn leak_of_a_cycle() {
+        #[derive(Default)]
+        struct Node(Mutex<Option<Arc<Node>>>);
+        both(Arc::new(Node::default()), |node| {
+            let next = Arc::new(Node::default());
+            *node.0.lock().unwrap() = Some(next.clone());
+            *next.0.lock().unwrap() = Some(next.clone());
+        });
+    }
 }
 
 #[cfg(test)]
@@ -228,6 +269,25 @@ mod fixed {
             if value.count().fetch_sub(1, SeqCst) == 1 {
                 value.free();
             }
+        });
+    }
+
+    #[test]
+    fn leak() {
+        both(Arc::new(Slot::default()), |slot| {
+            let new = Box::into_raw(Box::new("a value".to_owned()));
+            slot.free(slot.0.swap(new, SeqCst));
+        });
+    }
+
+    #[test]
+    fn leak_of_a_cycle() {
+        #[derive(Default)]
+        struct Node(Mutex<Option<Arc<Node>>>);
+        both(Arc::new(Node::default()), |node| {
+            let next = Arc::new(Node::default());
+            *next.0.lock().unwrap() = Some(Arc::default());
+            *node.0.lock().unwrap() = Some(next);
         });
     }
 }

@@ -4,8 +4,9 @@
 //! block that was freed, or that is of another execution, is recognised.
 
 use super::super::Engine;
-use super::{Shortage, gate, range};
+use super::{Shortage, allocations, gate, range};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ops::Range;
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -39,6 +40,9 @@ const HELD_MAX: usize = 2 << 30;
 /// The beginning of the execution's memory, the end of its last block, and the end of what it may have.
 static BASE: AtomicUsize = AtomicUsize::new(0);
 static TOP: AtomicUsize = AtomicUsize::new(0);
+static END: AtomicUsize = AtomicUsize::new(0);
+
+/// The address that no block may reach without a look: `END`, or the next block whose allocation is to be noted.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
 /// The number of the execution, for marks.
@@ -142,8 +146,7 @@ fn take(size: usize, align: usize) -> Option<*mut u8> {
     let align = align.max(ALIGN);
     let start = (TOP.load(Relaxed) + HEADER + align - 1) & !(align - 1);
     let end = start + size;
-    if end > LIMIT.load(Relaxed) {
-        gate::note(Shortage::Full);
+    if end > LIMIT.load(Relaxed) && !may_reach(start, end) {
         return None;
     }
     // First of all, so that a signal that ends the task here leaves no block that is given out twice.
@@ -154,6 +157,25 @@ fn take(size: usize, align: usize) -> Option<*mut u8> {
     count(&BLOCKS, 1);
     count(&BYTES, size);
     Some(with_exposed_provenance_mut(start))
+}
+
+/// Returns `true` if a block may end there, though the limit is before that. Notes its allocation if that is wanted.
+#[cold]
+#[inline(never)]
+fn may_reach(start: usize, end: usize) -> bool {
+    let has_room = end <= END.load(Relaxed);
+    match has_room {
+        true => allocations::note(start - BASE.load(Relaxed)),
+        false => gate::note(Shortage::Full),
+    }
+    set_limit();
+    has_room
+}
+
+/// Sets the limit after a change of what it is made of.
+fn set_limit() {
+    let next = BASE.load(Relaxed).saturating_add(allocations::next_wanted());
+    LIMIT.store(END.load(Relaxed).min(next), Relaxed);
 }
 
 /// Frees a block of this execution.
@@ -204,8 +226,9 @@ unsafe fn spoil(from: usize, to: usize) {
     // SAFETY: whole pages of the block.
     unsafe { range::discard(first, last) };
     // What is no longer in memory does not count.
-    let limit = LIMIT.load(Relaxed) + (last - first);
-    LIMIT.store(limit.min(range::bounds().1), Relaxed);
+    let end = END.load(Relaxed) + (last - first);
+    END.store(end.min(range::bounds().1), Relaxed);
+    set_limit();
 }
 
 /// Gives a block another size in place. Returns `false` if that is not possible, or if it is no block of this execution.
@@ -219,7 +242,7 @@ fn resize(pointer: *mut u8, new_size: usize) -> bool {
     let (size, end) = (found.size, address + found.size);
     if new_size > size {
         let is_last = end == TOP.load(Relaxed);
-        if !is_last || !gate::is_open() || address + new_size > LIMIT.load(Relaxed) {
+        if !is_last || !gate::is_open() || address + new_size > END.load(Relaxed) {
             return false;
         }
         TOP.store(address + new_size, Relaxed);
@@ -264,11 +287,40 @@ pub(super) fn begin_at(base: usize) {
     let end = range::bounds().1;
     BASE.store(base, Relaxed);
     TOP.store(base, Relaxed);
-    LIMIT.store(end.min(base.saturating_add(HELD_MAX)), Relaxed);
+    END.store(end.min(base.saturating_add(HELD_MAX)), Relaxed);
+    allocations::begin();
+    set_limit();
     // Zeroed memory must not look like a block.
     count(&EXECUTION, 1);
     BLOCKS.store(0, Relaxed);
     BYTES.store(0, Relaxed);
+}
+
+/// Returns the beginning of the execution's memory.
+pub(super) fn base() -> usize {
+    BASE.load(Relaxed)
+}
+
+/// Returns the blocks in use, by address. The execution has ended.
+pub(super) fn list() -> Vec<Range<usize>> {
+    // No static of ours may seem to lead to a block. The others here are addresses between blocks.
+    LIMIT.store(END.load(Relaxed), Relaxed);
+    let mut blocks = Vec::new();
+    let mut at = BASE.load(Relaxed).next_multiple_of(ALIGN);
+    let top = TOP.load(Relaxed);
+    while at + HEADER < top {
+        let start = at + HEADER;
+        // SAFETY: it is in the range, below what was given out last.
+        let Header { size, mark: found } = unsafe { header(start).read() };
+        let mark = mark(start);
+        if found == mark {
+            blocks.push(start..start + size);
+        }
+        // There may be a gap in front of the next block: a block can get smaller, and an alignment can be larger.
+        let next = if found == mark || found == !mark { size } else { 0 };
+        at = (start + next).next_multiple_of(ALIGN);
+    }
+    blocks
 }
 
 /// Takes all memory back: the execution has ended.

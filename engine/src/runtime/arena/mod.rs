@@ -32,11 +32,15 @@
 //! system's allocator.
 
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub(super) mod allocations;
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 mod blocks;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 mod gate;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 mod range;
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub(super) mod reach;
 
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub use blocks::{Arena, in_use};

@@ -5,8 +5,9 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The address at which the range begins if nothing else is there, so that it is the same in every process. It is above
-/// programs at low addresses and their heaps, and below all that the system places by itself.
-const WANTED: usize = 0x20_0000_0000;
+/// programs at low addresses and their heaps, and below all that the system places by itself. Two small numbers next to
+/// each other look like an address in it only if the second is 43 or a little more.
+const WANTED: usize = 0x2b_0000_0000;
 
 /// The sizes of the range in bytes to try, largest first. Only pages that are used take memory.
 const SIZES: [usize; 4] = [64 << 30, 16 << 30, 4 << 30, 1 << 30];

@@ -324,7 +324,7 @@ impl Runtime {
     }
 
     /// Returns `true` if a listener wants blocks.
-    fn hears_of_blocks(&self) -> bool {
+    pub(in super::super) fn hears_of_blocks(&self) -> bool {
         self.monitors.listening.intersects(Interests::ALLOCATIONS) && !self.end.teardown
     }
 
@@ -448,9 +448,9 @@ impl Runtime {
         }
     }
 
-    fn block_allocated(&mut self, block: u32, var: SyncVar, site: Site) {
+    /// Publishes that a block is in use, which was allocated after this event.
+    pub(in super::super) fn block_allocated(&mut self, block: u32, var: SyncVar, site: Site, after: EventId) {
         self.settle_log();
-        let after = self.last_of_current();
         let at = self.objects.blocks.get(block);
         let record = self.monitors.listeners.record();
         let allocation = Allocation {
@@ -581,7 +581,8 @@ impl Engine {
     pub fn block_allocated(self, block: u32, var: SyncVar, site: Site) {
         self.with(|rt| {
             if rt.hears_of_blocks() {
-                rt.block_allocated(block, var, site);
+                let after = rt.last_of_current();
+                rt.block_allocated(block, var, site, after);
             }
         });
     }

@@ -14,7 +14,7 @@
 //! crashes are caught (`crash.rs`); elsewhere a task that hangs is not ended.
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod place;
+pub(super) mod place;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod signal;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]

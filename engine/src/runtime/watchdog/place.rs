@@ -3,14 +3,17 @@
 //! Samples of a loop differ in the position in it, and in the functions that it calls at the moment. They have in
 //! common the function with the loop. So the same hang is named alike each time.
 
+use crate::site::Place;
 use std::path::{Path, PathBuf};
 
 /// A function on a stack, and a place in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Frame {
     name: String,
-    /// File and line, if the program has debugging information.
-    file: Option<(PathBuf, u32)>,
+    /// File, line and column, if the program has debugging information.
+    file: Option<(PathBuf, u32, u32)>,
+    /// The address of an instruction in it.
+    address: usize,
 }
 
 /// Returns the name of the innermost function that these stacks have in common, with its place if all of them are
@@ -30,8 +33,9 @@ pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
         closure if closure.starts_with("{closure") => "a closure".to_owned(),
         name => format!("`{name}`"),
     };
-    let everywhere = others.iter().all(|other| other[at] == *frame);
-    let file = frame.file.as_ref().map(|(file, line)| {
+    let line = |frame: &Frame| frame.file.as_ref().map(|(file, line, _)| (file.clone(), *line));
+    let everywhere = others.iter().all(|other| line(&other[at]) == line(frame));
+    let file = frame.file.as_ref().map(|(file, line, _)| {
         let file = shown(file).display().to_string();
         if everywhere {
             format!("{file}:{line}")
@@ -45,6 +49,50 @@ pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
     })
 }
 
+/// A place of the program on a stack.
+#[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+pub(in super::super) struct ProgramPlace {
+    /// The address on the stack.
+    pub(in super::super) address: usize,
+    pub(in super::super) file: PathBuf,
+    pub(in super::super) line: u32,
+    column: u32,
+    /// `true` if it is in a package of the user's, and not in one that cargo has got from elsewhere.
+    pub(in super::super) is_users: bool,
+}
+
+impl ProgramPlace {
+    /// Returns the place as texts show it.
+    #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+    pub(in super::super) fn place(&self) -> Place {
+        Place {
+            file: shown(&self.file).to_string_lossy().into_owned().leak(),
+            line: self.line,
+            column: self.column,
+        }
+    }
+}
+
+/// Returns the places of the program on a stack, innermost first.
+#[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+pub(in super::super) fn programs(stack: &[usize]) -> Vec<ProgramPlace> {
+    let mut frames = resolve(stack);
+    frames.reverse();
+    frames.retain(Frame::is_programs);
+    let place = |frame: Frame| {
+        let (file, line, column) = frame.file?;
+        let is_in = |part: &str| file.to_string_lossy().contains(part);
+        Some(ProgramPlace {
+            address: frame.address,
+            is_users: !is_in("/registry/src/") && !is_in("/git/checkouts/"),
+            line,
+            column,
+            file,
+        })
+    };
+    frames.into_iter().filter_map(place).collect()
+}
+
 impl Frame {
     /// Returns `true` if it belongs to the program, and neither to the standard library nor to the engine.
     fn is_programs(&self) -> bool {
@@ -53,12 +101,11 @@ impl Frame {
         }
         match &self.file {
             // With line tables alone, and if it was inlined, a function has a name without its path.
-            Some((file, _)) => {
+            Some((file, ..)) => {
                 let text = file.to_string_lossy();
                 let of_std = file.starts_with("/rustc/") || text.contains("/rust/library/");
-                let of_ours = file.starts_with(concat!(env!("CARGO_MANIFEST_DIR"), "/src"));
                 // A file that is not Rust belongs to the run-time.
-                text.ends_with(".rs") && !of_std && !of_ours && !text.contains("/backtrace-")
+                text.ends_with(".rs") && !of_std && !is_ours(file) && !text.contains("/backtrace-")
             }
             // A name that is not a path is not Rust, or belongs to the run-time.
             None => owner(&self.name)
@@ -69,12 +116,35 @@ impl Frame {
     }
 }
 
+/// The directories of our crates that run code of a test or call it, next to the engine's.
+const OURS: &[&str] = &[
+    "cli/overlays",
+    "engine/src",
+    "explorer/src",
+    "lookalikes/src",
+    "refinement/src",
+    "src",
+];
+
+/// Returns `true` if a file is the engine's, or belongs to one of the crates above it.
+fn is_ours(file: &Path) -> bool {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let Some(file) = all.and_then(|all| file.strip_prefix(all).ok()) else {
+        return false;
+    };
+    // Published crates are next to each other, in directories with their names.
+    OURS.iter().any(|directory| file.starts_with(directory))
+        || file.to_string_lossy().starts_with("intermezzo-")
+}
+
 /// The beginnings of paths that are not the program's own.
 const OTHERS: &[&str] = &[
     "std::",
     "core::",
     "alloc::",
     "__rustc::",
+    // The functions of the global allocator, at the place of its static.
+    "__rust_",
     "backtrace::",
     "intermezzo_engine::",
     "intermezzo_lookalikes::",
@@ -100,14 +170,19 @@ fn resolve(stack: &[usize]) -> Vec<Frame> {
     let mut frames = Vec::new();
     for (at, &address) in stack.iter().enumerate() {
         // A return address may already be in the next line.
-        let address = if at == 0 { address } else { address - 1 };
-        backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
+        let within = if at == 0 {
+            address
+        } else {
+            address.saturating_sub(1)
+        };
+        backtrace::resolve(std::ptr::without_provenance_mut(within), |symbol| {
             let Some(name) = symbol.name() else { return };
             frames.push(Frame {
                 name: plain(&format!("{name:#}")),
                 file: symbol
                     .filename()
-                    .and_then(|file| Some((file.to_owned(), symbol.lineno()?))),
+                    .and_then(|file| Some((file.to_owned(), symbol.lineno()?, symbol.colno().unwrap_or(0)))),
+                address,
             });
         });
     }
@@ -140,7 +215,13 @@ mod tests {
     fn the_programs_own_functions_are_known_by_their_names() {
         let own = |name: &str| {
             let name = name.to_owned();
-            Frame { name, file: None }.is_programs()
+            let address = 0;
+            Frame {
+                name,
+                file: None,
+                address,
+            }
+            .is_programs()
         };
         for name in [
             "mine::f",

@@ -4,8 +4,8 @@
 //! information has them all, so it is asked, once for each instruction. A function of std may have been called by either
 //! the test or by us. If it was not inlined, its caller decides, which the frame pointers lead to.
 
-use super::super::super::arena;
 use super::super::super::tasks::Tasks;
+use super::super::super::{arena, leaks};
 use crate::site::{Place, Site};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -217,5 +217,8 @@ fn is_of_std(path: &str) -> bool {
 
 /// Returns the place of an instruction that was looked up.
 pub(super) fn place_of(address: usize) -> Option<Place> {
-    arena::outside(|| known().as_ref()?.places.get(&address).copied())
+    arena::outside(|| {
+        let place = known().as_ref()?.places.get(&address).copied();
+        place.or_else(|| leaks::place_of(address))
+    })
 }

@@ -1,0 +1,78 @@
+//! Memory that is leaked on purpose: the source says so, at the place of its allocation.
+//!
+//! `Box::leak(Box::new(..))` is how many tests get a reference that threads can share. It is no call that could be seen.
+//! So the statement that allocates is read, in each function of the user's packages on the stack: the one that calls a
+//! function of its own for this has the word there.
+//!
+//! Blind spots: memory that is leaked in another statement than the one that allocates it; sources that are not there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The calls that leak.
+const LEAKING: [&str; 4] = ["leak(", "::leak", "forget(", "ManuallyDrop::new("];
+
+/// The largest number of lines of a statement that are read before the place, and after it.
+const LINES_MAX: usize = 12;
+
+/// Returns `true` if a statement at one of these places leaks what it makes.
+pub(super) fn is_on_purpose(places: &[(PathBuf, u32)]) -> bool {
+    places.iter().any(|(file, line)| {
+        let text = fs::read_to_string(Path::new(file)).unwrap_or_default();
+        let statement = statement(&text, *line as usize);
+        LEAKING.iter().any(|call| statement.contains(call))
+    })
+}
+
+/// Returns the statement that this line of a source, from 1, belongs to: from the line after the end of another one, to
+/// the line with its own end.
+fn statement(text: &str, line: usize) -> String {
+    let lines: Vec<&str> = text.lines().map(without_comment).collect();
+    let Some(at) = line.checked_sub(1).filter(|&at| at < lines.len()) else {
+        return String::new();
+    };
+    let ends = |line: &&str| line.ends_with([';', '{', '}']);
+    let before = lines[..at].iter().rev().take(LINES_MAX);
+    let begin = at - before.take_while(|line| !ends(line)).count();
+    let after = lines[at..].iter().take(LINES_MAX);
+    let end = at + after.take_while(|line| !ends(line)).count();
+    lines[begin..lines.len().min(end + 1)].join("\n")
+}
+
+/// Returns a line without a comment at its end, and without white space around it.
+fn without_comment(line: &str) -> &str {
+    line.split("//").next().unwrap_or_default().trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+fn f() {
+    let kept = Box::new(1); // leak(
+    let shared: &'static _ = Box::leak(
+        // A comment; with the end of a statement;
+        Box::new(2),
+    );
+    let other = Box::new(3);
+    forget(other);
+    spawn(move || {
+        Vec::from([4]).leak();
+    });
+}
+";
+
+    #[test]
+    fn the_statement_at_a_place_is_read() {
+        let leaks = |line: usize| LEAKING.iter().any(|call| statement(TEXT, line).contains(call));
+        let all: Vec<usize> = (0..=20).filter(|&line| leaks(line)).collect();
+        assert_eq!(all, [3, 4, 5, 6, 8, 10]);
+        assert_eq!(statement(TEXT, 7), "let other = Box::new(3);");
+    }
+
+    #[test]
+    fn a_source_that_is_not_there_says_nothing() {
+        assert!(!is_on_purpose(&[(PathBuf::from("no/such/file.rs"), 1)]));
+    }
+}

@@ -19,8 +19,9 @@ const BUGS: &str = "\
 ";
 
 /// The known bugs: the module of the test, the package, and the place where the bug is described.
-const KNOWN: [(&str, &str, &str); 8] = [
+const KNOWN: [(&str, &str, &str); 9] = [
     ("crossbeam_channel", "crossbeam-channel", "RUSTSEC-2025-0024"),
+    ("crossbeam_deque", "crossbeam-deque", "RUSTSEC-2021-0093"),
     ("flume", "flume", "zesterer/flume#120"),
     ("oneshot", "oneshot", "faern/oneshot#87"),
     ("spin", "spin", "RUSTSEC-2023-0031"),

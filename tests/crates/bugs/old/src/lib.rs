@@ -3,6 +3,8 @@
 
 #[path = "../../../src/known_bugs/crossbeam_channel.rs"]
 mod crossbeam_channel;
+#[path = "../../../src/known_bugs/crossbeam_deque.rs"]
+mod crossbeam_deque;
 #[path = "../../../src/known_bugs/flume.rs"]
 mod flume;
 #[path = "../../../src/known_bugs/oneshot.rs"]

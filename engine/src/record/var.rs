@@ -50,7 +50,7 @@ pub enum VarKind {
     /// An object whose operations the test itself names.
     Operations,
     /// Freed memory of one size, which allocations may get.
-    Memory,
+    Heap,
     /// Virtual time.
     Clock,
 }
@@ -72,7 +72,7 @@ impl VarKind {
             VarKind::Cell => "cell",
             VarKind::Waker => "waker",
             VarKind::Operations => "operations",
-            VarKind::Memory => "memory",
+            VarKind::Heap => "heap",
             VarKind::Clock => "clock",
         }
     }

@@ -124,6 +124,21 @@ fn no_large_block_is_used_again() {
     assert_eq!(report.executions(), 1);
 }
 
+#[test]
+fn what_cannot_be_combined_is_refused() {
+    for (name, value, why) in [
+        ("jobs", "2", "one worker"),
+        ("reduction", "ordered-atomics", "allocations are ordered"),
+    ] {
+        let error = reusing(1)
+            .set(name, value)
+            .try_explore(|| ())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(name) && error.contains(why), "{error}");
+    }
+}
+
 /// A stack of nodes that are freed as soon as they are taken out.
 struct Stack(AtomicPtr<Node>);
 
@@ -246,7 +261,7 @@ fn an_atomic_in_memory_that_is_used_again_is_a_new_one() {
 }
 
 /// The number of random programs that are compared.
-const PROGRAMS: u64 = 5_000;
+const PROGRAMS: u64 = 2_500;
 
 /// A program with more executions than this in the search of every schedule is left out.
 const EXECUTIONS_MAX: u64 = 1_500;
@@ -290,14 +305,15 @@ fn random_op(random: &mut Xoshiro256PlusPlus, kinds: u32) -> Op {
     }
 }
 
-/// The operations of `main` before it creates the others, of two tasks, and of `main` while they run.
-type Program = [Vec<Op>; 4];
+/// The operations of `main` before it creates the others, of two tasks, and of `main` while they run and after it has
+/// joined them.
+type Program = [Vec<Op>; 5];
 
 fn random_program(seed: u64) -> Program {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(seed);
     // In some programs tasks share nothing but what is freed.
     let kinds = [14, 9, 7][random.random_range(0..3)];
-    [2..5, 1..4, 1..4, 0..2].map(|lengths| {
+    [2..5, 1..4, 1..4, 0..2, 0..2].map(|lengths| {
         let length = random.random_range(lengths);
         (0..length).map(|_| random_op(random, kinds)).collect()
     })
@@ -466,6 +482,7 @@ fn outcomes(program: &Program, explorer: Explorer, every: bool) -> (u64, BTreeSe
             main.which = 3;
             perform(&mut main, 3);
         });
+        perform(&mut main, 4);
         outside(|| {
             let seen = std::mem::take(&mut *lock(&record.now)).seen;
             lock(&record.outcomes).insert(seen);

@@ -65,6 +65,9 @@ pub use absent::{Arena, in_use, outside, shortage};
 #[allow(unused_imports, reason = "`test_runs` is for the feature `unmodified`")]
 pub(super) use absent::{Claim, Closed, assert_open, has_execution, is_of_freed, test_runs, while_tasks_run};
 
+/// `true` if an address can be used again in an execution, as the environment's bound `address_reuse` says.
+pub const REUSES_ADDRESSES: bool = cfg!(all(feature = "unmodified", unix, target_pointer_width = "64"));
+
 /// A reason for which memory of executions has other addresses each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortage {

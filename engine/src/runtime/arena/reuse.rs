@@ -24,6 +24,7 @@ use super::super::{Engine, Runtime};
 use super::blocks::{ALIGN, LARGE};
 use crate::record::{Access, VarKind};
 use crate::schedule::ChoiceKind;
+use crate::site::Site;
 use crate::trace::Key;
 use hashbrown::HashMap;
 use intermezzo_sdk::SyncVarOp;
@@ -126,7 +127,7 @@ impl Runtime {
             freed.by_room.clear();
             freed.first_var = self.objects.vars.count() as u32;
             for ordinal in 1..=VARS {
-                self.objects.vars.add(VarKind::Memory, 0, 0, ordinal);
+                self.objects.vars.add(VarKind::Heap, 0, 0, ordinal);
             }
         }
     }
@@ -143,7 +144,10 @@ impl Runtime {
             self.world.capped.address_reuse |= freed.suitable(room, align).next().is_some();
             return None;
         }
-        let site = task.pending.access.site;
+        let before = task.pending.access;
+        // The test's own body was created at no place in the source.
+        let is_first = before.op == SyncVarOp::TaskBegin && self.tasks.current() == 0;
+        let site = if is_first { Site::NOWHERE } else { before.site };
         Some(Access::new(SyncVarOp::DataWrite, freed.var(room), site))
     }
 

@@ -1,6 +1,8 @@
 //! Tests that fail with these versions.
 #![cfg(test)]
 
+#[path = "../../../src/known_bugs/arc_swap.rs"]
+mod arc_swap;
 #[path = "../../../src/known_bugs/crossbeam_channel.rs"]
 mod crossbeam_channel;
 #[path = "../../../src/known_bugs/crossbeam_deque.rs"]

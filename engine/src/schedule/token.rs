@@ -74,7 +74,7 @@ const NO_AWAITS: u64 = 1 << 1;
 const KNOWN_LOOPS: u64 = 1 << 2;
 const DATA_POINTS: u64 = 1 << 3;
 const BREAKPOINTS: u64 = 1 << 4;
-const ADDRESS_REUSE: u64 = 1 << 5;
+const ADDRESS_REUSE: u64 = 1 << 6;
 
 /// The largest number of loops, or places, in a token: more than any program has, and few enough to be read.
 const HASHES_MAX: u64 = 1 << 16;

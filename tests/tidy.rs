@@ -272,6 +272,7 @@ fn unsafe_code_stays_in_its_rooms() {
         // Ordinary crates with data races, and without.
         "cli/tests/cli/races/",
         "cli/tests/cli/freed/",
+        "cli/tests/cli/reuse/",
         "cli/tests/cli/seeded/",
         // Tests of published crates, some of which have unsafe interfaces.
         "tests/crates/src/",

@@ -31,8 +31,17 @@ pub struct Environment {
     pub notify_any: bool,
     /// `true` if reference counts of `Arc` are schedule points where another task could see them. Default true.
     pub arc_counts: bool,
+    /// The number of allocations, in each task, that get the address of memory that was freed: for tests that were not
+    /// written for intermezzo. Default 0.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub address_reuse: u32,
     /// The seed of the random numbers that the test itself draws. Default 0.
     pub seed: u64,
+}
+
+/// Returns `true` for a bound that is left out of files, because most executions have it.
+fn is_none(bound: &u32) -> bool {
+    *bound == 0
 }
 
 impl Default for Environment {
@@ -44,6 +53,7 @@ impl Default for Environment {
             try_lock_failures: 0,
             notify_any: true,
             arc_counts: true,
+            address_reuse: 0,
             seed: 0,
         }
     }
@@ -60,6 +70,7 @@ impl Environment {
             try_lock_failures: 0,
             notify_any: false,
             arc_counts: true,
+            address_reuse: 0,
             seed: 0,
         }
     }
@@ -74,6 +85,7 @@ impl fmt::Display for Environment {
             try_lock_failures,
             notify_any,
             arc_counts,
+            address_reuse,
             ..
         } = *self;
         write!(
@@ -85,6 +97,13 @@ impl fmt::Display for Environment {
             plural(weak_failures.into(), "failure"),
             plural(try_lock_failures.into(), "failure"),
         )?;
+        if address_reuse > 0 {
+            write!(
+                f,
+                ", {address_reuse} {} of freed memory",
+                plural(address_reuse.into(), "reuse")
+            )?;
+        }
         f.write_str(if notify_any {
             "; notify_one wakes any waiter"
         } else {

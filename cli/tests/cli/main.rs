@@ -25,6 +25,7 @@ mod races;
 mod real_schedulers;
 mod refusals;
 mod replay;
+mod reuse;
 mod seeded;
 mod shuttle_suites;
 mod stand_in;

@@ -126,6 +126,9 @@ pub struct Adversities {
     pub(crate) spurious_wakeups: u32,
     /// The number of waits that may time out early: chosen when they began.
     pub(crate) timeouts: u32,
+    /// The number of allocations that got the address of memory that was freed.
+    #[allow(dead_code, reason = "for the arena")]
+    pub(crate) address_reuses: u32,
 }
 
 /// A task of the current execution. The next execution reuses the entries.

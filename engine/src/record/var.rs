@@ -49,6 +49,8 @@ pub enum VarKind {
     Waker,
     /// An object whose operations the test itself names.
     Operations,
+    /// Freed memory of one size, which allocations may get.
+    Heap,
     /// Virtual time.
     Clock,
 }
@@ -70,6 +72,7 @@ impl VarKind {
             VarKind::Cell => "cell",
             VarKind::Waker => "waker",
             VarKind::Operations => "operations",
+            VarKind::Heap => "heap",
             VarKind::Clock => "clock",
         }
     }

@@ -4,12 +4,12 @@
 //! memory, or makes one of a pointer. So an object may have [`ByAddress`] as its identity, which takes no room. It is
 //! the same variable as every other object at its address, and another one wherever it is moved to:
 //!
-//! - **Memory that is used again** within an execution keeps its variable. This happens on the stack of a task; freed
-//!   memory of the heap is not given out again. The object there later has the name of the first one, and operations on
+//! - **Memory that is used again** within an execution keeps its variable. This happens on the stack of a task. The object there later has the name of the first one, and operations on
 //!   the two count as dependent, which is sound. Its values are not shown if those of the first one were addresses. A
 //!   memory model offers the stores to the first one as well; a monitor of plain memory may report a race with an
 //!   access to it.
-//! - **Freed memory** in which an object was used keeps no variable: a later use is a finding.
+//! - **Freed memory** in which an object was used keeps no variable: a later use is a finding. If the memory is given out
+//!   again, which the environment may do, the object there later is another variable.
 //! - **Overlapping objects** are the same variable if they begin at the same address, whatever their sizes. Otherwise
 //!   they are different ones, and it is not seen that operations on them are dependent.
 //! - **An object that was carried into the execution** is not recognised.
@@ -194,6 +194,16 @@ impl ByAddressTable {
                 return;
             }
             at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// Notes that memory that was freed is given out again: what is there now is new.
+    #[cfg(feature = "unmodified")]
+    #[allow(dead_code, reason = "for systems with an arena")]
+    pub(super) fn use_again(&mut self, memory: std::ops::Range<usize>, epoch: u64) {
+        self.freed.retain(|address| !memory.contains(address));
+        for address in memory.step_by(4) {
+            self.forget(Key::of_count(address), epoch);
         }
     }
 

@@ -61,6 +61,8 @@ impl Engine {
             entry.events += 1;
             let index = entry.events;
             entry.yielded = false;
+            #[cfg(feature = "unmodified")]
+            (rt.in_operation = false);
             rt.record.events.record(Event {
                 site: access.site,
                 read,

@@ -195,6 +195,8 @@ impl Runtime {
     /// Begins an execution whose first choices are in `plan`.
     pub(super) fn begin(&mut self) {
         self.objects.begin();
+        #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+        self.begin_reuse();
         self.memory.begin();
         self.decisions.begin();
         self.monitors.watches_memory = self.watches_memory();

@@ -109,6 +109,8 @@ impl Executor {
                 limits,
                 looks: Looks::new(),
                 watched: Watched::new(limits.hang),
+                #[cfg(feature = "unmodified")]
+                in_operation: false,
             }),
         }
     }

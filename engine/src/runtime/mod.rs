@@ -140,6 +140,9 @@ pub(crate) struct Runtime {
     /// The looks at the clock while an execution runs.
     looks: Looks,
     watched: Watched,
+    /// `true` from the moment when an operation may happen until it is recorded: the state of its object may be in use.
+    #[cfg(feature = "unmodified")]
+    in_operation: bool,
 }
 
 /// The interests that need action right before a visible operation, and those that need it right after.
@@ -179,6 +182,8 @@ impl Engine {
         });
         self.follow(next);
         self.with(|rt| {
+            #[cfg(feature = "unmodified")]
+            (rt.in_operation = true);
             if rt.monitors.listening.intersects(BEFORE) {
                 rt.tell_schedule_point();
             }
@@ -188,6 +193,18 @@ impl Engine {
     /// Returns the number of steps that the execution has taken.
     pub fn steps(self) -> u64 {
         self.with(|rt| rt.record.steps)
+    }
+
+    /// Calls a function that uses the state of an object of the front end's, and performs no operation: what it allocates
+    /// is no schedule point.
+    #[inline(always)]
+    pub fn uninterrupted<R>(self, f: impl FnOnce() -> R) -> R {
+        #[cfg(feature = "unmodified")]
+        let before = self.with(|rt| std::mem::replace(&mut rt.in_operation, true));
+        let result = f();
+        #[cfg(feature = "unmodified")]
+        self.with(|rt| rt.in_operation = before);
+        result
     }
 
     /// Returns `true` if every operation is a schedule point.
@@ -281,7 +298,11 @@ impl Engine {
             return Wake::Ready;
         };
         self.follow(next);
-        self.with(|rt| rt.tasks.current_task().wake)
+        self.with(|rt| {
+            #[cfg(feature = "unmodified")]
+            (rt.in_operation = true);
+            rt.tasks.current_task().wake
+        })
     }
 
     /// Opens exactly these gates of a variable; tasks that wait there are enabled or disabled.

@@ -71,7 +71,10 @@ pub fn var_identity(vars: &Vars, tasks: &[Task], var: u32) -> String {
     }
 }
 
-/// Returns `file:line:column`.
+/// Returns `file:line:column`; nothing if the place is not known.
 pub fn site_name(site: Site) -> String {
+    if site.is_same_word(Site::NOWHERE) {
+        return String::new();
+    }
     site.to_string()
 }

@@ -1,5 +1,7 @@
 //! The objects of an execution: its variables, those found by address, the values of statics, and blocks of memory.
 
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+use super::arena::FreedBlocks;
 use super::blocks::Blocks;
 use super::by_address::ByAddressTable;
 use super::object::Epochs;
@@ -15,6 +17,8 @@ pub(super) struct Objects {
     pub(super) by_address: ByAddressTable,
     pub(super) statics: Statics,
     pub(super) blocks: Blocks,
+    #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+    pub(super) freed: FreedBlocks,
 }
 
 impl Objects {
@@ -26,6 +30,8 @@ impl Objects {
             by_address: ByAddressTable::new(),
             statics: Statics::default(),
             blocks: Blocks::default(),
+            #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+            freed: FreedBlocks::default(),
         }
     }
 

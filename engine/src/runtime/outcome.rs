@@ -68,6 +68,9 @@ pub struct Capped {
     pub try_lock_failures: bool,
     /// A `notify_one` that did not wake another waiter than the first.
     pub notify_any: bool,
+    /// An allocation that did not get the address of memory that was freed.
+    #[serde(default)]
+    pub address_reuse: bool,
 }
 
 impl Capped {
@@ -78,6 +81,7 @@ impl Capped {
         self.weak_failures |= other.weak_failures;
         self.try_lock_failures |= other.try_lock_failures;
         self.notify_any |= other.notify_any;
+        self.address_reuse |= other.address_reuse;
     }
 }
 

@@ -81,6 +81,17 @@ impl Engine {
         }
     }
 
+    /// Calls a function that may let other tasks run, from code that must not be unwound.
+    #[cfg(feature = "unmodified")]
+    #[allow(dead_code, reason = "for systems with an arena")]
+    pub(super) fn keep_from_unwinding<R>(self, f: impl FnOnce() -> R) -> R {
+        let task = self.task();
+        let before = self.with_task(task, |entry| std::mem::replace(&mut entry.finishing, true));
+        let result = f();
+        self.with_task(task, |entry| entry.finishing = before);
+        result
+    }
+
     /// Lets a task continue that had to wait for others before it unwinds: during teardown, it unwinds now.
     pub fn go_on_unwinding(self) {
         if self.in_teardown() {

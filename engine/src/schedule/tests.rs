@@ -114,6 +114,7 @@ impl Arbitrary for Any {
             try_lock_failures: u32::arbitrary(g),
             notify_any: bool::arbitrary(g),
             arc_counts: bool::arbitrary(g),
+            address_reuse: u32::arbitrary(g),
             seed: u64::arbitrary(g),
         };
         let environment = if bool::arbitrary(g) {

@@ -14,7 +14,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | the alternatives taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`] and [`BREAKPOINTS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8 |
+//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`] and [`ADDRESS_REUSE`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bound on addresses that are used again, less 1, as a varint |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is a choice without the alternative taken. Shapes repeat: while the same tasks run, the number of
@@ -52,6 +52,7 @@ const BASE: Environment = Environment {
     try_lock_failures: 0,
     notify_any: true,
     arc_counts: true,
+    address_reuse: 0,
     seed: 0,
 };
 
@@ -65,13 +66,15 @@ const SEED: u64 = 1 << 6;
 const STEPS: u64 = 1 << 7;
 
 /// The bits of the optional part after the choices. They stand for the yields that count, if not each; that no task is
-/// parked; the loops that were assumed to wait; the places at which accesses to plain memory were schedule points; and
-/// the armed breakpoints.
+/// parked; the loops that were assumed to wait; the places at which accesses to plain memory were schedule points;
+/// the armed breakpoints; and the environment's bound on addresses that are used again, for which its own mask has no
+/// bit left.
 const YIELDS: u64 = 1;
 const NO_AWAITS: u64 = 1 << 1;
 const KNOWN_LOOPS: u64 = 1 << 2;
 const DATA_POINTS: u64 = 1 << 3;
 const BREAKPOINTS: u64 = 1 << 4;
+const ADDRESS_REUSE: u64 = 1 << 6;
 
 /// The largest number of loops, or places, in a token: more than any program has, and few enough to be read.
 const HASHES_MAX: u64 = 1 << 16;
@@ -251,7 +254,7 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
         version.into(),
         version.into(),
     )?;
-    let (environment, steps) = read_environment(&mut reader)?;
+    let (mut environment, steps) = read_environment(&mut reader)?;
     let program = reader.text()?;
     let (mut binary, mut monitors) = (TestBinary::default(), Vec::new());
     let mut warm_up = 0;
@@ -268,7 +271,9 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
         known_loops,
         data_points,
         breakpoints,
+        address_reuse,
     } = read_loops(&mut reader)?;
+    environment.address_reuse = address_reuse;
     match reader.bytes_left() {
         0 => Schedule {
             program,
@@ -289,7 +294,7 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
     }
 }
 
-/// Writes the treatment of loops that yield and wait, if it is not as usual.
+/// Writes the treatment of loops that yield and wait, and what came later to the format, if it is not as usual.
 fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
     let other_yields = schedule.fair_yields != BASE_YIELDS;
     let Schedule {
@@ -299,12 +304,14 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
         ..
     } = schedule;
     let breakpoints = breakpoints.to_string();
+    let address_reuse = schedule.environment.address_reuse;
     let mask = [
         (other_yields, YIELDS),
         (!schedule.awaits, NO_AWAITS),
         (!known_loops.is_empty(), KNOWN_LOOPS),
         (!data_points.is_empty(), DATA_POINTS),
         (!breakpoints.is_empty(), BREAKPOINTS),
+        (address_reuse != BASE.address_reuse, ADDRESS_REUSE),
     ]
     .iter()
     .fold(0, |mask, (said, bit)| mask | if *said { *bit } else { 0 });
@@ -326,6 +333,9 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
         if !breakpoints.is_empty() {
             writer.text(&breakpoints);
         }
+        if address_reuse != BASE.address_reuse {
+            writer.varint(u64::from(address_reuse) - 1);
+        }
     }
 }
 
@@ -336,6 +346,7 @@ struct Loops {
     known_loops: Vec<u64>,
     data_points: Vec<u64>,
     breakpoints: Armings,
+    address_reuse: u32,
 }
 
 /// Reads hashes of loops or places, at least one.
@@ -358,6 +369,7 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
         known_loops: Vec::new(),
         data_points: Vec::new(),
         breakpoints: Armings::default(),
+        address_reuse: BASE.address_reuse,
     };
     let bytes = reader.bytes_left();
     if bytes == 0 {
@@ -365,7 +377,9 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     }
     reader.skip_to_byte();
     let mask = reader.bits(8)?;
-    if mask == 0 || mask & !(YIELDS | NO_AWAITS | KNOWN_LOOPS | DATA_POINTS | BREAKPOINTS) != 0 {
+    if mask == 0
+        || mask & !(YIELDS | NO_AWAITS | KNOWN_LOOPS | DATA_POINTS | BREAKPOINTS | ADDRESS_REUSE) != 0
+    {
         return Err(ScheduleError::TrailingData { bytes });
     }
     if mask & YIELDS != 0 {
@@ -381,6 +395,16 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     if mask & BREAKPOINTS != 0 {
         loops.breakpoints = reader.text()?.parse().map_err(ScheduleError::Breakpoints)?;
     }
+    if mask & ADDRESS_REUSE != 0 {
+        let others = within(
+            None,
+            "`address_reuse`, less 1,",
+            reader.varint()?,
+            0,
+            u64::from(u32::MAX) - 1,
+        )?;
+        loops.address_reuse = others as u32 + 1;
+    }
     Ok(loops)
 }
 
@@ -393,6 +417,8 @@ fn write_environment(environment: &Environment, steps: u64, writer: &mut BitWrit
         try_lock_failures,
         notify_any,
         arc_counts,
+        // It is in the optional part.
+        address_reuse: _,
         seed,
     } = *environment;
     let bounds = [

@@ -7,6 +7,7 @@
 mod allocator;
 mod ends;
 mod left;
+mod reuse;
 
 use intermezzo_engine::runtime::arena::{Arena, Shortage, outside, shortage};
 use intermezzo_explorer::report::Report;

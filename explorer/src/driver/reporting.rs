@@ -323,6 +323,10 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         (capped.try_lock_failures && environment.try_lock_failures > 0).then_some(Limit::TryLockFailures {
             most: environment.try_lock_failures,
         }),
+        // Without the bound, no address is used twice: the documents of unmodified tests say so.
+        (capped.address_reuse && environment.address_reuse > 0).then_some(Limit::AddressReuse {
+            most: environment.address_reuse,
+        }),
         capped.notify_any.then_some(Limit::NotifyAny),
         (!environment.arc_counts).then_some(Limit::ArcCounts),
         (tally.parked && !tally.unseen_change).then_some(Limit::Awaits { seen: false }),

@@ -38,6 +38,11 @@ pub enum Limit {
         /// The bound `try_lock_failures` of the environment, if that is not 0.
         most: u32,
     },
+    /// Allocations that get the address of freed memory, beyond this many in a task.
+    AddressReuse {
+        /// The bound `address_reuse` of the environment, if that is not 0.
+        most: u32,
+    },
     /// `notify_one` waking a waiter other than the first.
     NotifyAny,
     /// Reference counts as schedule points.
@@ -120,6 +125,7 @@ impl fmt::Display for Limit {
                 "failure of `try_lock` of a free lock",
                 "failures of `try_lock` of free locks",
             ),
+            Limit::AddressReuse { most } => beyond(*most, "reuse of freed memory", "reuses of freed memory"),
             Limit::Memory { model } if model == "sc" => f.write_str("relaxed memory"),
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),

@@ -3,6 +3,7 @@
 use super::{
     Arrays, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, Settings, SpinLoops, StrategyKind,
 };
+use intermezzo_engine::runtime::arena::REUSES_ADDRESSES;
 
 /// A refused combination: the setting to name, the condition, and the reason.
 type Refused = (&'static str, fn(&Settings) -> bool, &'static str);
@@ -157,6 +158,24 @@ const REFUSED: &[Refused] = &[
         "`ordered-atomics` starts the search again when it learns something, too, and neither knows what the other took for \
          granted before: give `park`, or another reduction",
     ),
+    (
+        "environment",
+        |s| reuses(s) && !REUSES_ADDRESSES,
+        "executions have no memory of their own here, so no address can be used again: `address_reuse` is for \
+         `cargo intermezzo test --unmodified`, on Unix",
+    ),
+    (
+        "jobs",
+        |s| reuses(s) && s.jobs > 1,
+        "the executions of one worker have memory of their own, so those of the others would use no address again: give 1, \
+         or no `address_reuse`",
+    ),
+    (
+        "reduction",
+        |s| reuses(s) && s.reduction == Reduction::OrderedAtomics,
+        "allocations are ordered by nothing but the schedule, and so are atomics between them: with `address_reuse` give \
+         another reduction",
+    ),
 ];
 
 /// Combinations that are refused with a search of the user's own.
@@ -212,6 +231,10 @@ fn searches_iroots(settings: &Settings) -> bool {
 
 fn measures_iroots(settings: &Settings) -> bool {
     searches_iroots(settings) || settings.iroots.is_some()
+}
+
+fn reuses(settings: &Settings) -> bool {
+    settings.environment.address_reuse > 0
 }
 
 fn scoped(settings: &Settings) -> bool {

@@ -515,6 +515,7 @@ pub(super) const FORMER: &[(&str, &str)] = &[
     ("try_lock_failures", "give `environment` `try_lock_failures=N`"),
     ("notify_any", "give `environment` `notify_any=BOOL`"),
     ("arc_counts", "give `environment` `arc_counts=BOOL`"),
+    ("address_reuse", "give `environment` `address_reuse=N`"),
     ("test_seed", "give `environment` `seed=N`"),
 ];
 

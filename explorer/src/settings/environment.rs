@@ -6,16 +6,18 @@ use intermezzo_engine::suggest::give_instead;
 
 /// The values of the setting `environment`, for people.
 pub(super) const VALUES: &str = "`adversarial`, `calm`, or members to change: `spurious_wakeups=1`, `timeouts=1`, \
-                                 `weak_failures=1`, `try_lock_failures=0`, `notify_any=true`, `arc_counts=true`, `seed=0`";
+                                 `weak_failures=1`, `try_lock_failures=0`, `notify_any=true`, `arc_counts=true`, \
+                                 `address_reuse=0`, `seed=0`";
 
 /// The members, by name.
-const MEMBERS: [&str; 7] = [
+const MEMBERS: [&str; 8] = [
     "spurious_wakeups",
     "timeouts",
     "weak_failures",
     "try_lock_failures",
     "notify_any",
     "arc_counts",
+    "address_reuse",
     "seed",
 ];
 
@@ -38,6 +40,7 @@ pub(super) fn apply(text: &str, environment: &mut Environment) -> Result<(), Str
             Some(("try_lock_failures", value)) => changed.try_lock_failures = number(value)?,
             Some(("notify_any", value)) => changed.notify_any = truth(value)?,
             Some(("arc_counts", value)) => changed.arc_counts = truth(value)?,
+            Some(("address_reuse", value)) => changed.address_reuse = number(value)?,
             Some(("seed", value)) => changed.seed = number(value)?,
             _ => {
                 let name = entry.split('=').next().unwrap_or_default().trim();
@@ -76,11 +79,13 @@ pub(super) fn show(environment: &Environment) -> String {
         try_lock_failures,
         notify_any,
         arc_counts,
+        address_reuse,
         seed,
     } = environment;
     format!(
         "spurious_wakeups={spurious_wakeups},timeouts={timeouts},weak_failures={weak_failures},\
-         try_lock_failures={try_lock_failures},notify_any={notify_any},arc_counts={arc_counts},seed={seed}"
+         try_lock_failures={try_lock_failures},notify_any={notify_any},arc_counts={arc_counts},\
+         address_reuse={address_reuse},seed={seed}"
     )
 }
 

@@ -25,6 +25,7 @@ pub(crate) const ADVERSE: Environment = Environment {
     try_lock_failures: 1,
     notify_any: true,
     arc_counts: true,
+    address_reuse: 0,
     seed: 0,
 };
 

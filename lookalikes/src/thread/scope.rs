@@ -196,7 +196,7 @@ impl Builder {
                 // SAFETY: the scope waits for the task, which so ends before the data that it borrows.
                 let task = unsafe { engine.fork(self.described_to(engine), site, f) };
                 engine.note_scope(task);
-                tasks.borrow_mut().push(task);
+                engine.uninterrupted(|| tasks.borrow_mut().push(task));
                 let thread = Thread::of_task(engine, task);
                 Ok(ScopedJoinHandle {
                     inner: Inner::Inside(Joinable::new(engine, task)),

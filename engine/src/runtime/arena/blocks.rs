@@ -4,7 +4,7 @@
 //! block that was freed, or that is of another execution, is recognised.
 
 use super::super::Engine;
-use super::{Shortage, allocations, gate, range};
+use super::{Shortage, allocations, gate, range, reuse};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::Range;
 use std::ptr::with_exposed_provenance_mut;
@@ -21,20 +21,20 @@ struct Header {
 const HEADER: usize = size_of::<Header>();
 
 /// The least alignment of a block: its header's, and what C promises for any type.
-const ALIGN: usize = 16;
+pub(super) const ALIGN: usize = 16;
 
 /// The byte that freed memory has. As a pointer it leads nowhere, and as a length it is too long.
 pub(super) const FREED: u8 = 0xdd;
 
 /// The size in bytes from which a freed block's pages are given back to the system, which is then as fast as to fill
 /// them.
-const LARGE: usize = 256 << 10;
+pub(super) const LARGE: usize = 256 << 10;
 
 /// The number of bytes that stay in memory for the next execution. To clear them takes as long as to get them again.
 const KEPT: usize = 256 << 10;
 
-/// The largest number of bytes in memory: no address is used twice in an execution, so one that allocates and frees for
-/// ever would need all of the machine's.
+/// The largest number of bytes in memory: addresses are used twice in an execution at most a few times, so one that
+/// allocates and frees for ever would need all of the machine's.
 const HELD_MAX: usize = 2 << 30;
 
 /// The beginning of the execution's memory, the end of its last block, and the end of what it may have.
@@ -56,14 +56,14 @@ static BYTES: AtomicUsize = AtomicUsize::new(0);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
-// SAFETY: a block from the range is given out once in an execution, with its size and alignment, and stays until the
-// execution ends or its owner frees it; nothing of the test runs after that. All else is the system's. Nothing unwinds:
+// SAFETY: a block from the range is given out with its size and alignment, and stays until the execution ends or its owner
+// frees it, before which its memory is not given out again; nothing of the test runs after the execution. All else is the system's. Nothing unwinds:
 // a misuse switches to the worker for good.
 unsafe impl GlobalAlloc for Arena {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if gate::is_open()
-            && let Some(pointer) = take(layout.size(), layout.align())
+            && let Some((pointer, _)) = provide(layout.size(), layout.align())
         {
             return pointer;
         }
@@ -74,9 +74,13 @@ unsafe impl GlobalAlloc for Arena {
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if gate::is_open()
-            && let Some(pointer) = take(layout.size(), layout.align())
+            && let Some((pointer, is_new)) = provide(layout.size(), layout.align())
         {
             // All that was not given out in this execution is zero.
+            if !is_new {
+                // SAFETY: the block has this size, and nothing else has it.
+                unsafe { pointer.write_bytes(0, layout.size()) };
+            }
             return pointer;
         }
         // SAFETY: as the caller says.
@@ -86,7 +90,7 @@ unsafe impl GlobalAlloc for Arena {
     #[inline]
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if range::holds(pointer.addr()) {
-            give_back(pointer);
+            give_back(pointer, layout.align());
         } else {
             // SAFETY: as the caller says.
             unsafe { System.dealloc(pointer, layout) };
@@ -139,6 +143,15 @@ fn header(address: usize) -> *mut Header {
     with_exposed_provenance_mut(address - HEADER)
 }
 
+/// Returns a block; and `true` if its memory is new. `None` if the range has no room for it.
+#[inline]
+fn provide(size: usize, align: usize) -> Option<(*mut u8, bool)> {
+    match reuse::freed_place(size, align) {
+        Some(start) => Some((begin_block(start, size), false)),
+        None => Some((take(size, align)?, true)),
+    }
+}
+
 /// Returns a new block, if the range has room for it.
 #[inline]
 fn take(size: usize, align: usize) -> Option<*mut u8> {
@@ -151,12 +164,18 @@ fn take(size: usize, align: usize) -> Option<*mut u8> {
     }
     // First of all, so that a signal that ends the task here leaves no block that is given out twice.
     TOP.store(end, Relaxed);
+    Some(begin_block(start, size))
+}
+
+/// Makes memory of the range, which nothing has, a block of this size.
+#[inline]
+fn begin_block(start: usize, size: usize) -> *mut u8 {
     let mark = mark(start);
     // SAFETY: between the block before and this one. The range is mapped, and nothing else has this part of it.
     unsafe { header(start).write(Header { size, mark }) };
     count(&BLOCKS, 1);
     count(&BYTES, size);
-    Some(with_exposed_provenance_mut(start))
+    with_exposed_provenance_mut(start)
 }
 
 /// Returns `true` if a block may end there, though the limit is before that. Notes its allocation if that is wanted.
@@ -178,9 +197,9 @@ fn set_limit() {
     LIMIT.store(END.load(Relaxed).min(next), Relaxed);
 }
 
-/// Frees a block of this execution.
+/// Frees a block of this execution that was allocated with this alignment.
 #[inline]
-fn give_back(pointer: *mut u8) {
+fn give_back(pointer: *mut u8, align: usize) {
     let address = pointer.addr();
     // SAFETY: what is in the range is mapped, and what is given out is not at its beginning. In the range anything may
     // be read: if this is no block, it is some other memory of the test, or zero. (It crashes when memory of an ended
@@ -197,12 +216,14 @@ fn give_back(pointer: *mut u8) {
     count(&BYTES, size.wrapping_neg());
     if gate::is_open()
         && let Some(engine) = Engine::current()
-        && let Some(site) = engine.freed(address..address + size)
     {
-        end(
-            engine,
-            &format!("the atomic used at {site} is in memory that was freed"),
-        );
+        if let Some(site) = engine.freed(address..address + size) {
+            end(
+                engine,
+                &format!("the atomic used at {site} is in memory that was freed"),
+            );
+        }
+        reuse::note_freed(engine, address, size, align);
     }
     // SAFETY: the block was the caller's, who has freed it.
     unsafe { spoil(address, address + size) };

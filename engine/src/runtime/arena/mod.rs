@@ -2,9 +2,9 @@
 //!
 //! A program that installs [`Arena`] as its global allocator gets memory from one reserved range of addresses while a
 //! task runs, by bumping a pointer. So the same schedule gives the same addresses, in every execution and, where the
-//! system allows it, in every process. No address is used twice in an execution, freed memory has a pattern, and all
-//! other memory is zero when it is given out. At the end of the execution everything is taken back at once, including
-//! the memory of unfinished tasks.
+//! system allows it, in every process. No address is used twice in an execution, unless the environment has that
+//! (`reuse.rs`). Freed memory has a pattern, and all other memory is zero when it is given out. At the end of the
+//! execution everything is taken back at once, including the memory of unfinished tasks.
 //!
 //! Memory that outlives an execution must not be in it. So everything else gets the system's memory: code that runs
 //! outside of tasks, code that has the runtime (`Engine::with`), and code of ours in [`outside`], which keeps or changes
@@ -17,7 +17,7 @@
 //! earlier one: a static has kept it. Nothing is done with such memory. (A block of an earlier execution is not told from
 //! one of this execution at the same address. So real statics must be restored before each execution.)
 //!
-//! No lock is held and no list of blocks is kept. So a signal may end a task in the middle of an allocation: at worst, a block is
+//! No lock is held, and no list of blocks is kept here. So a signal may end a task in the middle of an allocation: at worst, a block is
 //! lost for the rest of the execution.
 //!
 //! The engine keeps the addresses of atomics, and is told of each block that is freed: an atomic in it must not be used
@@ -41,6 +41,8 @@ mod gate;
 mod range;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub(super) mod reach;
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+mod reuse;
 
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub use blocks::{Arena, in_use};
@@ -52,6 +54,8 @@ pub use gate::{outside, shortage};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 #[allow(unused_imports, reason = "for `races`, which is on some systems only")]
 pub(super) use range::holds;
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub(super) use reuse::FreedBlocks;
 
 /// Returns `true` if this is what a word of freed memory has.
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
@@ -64,6 +68,9 @@ pub use absent::{Arena, in_use, outside, shortage};
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 #[allow(unused_imports, reason = "`test_runs` is for the feature `unmodified`")]
 pub(super) use absent::{Claim, Closed, assert_open, has_execution, is_of_freed, test_runs, while_tasks_run};
+
+/// `true` if an address can be used again in an execution, as the environment's bound `address_reuse` says.
+pub const REUSES_ADDRESSES: bool = cfg!(all(feature = "unmodified", unix, target_pointer_width = "64"));
 
 /// A reason for which memory of executions has other addresses each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

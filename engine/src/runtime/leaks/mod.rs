@@ -13,7 +13,7 @@
 //! Nothing is published of an execution that shows a failure, in which a task panicked, or that leaves a task
 //! unfinished: its memory is abandoned with it. The same goes for one that keeps values where nothing looks: the result
 //! of a task whose handle is in a static, a panic hook, or memory of the system because the arena has none left. And
-//! for one in which look-alikes report memory themselves.
+//! for one in which look-alikes report memory themselves, or addresses may be used again: a block is known by its address.
 
 mod purpose;
 
@@ -86,6 +86,7 @@ impl Runtime {
     fn shows_leaks(&mut self) -> bool {
         matches!(self.end.stop, Some(Stop::Complete))
             && self.limits.unmodified
+            && self.world.environment.address_reuse == 0
             && self.hears_of_blocks()
             && !self.decisions.has_departed()
             && self.end.panics.is_empty()

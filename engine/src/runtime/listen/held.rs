@@ -148,6 +148,22 @@ impl HeldBack {
         slot
     }
 
+    /// Forgets the accesses to memory that is used again, by this task first.
+    #[cfg(feature = "unmodified")]
+    fn forget(&mut self, memory: std::ops::Range<usize>, epoch: u64, task: u32) {
+        if self.used == 0 {
+            return;
+        }
+        for piece in memory.step_by(GRANULE) {
+            let at = self.find(piece, epoch);
+            let slot = &mut self.slots[at];
+            if slot.epoch == epoch {
+                slot.used_by = Use::OneTask(task);
+                (slot.count, slot.oldest) = (0, 0);
+            }
+        }
+    }
+
     /// Returns the index of the slot of a piece, or of the free one that it would have.
     #[inline]
     fn find(&self, address: usize, epoch: u64) -> usize {
@@ -217,6 +233,18 @@ impl Runtime {
             self.tell_or_hold(access);
         }
         false
+    }
+
+    /// Forgets the accesses to memory that the current task uses again: they do not race with later ones.
+    #[cfg(feature = "unmodified")]
+    #[allow(dead_code, reason = "for systems with an arena")]
+    pub(in super::super) fn forget_accesses(&mut self, memory: std::ops::Range<usize>) {
+        if self.hears_of_memory() {
+            self.settle_log();
+            self.monitors.listeners.record().forget(memory.clone());
+            let (epoch, task) = (self.objects.epoch(), self.tasks.current());
+            self.monitors.held_back.forget(memory, epoch, task);
+        }
     }
 
     /// Publishes an access by address that is about to happen, unless its task alone has used the memory so far.

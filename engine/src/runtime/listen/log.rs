@@ -38,9 +38,6 @@ pub(super) struct Entry {
     task: u32,
 }
 
-/// The place of operations that have none.
-const NOWHERE: Site = Site::instruction(0);
-
 /// The bits of a key above the variable.
 mod bits {
     use super::VAR_BITS;
@@ -79,7 +76,7 @@ impl Entry {
     #[inline(always)]
     pub(super) fn drop(var: u32, events: usize, task: u32) -> Entry {
         Entry {
-            site: NOWHERE,
+            site: Site::NOWHERE,
             address: 0,
             key: var | bits::DROP,
             size: 0,
@@ -143,7 +140,7 @@ impl Log {
             self.make_room();
         }
         self.entries.push(Entry {
-            site: NOWHERE,
+            site: Site::NOWHERE,
             address: 0,
             key: bits::OTHER,
             size: 0,

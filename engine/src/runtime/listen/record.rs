@@ -365,6 +365,22 @@ impl Record {
         };
     }
 
+    /// Forgets what was in memory that is used again: its pieces get new locations.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn forget(&mut self, memory: std::ops::Range<usize>) {
+        self.settle_atomics();
+        for start in memory.clone().step_by(super::memory::GRANULE) {
+            self.pieces.remove(&start);
+        }
+        while let Some((&start, &there)) = self.places.range(..memory.end).next_back()
+            && start + self.vars[there as usize].size > memory.start
+        {
+            self.places.remove(&start);
+            let gone = self.var(there);
+            (gone.is_indexed, gone.placed_in) = (false, 0);
+        }
+    }
+
     /// Enters the positions of the atomics that came into use.
     pub(super) fn settle_atomics(&mut self) {
         let mut atomics = std::mem::take(&mut self.atomics);

@@ -275,6 +275,12 @@ fn combinations() {
             "strategy=random reduction=caching",
             Some(("reduction", "uniform")),
         ),
+        ("environment=address_reuse=0 jobs=2", None),
+        // What else is refused with it needs an arena: the engine's tests of that try it.
+        (
+            "environment=address_reuse=1",
+            Some(("environment", "--unmodified")),
+        ),
     ] {
         let mut settings = Settings::default();
         for setting in given.split(' ') {

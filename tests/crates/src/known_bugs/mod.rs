@@ -1,6 +1,8 @@
 //! Tests that fail with older versions of these crates: the packages in `bugs/` run them with those.
 
+mod arc_swap;
 mod crossbeam_channel;
+mod crossbeam_deque;
 mod flume;
 mod oneshot;
 mod spin;

@@ -58,15 +58,6 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Calls a function that may let other tasks run, from code that must not be unwound.
-    fn keep_from_unwinding<R>(self, f: impl FnOnce() -> R) -> R {
-        let task = self.task();
-        let before = self.with_task(task, |entry| std::mem::replace(&mut entry.finishing, true));
-        let result = f();
-        self.with_task(task, |entry| entry.finishing = before);
-        result
-    }
-
     /// Returns the place of an operation on an atomic of std's, if the test makes it and it is to be recorded.
     fn site_of_std_atomic(self, address: usize, frame: Frame) -> Option<Site> {
         if places::is_ours(frame.returns_to) || !arena::holds(address) {

@@ -1,8 +1,12 @@
 //! Tests that fail with these versions.
 #![cfg(test)]
 
+#[path = "../../../src/known_bugs/arc_swap.rs"]
+mod arc_swap;
 #[path = "../../../src/known_bugs/crossbeam_channel.rs"]
 mod crossbeam_channel;
+#[path = "../../../src/known_bugs/crossbeam_deque.rs"]
+mod crossbeam_deque;
 #[path = "../../../src/known_bugs/flume.rs"]
 mod flume;
 #[path = "../../../src/known_bugs/oneshot.rs"]

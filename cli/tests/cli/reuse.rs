@@ -1,0 +1,50 @@
+//! `--environment address_reuse=1` in unmodified code: what only goes wrong if freed memory is used again.
+
+use crate::Ran;
+use crate::unmodified::{project_of, replays, report, run};
+use std::path::Path;
+
+const REUSE: [&str; 2] = ["--environment", "address_reuse=1"];
+
+fn explored(project: &Path, code: i32, arguments: &[&str]) -> Ran {
+    let common = ["test", "--unmodified", "--json", "--preemptions", "2"];
+    run(project, &[&common, arguments].concat()).ends_with(code)
+}
+
+#[test]
+#[cfg_attr(not(unix), ignore = "executions have memory of their own on Unix")]
+fn aba_is_found_with_memory_that_is_used_again() {
+    let project = project_of("reuse", "", include_str!("reuse/lib.rs"));
+    let test = "reuse::plain::a_node_comes_out_once";
+    let without = explored(&project, 0, &["plain"]).json();
+    let limits = &report(&without, test)["limits"];
+    assert!(
+        limits
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|limit| limit["kind"] != "address_reuse"),
+        "{limits:#}"
+    );
+    let ran = explored(&project, 1, &[&REUSE[..], &["plain"]].concat());
+    let all = ran.json();
+    let failed = report(&all, test);
+    assert_eq!(failed["environment"]["address_reuse"], 1, "{failed:#}");
+    let finding = &failed["findings"][0];
+    assert_eq!(finding["message"], "memory is freed twice", "{finding:#}");
+    replays(&project, &ran, finding);
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
+fn accesses_before_a_free_do_not_race_with_those_after_it() {
+    let project = project_of("reuse_watched", "", include_str!("reuse/lib.rs"));
+    let watched = ["--races", "watched"];
+    explored(&project, 0, &watched);
+    let all = explored(&project, 1, &[&REUSE[..], &watched].concat()).json();
+    let passed = report(&all, "reuse_watched::watched::memory_goes_from_thread_to_thread");
+    assert_eq!(passed["verdict"], "pass", "{passed:#}");
+    assert!(passed["executions"].as_u64() > Some(100), "{passed:#}");
+    let failed = report(&all, "reuse_watched::watched::a_stale_pointer_is_followed");
+    assert_eq!(failed["findings"][0]["kind"], "data_race", "{failed:#}");
+}

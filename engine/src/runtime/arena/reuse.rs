@@ -1,0 +1,175 @@
+//! Addresses that are used again within an execution, for the bound `address_reuse` of the environment.
+//!
+//! An allocation may then get a block that was freed in the same execution and has room for the same size: ABA, and a
+//! value that is taken for another one, are found by that. The choice is among new memory, which is the default, and all
+//! such blocks, the latest first.
+//!
+//! - **An allocation is a visible operation** as long as its task may use an address again. It accesses a variable for
+//!   all blocks of that size. The schedule point in front of it lets other tasks free blocks first.
+//! - **A free is part of the step in which it happens**, and writes the same variable. It needs no schedule point: an
+//!   allocation that may get a block need not get it, so nothing is lost when a block is free early.
+//! - **The bound is for each task**, so what a task's allocations are depends on its own past.
+//! - **What was in the memory is forgotten.** An atomic in it is a new variable, and accesses before the free do not race
+//!   with those after it: C++ says that the free of a block happens before the allocation that returns it
+//!   (new.delete.dataraces). No other memory is ordered by that.
+//!
+//! Some allocations get new memory and are no operations: those within an operation of a look-alike, and those of tasks
+//! that unwind or whose closures have returned.
+//!
+//! Blind spots: blocks of 256 KiB or more are not used again. Where the real std allocates while it holds a lock of the
+//! process, another task may wait for that lock. An operation has the place of the one before it, because nothing tells
+//! an allocator its caller.
+
+use super::super::{Engine, Runtime};
+use super::blocks::{ALIGN, LARGE};
+use crate::record::{Access, VarKind};
+use crate::schedule::ChoiceKind;
+use crate::site::Site;
+use crate::trace::Key;
+use hashbrown::HashMap;
+use intermezzo_sdk::SyncVarOp;
+use std::cell::Cell;
+use std::ops::Range;
+
+thread_local! {
+    /// `true` if addresses may be used again in the execution on this thread.
+    static REUSES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The number of variables: one for each size up to 1 KiB in steps of the alignment, and one for all larger ones. All are
+/// there from the beginning, so they have the same numbers in every execution.
+const VARS: u32 = 65;
+
+/// The blocks that were freed in an execution.
+#[derive(Default)]
+pub(in super::super) struct FreedBlocks {
+    /// The variable of the smallest size.
+    first_var: u32,
+    /// The blocks by the bytes for which they have room, in the order in which they were freed.
+    by_room: HashMap<usize, Vec<FreedBlock>>,
+}
+
+#[derive(Clone, Copy)]
+struct FreedBlock {
+    start: usize,
+    /// The alignment for which it was allocated. Its address may be a multiple of more, but that depends on the blocks
+    /// before it.
+    align: usize,
+}
+
+/// Returns the number of bytes for which a block of this size has room.
+fn room(size: usize) -> usize {
+    size.max(1).next_multiple_of(ALIGN)
+}
+
+impl FreedBlocks {
+    /// Returns the variable of blocks with this room.
+    fn var(&self, room: usize) -> u32 {
+        self.first_var + (room / ALIGN - 1).min(VARS as usize - 1) as u32
+    }
+
+    /// Returns the indices of the blocks that suit an allocation, the latest first.
+    fn suitable(&self, room: usize, align: usize) -> impl Iterator<Item = usize> {
+        let blocks = self.by_room.get(&room).map_or(&[][..], |blocks| blocks);
+        (0..blocks.len())
+            .rev()
+            .filter(move |&at| blocks[at].align >= align)
+    }
+
+    /// Removes and returns the block with that index.
+    fn take(&mut self, room: usize, at: usize) -> Range<usize> {
+        let blocks = self.by_room.get_mut(&room).expect("there are such blocks");
+        let start = blocks.remove(at).start;
+        start..start + room
+    }
+}
+
+/// Lets the task use an address again for a block, if it may. Returns the address, where this many bytes are free now;
+/// `None` if the block gets new memory.
+pub(super) fn freed_place(size: usize, align: usize) -> Option<usize> {
+    if !REUSES.get() || std::thread::panicking() {
+        return None;
+    }
+    let (engine, room) = (Engine::current()?, room(size));
+    let access = engine.with(|rt| rt.allocation(room, align))?;
+    // Nothing may unwind out of an allocator.
+    engine.keep_from_unwinding(|| {
+        engine.enter(access);
+        let suitable = engine.with(|rt| rt.objects.freed.suitable(room, align).count());
+        let taken = engine.choose(ChoiceKind::Value, 1 + suitable as u32);
+        engine.commit(access, 0, 0);
+        let which = taken.checked_sub(1)?;
+        // No other event shows it.
+        engine.commit(
+            Access::nowhere(SyncVarOp::Choice, access.site),
+            u64::from(taken),
+            0,
+        );
+        Some(engine.with(|rt| rt.use_again(room, align, which as usize)))
+    })
+}
+
+/// Notes that a block is freed.
+pub(super) fn note_freed(engine: Engine, start: usize, size: usize, align: usize) {
+    let room = room(size);
+    if REUSES.get() && room < LARGE {
+        engine.with(|rt| rt.note_freed(room, FreedBlock { start, align }));
+    }
+}
+
+impl Runtime {
+    /// Begins an execution: makes the variables, if addresses may be used again.
+    pub(in super::super) fn begin_reuse(&mut self) {
+        let reuses = self.world.environment.address_reuse > 0;
+        REUSES.set(reuses);
+        if reuses {
+            let freed = &mut self.objects.freed;
+            freed.by_room.clear();
+            freed.first_var = self.objects.vars.count() as u32;
+            for ordinal in 1..=VARS {
+                self.objects.vars.add(VarKind::Heap, 0, 0, ordinal);
+            }
+        }
+    }
+
+    /// Returns the operation that an allocation is; `None` if it is none, and gets new memory.
+    fn allocation(&mut self, room: usize, align: usize) -> Option<Access> {
+        let most = self.world.environment.address_reuse;
+        let freed = &self.objects.freed;
+        let task = self.tasks.current_task();
+        if self.in_operation || task.finishing || self.end.teardown || room >= LARGE {
+            return None;
+        }
+        if task.adversities.address_reuses >= most {
+            self.world.capped.address_reuse |= freed.suitable(room, align).next().is_some();
+            return None;
+        }
+        let before = task.pending.access;
+        // The test's own body was created at no place in the source.
+        let is_first = before.op == SyncVarOp::TaskBegin && self.tasks.current() == 0;
+        let site = if is_first { Site::NOWHERE } else { before.site };
+        Some(Access::new(SyncVarOp::DataWrite, freed.var(room), site))
+    }
+
+    fn note_freed(&mut self, room: usize, block: FreedBlock) {
+        if self.end.teardown {
+            return;
+        }
+        let freed = &mut self.objects.freed;
+        let key = Key::of(SyncVarOp::DataWrite, freed.var(room));
+        self.record.add_write_since(self.tasks.current(), key);
+        freed.by_room.entry(room).or_default().push(block);
+    }
+
+    /// Takes one of the blocks that suit an allocation, by its index among them, and returns its address.
+    fn use_again(&mut self, room: usize, align: usize, which: usize) -> usize {
+        self.tasks.current_task().adversities.address_reuses += 1;
+        let freed = &mut self.objects.freed;
+        let at = freed.suitable(room, align).nth(which);
+        let memory = freed.take(room, at.expect("it was counted"));
+        let epoch = self.objects.epoch();
+        self.objects.by_address.use_again(memory.clone(), epoch);
+        self.forget_accesses(memory.clone());
+        memory.start
+    }
+}

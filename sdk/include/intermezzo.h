@@ -642,7 +642,7 @@ extern "C" {
 #endif
 
 // The entry that a plugin defines: an IntermezzoEntry.
-INTERMEZZO_EXPORT uint32_t intermezzo_monitor_2(const IntermezzoHostTable *host, IntermezzoText arguments,
+INTERMEZZO_EXPORT uint32_t intermezzo_monitor_3(const IntermezzoHostTable *host, IntermezzoText arguments,
                                                 IntermezzoMonitorTable *monitor, char *message,
                                                 size_t capacity);
 

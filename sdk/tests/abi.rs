@@ -474,6 +474,11 @@ fn sound_event() -> EventId {
 #[test]
 fn numbers_of_version_3_do_not_change() {
     assert_eq!((VERSION, abi::ENTRY), (3, "intermezzo_monitor_3"));
+    let prototype = format!("INTERMEZZO_EXPORT uint32_t {}(", abi::ENTRY);
+    assert!(
+        abi::HEADER.contains(&prototype),
+        "the header declares another function"
+    );
     let operations = [
         "AtomicLoad",
         "AtomicStore",

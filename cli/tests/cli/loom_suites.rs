@@ -30,14 +30,14 @@ const LIMIT: u32 = 20;
 /// The seconds of the clock after which a test is ended that does not use the processor.
 const PATIENCE: u32 = 120;
 
-/// A crate with a suite: its name and version, the features that the suite needs, the targets of the suite, the names
-/// that its tests begin with, and variables.
+/// A crate with a suite: its name and version, the features that the suite needs, its targets, the switches with which
+/// the crate is compiled for loom, and variables.
 struct Suite {
     package: &'static str,
     version: &'static str,
     features: &'static str,
     targets: &'static [&'static str],
-    prefix: &'static str,
+    switches: &'static [&'static str],
     variables: &'static [(&'static str, &'static str)],
 }
 
@@ -52,15 +52,22 @@ const fn suite(
         version,
         features,
         targets,
-        prefix: "",
+        switches: &["loom"],
         variables: &[],
+    }
+}
+
+impl Suite {
+    const fn switched_by(self, switches: &'static [&'static str]) -> Suite {
+        Suite { switches, ..self }
     }
 }
 
 const LIBRARY: &[&str] = &["--lib"];
 const LOOM: &[&str] = &["--test", "loom"];
+const ALL: &[&str] = &["--tests"];
 
-const SUITES: [Suite; 18] = [
+const SUITES: [Suite; 19] = [
     suite("parking", "2.2.1", "loom", LOOM),
     suite("concurrent-queue", "2.5.0", "loom", LOOM),
     suite("event-listener", "5.4.2", "loom", LOOM),
@@ -68,10 +75,10 @@ const SUITES: [Suite; 18] = [
     suite("haphazard", "0.1.8", "", LOOM),
     suite("bytes", "1.12.2", "", LIBRARY),
     suite("maitake-sync", "0.3.0", "alloc", LIBRARY),
-    suite("crossbeam-epoch", "0.9.21", "loom", LOOM),
-    suite("diatomic-waker", "0.2.3", "", LIBRARY),
-    suite("tachyonix", "0.3.1", "", LIBRARY),
-    suite("oneshot", "0.2.1", "loom", LOOM),
+    suite("crossbeam-epoch", "0.9.21", "loom", LOOM).switched_by(&["crossbeam_loom"]),
+    suite("diatomic-waker", "0.2.3", "", LIBRARY).switched_by(&["diatomic_waker_loom"]),
+    suite("tachyonix", "0.3.1", "", LIBRARY).switched_by(&["tachyonix_loom"]),
+    suite("oneshot", "0.2.1", "loom", LOOM).switched_by(&["oneshot_loom"]),
     suite("sdd", "3.0.10", "loom", LIBRARY),
     suite("cordyceps", "0.3.5", "", LIBRARY),
     suite("thingbuf", "0.1.6", "", LIBRARY),
@@ -82,34 +89,42 @@ const SUITES: [Suite; 18] = [
         "loom",
         &["--test", "loom", "--test", "loom_buckets"],
     ),
-    suite("st3", "0.4.1", "", &["--test", "integration"]),
+    suite("st3", "0.4.1", "", &["--test", "integration"]).switched_by(&["st3_loom"]),
+    suite("loom", "0.7.3", "checkpoint,futures", ALL),
     Suite {
-        package: "tokio",
-        version: "1.54.1",
-        features: "full",
-        targets: LIBRARY,
-        prefix: "sync::",
         // As its own CI runs them.
         variables: &[("LOOM_MAX_PREEMPTIONS", "2"), ("LOOM_MAX_BRANCHES", "10000")],
+        ..suite("tokio", "1.54.1", "full,test-util", LIBRARY).switched_by(&["loom", "tokio_unstable"])
     },
 ];
 
-/// The compiler, with the switches that these crates have for loom. As `RUSTFLAGS` they would reach crates that must not
-/// have them: some have loom only with a feature `loom`.
+/// The compiler, with the switches that a suite has for loom. As `RUSTFLAGS` they would reach crates that must not have
+/// them: some have loom only with a feature `loom`. Some suites deny warnings, and a deprecated name makes one.
 const WRAPPER: &str = r#"#!/bin/sh
 before=
 for argument in "$@"; do
     test "$before" = --crate-name && crate=$argument
     before=$argument
 done
-switches="--cfg loom --cfg crossbeam_loom --cfg diatomic_waker_loom --cfg tachyonix_loom --cfg oneshot_loom --cfg st3_loom --cfg tokio_unstable"
+switches="$LOOM_SWITCHES"
 case "$crate" in
 crossbeam_utils | crossbeam_epoch | concurrent_queue | parking | event_listener | async_lock)
     case "$*" in *'feature="loom"'*) ;; *) switches= ;; esac
     ;;
 crossbeam_* | build_script_* | "") switches= ;;
 esac
-exec "$@" $switches
+exec "$@" $switches --cap-lints warn
+"#;
+
+/// The manifest of the tests of loom, without loom itself.
+const TESTS_OF_LOOM: &str = r#"[package]
+name = "tests-of-loom"
+edition = "2021"
+[features]
+checkpoint = ["loom/checkpoint"]
+futures = ["loom/futures"]
+[dependencies]
+futures-util = "0.3"
 "#;
 
 /// The command that runs a test: with a limit of time, and the processor time of its children at the end.
@@ -231,14 +246,23 @@ fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BT
     copy(sources, &package);
     // The lock file of the package names the dependencies that it was published with.
     let _ = fs::remove_file(package.join("Cargo.lock"));
-    let mut manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+    let mut manifest = if suite.package == "loom" {
+        // Its tests are a package of their own, in which it can be patched.
+        fs::write(package.join("src/lib.rs"), "").unwrap();
+        format!("{TESTS_OF_LOOM}loom = \"={}\"\n", suite.version)
+    } else {
+        fs::read_to_string(package.join("Cargo.toml")).unwrap()
+    };
     // Some have fields that only their tests and their debug assertions use.
     let name = suite.package;
-    write!(
-        manifest,
-        "\n[workspace]\n[profile.release.package.{name}]\ndebug-assertions = true\n"
-    )
-    .unwrap();
+    manifest += "\n[workspace]\n";
+    if suite.package != "loom" {
+        writeln!(
+            manifest,
+            "[profile.release.package.{name}]\ndebug-assertions = true"
+        )
+        .unwrap();
+    }
     if is_ours {
         let shims = root().join("shims");
         let shims = shims.display();
@@ -256,7 +280,15 @@ fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BT
         .args(suite.targets)
         .args(["--features", suite.features])
         .current_dir(&package)
-        .env("CARGO_TARGET_DIR", side.join("target"))
+        // Cargo does not know of the switches.
+        .env(
+            "CARGO_TARGET_DIR",
+            side.join(format!("target-{}", suite.switches[0])),
+        )
+        .env(
+            "LOOM_SWITCHES",
+            format!("--cfg {}", suite.switches.join(" --cfg ")),
+        )
         .env("RUSTC_WRAPPER", directory.join("rustc"))
         .env_remove("CARGO_NET_OFFLINE");
     let built = cargo.output().unwrap();
@@ -271,9 +303,14 @@ fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BT
         };
         let list = Command::new(binary).arg("--list").output().unwrap();
         for line in String::from_utf8_lossy(&list.stdout).lines() {
-            let test = line.strip_suffix(": test");
-            if let Some(test) = test.filter(|test| test.starts_with(suite.prefix)) {
-                ended.insert(test.to_owned(), timed(binary, test, suite.variables));
+            if let Some(test) = line.strip_suffix(": test") {
+                let target = message["target"]["name"].as_str().unwrap();
+                let name = if suite.targets == ALL {
+                    format!("{target}::{test}")
+                } else {
+                    test.to_owned()
+                };
+                ended.insert(name, timed(binary, test, suite.variables));
             }
         }
     }
@@ -298,6 +335,13 @@ fn cells(ended: Option<&Ended>) -> String {
     })
 }
 
+/// Returns the rows of the page's tables with this first cell.
+fn rows_of(page: &str, first: &str) -> String {
+    let first = format!("| {first} |");
+    let rows = page.lines().filter(|line| line.starts_with(&first));
+    rows.map(|line| format!("{line}\n")).collect()
+}
+
 #[test]
 #[ignore = "it takes half an hour, and crates from the registry"]
 #[expect(clippy::print_stderr, reason = "it takes long")]
@@ -309,9 +353,16 @@ fn suites_for_loom_are_run() {
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
     let sources = sources(&directory.join("all"));
     let only = std::env::var("LOOM_SUITES").unwrap_or_default();
+    let page = fs::read_to_string(root().join(PAGE)).unwrap_or_default();
     let (mut totals, mut rows) = (String::new(), String::new());
     let mut only_here = Vec::new();
-    for suite in SUITES.iter().filter(|suite| suite.package.contains(&only)) {
+    for suite in &SUITES {
+        if !suite.package.contains(&only) {
+            let crate_and_version = format!("{} {}", suite.package, suite.version);
+            totals += &rows_of(&page, &crate_and_version);
+            rows += &rows_of(&page, suite.package);
+            continue;
+        }
         let [theirs, ours] =
             [false, true].map(|is_ours| results(suite, &sources[suite.package], &directory, is_ours));
         let mut in_both = (0, 0.0, 0.0);

@@ -324,7 +324,7 @@ fn random_program(seed: u64) -> Program {
 struct Seen {
     /// The size of the block at an address, and its number: that of its task, and its index there.
     blocks: BTreeMap<usize, (usize, u32)>,
-    /// What each part of the program saw.
+    /// The values that each part of the program saw.
     seen: [Vec<u32>; 4],
 }
 
@@ -334,7 +334,7 @@ impl Seen {
     }
 }
 
-/// What all executions of a program saw.
+/// The record of all executions of a program.
 struct Record {
     now: Mutex<Seen>,
     outcomes: Mutex<BTreeSet<[Vec<u32>; 4]>>,

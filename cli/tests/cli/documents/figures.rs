@@ -92,6 +92,16 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "crate | test | outcome",
         Measured("cargo test -p cargo-intermezzo --test cli suites_of_published -- --ignored"),
     ),
+    (
+        "docs/LOOM_SUITES.md",
+        "crate | tests | under loom",
+        Measured("cargo test --release -p cargo-intermezzo --test cli loom_suites -- --ignored"),
+    ),
+    (
+        "docs/LOOM_SUITES.md",
+        "crate | test | loom",
+        Measured("cargo test --release -p cargo-intermezzo --test cli loom_suites -- --ignored"),
+    ),
     ("docs/IROOTS.md", "idiom | T does", Given("numbers of idioms")),
     (
         "docs/IROOTS.md",

@@ -14,7 +14,7 @@ use crate::settings::{
 };
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
-use intermezzo_engine::runtime::arena::{Shortage, shortage};
+use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
 use intermezzo_engine::runtime::races::is_memory_watched;
 use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, statics_are_restored};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
@@ -472,6 +472,14 @@ impl Explorer {
             Some(search) => self.settings.check_custom(&mut **search),
         }
         .map_err(ExploreError::Setting)?;
+        if self.settings.environment.address_reuse > 0 && !REUSES_ADDRESSES {
+            return Err(ExploreError::Setting(SettingError {
+                name: "environment".into(),
+                problem: "executions have no memory of their own here, so no address can be used again: `address_reuse` \
+                          is for `cargo intermezzo test --unmodified`, on Unix"
+                    .to_owned(),
+            }));
+        }
         if self.binary.is_unmodified() && self.settings.jobs > 1 {
             return Err(ExploreError::Setting(SettingError {
                 name: "jobs".into(),

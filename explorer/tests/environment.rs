@@ -368,3 +368,14 @@ fn a_timed_out_wait_is_a_yield() {
         });
     });
 }
+
+#[test]
+fn addresses_are_used_again_only_where_executions_have_memory_of_their_own() {
+    let environment = Environment {
+        address_reuse: 1,
+        ..Environment::calm()
+    };
+    let refused = Explorer::new().environment(environment).try_explore(|| ());
+    let error = refused.expect_err("this program is no unmodified test");
+    assert!(error.to_string().contains("--unmodified"), "{error}");
+}

@@ -3,7 +3,6 @@
 use super::{
     Arrays, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, Settings, SpinLoops, StrategyKind,
 };
-use intermezzo_engine::runtime::arena::REUSES_ADDRESSES;
 
 /// A refused combination: the setting to name, the condition, and the reason.
 type Refused = (&'static str, fn(&Settings) -> bool, &'static str);
@@ -157,12 +156,6 @@ const REFUSED: &[Refused] = &[
         |s| assumes_loops(s) && s.reduction == Reduction::OrderedAtomics,
         "`ordered-atomics` starts the search again when it learns something, too, and neither knows what the other took for \
          granted before: give `park`, or another reduction",
-    ),
-    (
-        "environment",
-        |s| reuses(s) && !REUSES_ADDRESSES,
-        "executions have no memory of their own here, so no address can be used again: `address_reuse` is for \
-         `cargo intermezzo test --unmodified`, on Unix",
     ),
     (
         "jobs",

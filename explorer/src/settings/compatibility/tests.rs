@@ -276,11 +276,8 @@ fn combinations() {
             Some(("reduction", "uniform")),
         ),
         ("environment=address_reuse=0 jobs=2", None),
-        // What else is refused with it needs an arena: the engine's tests of that try it.
-        (
-            "environment=address_reuse=1",
-            Some(("environment", "--unmodified")),
-        ),
+        ("environment=address_reuse=1", None),
+        ("environment=address_reuse=1 jobs=2", Some(("jobs", "one worker"))),
     ] {
         let mut settings = Settings::default();
         for setting in given.split(' ') {

@@ -48,6 +48,8 @@ fn two_thieves(test: Refinement<Deque>) -> Refinement<Deque> {
             strong(explorer)
                 .reduction(Reduction::None)
                 .preemptions(2)
+                // The scope's tasks drop thread-locals of their own, after it has ended.
+                .executions(100_000)
                 .set("preempt", epochs)
         })
 }

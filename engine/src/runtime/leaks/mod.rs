@@ -1,8 +1,9 @@
 //! Memory that an execution leaves behind, published as allocated when it has ended: nothing releases it.
 //!
 //! For tests that were not written for intermezzo, whose memory is the arena's: look-alikes report nothing of it. The
-//! blocks that are in use when the last task has ended are memory that the test never freed. Those that statics, or
-//! what else outlives an execution, lead to (`arena/reach.rs`) are meant to live for ever. The others are leaks.
+//! blocks that are in use when the last task has ended are memory that the test never freed. Some are reached from
+//! statics, or from other memory that outlives an execution (`arena/reach.rs`): these are meant to live for ever. The
+//! others are leaks.
 //!
 //! The place of an allocation is not noted, because that takes longer than the allocation. Instead an execution that
 //! has left memory behind is run once more with the same choices, and notes the places of just these allocations

@@ -43,7 +43,7 @@ pub struct Source {
     pub file: &'static str,
     /// The text that the message of its panic must contain, if it has `#[should_panic]`: empty if that gives none.
     pub should_panic: Option<&'static str>,
-    /// What it expects of its exploration: pairs of name and value.
+    /// Its expectations of the exploration: pairs of name and value.
     pub expected: &'static [(&'static str, &'static str)],
     /// `true` if one of these is a finding.
     pub expects_finding: bool,

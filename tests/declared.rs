@@ -1,4 +1,4 @@
-//! What the attribute declares of a test: arguments, contexts, and what its exploration must show.
+//! Arguments, contexts and expectations of tests, as their attributes declare them.
 
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};

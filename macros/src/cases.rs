@@ -1,6 +1,6 @@
 //! The cases of a test with arguments or contexts: each combination is a test of its own.
 
-use crate::arguments::{Item, Value, items, setting};
+use crate::items::{Item, Value, items, setting};
 use crate::{Refusal, is_punct, number, tokens};
 use proc_macro::{Delimiter, Literal, Span, TokenStream, TokenTree};
 use std::collections::HashMap;

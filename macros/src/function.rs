@@ -9,7 +9,7 @@ pub(crate) struct Function {
     pub(crate) attributes: TokenStream,
     pub(crate) visibility: TokenStream,
     pub(crate) name: TokenTree,
-    /// What is between the parentheses.
+    /// The tokens between the parentheses.
     pub(crate) inputs: TokenStream,
     /// The names of the arguments.
     pub(crate) parameters: Vec<(String, Span)>,

@@ -6,6 +6,7 @@
 mod arguments;
 mod cases;
 mod function;
+mod items;
 mod number;
 
 use arguments::Arguments;
@@ -126,7 +127,7 @@ fn expanded(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, Re
     }
 }
 
-/// What all cases of a test share.
+/// The part of a test that all its cases share.
 struct Test {
     arguments: Arguments,
     /// An `Option<&str>`.

@@ -64,17 +64,19 @@ fn otherwise() {
 
 const CASES: &str = r#"
 #[intermezzo::test(args(last = 1..=2), contexts(all(reduction = "dpor"), some(strategy = "random", executions = 50)))]
-fn chosen(last: u64) {
+fn chosen(last: usize) {
     assert!(intermezzo::choose(last + 1) < 2, "too much");
 }
 
-#[intermezzo::test(expect(assertion = "too much"))]
+#[intermezzo::test(expect(panic = "too much"))]
 fn as_declared() {
     assert!(intermezzo::choose(3) < 2, "too much");
 }
+"#;
 
+const MISDECLARED: &str = r#"
 #[intermezzo::test(expect(executions = 3, trace = 3))]
-fn wrongly_declared() {}
+fn wrongly() {}
 "#;
 
 const PLAIN: &str = r#"
@@ -110,6 +112,7 @@ fn new_workspace() -> PathBuf {
         ("tests/races.rs", RACES),
         ("tests/panics.rs", PANICS),
         ("tests/cases.rs", CASES),
+        ("tests/misdeclared.rs", MISDECLARED),
         ("two/Cargo.toml", &format!("{}{explored}", package("two"))),
         ("two/src/lib.rs", ""),
         ("two/tests/a.rs", &LOST.replace("VALUE", "40")),
@@ -303,7 +306,7 @@ fn each_case_is_a_test(run: &dyn Fn(&[&str]) -> Ran) {
             "cases::chosen::some_last_2 fail",
         ]
     );
-    let text = run(&["test", "--test", "cases", "wrongly"]).ends_with(1);
+    let text = run(&["test", "--test", "misdeclared"]).ends_with(2);
     let says = "expect(trace): there is no such finding or figure; there are: assertion, ";
     assert!(
         text.stderr.contains(says) || text.stdout.contains(says),

@@ -4,7 +4,7 @@ use super::{Coverage, Finding, Report, Verdict};
 use intermezzo_sdk::FindingKind;
 use std::fmt;
 
-/// What a test declares of its own exploration.
+/// An expectation that a test declares of its own exploration.
 ///
 /// ```
 /// use intermezzo_explorer::{Expected, Explorer, sync::Mutex, thread};

@@ -9,10 +9,10 @@ use std::fmt;
 /// ```
 /// use intermezzo_explorer::{Expected, Explorer, sync::Mutex, thread};
 ///
-/// let (a, b) = (Mutex::new(()), Mutex::new(()));
 /// let report = Explorer::new()
 ///     .expect(Expected::named("deadlock", "")?)
 ///     .explore(|| {
+///         let (a, b) = (Mutex::new(()), Mutex::new(()));
 ///         thread::scope(|scope| {
 ///             scope.spawn(|| { let _a = a.lock(); let _b = b.lock(); });
 ///             let _b = b.lock();

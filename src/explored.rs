@@ -3,13 +3,13 @@
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
-    Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, ExploreError, Explorer,
-    Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, HangState, IRootCoverage, IRootOptions,
-    IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MonitorRequest, NamedPlace, PlainAccesses,
-    Plugin, PluginError, PluginProblem, Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays,
-    Report, Reproduction, Schedule, ScheduleError, Scope, SettingError, Settings, Sites, SpinLoops, Strategy,
-    StrategyKind, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried,
-    Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
+    Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, Expected, ExploreError,
+    Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, HangState, IRootCoverage,
+    IRootOptions, IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MonitorRequest, NamedPlace,
+    PlainAccesses, Plugin, PluginError, PluginProblem, Progress, RankBound, RankedOptions, Reduction,
+    ReplayedBy, Replays, Report, Reproduction, Schedule, ScheduleError, Scope, SettingError, Settings, Sites,
+    SpinLoops, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary,
+    TextStyle, Tried, Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
 };
 pub use intermezzo_explorer::{
     alloc, baseline, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report,

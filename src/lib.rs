@@ -57,6 +57,38 @@ pub use test::{Outcome, Source, check_outcome, run_test};
 /// test fails with the report if something is found, or if the outcome is inconclusive. Without the feature `explore`
 /// the test is run once, as it is, and says so on stderr.
 ///
+/// A test may take arguments. Each combination of their values is a test of its own, in a module of the function's name:
+///
+/// ```
+/// #[derive(Clone, Copy)]
+/// enum Kind { Bounded, Unbounded }
+/// use Kind::*;
+///
+/// // The tests `drains::tasks_2_kind_bounded` to `drains::tasks_3_kind_unbounded`.
+/// #[intermezzo::test(args(tasks = 2..=3, kind = [Bounded, Unbounded]))]
+/// fn drains(tasks: usize, kind: Kind) {
+///     # let _ = (tasks, kind);
+/// }
+///
+/// // `swaps::few` and `swaps::random`: the same test with several settings.
+/// #[intermezzo::test(contexts(few(preemptions = 1), random(strategy = "random", executions = 100)))]
+/// fn swaps() {}
+///
+/// // It passes if some execution deadlocks, and nothing else is found.
+/// #[intermezzo::test(expect(deadlock))]
+/// fn philosophers() {}
+///
+/// // It fails if there are more or fewer.
+/// #[intermezzo::test(expect(executions = 1, traces = 1))]
+/// fn alone() {}
+/// # fn main() {}
+/// ```
+///
+/// The values of an argument are a range of integers or a list of expressions. `expect` takes the kind of a finding,
+/// with a part of its message if that matters (`expect(panic = "overflow")`), and the figures `executions`, `traces`,
+/// `steps` (of the longest execution) and `tasks` (the most of an execution), which must be exactly these. Figures are
+/// not compared in a replay. Without the feature `explore` a test that expects a finding is not run.
+///
 /// With `#[should_panic]` the test passes if some execution panics with that message, and nothing else is found. If
 /// `INTERMEZZO_REPLAY` has a schedule of another test, the test is not run, and says so on stderr.
 ///

@@ -43,6 +43,10 @@ pub struct Source {
     pub file: &'static str,
     /// The text that the message of its panic must contain, if it has `#[should_panic]`: empty if that gives none.
     pub should_panic: Option<&'static str>,
+    /// Its expectations of the exploration: pairs of name and value.
+    pub expected: &'static [(&'static str, &'static str)],
+    /// `true` if one of these is a finding.
+    pub expects_finding: bool,
 }
 
 impl Source {
@@ -80,8 +84,8 @@ mod explored {
     use crate::report::source::Search;
     use crate::settings::Layers;
     use crate::{
-        Coverage, Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity, is_laid_over_std,
-        is_memory_watched,
+        Coverage, Expected, Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity,
+        is_laid_over_std, is_memory_watched,
     };
 
     /// The settings of tests whose std has the look-alikes laid over it, unless others are given.
@@ -289,6 +293,9 @@ mod explored {
         if let Some(expected) = source.should_panic {
             explorer = explorer.should_panic(expected);
         }
+        for (name, value) in source.expected {
+            explorer = explorer.expect(Expected::named(name, value)?);
+        }
         if let Some(sources) = sources(source) {
             explorer = explorer.sources(sources);
         }
@@ -359,6 +366,11 @@ mod plain {
             );
             tell(&message);
             return source.pass(&message);
+        }
+        if source.expects_finding {
+            let message =
+                format!("{program} was not run: it expects a finding, which an exploration shows, and {OFF}");
+            return tell(&message);
         }
         static TOLD: Once = Once::new();
         TOLD.call_once(|| {

@@ -58,6 +58,8 @@ fn failure(settings: &[(&str, &str)], test: fn()) -> String {
             is_in_suite: true,
             file: file!(),
             should_panic: None,
+            expected: &[],
+            expects_finding: false,
         };
         intermezzo::run_test("facade::case", &settings, source, test);
     };

@@ -106,6 +106,96 @@ fn without_the_feature_the_facade_is_std() {
     assert_eq!(packages, BTreeSet::from(expected), "{tree}");
 }
 
+/// Attributes that cannot be expanded: the attribute, the function, and what the compiler says.
+const REFUSED: [(&str, &str, &str); 15] = [
+    ("2", "fn f() {}", "write settings as `name = value`"),
+    ("steps", "fn f() {}", "a setting is written `name = value`"),
+    (
+        "steps = 1 + 1",
+        "fn f() {}",
+        "a setting is a number, a text, `true` or `false`",
+    ),
+    (
+        "args = 2",
+        "fn f() {}",
+        "write `args` with parentheses, as in `args(tasks = 2..=4)`",
+    ),
+    (
+        "",
+        "fn f(n: u8) {}",
+        "`n` has no values: write `#[intermezzo::test(args(n = [a, b]))]`, or take no arguments",
+    ),
+    ("args(n = [1])", "fn f() {}", "the test has no argument `n`"),
+    (
+        "args(n = [1], n = [2])",
+        "fn f(n: u8) {}",
+        "`n` has its values already",
+    ),
+    (
+        "args(n = [])",
+        "fn f(n: u8) {}",
+        "`n` has no value: there would be no case",
+    ),
+    (
+        "args(n = 2..2)",
+        "fn f(n: u8) {}",
+        "`n` has no value: there would be no case",
+    ),
+    (
+        "args(n = 0..MOST)",
+        "fn f(n: u8) {}",
+        "write the values of `n` as `n = [a, b]` or `n = 2..=4`",
+    ),
+    (
+        "args(n = 0..9999)",
+        "fn f(n: u8) {}",
+        "that is more than 1000 cases; each is a test of its own",
+    ),
+    (
+        "contexts(few(steps = 1), few())",
+        "fn f() {}",
+        "there is a context `few` already",
+    ),
+    (
+        "contexts(few)",
+        "fn f() {}",
+        "write the settings of `few` in parentheses, as in `few(preemptions = 1)`",
+    ),
+    (
+        "expect(traces)",
+        "fn f() {}",
+        "write the expected number, as in `expect(executions = 90)`",
+    ),
+    (
+        "expect(deadlock)",
+        "#[should_panic] fn f() {}",
+        "a test has either `#[should_panic]` or an expected finding",
+    ),
+];
+
+#[test]
+fn an_attribute_that_cannot_be_expanded_says_why() {
+    let project = project("refused", "facade", "");
+    throw_away::write(&project.join("src/lib.rs"), "");
+    let test = |(at, (attribute, function, _)): (usize, &(&str, &str, &str))| {
+        format!("mod m{at} {{ #[facade::test({attribute})] {function} }}\n")
+    };
+    let tests: String = REFUSED.iter().enumerate().map(test).collect();
+    throw_away::write(&project.join("tests/refused.rs"), &tests);
+    let output = cargo()
+        .args(["check", "--test", "refused"])
+        .env("CARGO_TARGET_DIR", room().join("target"))
+        .current_dir(&project)
+        .output()
+        .unwrap();
+    let said = words(&output).replace("  --> ", " --> ");
+    assert!(!output.status.success(), "{said}");
+    for (at, (attribute, _, reason)) in REFUSED.iter().enumerate() {
+        let place = format!("error: {reason}\n --> tests/refused.rs:{}:", at + 1);
+        assert!(said.contains(&place), "{attribute}: {reason}\n{said}");
+    }
+}
+
 #[test]
 fn a_release_build_that_would_explore_stops() {
     let project = project("explores-in-release", "intermezzo", "\"explore\"");

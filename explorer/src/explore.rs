@@ -8,7 +8,7 @@ use crate::listening::Listening;
 use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::source::Search;
-use crate::report::{Limit, Report};
+use crate::report::{Expected, Limit, Report};
 use crate::settings::{
     BestFirstOptions, IRootOptions, RankedOptions, Reduction, SettingError, Settings, StrategyKind,
 };
@@ -20,6 +20,7 @@ use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, static
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{EventId, Monitor};
 use intermezzo_search::{self as search, Interesting};
+use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -168,7 +169,7 @@ pub struct Explorer {
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
     record: bool,
-    should_panic: Option<String>,
+    expected: Vec<Expected>,
     sources: Option<Search>,
 }
 
@@ -200,7 +201,7 @@ impl Explorer {
             reports: None,
             checkpoints: None,
             record: false,
-            should_panic: None,
+            expected: Vec::new(),
             sources: None,
         }
     }
@@ -498,7 +499,7 @@ impl Explorer {
                 problem,
             })
         })?);
-        let (reports, should_panic) = (self.reports.clone(), self.should_panic.clone());
+        let (reports, expected) = (self.reports.clone(), mem::take(&mut self.expected));
         let unmodified = self.binary.is_unmodified();
         let body = call::<F> as *const () as usize;
         let apart = self.record.then(|| recording::Apart {
@@ -533,9 +534,7 @@ impl Explorer {
             });
             report.limits.extend(differ);
         }
-        if let Some(expected) = should_panic {
-            report.settle_expected_panic(&expected);
-        }
+        report.settle_expected(&expected);
         if let Some(directory) = reports {
             report.write_into(&directory);
         }

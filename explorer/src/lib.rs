@@ -89,10 +89,10 @@ pub use intermezzo_search::estimate::Estimate;
 pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
-    Awaited, BreakpointFigures, Coverage, Effect, EndlessCause, Finding, FindingDeed, FindingDetail,
-    FindingEvent, FoundBy, HangState, Limit, LoopStep, NamedPlace, PlainAccesses, RankBound, ReplayedBy,
-    Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TextStyle,
-    Verbosity, Verdict, WaitingTask,
+    Awaited, BreakpointFigures, Coverage, Effect, EndlessCause, Expected, Figure, Finding, FindingDeed,
+    FindingDetail, FindingEvent, FoundBy, HangState, Limit, LoopStep, NamedPlace, PlainAccesses, RankBound,
+    ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic,
+    TextStyle, Verbosity, Verdict, WaitingTask,
 };
 pub use settings::{
     Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest, RankedOptions,

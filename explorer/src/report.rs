@@ -35,6 +35,7 @@ use serde::{Serialize, Serializer};
 use std::path::Path;
 use std::time::Duration;
 
+pub use expected::{Expected, Figure};
 pub use finding_detail::{
     Awaited, EndlessCause, FindingDetail, HangState, LoopStep, TaskLoop, TaskPanic, WaitingTask,
 };
@@ -230,9 +231,9 @@ pub struct Report {
     /// `true` if an execution reached its end.
     #[serde(skip)]
     pub(crate) any_complete: bool,
-    /// `true` if the test was expected to panic, and did so: its errors are these panics.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) expected_panic: bool,
+    /// `true` if the test declares a finding, and showed it: its errors are these findings.
+    #[serde(rename = "expected_finding", skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_expected: bool,
     pub(crate) coverage: Coverage,
     pub(crate) limits: Vec<Limit>,
     pub(crate) executions: u64,
@@ -291,7 +292,7 @@ impl Report {
             binary,
             verdict: Verdict::Inconclusive,
             any_complete: false,
-            expected_panic: false,
+            is_expected: false,
             coverage: Coverage::stopped(),
             limits: Vec::new(),
             executions: 0,
@@ -359,9 +360,9 @@ impl Report {
         }
     }
 
-    /// Returns `true` if the test was expected to panic, and did so.
-    pub fn expected_panic(&self) -> bool {
-        self.expected_panic
+    /// Returns `true` if the test declares a finding, and showed it: its errors are that finding, and it passes.
+    pub fn has_expected_finding(&self) -> bool {
+        self.is_expected
     }
 
     /// Returns the findings that make the test fail.

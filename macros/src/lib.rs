@@ -3,27 +3,32 @@
 //! Works on tokens, without a parser for the whole language, so it has no dependencies: every program that uses the
 //! facade builds this crate, too. The compiler checks the parts that are copied.
 
+mod arguments;
+mod cases;
+mod function;
+mod items;
 mod number;
 
+use arguments::Arguments;
+use cases::Case;
+use function::Function;
 use proc_macro::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
-use std::iter::Peekable;
 
 /// See `intermezzo::test`.
 #[proc_macro_attribute]
 pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let expanded = Arguments::parse(attribute)
-        .and_then(|arguments| Function::parse(item).map(|function| expand(arguments, function)));
-    expanded.unwrap_or_else(Refusal::into_compile_error)
+    expanded(attribute, item).unwrap_or_else(Refusal::into_compile_error)
 }
 
 /// Source that cannot be expanded, and the reason.
 struct Refusal {
     span: Span,
-    reason: &'static str,
+    reason: String,
 }
 
 impl Refusal {
-    fn new(span: Span, reason: &'static str) -> Refusal {
+    fn new(span: Span, reason: impl Into<String>) -> Refusal {
+        let reason = reason.into();
         Refusal { span, reason }
     }
 
@@ -61,168 +66,6 @@ fn is_punct(token: &TokenTree, wanted: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
 }
 
-/// The arguments of the attribute.
-struct Arguments {
-    /// Pairs of name and value, as tokens.
-    settings: TokenStream,
-    /// The path of the facade.
-    facade: TokenStream,
-}
-
-impl Arguments {
-    fn parse(attribute: TokenStream) -> Result<Arguments, Refusal> {
-        let mut arguments = Arguments {
-            settings: TokenStream::new(),
-            facade: tokens("::intermezzo"),
-        };
-        let mut rest = attribute.into_iter().peekable();
-        while let Some(name) = rest.next() {
-            let TokenTree::Ident(name) = bare(name) else {
-                return Err(Refusal::new(
-                    Span::call_site(),
-                    "write settings as `name = value`",
-                ));
-            };
-            match rest.next() {
-                Some(token) if is_punct(&token, '=') => {}
-                _ => return Err(Refusal::new(name.span(), "a setting is written `name = value`")),
-            }
-            let mut value = Vec::new();
-            while let Some(token) = rest.next_if(|token| !is_punct(token, ',')) {
-                value.push(bare(token));
-            }
-            rest.next();
-            match name.to_string().as_str() {
-                "crate" => arguments.facade = path(name.span(), value)?,
-                _ => arguments
-                    .settings
-                    .extend(setting(&name.to_string(), name.span(), &value)?),
-            }
-        }
-        Ok(arguments)
-    }
-}
-
-/// Returns the path of the facade, from tokens or from a text.
-fn path(span: Span, value: Vec<TokenTree>) -> Result<TokenStream, Refusal> {
-    let refusal = Refusal::new(
-        span,
-        "`crate` is the path of `intermezzo`, as in `crate = my_intermezzo`",
-    );
-    match value.as_slice() {
-        [] => Err(refusal),
-        [TokenTree::Literal(text)] => match text.to_string().trim_matches('"').parse::<TokenStream>() {
-            Ok(path) if !path.is_empty() => Ok(path),
-            _ => Err(refusal),
-        },
-        _ => Ok(value.into_iter().collect()),
-    }
-}
-
-/// Returns a setting as a pair of strings.
-fn setting(name: &str, span: Span, value: &[TokenTree]) -> Result<TokenStream, Refusal> {
-    let value = match value {
-        [TokenTree::Literal(literal)] => text_of(literal),
-        [TokenTree::Ident(truth)] if ["true", "false"].contains(&truth.to_string().as_str()) => {
-            Some(Literal::string(&truth.to_string()))
-        }
-        _ => None,
-    };
-    let Some(value) = value else {
-        return Err(Refusal::new(
-            span,
-            "a setting is a number, a text, `true` or `false`",
-        ));
-    };
-    let mut pair = TokenStream::from(TokenTree::from(Literal::string(name)));
-    pair.extend(tokens(","));
-    pair.extend([TokenTree::from(value)]);
-    let mut pair = TokenStream::from(TokenTree::from(Group::new(Delimiter::Parenthesis, pair)));
-    pair.extend(tokens(","));
-    Ok(pair)
-}
-
-/// Returns a literal's value as a string literal; `None` for characters and bytes.
-fn text_of(literal: &Literal) -> Option<Literal> {
-    let text = literal.to_string();
-    if text.starts_with('"') || text.starts_with("r\"") || text.starts_with("r#") {
-        return Some(literal.clone());
-    }
-    number::plain(&text).map(|number| Literal::string(&number))
-}
-
-/// A test function, cut into the parts that the expansion needs.
-struct Function {
-    attributes: TokenStream,
-    visibility: TokenStream,
-    name: TokenTree,
-    output: TokenStream,
-    body: TokenTree,
-}
-
-impl Function {
-    fn parse(item: TokenStream) -> Result<Function, Refusal> {
-        let mut rest = item.into_iter().peekable();
-        let attributes = attributes(&mut rest);
-        let visibility = visibility(&mut rest)?;
-        let no_function = || Refusal::new(Span::call_site(), "only a function can be a test");
-        let name = rest.next().map(bare).ok_or_else(no_function)?;
-        match rest.next().map(bare) {
-            Some(TokenTree::Group(inputs)) if inputs.delimiter() == Delimiter::Parenthesis => {
-                if !inputs.stream().is_empty() {
-                    return Err(Refusal::new(inputs.span(), "a test takes no arguments"));
-                }
-            }
-            Some(token) if is_punct(&token, '<') => {
-                return Err(Refusal::new(
-                    token.span(),
-                    "a test has no parameters of types or lifetimes",
-                ));
-            }
-            _ => return Err(no_function()),
-        }
-        let mut output: Vec<TokenTree> = rest.collect();
-        let body = output.pop().ok_or_else(no_function)?;
-        Ok(Function {
-            attributes,
-            visibility,
-            name,
-            output: output.into_iter().collect(),
-            body,
-        })
-    }
-}
-
-/// Takes the attributes before the item.
-fn attributes(rest: &mut Peekable<impl Iterator<Item = TokenTree>>) -> TokenStream {
-    let mut attributes = TokenStream::new();
-    while let Some(hash) = rest.next_if(|token| is_punct(token, '#')) {
-        attributes.extend([hash].into_iter().chain(rest.next()));
-    }
-    attributes
-}
-
-/// Takes everything up to `fn`, and that as well: the function's visibility.
-fn visibility(rest: &mut Peekable<impl Iterator<Item = TokenTree>>) -> Result<TokenStream, Refusal> {
-    let mut visibility = TokenStream::new();
-    for token in rest {
-        if let TokenTree::Ident(word) = &token {
-            match word.to_string().as_str() {
-                "fn" => return Ok(visibility),
-                "async" => {
-                    let reason =
-                        "an async test: call `intermezzo::future::block_on(async { .. })` inside a plain one";
-                    return Err(Refusal::new(word.span(), reason));
-                }
-                "pub" => {}
-                _ => return Err(Refusal::new(word.span(), "only a plain function can be a test")),
-            }
-        }
-        visibility.extend([token]);
-    }
-    Err(Refusal::new(Span::call_site(), "only a function can be a test"))
-}
-
 /// The compiler's information about a test, except for its code.
 const SOURCE: &str = "package: ::core::option_env!(\"CARGO_MANIFEST_DIR\"),
     package_name: ::core::option_env!(\"CARGO_PKG_NAME\"),
@@ -231,8 +74,8 @@ const SOURCE: &str = "package: ::core::option_env!(\"CARGO_MANIFEST_DIR\"),
     file: ::core::file!(),
     should_panic:";
 
-/// Returns the argument of `#[should_panic]`, as an `Option<&str>`: the expected text, empty if it has none.
-fn should_panic(attributes: &TokenStream) -> TokenStream {
+/// Returns the argument of `#[should_panic]`: the expected text, empty if it has none. `None` without that attribute.
+fn should_panic(attributes: &TokenStream) -> Option<Literal> {
     let is_it =
         |token: &TokenTree| matches!(token, TokenTree::Ident(name) if name.to_string() == "should_panic");
     let found = attributes.clone().into_iter().find_map(|token| {
@@ -242,90 +85,192 @@ fn should_panic(attributes: &TokenStream) -> TokenStream {
         let mut inner = attribute.stream().into_iter();
         inner.next().filter(is_it).map(|_| inner.collect::<Vec<_>>())
     });
-    let Some(mut given) = found else {
-        return tokens("::core::option::Option::None");
-    };
+    let mut given = found?;
     if let [TokenTree::Group(list)] = given.as_slice() {
         // `(expected = "text")`
         given = list.stream().into_iter().collect();
     }
-    let text = match given.last() {
-        Some(TokenTree::Literal(text)) => text.clone(),
-        _ => Literal::string(""),
-    };
-    let text = TokenStream::from(TokenTree::from(text));
-    let mut some = tokens("::core::option::Option::Some");
-    some.extend([TokenTree::from(Group::new(Delimiter::Parenthesis, text))]);
-    some
+    match given.pop() {
+        Some(TokenTree::Literal(text)) => Some(text),
+        _ => Some(Literal::string("")),
+    }
 }
 
-/// Expands the test. Its body becomes a closure: it could call a function of a name of ours by mistake.
-fn expand(arguments: Arguments, function: Function) -> TokenStream {
-    let Arguments { settings, facade } = arguments;
-    let Function {
-        attributes,
-        visibility,
-        name,
-        output,
-        body,
-    } = function;
-    let should_panic = should_panic(&attributes);
-    let output = if output.is_empty() {
-        tokens("-> ()")
-    } else {
-        output
+/// Returns an `Option<&str>`.
+fn option(text: Option<Literal>) -> TokenStream {
+    let Some(text) = text else {
+        return tokens("::core::option::Option::None");
     };
-    let group =
-        |delimiter, inner: TokenStream| TokenStream::from(TokenTree::from(Group::new(delimiter, inner)));
-    let name = TokenStream::from(name);
-    let call = [
+    let text = group(Delimiter::Parenthesis, TokenTree::from(text).into());
+    [tokens("::core::option::Option::Some"), text]
+        .into_iter()
+        .collect()
+}
+
+/// Expands the test, or its cases.
+fn expanded(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, Refusal> {
+    let arguments = Arguments::parse(attribute)?;
+    let function = Function::parse(item)?;
+    let cases = cases::combine(&function.parameters, &arguments.choices, &arguments.contexts)?;
+    let should_panic = should_panic(&function.attributes);
+    if let (Some(_), true) = (&should_panic, arguments.expects_finding) {
+        let reason = "a test has either `#[should_panic]` or an expected finding";
+        return Err(Refusal::new(Span::call_site(), reason));
+    }
+    let test = Test {
+        arguments,
+        should_panic: option(should_panic),
+    };
+    match cases.as_slice() {
+        [case] if case.name.is_empty() => Ok(expand(&test, function, case)),
+        cases => Ok(expand_cases(&test, function, cases)),
+    }
+}
+
+/// The part of a test that all its cases share.
+struct Test {
+    arguments: Arguments,
+    /// An `Option<&str>`.
+    should_panic: TokenStream,
+}
+
+fn group(delimiter: Delimiter, inner: TokenStream) -> TokenStream {
+    TokenTree::from(Group::new(delimiter, inner)).into()
+}
+
+/// Expands a test without cases. Its body becomes a closure: it could call a function of a name of ours by mistake.
+fn expand(test: &Test, function: Function, case: &Case) -> TokenStream {
+    let body = [tokens("||"), output(&function), function.body.into()];
+    let body = body.into_iter().collect();
+    let name = function.name.into();
+    function_of_test(test, function.attributes, function.visibility, name, case, body)
+}
+
+/// Expands a test with cases: the function stays as it is, and a module of its name has a test for each case.
+fn expand_cases(test: &Test, function: Function, cases: &[Case]) -> TokenStream {
+    let name = TokenStream::from(function.name.clone());
+    let (span, attributes) = (function.name.span(), function.attributes.clone());
+    let case = |case: &Case| {
+        let arguments = group(Delimiter::Parenthesis, case.values.clone());
+        let body = [tokens("|| super::"), name.clone(), arguments]
+            .into_iter()
+            .collect();
+        let mut ident: TokenStream = tokens(&case.name);
+        ident = ident
+            .into_iter()
+            .map(|mut token| {
+                token.set_span(span);
+                token
+            })
+            .collect();
+        function_of_test(test, attributes.clone(), tokens("pub(super)"), ident, case, body)
+    };
+    let tests: TokenStream = [tokens("#[allow(unused_imports)] use super::*;")]
+        .into_iter()
+        .chain(cases.iter().map(case))
+        .collect();
+    let output = output(&function);
+    let parts = [
+        // Nothing else calls it.
+        tokens("#[cfg(test)]"),
+        without_those_of_tests(function.attributes),
+        function.visibility,
+        tokens("fn"),
+        name.clone(),
+        group(Delimiter::Parenthesis, function.inputs),
+        output,
+        function.body.into(),
+        tokens("#[cfg(test)] mod"),
+        name,
+        group(Delimiter::Brace, tests),
+    ];
+    parts.into_iter().collect()
+}
+
+/// Returns attributes without those that only a test may have.
+fn without_those_of_tests(attributes: TokenStream) -> TokenStream {
+    let mut kept = TokenStream::new();
+    let mut rest = attributes.into_iter();
+    while let (Some(hash), Some(attribute)) = (rest.next(), rest.next()) {
+        let name = match &attribute {
+            TokenTree::Group(group) => group.stream().into_iter().next(),
+            _ => None,
+        };
+        let name = name.map_or_else(String::new, |name| name.to_string());
+        if !["should_panic", "ignore"].contains(&name.as_str()) {
+            kept.extend([hash, attribute]);
+        }
+    }
+    kept
+}
+
+fn output(function: &Function) -> TokenStream {
+    match function.output.is_empty() {
+        true => tokens("-> ()"),
+        false => function.output.clone(),
+    }
+}
+
+/// Returns the function that the test harness calls. `body` is a closure.
+fn function_of_test(
+    test: &Test,
+    attributes: TokenStream,
+    visibility: TokenStream,
+    name: TokenStream,
+    case: &Case,
+    body: TokenStream,
+) -> TokenStream {
+    let Arguments {
+        settings,
+        expected,
+        expects_finding,
+        facade,
+        ..
+    } = &test.arguments;
+    let join = |parts: &[TokenStream]| parts.iter().cloned().collect::<TokenStream>();
+    let path = join(&[
+        tokens("::core::module_path!(), \"::\", ::core::stringify!"),
+        group(Delimiter::Parenthesis, name.clone()),
+    ]);
+    let source = join(&[
+        tokens(SOURCE),
+        test.should_panic.clone(),
+        tokens(", expected: &"),
+        group(Delimiter::Bracket, expected.clone()),
+        tokens(&format!(", expects_finding: {expects_finding}")),
+    ]);
+    let call = join(&[
         facade.clone(),
         tokens("::run_test"),
         group(
             Delimiter::Parenthesis,
-            [
+            join(&[
                 tokens("::core::concat!"),
-                group(
-                    Delimiter::Parenthesis,
-                    [
-                        tokens("::core::module_path!(), \"::\", ::core::stringify!"),
-                        group(Delimiter::Parenthesis, name.clone()),
-                    ]
-                    .into_iter()
-                    .collect(),
-                ),
+                group(Delimiter::Parenthesis, path),
                 tokens(", &"),
-                group(Delimiter::Bracket, settings),
+                group(
+                    Delimiter::Bracket,
+                    join(&[settings.clone(), case.settings.clone()]),
+                ),
                 tokens(","),
                 facade.clone(),
                 tokens("::Source"),
-                group(
-                    Delimiter::Brace,
-                    [tokens(SOURCE), should_panic].into_iter().collect(),
-                ),
-                tokens(","),
-                tokens("||"),
-                facade,
+                group(Delimiter::Brace, source),
+                tokens(", ||"),
+                facade.clone(),
                 tokens("::check_outcome"),
-                group(
-                    Delimiter::Parenthesis,
-                    [tokens("||"), output, body.into()].into_iter().collect(),
-                ),
-            ]
-            .into_iter()
-            .collect(),
+                group(Delimiter::Parenthesis, body),
+            ]),
         ),
         tokens(";"),
-    ];
-    [
+    ]);
+    join(&[
         attributes,
         tokens("#[::core::prelude::v1::test]"),
         visibility,
         tokens("fn"),
         name,
         tokens("()"),
-        group(Delimiter::Brace, call.into_iter().collect()),
-    ]
-    .into_iter()
-    .collect()
+        group(Delimiter::Brace, call),
+    ])
 }

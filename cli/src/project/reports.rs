@@ -33,8 +33,8 @@ pub(crate) struct ProjectReport {
     pub(crate) binary: TestBinary,
     /// The test's name, with its package and target where another report is of a test of that name.
     pub(super) shown_name: String,
-    /// `true` if the test was to panic, and did as it should.
-    pub(super) expected_panic: bool,
+    /// `true` if the test declares a finding, and showed it.
+    pub(super) expected_finding: bool,
     pub(super) verdict: Verdict,
     pub(crate) executions: u64,
     /// `true` if it fails only because of findings that the project's baseline lists.
@@ -63,7 +63,7 @@ struct ReportJson {
     #[serde(default)]
     target: String,
     #[serde(default)]
-    expected_panic: bool,
+    expected_finding: bool,
     verdict: String,
     executions: u64,
     elapsed_seconds: Option<f64>,
@@ -216,7 +216,7 @@ impl ProjectReport {
                 package: report.package,
                 target: report.target,
             },
-            expected_panic: report.expected_panic,
+            expected_finding: report.expected_finding,
             verdict,
             executions: report.executions,
             known: false,
@@ -291,7 +291,7 @@ impl ProjectReport {
             let is_warning = finding.severity == "warning";
             let word = match is_warning {
                 true => "warning",
-                false if self.expected_panic => "expected",
+                false if self.expected_finding => "expected",
                 false => "error",
             };
             // Errors are reported in full where the test fails; for a test that passes, cargo shows nothing.

@@ -37,8 +37,8 @@ enum Depth {
     Preemptions(u32),
     Fair,
     All,
-    /// It panics, as it should.
-    Panics,
+    /// It shows the finding that it declares.
+    Expected,
 }
 
 /// A line of the table.
@@ -109,7 +109,7 @@ fn state(report: &ProjectReport) -> State {
 
 fn depth(report: &ProjectReport) -> Depth {
     match &report.coverage {
-        _ if report.expected_panic => Depth::Panics,
+        _ if report.expected_finding => Depth::Expected,
         Coverage::Exhaustive => Depth::All,
         Coverage::Bounded {
             preemptions: Some(most),
@@ -147,7 +147,7 @@ fn is_fairness(report: &ProjectReport, reason: Option<&str>) -> bool {
 fn coverage(report: &ProjectReport) -> String {
     let most = |bound: u32, word: &str| format!("at most {}", output::count(bound.into(), word));
     match (depth(report), &report.coverage) {
-        (Depth::Panics, _) => "panics, as it should".into(),
+        (Depth::Expected, _) => "fails, as expected".into(),
         (Depth::All, _) => "every schedule".into(),
         (Depth::Fair, _) => "every fair schedule".into(),
         (Depth::Preemptions(0), _) => "no preemption".into(),
@@ -219,7 +219,7 @@ fn together(reports: &[&ProjectReport]) -> Row {
         executions: Some(reports.iter().map(|report| report.executions).sum()),
         seconds: (!seconds.is_empty()).then(|| seconds.iter().sum()),
         says: match depth(reports[0]) {
-            Depth::Panics => "panic, as they should".into(),
+            Depth::Expected => "fail, as expected".into(),
             _ => coverage(reports[0]),
         },
     }
@@ -285,7 +285,7 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
     };
     let mut accesses = 0;
     for (at, report) in passing.iter().enumerate() {
-        if report.expected_panic {
+        if report.expected_finding {
             continue;
         }
         if let Coverage::Bounded {

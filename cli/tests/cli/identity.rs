@@ -62,9 +62,32 @@ fn otherwise() {
 }
 "#;
 
+const CASES: &str = r#"
+#[intermezzo::test(args(last = 1..=2), contexts(all(reduction = "dpor"), some(strategy = "random", executions = 50)))]
+fn chosen(last: usize) {
+    assert!(intermezzo::choose(last + 1) < 2, "too much");
+}
+
+#[intermezzo::test(expect(panic = "too much"))]
+fn as_declared() {
+    assert!(intermezzo::choose(3) < 2, "too much");
+}
+"#;
+
+const MISDECLARED: &str = r#"
+#[intermezzo::test(expect(executions = 3, trace = 3))]
+fn wrongly() {}
+"#;
+
 const PLAIN: &str = r#"
 #[cfg(test)]
 mod tests {
+    #[intermezzo::test(expect(deadlock))]
+    fn waits_for_ever() { loop { std::thread::park() } }
+
+    #[intermezzo::test(args(n = 1..=2), expect(executions = 7))]
+    fn has_cases(n: u8) { assert_ne!(n, 3) }
+
     #[intermezzo::test]
     fn runs_once() {}
 
@@ -88,6 +111,8 @@ fn new_workspace() -> PathBuf {
         ("tests/a.rs", &LOST.replace("VALUE", "0")),
         ("tests/races.rs", RACES),
         ("tests/panics.rs", PANICS),
+        ("tests/cases.rs", CASES),
+        ("tests/misdeclared.rs", MISDECLARED),
         ("two/Cargo.toml", &format!("{}{explored}", package("two"))),
         ("two/src/lib.rs", ""),
         ("two/tests/a.rs", &LOST.replace("VALUE", "40")),
@@ -106,6 +131,7 @@ fn a_schedule_is_of_one_test_and_carries_what_it_needs() {
     tests_of_one_name_are_told_apart(&run, project);
     monitors_are_carried(&run, project);
     panics_may_be_expected(&run, project);
+    each_case_is_a_test(&run);
     tests_that_are_not_explored_say_so(project);
 }
 
@@ -238,13 +264,13 @@ fn panics_may_be_expected(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     let ran = run(&["test", "as_it_should", "--test", "panics", "--json"]).ends_with(0);
     let report = &ran.json()["reports"][0];
     assert_eq!(
-        (&report["verdict"], &report["expected_panic"]),
+        (&report["verdict"], &report["expected_finding"]),
         (&"pass".into(), &true.into())
     );
     let text = run(&["test", "--test", "panics"]).ends_with(1).stdout;
     for line in [
         "pass          panics::as_it_should ",
-        " s  panics, as it should\n",
+        " s  fails, as expected\n",
         "fail          panics::never ",
         "fail          panics::otherwise ",
         "3 explored tests: 1 passed, 2 failed, 0 inconclusive\n",
@@ -262,11 +288,47 @@ fn panics_may_be_expected(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
         assert!(text.contains(line), "{line}\n{text}");
     }
     let replayed = run(&["replay", &token(report), "--json"]).ends_with(0).json();
-    assert_eq!(replayed["expected_panic"], true);
+    assert_eq!(replayed["expected_finding"], true);
+}
+
+fn each_case_is_a_test(run: &dyn Fn(&[&str]) -> Ran) {
+    let all = run(&["test", "--test", "cases", "--json"]).ends_with(1).json();
+    let verdict = |report: &Value| format!("{} {}", report["program"], report["verdict"]).replace('"', "");
+    let mut verdicts: Vec<String> = all["reports"].as_array().unwrap().iter().map(verdict).collect();
+    verdicts.sort();
+    assert_eq!(
+        verdicts,
+        [
+            "cases::as_declared pass",
+            "cases::chosen::all_last_1 pass",
+            "cases::chosen::all_last_2 fail",
+            "cases::chosen::some_last_1 pass",
+            "cases::chosen::some_last_2 fail",
+        ]
+    );
+    let text = run(&["test", "--test", "misdeclared"]).ends_with(2);
+    let says = "expect(trace): there is no such finding or figure; there are: assertion, ";
+    assert!(
+        text.stderr.contains(says) || text.stdout.contains(says),
+        "{}{}",
+        text.stdout,
+        text.stderr
+    );
+    let one = run(&["test", "chosen::some_last_2", "--test", "cases", "--json"]).ends_with(1);
+    let token = token(&one.json()["reports"][0]);
+    let again = run(&["replay", &token, "--json"]).ends_with(1).json();
+    assert_eq!(again["program"], "cases::chosen::some_last_2");
 }
 
 fn tests_that_are_not_explored_say_so(project: &Path) {
     let ran = cargo_test(project, None, &["-p", "plain", "--lib"]).ends_with(0);
+    let not_run = "intermezzo: plain::tests::waits_for_ever was not run: it expects a finding, which an exploration shows";
+    assert!(ran.stderr.contains(not_run), "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains("test tests::has_cases::n_2 ... ok\n"),
+        "{}",
+        ran.stdout
+    );
     let says = "are run once and not explored: the feature `explore` of intermezzo is off; switch it on in \
                 [dev-dependencies]\n";
     assert_eq!(ran.stderr.matches(says).count(), 1, "{}", ran.stderr);

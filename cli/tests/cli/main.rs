@@ -24,6 +24,7 @@ mod published_crates;
 mod races;
 mod real_schedulers;
 mod refusals;
+mod registry;
 mod replay;
 mod reuse;
 mod seeded;

@@ -1,10 +1,11 @@
 //! Tests of published crates, explored by `test --unmodified`. Their dependencies are from the registry.
 
 use crate::Ran;
+use crate::registry::root;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const PAGE: &str = "docs/CRATES.md";
 
@@ -46,10 +47,6 @@ const REUSE: [&str; 7] = [
     "--time",
     "60",
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
 
 /// Returns the version of each package that the tests depend on, from their manifest.
 fn versions(directory: &Path) -> BTreeMap<String, String> {

@@ -1,11 +1,10 @@
 //! The tests of shuttle itself and of salsa, each under shuttle and under `shims/shuttle`.
 
-use super::loom_suites::{Ended, copy, counts, root, timed};
-use serde_json::Value;
+use crate::registry::{Ended, Totals, copy, root, run_tests, sources, write_page};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 const PAGE: &str = "docs/SHUTTLE_SUITES.md";
@@ -55,28 +54,6 @@ const NOT_PROVIDED: [(&str, &str); 2] = [
     ("basic/replay.rs", "scheduler.set_target_clock(&[2, 2, 1]);"),
 ];
 
-/// Returns the directory of a package's sources in the registry.
-fn source(directory: &Path, package: &str, version: &str) -> PathBuf {
-    fs::create_dir_all(directory.join("src")).unwrap();
-    fs::write(directory.join("src/lib.rs"), "").unwrap();
-    let manifest = format!(
-        "[package]\nname = \"sources\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n{package} \
-         = \"={version}\"\n"
-    );
-    fs::write(directory.join("Cargo.toml"), manifest).unwrap();
-    let metadata = Command::new("cargo")
-        .args(["metadata", "--format-version", "1"])
-        .current_dir(directory)
-        .env_remove("CARGO_NET_OFFLINE")
-        .output()
-        .unwrap();
-    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    let package = packages.iter().find(|found| found["name"] == package).unwrap();
-    let manifest = Path::new(package["manifest_path"].as_str().unwrap());
-    manifest.parent().unwrap().to_owned()
-}
-
 /// Returns the table that puts the drop-in in the place of shuttle.
 fn patch(is_ours: bool) -> String {
     let shim = root().join("shims/shuttle");
@@ -88,7 +65,7 @@ fn patch(is_ours: bool) -> String {
 
 /// Makes a project of shuttle's own tests.
 fn project_of_shuttle(sources: &Path, project: &Path, is_ours: bool) {
-    copy(&sources.join("tests"), &project.join("tests"));
+    copy(&sources.join("tests"), &project.join("tests"), &[]);
     fs::create_dir_all(project.join("src")).unwrap();
     fs::write(project.join("src/lib.rs"), "").unwrap();
     let manifest = format!(
@@ -123,52 +100,29 @@ fn project_of_shuttle(sources: &Path, project: &Path, is_ours: bool) {
 
 /// Makes a copy of salsa.
 fn project_of_salsa(sources: &Path, project: &Path, is_ours: bool) {
-    copy(sources, project);
-    // The lock file of the package names the dependencies that it was published with.
-    let _ = fs::remove_file(project.join("Cargo.lock"));
-    // Any compiler will do.
-    let _ = fs::remove_file(project.join("rust-toolchain.toml"));
+    // The lock file of the package names the dependencies that it was published with; and any compiler will do.
+    copy(sources, project, &["Cargo.lock", "rust-toolchain.toml"]);
     let mut manifest = fs::read_to_string(sources.join("Cargo.toml")).unwrap();
     write!(manifest, "\n[workspace]\n{}", patch(is_ours)).unwrap();
     fs::write(project.join("Cargo.toml"), manifest).unwrap();
 }
 
 /// Builds a test target, and runs each of its tests. Returns their ends by name; none if it is not built.
-#[expect(clippy::print_stderr, reason = "the messages of cargo say why")]
 fn results(project: &Path, target: &Path, arguments: &[&str]) -> BTreeMap<String, Ended> {
-    let built = Command::new("cargo")
-        .args(["test", "--release", "--no-run", "--message-format=json"])
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["test", "--release", "--no-run"])
         .args(arguments)
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
-        .env("RUSTFLAGS", "--cap-lints warn")
-        .env_remove("CARGO_NET_OFFLINE")
-        .output()
-        .unwrap();
-    if !built.status.success() {
-        eprintln!("{}", String::from_utf8_lossy(&built.stderr));
-    }
-    let mut ended = BTreeMap::new();
-    for line in String::from_utf8_lossy(&built.stdout).lines() {
-        let message: Value = serde_json::from_str(line).unwrap_or_default();
-        let Some(binary) = message["executable"].as_str() else {
-            continue;
-        };
-        let list = Command::new(binary).arg("--list").output().unwrap();
-        let ignored = Command::new(binary)
-            .args(["--list", "--ignored"])
-            .output()
-            .unwrap();
-        let ignored = String::from_utf8_lossy(&ignored.stdout).into_owned();
-        for line in String::from_utf8_lossy(&list.stdout).lines() {
-            let is_run = !ignored.lines().any(|left_out| left_out == line);
-            // It compares messages of the compiler.
-            if let Some(test) = line.strip_suffix(": test").filter(|&test| is_run && test != "ui") {
-                ended.insert(test.to_owned(), timed(binary, test, &[]));
-            }
-        }
-    }
-    ended
+        .env("RUSTFLAGS", "--cap-lints warn");
+    let all = run_tests(&mut cargo, &[]);
+    let named = |((_, test), ended)| (test, ended);
+    // `ui` compares messages of the compiler.
+    all.into_iter()
+        .map(named)
+        .filter(|(test, _)| test != "ui")
+        .collect()
 }
 
 /// Returns the cells of a test's end.
@@ -196,51 +150,22 @@ fn suites_for_shuttle_are_run() {
         ),
     ];
     for (name, version, make, arguments) in suites.iter().filter(|suite| suite.0.contains(&only)) {
-        let sources = source(&directory.join("sources"), name, version);
+        let sources = &sources(&directory.join("sources"), [(*name, *version)])[*name];
         let [theirs, ours] = [false, true].map(|is_ours| {
             let side = directory.join(if is_ours { "here" } else { "shuttle" });
             let project = side.join(name);
-            make(&sources, &project, is_ours);
+            make(sources, &project, is_ours);
             results(&project, &side.join("target"), arguments)
         });
-        let mut in_both = (0, 0.0, 0.0);
         for (test, one) in &theirs {
-            let other = ours.get(test);
-            writeln!(
-                rows,
-                "| {name} | `{test}` | {} | {} |",
-                cells(Some(one)),
-                cells(other)
-            )
-            .unwrap();
-            if let Some(other) = other.filter(|other| other.verdict == "pass" && one.verdict == "pass") {
-                in_both.0 += 1;
-                in_both.1 += one.seconds;
-                in_both.2 += other.seconds;
-            }
+            let cells = [Some(one), ours.get(test)].map(cells).join(" | ");
+            writeln!(rows, "| {name} | `{test}` | {cells} |").unwrap();
         }
-        writeln!(
-            totals,
-            "| {name} {version} | {} | {} | {} | {} | {:.2} | {:.2} |",
-            theirs.len(),
-            counts(theirs.values()),
-            counts(ours.values()),
-            in_both.0,
-            in_both.1,
-            in_both.2
-        )
-        .unwrap();
+        let sums = Totals::of(&theirs, &ours);
+        writeln!(totals, "| {name} {version} | {} |", sums.cells()).unwrap();
         eprintln!("{}", totals.lines().last().unwrap());
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        let text = [
-            fs::read_to_string(root().join(BEGINNING)).unwrap(),
-            TOTALS.into(),
-            totals,
-            "\n## Each test\n\n".into(),
-            HEADING.into(),
-            rows,
-        ];
-        fs::write(root().join(PAGE), text.concat()).unwrap();
+        write_page(PAGE, BEGINNING, [TOTALS, &totals], [HEADING, &rows]);
     }
 }

@@ -8,13 +8,13 @@
     reason = "it takes long, and each crate is told when it is done"
 )]
 
+use crate::registry::{copy, root, sources};
 use crate::{Ran, command};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 /// The budget of a test.
 const BUDGET: [&str; 4] = ["--executions", "100", "--time", "1"];
@@ -57,6 +57,17 @@ const SUITES: &[(&str, &str, &[&str])] = &[
 const LEFT_OUT: &[(&str, &str)] = &[
     ("bytes", "tests/test_bytes_vec_alloc.rs"),
     ("lazy_static", "tests/ui.rs"),
+];
+
+/// Files of a package that its tests do not need, or that would change how they are built.
+const LEFT_OUT_OF_COPIES: [&str; 7] = [
+    "benches",
+    "examples",
+    "Cargo.lock",
+    "target",
+    ".cargo",
+    "rust-toolchain",
+    "rust-toolchain.toml",
 ];
 
 /// The page; its beginning and the reasons for single outcomes, which are written by hand.
@@ -140,35 +151,6 @@ impl Reason {
 /// ours that is false.
 const CLASSES: [&str; 5] = ["bug", "assumes", "needs", "long", "false"];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// Copies a package out of cargo's registry, without its benches and examples.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap();
-        let left_out = [
-            "benches",
-            "examples",
-            "Cargo.lock",
-            "target",
-            ".cargo",
-            "rust-toolchain",
-            "rust-toolchain.toml",
-        ];
-        if left_out.iter().any(|&left_out| name == left_out) {
-            continue;
-        }
-        match path.is_dir() {
-            true => copy(&path, &to.join(name)),
-            false => drop(fs::copy(&path, to.join(name)).unwrap()),
-        }
-    }
-}
-
 /// Returns a manifest without benches, examples and these dev-dependencies, as a workspace of its own.
 fn manifest(text: &str, dropped: &[&str]) -> String {
     let is_dropped = |heading: &str| {
@@ -189,48 +171,6 @@ fn manifest(text: &str, dropped: &[&str]) -> String {
         }
     }
     kept + "\n[workspace]\n"
-}
-
-/// Returns the directories of the packages in cargo's registry, by name.
-fn packages(place: &Path) -> BTreeMap<String, PathBuf> {
-    let scratch = place.join("all");
-    let _ = fs::remove_dir_all(&scratch);
-    fs::create_dir_all(scratch.join("src")).unwrap();
-    fs::write(scratch.join("src/lib.rs"), "").unwrap();
-    let dependencies = SUITES
-        .iter()
-        .map(|(name, version, _)| format!("{name} = \"={version}\"\n"));
-    let head = "[package]\nname = \"all\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n";
-    fs::write(
-        scratch.join("Cargo.toml"),
-        format!("{head}{}", dependencies.collect::<String>()),
-    )
-    .unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1"])
-        .current_dir(&scratch)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let known = |package: &Value| {
-        let name = package["name"].as_str()?;
-        SUITES
-            .iter()
-            .find(|(known, version, _)| *known == name && package["version"] == *version)?;
-        let manifest = Path::new(package["manifest_path"].as_str()?);
-        Some((name.to_owned(), manifest.parent()?.to_owned()))
-    };
-    all["packages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(known)
-        .collect()
 }
 
 fn run(directory: &Path, arguments: &[&str]) -> Ran {
@@ -279,7 +219,7 @@ fn outcome(report: &Value) -> Outcome {
 fn explore(name: &str, dropped: &[&str], from: &Path, place: &Path) -> Suite {
     let directory = place.join(name);
     let _ = fs::remove_dir_all(&directory);
-    copy(from, &directory);
+    copy(from, &directory, &LEFT_OUT_OF_COPIES);
     let text = fs::read_to_string(directory.join("Cargo.toml")).unwrap();
     fs::write(directory.join("Cargo.toml"), manifest(&text, dropped)).unwrap();
     let mut not_begun = Vec::new();
@@ -494,7 +434,10 @@ fn suites_of_published_crates_are_explored() {
     let chosen: Vec<_> = SUITES.iter().filter(|(name, ..)| is_wanted(name)).collect();
     let packages = match chosen.is_empty() {
         true => BTreeMap::new(),
-        false => packages(&place),
+        false => sources(
+            &place.join("all"),
+            chosen.iter().map(|(name, version, _)| (*name, *version)),
+        ),
     };
     for (name, version, dropped) in chosen {
         let suite = explore(name, dropped, &packages[*name], &place);

@@ -1,6 +1,7 @@
 //! The explorer's limits, and its treatment of findings, call by call.
 
 use super::Explorer;
+use crate::report::Expected;
 use std::time::Duration;
 
 impl Explorer {
@@ -67,8 +68,14 @@ impl Explorer {
     /// Expects the test to panic in some execution, with a message that contains this text: the report then passes, with the
     /// panic among its findings. It fails if no execution panics, or if there is another finding. An empty text is part of
     /// every message. Default: a panic is a failure.
-    pub fn should_panic(mut self, expected: impl Into<String>) -> Explorer {
-        self.should_panic = Some(expected.into());
+    pub fn should_panic(self, expected: impl Into<String>) -> Explorer {
+        self.expect(Expected::Panic(expected.into()))
+    }
+
+    /// Expects this of the exploration, beside what is expected already: the report fails if it is not so. Default: a
+    /// finding is a failure, and figures may be any.
+    pub fn expect(mut self, expected: Expected) -> Explorer {
+        self.expected.push(expected);
         self
     }
 

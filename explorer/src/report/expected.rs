@@ -1,33 +1,194 @@
-//! Tests that are expected to panic: the panic is among the findings, and the test passes.
+//! Tests that declare what their exploration shows: a finding, which lets them pass, or figures.
 
-use super::{Finding, Report, Verdict};
+use super::{Coverage, Finding, Report, Verdict};
 use intermezzo_sdk::FindingKind;
+use std::fmt;
+
+/// An expectation that a test declares of its own exploration.
+///
+/// ```
+/// use intermezzo_explorer::{Expected, Explorer, sync::Mutex, thread};
+///
+/// let report = Explorer::new()
+///     .expect(Expected::named("deadlock", "")?)
+///     .explore(|| {
+///         let (a, b) = (Mutex::new(()), Mutex::new(()));
+///         thread::scope(|scope| {
+///             scope.spawn(|| { let _a = a.lock(); let _b = b.lock(); });
+///             let _b = b.lock();
+///             let _a = a.lock();
+///         });
+///     });
+/// assert!(report.verdict().is_pass());
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// Some execution panics, an assertion that fails included, with a message that contains this text. Nothing else is
+    /// found.
+    Panic(String),
+    /// There is a finding of this kind, with a message that contains this text. Nothing else is found, warnings excepted.
+    Finding(FindingKind, String),
+    /// The exploration has exactly this many executions, traces, and so on. A replay may have others.
+    Figure(Figure, u64),
+}
+
+/// A figure of an exploration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Figure {
+    /// The executions.
+    Executions,
+    /// The traces.
+    Traces,
+    /// The steps of the longest execution.
+    Steps,
+    /// The most tasks of an execution, `main` included.
+    Tasks,
+}
+
+impl Figure {
+    const ALL: [(&str, Figure); 4] = [
+        ("executions", Figure::Executions),
+        ("traces", Figure::Traces),
+        ("steps", Figure::Steps),
+        ("tasks", Figure::Tasks),
+    ];
+
+    fn name(self) -> &'static str {
+        let named = Figure::ALL.iter().find(|(_, figure)| *figure == self);
+        named.expect("every figure has a name").0
+    }
+
+    /// Returns its value; `None` if it was not counted.
+    fn of(self, report: &Report) -> Option<u64> {
+        match self {
+            Figure::Executions => Some(report.executions),
+            Figure::Traces => report.traces,
+            Figure::Steps => Some(report.max_steps),
+            Figure::Tasks => Some(report.max_tasks.into()),
+        }
+    }
+}
+
+impl Expected {
+    /// Returns the expectation that an attribute writes as `expect(name)` or `expect(name = value)`: the kind of a finding,
+    /// with a part of its message, or a figure with its number.
+    ///
+    /// # Errors
+    /// If there is no such kind and no such figure, or the value is no number.
+    pub fn named(name: &str, value: &str) -> Result<Expected, String> {
+        if let Some((_, figure)) = Figure::ALL.iter().find(|(known, _)| *known == name) {
+            let number = value
+                .parse()
+                .map_err(|_| format!("expect({name} = {value}): a whole number is needed"))?;
+            return Ok(Expected::Figure(*figure, number));
+        }
+        match FindingKind::from_name(name) {
+            // Whichever macro the test panics by.
+            Some(FindingKind::Panic) => Ok(Expected::Panic(value.to_owned())),
+            Some(kind) => Ok(Expected::Finding(kind, value.to_owned())),
+            None => {
+                let kinds = FindingKind::ALL.iter().map(|kind| kind.as_str().into_owned());
+                let figures = Figure::ALL.iter().map(|(name, _)| (*name).to_owned());
+                let all: Vec<String> = kinds.chain(figures).collect();
+                Err(format!(
+                    "expect({name}): there is no such finding or figure; there are: {}",
+                    all.join(", ")
+                ))
+            }
+        }
+    }
+
+    /// `true` if it expects a finding, without which the test fails.
+    pub fn is_finding(&self) -> bool {
+        !matches!(self, Expected::Figure(..))
+    }
+
+    fn is(&self, finding: &Finding) -> bool {
+        match self {
+            Expected::Panic(text) => {
+                matches!(finding.kind, FindingKind::Assertion | FindingKind::Panic)
+                    && finding.message.contains(text)
+            }
+            Expected::Finding(kind, text) => finding.kind == *kind && finding.message.contains(text),
+            Expected::Figure(..) => false,
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Expected::Panic(text) => {
+                f.write_str("the test should panic")?;
+                text
+            }
+            Expected::Finding(kind, text) => {
+                write!(f, "the test should show the finding {kind}")?;
+                text
+            }
+            Expected::Figure(figure, number) => {
+                return write!(f, "the test expects {}={number}", figure.name());
+            }
+        };
+        match text.as_str() {
+            "" => Ok(()),
+            text => write!(f, " with {text:?} in its message"),
+        }
+    }
+}
 
 impl Report {
-    /// Settles the verdict of a test that is expected to panic in some execution, with a message that contains
-    /// `expected`. It passes if it does so and nothing else is wrong, and fails if no execution panics.
-    pub(crate) fn settle_expected_panic(&mut self, expected: &str) {
-        let is_expected = |finding: &Finding| {
-            matches!(finding.kind, FindingKind::Assertion | FindingKind::Panic)
-                && finding.message.contains(expected)
-        };
-        let with = match expected {
-            "" => String::new(),
-            expected => format!(" with {expected:?} in its message"),
-        };
-        match self.verdict {
-            Verdict::Fail if self.errors().all(is_expected) => {
-                (self.verdict, self.expected_panic) = (Verdict::Pass, true);
-                self.note(&format!("the panic was expected: the test should panic{with}"));
+    /// Settles the verdict of a test that declares this.
+    pub(crate) fn settle_expected(&mut self, expected: &[Expected]) {
+        // An exploration that shows the expected finding passes, and only then its figures count.
+        for expected in expected.iter().filter(|expected| expected.is_finding()) {
+            self.settle_finding(expected);
+        }
+        for expected in expected {
+            if let Expected::Figure(figure, number) = expected {
+                self.settle_figure(expected, *figure, *number);
             }
-            Verdict::Fail => self.note(&format!(
-                "the test should panic{with}: what was found is something else"
-            )),
+        }
+    }
+
+    fn settle_finding(&mut self, expected: &Expected) {
+        let is_shown = self.findings.iter().any(|finding| expected.is(finding));
+        let is_all = self.errors().all(|finding| expected.is(finding));
+        match self.verdict {
+            Verdict::Inconclusive => {}
+            Verdict::Fail | Verdict::Pass if is_shown && is_all => {
+                (self.verdict, self.is_expected) = (Verdict::Pass, true);
+                let what = match expected {
+                    Expected::Panic(_) => "panic",
+                    _ => "finding",
+                };
+                self.note(&format!("the {what} was expected: {expected}"));
+            }
+            Verdict::Fail => self.note(&format!("{expected}: what was found is something else")),
             Verdict::Pass => {
                 self.verdict = Verdict::Fail;
-                self.note(&format!("the test should panic{with}, and no execution did"));
+                self.note(&format!("{expected}, and no execution did"));
             }
-            Verdict::Inconclusive => {}
+        }
+    }
+
+    /// Compares a figure. That of a replay says nothing.
+    fn settle_figure(&mut self, expected: &Expected, figure: Figure, number: u64) {
+        if self.verdict != Verdict::Pass || matches!(self.coverage, Coverage::Replayed { .. }) {
+            return;
+        }
+        match figure.of(self) {
+            Some(value) if value == number => {}
+            value => {
+                self.verdict = Verdict::Fail;
+                let value = value.map_or("they were not counted".to_owned(), |value| {
+                    format!("there are {value}")
+                });
+                self.note(&format!("{expected}: {value}"));
+            }
         }
     }
 }

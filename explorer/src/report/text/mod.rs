@@ -46,7 +46,7 @@ impl Report {
                 .find(|(_, other)| other.schedule == found.schedule);
             let context = finding::FindingContext {
                 reproduction,
-                expected: self.expected_panic,
+                expected: self.is_expected,
                 reduced,
                 like: again.map(|(at, _)| at + 1),
             };

@@ -1,0 +1,231 @@
+//! Packages of the registry, and tests of theirs that are run beside another tool: under it, and here.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The seconds of the processor after which a test is ended. Where the machine does other work, a limit by the clock
+/// would end tests that are as fast as before.
+const LIMIT: u32 = 20;
+
+/// The seconds of the clock after which a test is ended that does not use the processor.
+const CLOCK_LIMIT: u32 = 120;
+
+/// The command that runs a test: with a limit of time, and the processor time of its children at the end.
+const TIMED: &str = r#"ulimit -t "$1"; shift; timeout -k 1 "$@" 2>&1; status=$?; times; exit $status"#;
+
+/// Returns the root of the workspace.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Returns the directories of these packages' sources in the registry, by name. `directory` is for a package that depends
+/// on them.
+pub(crate) fn sources<'a>(
+    directory: &Path,
+    packages: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> BTreeMap<String, PathBuf> {
+    let packages: Vec<_> = packages.into_iter().collect();
+    let mut manifest = "[package]\nname = \"sources\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n".to_owned();
+    for (package, version) in &packages {
+        writeln!(manifest, "{package} = \"={version}\"").unwrap();
+    }
+    let _ = fs::remove_file(directory.join("Cargo.lock"));
+    fs::create_dir_all(directory.join("src")).unwrap();
+    fs::write(directory.join("src/lib.rs"), "").unwrap();
+    fs::write(directory.join("Cargo.toml"), manifest).unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1"])
+        .current_dir(directory)
+        .env_remove("CARGO_NET_OFFLINE")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let wanted = |package: &Value| {
+        let name = package["name"].as_str()?;
+        packages
+            .iter()
+            .find(|(wanted, version)| *wanted == name && package["version"] == *version)?;
+        let manifest = Path::new(package["manifest_path"].as_str()?);
+        Some((name.to_owned(), manifest.parent()?.to_owned()))
+    };
+    let all = metadata["packages"].as_array().unwrap();
+    all.iter().filter_map(wanted).collect()
+}
+
+/// Copies a directory without the files and directories of these names. What is there already is replaced.
+pub(crate) fn copy(from: &Path, to: &Path, left_out: &[&str]) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (name, to) = (entry.file_name(), to.join(entry.file_name()));
+        if left_out.iter().any(|&left_out| name == left_out) {
+            continue;
+        }
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to, left_out);
+        } else {
+            // Not `fs::copy`: the registry's files cannot be written.
+            fs::write(to, fs::read(entry.path()).unwrap()).unwrap();
+        }
+    }
+}
+
+/// The end of a test.
+pub(crate) struct Ended {
+    pub(crate) verdict: &'static str,
+    pub(crate) executions: Option<u64>,
+    pub(crate) seconds: f64,
+}
+
+impl Ended {
+    fn is_pass(&self) -> bool {
+        self.verdict == "pass"
+    }
+}
+
+/// Returns the seconds of the processor that the shell's `times` tells of its children.
+fn seconds(said: &str) -> f64 {
+    let part = |part: &str| -> Option<f64> {
+        let (minutes, seconds) = part.strip_suffix('s')?.split_once('m')?;
+        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+    };
+    let children = said.lines().last().unwrap_or_default();
+    children.split(' ').filter_map(part).sum()
+}
+
+/// Runs a test of a binary with these variables, within the limits.
+fn timed(binary: &str, test: &str, variables: &[(&str, &str)]) -> Ended {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", TIMED, "sh"])
+        .args([LIMIT.to_string(), CLOCK_LIMIT.to_string()])
+        .args([binary, "--exact", test, "--nocapture", "--test-threads=1"])
+        .envs(variables.iter().copied())
+        .env("LOOM_LOG", "info");
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let executions = said.lines().filter_map(|line| {
+        line.split_once("Completed in ")?
+            .1
+            .split(' ')
+            .next()?
+            .parse::<u64>()
+            .ok()
+    });
+    Ended {
+        verdict: match output.status.code() {
+            Some(0) if said.contains(" 1 passed") => "pass",
+            Some(0) => "not run",
+            // The clock's limit (`timeout`), or the processor's (SIGXCPU, SIGKILL).
+            Some(124 | 137 | 152) => "no end",
+            _ => "**fail**",
+        },
+        executions: executions.reduce(|one, other| one + other),
+        seconds: seconds(&said),
+    }
+}
+
+/// Builds test targets by this command of cargo, and runs each of their tests with these variables. Returns the tests'
+/// ends, by name: that of the target and that of the test. There are none if the targets are not built.
+#[expect(clippy::print_stderr, reason = "the messages of cargo say why")]
+pub(crate) fn run_tests(
+    cargo: &mut Command,
+    variables: &[(&str, &str)],
+) -> BTreeMap<(String, String), Ended> {
+    let cargo = cargo.arg("--message-format=json").env_remove("CARGO_NET_OFFLINE");
+    let built = cargo.output().unwrap();
+    if !built.status.success() {
+        eprintln!("{}", String::from_utf8_lossy(&built.stderr));
+    }
+    let mut ended = BTreeMap::new();
+    for line in String::from_utf8_lossy(&built.stdout).lines() {
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        let Some(binary) = message["executable"].as_str() else {
+            continue;
+        };
+        let target = message["target"]["name"].as_str().unwrap();
+        let list = |arguments: &[&str]| {
+            let output = Command::new(binary).args(arguments).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let ignored = list(&["--list", "--ignored"]);
+        for line in list(&["--list"]).lines() {
+            let is_run = !ignored.lines().any(|ignored| ignored == line);
+            if let Some(test) = line.strip_suffix(": test").filter(|_| is_run) {
+                let name = (target.to_owned(), test.to_owned());
+                ended.insert(name, timed(binary, test, variables));
+            }
+        }
+    }
+    ended
+}
+
+/// The totals of two runs of a suite: under another tool and here.
+pub(crate) struct Totals {
+    /// The tests that pass under the other tool, and not here.
+    pub(crate) not_here: Vec<String>,
+    cells: String,
+}
+
+impl Totals {
+    /// Counts the tests by their names under the other tool.
+    pub(crate) fn of(theirs: &BTreeMap<String, Ended>, ours: &BTreeMap<String, Ended>) -> Totals {
+        let passed = theirs.iter().filter(|(_, ended)| ended.is_pass());
+        let (mut in_both, mut not_here) = ((0, 0.0, 0.0), Vec::new());
+        for (test, one) in passed {
+            match ours.get(test).filter(|other| other.is_pass()) {
+                Some(other) => {
+                    in_both.0 += 1;
+                    in_both.1 += one.seconds;
+                    in_both.2 += other.seconds;
+                }
+                None => not_here.push(test.clone()),
+            }
+        }
+        let cells = format!(
+            "{} | {} | {} | {} | {:.2} | {:.2}",
+            theirs.len(),
+            counts(theirs.values()),
+            counts(ours.values()),
+            in_both.0,
+            in_both.1,
+            in_both.2
+        );
+        Totals { not_here, cells }
+    }
+
+    /// Returns the cells of the table's row: tests, their ends under both, the tests that pass under both, and the
+    /// seconds that these take.
+    pub(crate) fn cells(&self) -> &str {
+        &self.cells
+    }
+}
+
+/// Returns the number of tests that ended in each way.
+fn counts<'a>(ended: impl Iterator<Item = &'a Ended>) -> String {
+    let mut counts = BTreeMap::new();
+    for one in ended {
+        *counts.entry(one.verdict).or_insert(0) += 1;
+    }
+    let count = |(verdict, count): (&&str, &i32)| format!("{count} {verdict}");
+    counts.iter().map(count).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes a page: its beginning, which is written by hand in a file, the totals, and the rows of the tests.
+pub(crate) fn write_page(page: &str, beginning: &str, totals: [&str; 2], rows: [&str; 2]) {
+    let beginning = fs::read_to_string(root().join(beginning)).unwrap();
+    let text = [&[beginning.as_str()][..], &totals, &["\n## Each test\n\n"], &rows];
+    fs::write(root().join(page), text.concat().concat()).unwrap();
+}

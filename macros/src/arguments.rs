@@ -1,0 +1,104 @@
+//! The arguments of the attribute.
+
+use crate::cases::{self, Choices, Context};
+use crate::items::{Item, Value, items, pair, setting, text_of};
+use crate::{Refusal, tokens};
+use proc_macro::{Literal, Span, TokenStream, TokenTree};
+
+/// The arguments of the attribute.
+pub(crate) struct Arguments {
+    /// Pairs of name and value, as tokens.
+    pub(crate) settings: TokenStream,
+    /// The expectations of the test's exploration: pairs of name and value, as tokens.
+    pub(crate) expected: TokenStream,
+    /// `true` if one of these is a finding.
+    pub(crate) expects_finding: bool,
+    /// The values of each argument of the function.
+    pub(crate) choices: Vec<Choices>,
+    /// The settings of each context.
+    pub(crate) contexts: Vec<Context>,
+    /// The path of the facade.
+    pub(crate) facade: TokenStream,
+}
+
+/// The names that `expect` has for figures. Any other name is the kind of a finding.
+const FIGURES: [&str; 4] = ["executions", "traces", "steps", "tasks"];
+
+impl Arguments {
+    pub(crate) fn parse(attribute: TokenStream) -> Result<Arguments, Refusal> {
+        let mut arguments = Arguments {
+            settings: TokenStream::new(),
+            expected: TokenStream::new(),
+            expects_finding: false,
+            choices: Vec::new(),
+            contexts: Vec::new(),
+            facade: tokens("::intermezzo"),
+        };
+        for Item { name, span, value } in items(attribute)? {
+            match (name.as_str(), value) {
+                ("crate", Value::Tokens(value)) => arguments.facade = path(span, value)?,
+                ("args", Value::Group(list)) => arguments.choices.extend(cases::choices(list)?),
+                ("contexts", Value::Group(list)) => arguments.contexts.extend(cases::contexts(list)?),
+                ("expect", Value::Group(list)) => {
+                    for item in items(list)? {
+                        arguments.expects_finding |= !FIGURES.contains(&item.name.as_str());
+                        arguments.expected.extend(expectation(&item)?);
+                    }
+                }
+                ("args" | "contexts" | "expect", _) => {
+                    let reason = format!("write `{name}` with parentheses, as in {}", example(&name));
+                    return Err(Refusal::new(span, reason));
+                }
+                (_, value) => arguments.settings.extend(setting(&Item { name, span, value })?),
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+fn example(name: &str) -> &'static str {
+    match name {
+        "args" => "`args(tasks = 2..=4)`",
+        "contexts" => "`contexts(few(preemptions = 1), random(strategy = \"random\"))`",
+        _ => "`expect(deadlock)`",
+    }
+}
+
+/// Returns the path of the facade, from tokens or from a text.
+fn path(span: Span, value: Vec<TokenTree>) -> Result<TokenStream, Refusal> {
+    let refusal = Refusal::new(
+        span,
+        "`crate` is the path of `intermezzo`, as in `crate = my_intermezzo`",
+    );
+    match value.as_slice() {
+        [] => Err(refusal),
+        [TokenTree::Literal(text)] => match text.to_string().trim_matches('"').parse::<TokenStream>() {
+            Ok(path) if !path.is_empty() => Ok(path),
+            _ => Err(refusal),
+        },
+        _ => Ok(value.into_iter().collect()),
+    }
+}
+
+/// Returns what is expected as a pair of strings: a figure and its value, or a kind of finding and a part of its message.
+fn expectation(item: &Item) -> Result<TokenStream, Refusal> {
+    let is_figure = FIGURES.contains(&item.name.as_str());
+    let value = match &item.value {
+        Value::None if !is_figure => Some(Literal::string("")),
+        Value::Tokens(value) => match value.as_slice() {
+            [TokenTree::Literal(literal)] => text_of(literal),
+            _ => None,
+        },
+        _ => None,
+    };
+    let refusal = || {
+        let reason = match is_figure {
+            true => "write the expected number, as in `expect(executions = 90)`",
+            false => {
+                "write the kind of finding, as in `expect(deadlock)`, or `expect(deadlock = \"part of its message\")`"
+            }
+        };
+        Refusal::new(item.span, reason)
+    };
+    value.map(|value| pair(&item.name, value)).ok_or_else(refusal)
+}

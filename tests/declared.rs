@@ -1,0 +1,184 @@
+//! Arguments, contexts and expectations of tests, as their attributes declare them.
+
+use intermezzo::sync::Mutex;
+use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo::{Expected, Explorer, thread};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex as Kept;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Locked,
+    Of(i32),
+}
+
+use Kind::{Locked, Of};
+
+/// The cases that ran, which outlive their executions.
+static RAN: Kept<BTreeMap<&str, BTreeSet<String>>> = Kept::new(BTreeMap::new());
+
+fn ran(test: &'static str, case: String) {
+    RAN.lock().unwrap().entry(test).or_default().insert(case);
+}
+
+#[intermezzo::test(args(tasks = 1..=2, kind = [Locked, Of(-1), Of(1)]), preemptions = 1)]
+/// It has documentation.
+#[allow(unused_mut)]
+fn counts(mut tasks: usize, kind: Kind) -> Result<(), String> {
+    let total = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..tasks {
+            scope.spawn(|| total.fetch_add(1, SeqCst));
+        }
+    });
+    ran("counts", format!("{tasks} {kind:?}"));
+    match total.load(SeqCst) {
+        all if all == tasks => Ok(()),
+        other => Err(format!("{other}")),
+    }
+}
+
+#[intermezzo::test(contexts(few(preemptions = 0), walk(strategy = "random", executions = 7)), args(map = [BTreeMap::from([(1, 'a')]), BTreeMap::new()]))]
+fn has_contexts(map: BTreeMap<u8, char>) {
+    ran("has_contexts", format!("{}", map.len()));
+}
+
+#[test]
+fn each_combination_is_a_test() {
+    // The cases are tests of this binary; these are the same functions, called as the test harness does.
+    counts::tasks_1_kind_locked();
+    counts::tasks_1_kind_of_minus_1();
+    counts::tasks_1_kind_of_1();
+    counts::tasks_2_kind_locked();
+    counts::tasks_2_kind_of_minus_1();
+    counts::tasks_2_kind_of_1();
+    has_contexts::few_map_btree_map_from_1_a();
+    has_contexts::few_map_btree_map_new();
+    has_contexts::walk_map_btree_map_from_1_a();
+    has_contexts::walk_map_btree_map_new();
+    let ran = RAN.lock().unwrap();
+    let of = |test| ran[test].iter().map(String::as_str).collect::<Vec<_>>();
+    let all = [
+        "1 Locked", "1 Of(-1)", "1 Of(1)", "2 Locked", "2 Of(-1)", "2 Of(1)",
+    ];
+    assert_eq!(of("counts"), all);
+    assert_eq!(of("has_contexts"), ["0", "1"]);
+}
+
+fn in_both_orders() {
+    let (a, b) = (Mutex::new(()), Mutex::new(()));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _a = a.lock();
+            let _b = b.lock();
+        });
+        let _b = b.lock();
+        let _a = a.lock();
+    });
+}
+
+#[intermezzo::test(expect(deadlock))]
+fn a_deadlock_is_expected() {
+    in_both_orders();
+}
+
+#[intermezzo::test(expect(panic = "the message", executions = 1))]
+fn a_panic_is_expected() {
+    panic!("a part of the message");
+}
+
+#[intermezzo::test(
+    expect(executions = 3, traces = 3, tasks = 3),
+    strategy = "dfs",
+    reduction = "dpor"
+)]
+fn figures_are_expected() {
+    static N: AtomicUsize = AtomicUsize::new(0);
+    let store = thread::spawn(|| N.store(1, SeqCst));
+    let load = thread::spawn(|| N.load(SeqCst) + N.load(SeqCst));
+    store.join().unwrap();
+    load.join().unwrap();
+}
+
+/// Returns the notes of a report that fails.
+#[track_caller]
+fn failed(expected: &[(&str, &str)], test: impl Fn() + Send + Sync) -> Vec<String> {
+    let add = |explorer: Explorer, (name, value): &(&str, &str)| {
+        explorer.expect(Expected::named(name, value).unwrap())
+    };
+    let report = expected.iter().fold(Explorer::new(), add).explore(test);
+    assert!(report.verdict().is_fail(), "{report}");
+    assert!(!report.has_expected_finding(), "{report}");
+    report.notes().to_vec()
+}
+
+#[track_caller]
+fn has(notes: &[String], note: &str) {
+    assert!(notes.iter().any(|known| known == note), "{notes:#?}");
+}
+
+#[test]
+fn what_is_not_as_declared_fails() {
+    has(
+        &failed(&[("deadlock", "")], || ()),
+        "the test should show the finding deadlock, and no execution did",
+    );
+    has(
+        &failed(&[("leak", "")], in_both_orders),
+        "the test should show the finding leak: what was found is something else",
+    );
+    has(
+        &failed(&[("deadlock", "mutex 7.7")], in_both_orders),
+        "the test should show the finding deadlock with \"mutex 7.7\" in its message: what was found is something else",
+    );
+    has(
+        &failed(&[("panic", "two")], || panic!("one")),
+        "the test should panic with \"two\" in its message: what was found is something else",
+    );
+    has(
+        &failed(&[("executions", "2")], || ()),
+        "the test expects executions=2: there are 1",
+    );
+    has(
+        &failed(&[("tasks", "2"), ("traces", "2")], || ()),
+        "the test expects tasks=2: there are 1",
+    );
+}
+
+#[test]
+fn what_does_not_exist_cannot_be_expected() {
+    let refused = Expected::named("dead_lock", "").unwrap_err();
+    assert!(
+        refused.starts_with(
+            "expect(dead_lock): there is no such finding or figure; there are: assertion, panic, deadlock, "
+        ) && refused.ends_with("executions, traces, steps, tasks"),
+        "{refused}"
+    );
+    assert_eq!(
+        Expected::named("traces", "many").unwrap_err(),
+        "expect(traces = many): a whole number is needed"
+    );
+}
+
+#[test]
+fn an_expected_finding_replays() {
+    let report = Explorer::new()
+        .program("declared::replayed")
+        .expect(Expected::named("deadlock", "").unwrap())
+        .explore(in_both_orders);
+    assert!(
+        report.verdict().is_pass() && report.has_expected_finding(),
+        "{report}"
+    );
+    let schedule = report.findings()[0].schedule.clone();
+    let again = Explorer::new()
+        .program("declared::replayed")
+        .expect(Expected::named("deadlock", "").unwrap())
+        .expect(Expected::named("executions", "99").unwrap())
+        .replay(schedule)
+        .explore(in_both_orders);
+    assert!(
+        again.verdict().is_pass() && again.has_expected_finding(),
+        "{again}"
+    );
+}

@@ -29,6 +29,7 @@ mod reuse;
 mod seeded;
 mod shuttle_suites;
 mod stand_in;
+mod std_names;
 mod suites;
 #[path = "../../../tests/common/throw_away.rs"]
 mod throw_away;

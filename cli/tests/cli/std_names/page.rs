@@ -132,7 +132,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
             "os::fd",
         ],
         NotControlled,
-        "a call that waits for input is no schedule point",
+        "a call that waits is no schedule point: it is named if it hangs",
     ),
     (
         &[
@@ -149,7 +149,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
     (
         &["net", "os::unix::net", "os::linux::net"],
         NotControlled,
-        "sockets are real, and a call that waits for one is no schedule point",
+        "sockets are real, and a call that waits is no schedule point: it is named if it hangs",
     ),
     (
         &[
@@ -168,7 +168,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
     (
         &["process", "os::unix::process"],
         NotControlled,
-        "processes are real, and a call that waits for one is no schedule point",
+        "processes are real, and a call that waits is no schedule point: it is named if it hangs",
     ),
     (
         &[

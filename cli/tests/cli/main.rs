@@ -28,6 +28,7 @@ mod replay;
 mod reuse;
 mod seeded;
 mod shuttle_suites;
+mod speed;
 mod stand_in;
 mod std_names;
 mod suites;

@@ -523,6 +523,10 @@ fn a_system_call_that_waits_is_named() {
 #[test]
 fn what_cannot_be_tested_unmodified_is_refused() {
     let project = project("refusing");
-    run(&project, &["test", "--unmodified", "--doc"])
-        .refused(&["tests in documentation", "leave out `--doc`"]);
+    run(&project, &["test", "--unmodified", "--doc"]).refused(&[
+        "tests in documentation",
+        "a program of its own",
+        "leave out `--doc`",
+        "`cargo test --doc`",
+    ]);
 }

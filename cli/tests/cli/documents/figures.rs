@@ -75,12 +75,12 @@ const TABLES: &[(&str, &str, Figures)] = &[
     (
         "docs/CRATES.md",
         "crate | test | verdict",
-        Measured("cargo test --release -p cargo-intermezzo --test cli published_crates -- --ignored"),
+        Measured("cargo test --release -p cargo-intermezzo --test cli published_crates:: -- --ignored"),
     ),
     (
         "docs/CRATES.md",
         "bug | version | found as",
-        Measured("cargo test --release -p cargo-intermezzo --test cli published_crates -- --ignored"),
+        Measured("cargo test --release -p cargo-intermezzo --test cli published_crates:: -- --ignored"),
     ),
     (
         "docs/SUITES.md",

@@ -138,6 +138,7 @@ fn the_page_has_the_stable_names_of_the_toolchain() {
 #[cfg_attr(not(target_os = "linux"), ignore = "the page has the names of Linux")]
 fn every_stable_name_is_there_and_controlled_as_the_page_says() {
     let page = Page::read();
+    page.is_written_so();
     let names = page.names();
     assert_eq!(controlled("names_of_std", &names), page.controlled());
 

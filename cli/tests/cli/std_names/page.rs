@@ -270,6 +270,17 @@ impl Page {
 
     /// Writes the page.
     pub(super) fn write(&self) {
+        fs::write(path(), self.text()).unwrap();
+    }
+
+    /// Asserts that the page has the text around its lists that is written there.
+    pub(super) fn is_written_so(&self) {
+        let text = fs::read_to_string(path()).unwrap();
+        assert!(text == self.text(), "{PAGE} has another text: {COMMAND}");
+    }
+
+    /// Returns the text of the page.
+    fn text(&self) -> String {
         let mut text = BEGINNING.to_owned();
         for (names, class, reason) in RULES.iter().filter(|(.., reason)| !reason.is_empty()) {
             text.push_str(&format!(
@@ -317,7 +328,7 @@ impl Page {
             let lines: String = all.iter().map(|line| format!("\n  - `{line}`")).collect();
             text.push_str(&format!("- `{path}`:{lines}\n"));
         }
-        fs::write(path(), text).unwrap();
+        text
     }
 
     /// Returns the names of each module.

@@ -1,3 +1,5 @@
+//! Programs whose speed is compared: `STD` is std, or intermezzo.
+
 #[cfg(test)]
 mod tests {
     use STD::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};

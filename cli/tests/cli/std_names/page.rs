@@ -222,7 +222,7 @@ pub(super) struct Page {
     pub(super) classes: BTreeMap<String, BTreeMap<String, Class>>,
     /// The methods of the types that are controlled.
     pub(super) methods: Names,
-    /// What these types implement.
+    /// The implementations of these types.
     pub(super) implementations: Names,
 }
 

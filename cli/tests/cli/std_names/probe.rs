@@ -1,4 +1,4 @@
-//! What the compiler says of names of std in a crate that has the overlays.
+//! Crates that name what std has, compiled with the overlays: the compiler says which names are there.
 
 use super::page::Names;
 use crate::Ran;

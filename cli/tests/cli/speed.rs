@@ -158,6 +158,7 @@ fn number(number: f64) -> String {
 
 #[test]
 #[ignore = "it takes minutes, and needs valgrind"]
+#[allow(clippy::print_stderr, reason = "it measures, and shows the figures")]
 fn unmodified_tests_are_nearly_as_fast_as_look_alikes() {
     let (unmodified, alike) = (Form::unmodified().figures(), Form::look_alikes().figures());
     let mut table = String::from(
@@ -189,7 +190,7 @@ fn unmodified_tests_are_nearly_as_fast_as_look_alikes() {
             slow.push(test);
         }
     }
-    println!("{table}");
+    eprintln!("{table}");
     assert!(
         slow.is_empty(),
         "slower than {LEAST} of the look-alikes: {slow:?}"

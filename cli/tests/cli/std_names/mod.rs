@@ -46,7 +46,7 @@ fn compare(name: &'static str, all: &Names, [one, other]: [&str; 2]) -> Names {
 }
 
 /// `true` if the compiler says that a name is two items: by an error of its own, or by a lint, as its version has it.
-fn is_ambiguous(error: &String) -> bool {
+fn is_ambiguous(error: &str) -> bool {
     ["E0659", "ambiguous_glob_imports"]
         .iter()
         .any(|code| error.starts_with(code))
@@ -60,7 +60,7 @@ fn controlled(probe: &'static str, names: &Names) -> BTreeSet<String> {
     let errors = compare(probe, names, ["std", "std::__std"]);
     let missing: Vec<_> = errors
         .iter()
-        .filter(|(_, errors)| !errors.iter().all(is_ambiguous))
+        .filter(|(_, errors)| !errors.iter().all(|error| is_ambiguous(error)))
         .collect();
     assert!(missing.is_empty(), "the overlays lack names: {missing:#?}");
     errors.into_keys().collect()
@@ -183,7 +183,7 @@ fn no_name_of_core_or_alloc_leads_past_the_overlay() {
         let is_there = |path: &str| {
             errors
                 .get(path)
-                .is_none_or(|errors| errors.iter().all(is_ambiguous))
+                .is_none_or(|errors| errors.iter().all(|error| is_ambiguous(error)))
         };
         for (module, names) in &mut in_both {
             names.retain(|name| is_there(&joined(module, name)));

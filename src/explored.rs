@@ -39,9 +39,11 @@ pub mod unmodified {
     pub fn watch_memory(overlays: &str, root: Option<PathBuf>) {
         let here = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let others = [here, intermezzo_refinement::SOURCES, overlays];
+        // The global allocator passes on what it is asked for, too.
+        let allocator = format!("{overlays}/arena");
         intermezzo_explorer::unmodified::watch_memory(
             &[&SOURCES[..], &others].concat(),
-            &[TRANSPARENT],
+            &[TRANSPARENT, &allocator],
             root,
         );
     }

@@ -274,6 +274,8 @@ fn unsafe_code_stays_in_its_rooms() {
         "cli/tests/cli/freed/",
         "cli/tests/cli/reuse/",
         "cli/tests/cli/seeded/",
+        // A stack of pointers.
+        "cli/tests/cli/speed/",
         // Tests of published crates, some of which have unsafe interfaces.
         "tests/crates/src/",
         // One that relies on the layout of atomics.

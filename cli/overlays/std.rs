@@ -11,6 +11,10 @@ pub use intermezzo::{collections, hash, thread_local};
 #[doc(hidden)]
 pub use ::intermezzo as __intermezzo;
 
+// For crates that compare the two.
+#[doc(hidden)]
+pub use ::std as __std;
+
 /// `std::sync`
 pub mod sync {
     pub use ::std::sync::*;
@@ -156,6 +160,12 @@ pub mod os {
     pub mod unix {
         pub use ::std::os::unix::*;
 
+        /// `std::os::unix::prelude`
+        pub mod prelude {
+            pub use super::thread::JoinHandleExt;
+            pub use ::std::os::unix::prelude::*;
+        }
+
         /// `std::os::unix::thread`
         pub mod thread {
             pub use ::std::os::unix::thread::RawPthread;
@@ -188,32 +198,32 @@ pub mod os {
 /// `std::prelude`. The macros of the language come from here, `thread_local!` among them.
 pub mod prelude {
     pub use ::std::prelude::*;
-    pub use crate::{eprint, eprintln, print, println};
+    pub use crate::{dbg, eprint, eprintln, print, println};
 
     /// `std::prelude::v1`
     pub mod v1 {
         pub use ::std::prelude::v1::*;
-        pub use crate::{eprint, eprintln, print, println, thread_local};
+        pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
     }
     /// `std::prelude::rust_2015`
     pub mod rust_2015 {
         pub use ::std::prelude::rust_2015::*;
-        pub use crate::{eprint, eprintln, print, println, thread_local};
+        pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
     }
     /// `std::prelude::rust_2018`
     pub mod rust_2018 {
         pub use ::std::prelude::rust_2018::*;
-        pub use crate::{eprint, eprintln, print, println, thread_local};
+        pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
     }
     /// `std::prelude::rust_2021`
     pub mod rust_2021 {
         pub use ::std::prelude::rust_2021::*;
-        pub use crate::{eprint, eprintln, print, println, thread_local};
+        pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
     }
     /// `std::prelude::rust_2024`
     pub mod rust_2024 {
         pub use ::std::prelude::rust_2024::*;
-        pub use crate::{eprint, eprintln, print, println, thread_local};
+        pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
     }
 }
 
@@ -264,4 +274,23 @@ macro_rules! eprint {
 macro_rules! eprintln {
     () => { $crate::__print(::core::format_args!(""), true, true) };
     ($($text:tt)*) => { $crate::__print(::core::format_args!($($text)*), true, true) };
+}
+
+/// `std::dbg!`
+#[macro_export]
+macro_rules! dbg {
+    () => { $crate::eprintln!("[{}:{}:{}]", ::core::file!(), ::core::line!(), ::core::column!()) };
+    ($value:expr $(,)?) => {
+        // As in std: temporary values in the expression live as long as the result is used.
+        match $value {
+            value => {
+                $crate::eprintln!(
+                    "[{}:{}:{}] {} = {:#?}",
+                    ::core::file!(), ::core::line!(), ::core::column!(), ::core::stringify!($value), &value
+                );
+                value
+            }
+        }
+    };
+    ($($value:expr),+ $(,)?) => { ($($crate::dbg!($value)),+,) };
 }

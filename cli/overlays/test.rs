@@ -122,7 +122,7 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         intermezzo::unmodified::futex::take_over();
-        intermezzo::unmodified::wall_clock::take_over();
+        intermezzo::unmodified::c_time::take_over();
     }
     restore_statics();
     if let Some(root) = noted("watched").next() {

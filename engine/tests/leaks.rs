@@ -162,6 +162,24 @@ thread_local_lookalike! {
 static WORDS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 #[test]
+fn a_place_is_known_though_earlier_tests_left_memory_at_other_places() {
+    let _alone = alone();
+    let small = || {
+        for number in 0..40_u64 {
+            leaked(number);
+        }
+    };
+    assert_eq!(found(small), [""; 0]);
+    for size in (160..320).step_by(16) {
+        let behind_a_large_one = move || {
+            drop(black_box(vec![1_u8; size]));
+            leaked(7_u64);
+        };
+        assert_eq!(found(behind_a_large_one), [""; 0], "{size}");
+    }
+}
+
+#[test]
 fn what_statics_lead_to_is_no_leak() {
     let _alone = alone();
     static LIST: std::sync::Mutex<Vec<Vec<String>>> = std::sync::Mutex::new(Vec::new());

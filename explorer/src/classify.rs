@@ -194,6 +194,7 @@ pub(crate) fn findings(
                 task: current.clone(),
                 milliseconds: hang.limit.as_millis() as u64,
                 place: hang.place.clone(),
+                call: hang.call.map(str::to_owned),
                 state: match hang.doing {
                     Doing::Running => HangState::Running,
                     Doing::Locked => HangState::Locked,

@@ -9,6 +9,9 @@ pub mod alloc;
 mod block;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 mod c_library;
+#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
+#[doc(hidden)]
+pub mod c_time;
 pub mod cell;
 pub mod collections;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
@@ -30,9 +33,6 @@ mod system_time;
 pub mod task;
 pub mod thread;
 pub mod time;
-#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
-#[doc(hidden)]
-pub mod wall_clock;
 
 /// The directory of the sources. Generic code of theirs is compiled into the crates that use it.
 #[cfg(feature = "unmodified")]

@@ -85,7 +85,9 @@ impl Unmodified {
         let of_cargo = || given.iter().take_while(|&argument| argument != "--");
         if of_cargo().any(|argument| argument == "--doc") {
             return Err(Problem::usage(
-                "tests in documentation cannot be explored unmodified: leave out `--doc`",
+                "tests in documentation cannot be explored unmodified, because rustdoc builds and runs each as a program of \
+                 its own, without the harness of tests that explores: leave out `--doc`, and run them as they are by \
+                 `cargo test --doc`",
             ));
         }
         let mut arguments = Vec::new();

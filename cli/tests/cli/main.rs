@@ -29,7 +29,9 @@ mod replay;
 mod reuse;
 mod seeded;
 mod shuttle_suites;
+mod speed;
 mod stand_in;
+mod std_names;
 mod suites;
 #[path = "../../../tests/common/throw_away.rs"]
 mod throw_away;

@@ -16,7 +16,7 @@ const BUGS: [(&str, &str); 10] = [
     ("unsafe_cell", "data_race"),
     ("static_mut", "data_race"),
     ("lost_wake_up", "deadlock"),
-    ("use_after_free", "misuse"),
+    ("use_after_free", "data_race"),
     ("leak", "leak"),
     ("leak_of_a_cycle", "leak"),
 ];

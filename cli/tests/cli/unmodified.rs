@@ -144,6 +144,44 @@ mod tests {
     }
 
     #[test]
+    fn the_clocks_of_c_are_virtual() {
+        unsafe extern "C" {
+            fn sleep(seconds: u32) -> u32;
+            fn usleep(microseconds: u32) -> i32;
+            fn nanosleep(time: *const [i64; 2], left: *mut [i64; 2]) -> i32;
+            fn clock_nanosleep(clock: i32, flags: i32, time: *const [i64; 2], left: *mut [i64; 2]) -> i32;
+            fn clock_gettime(clock: i32, into: *mut [i64; 2]) -> i32;
+            fn gettimeofday(into: *mut [i64; 2], zone: *mut u8) -> i32;
+            fn time(into: *mut i64) -> i64;
+            fn sched_yield() -> i32;
+        }
+        if cfg!(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))) {
+            return;
+        }
+        use std::ptr::null_mut;
+        let up = || {
+            let mut now = [0; 2];
+            assert_eq!(unsafe { clock_gettime(1, &mut now) }, 0);
+            now[0]
+        };
+        let (began, up_before) = (unsafe { time(null_mut()) }, up());
+        let other = thread::spawn(|| unsafe { sleep(3600) });
+        unsafe {
+            assert_eq!(nanosleep(&[3000, 0], null_mut()), 0);
+            // Until then.
+            assert_eq!(clock_nanosleep(1, 1, &[up() + 3000, 0], null_mut()), 0);
+            assert_eq!((sleep(1200), usleep(1), sched_yield()), (0, 0, 0));
+        }
+        assert_eq!(other.join().unwrap(), 0);
+        let mut now = [0; 2];
+        assert_eq!(unsafe { gettimeofday(&mut now, null_mut()) }, 0);
+        assert!((7200..10900).contains(&(now[0] - began)), "{began} {now:?}");
+        assert!((7200..10900).contains(&(up() - up_before)));
+        // What is no time is refused, as ever.
+        assert_eq!(unsafe { nanosleep(&[0, -1], null_mut()) }, -1);
+    }
+
+    #[test]
     fn types_are_inferred() {
         let mut lengths: HashMap<String, usize> = HashMap::new();
         lengths.insert("one".into(), lengths.len());
@@ -239,6 +277,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::a_wait_is_long_enough", "pass"),
         ("ordinary::tests::types_are_inferred", "pass"),
         ("ordinary::tests::the_wall_clock_is_virtual", "pass"),
+        ("ordinary::tests::the_clocks_of_c_are_virtual", "pass"),
         ("program::it_is_found_by_a_replay", "fail"),
         ("suite::it_adds", "pass"),
     ];
@@ -253,7 +292,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         );
         let has_arena = limits.iter().all(|limit| limit["kind"] != "addresses");
         assert!(has_arena || cfg!(not(unix)), "{report:#}");
-        if verdict == "pass" && !test.ends_with("it_panics") {
+        if verdict == "pass" && !test.ends_with("it_panics") && !test.ends_with("clocks_of_c_are_virtual") {
             assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
         }
     }
@@ -411,7 +450,7 @@ fn nextest_runs_the_tests() {
     let project = project("run_by_nextest");
     let ran = run(&project, &["test", "--unmodified", "--nextest", "--json"]).ends_with(1);
     let all = ran.json();
-    assert_eq!(all["reports"].as_array().unwrap().len(), 15, "{}", ran.stderr);
+    assert_eq!(all["reports"].as_array().unwrap().len(), 16, "{}", ran.stderr);
     for (test, verdict) in [
         ("run_by_nextest::tests::an_update_is_lost", "fail"),
         ("run_by_nextest::tests::locks_are_taken_crosswise", "fail"),
@@ -444,9 +483,50 @@ fn nextest_runs_the_tests() {
     run(&project, &none).ends_with(3);
 }
 
+const WAITING: &str = r#"
+use std::io::Read;
+
+#[test]
+fn a_pipe_is_read_before_it_is_written() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let read = reader.read(&mut [0]);
+    drop(writer);
+    read.unwrap();
+}
+"#;
+
+#[test]
+#[cfg_attr(
+    not(target_os = "linux"),
+    ignore = "the system says on Linux what a thread does"
+)]
+fn a_system_call_that_waits_is_named() {
+    let project = project_of("waiting", "", WAITING);
+    let all = run(&project, &["test", "--unmodified", "--hang", "1", "--json"])
+        .ends_with(3)
+        .json();
+    let report = report(&all, "waiting::a_pipe_is_read_before_it_is_written");
+    assert_eq!(report["verdict"], "inconclusive", "{report:#}");
+    let finding = &report["findings"][0];
+    assert_eq!(
+        (&finding["kind"], &finding["detail"]["call"]),
+        (&"hang".into(), &"read".into()),
+        "{finding:#}"
+    );
+    let message = finding["message"].as_str().unwrap();
+    assert!(
+        message.contains("src/lib.rs:7: the system call `read`, which is no schedule point"),
+        "{message}"
+    );
+}
+
 #[test]
 fn what_cannot_be_tested_unmodified_is_refused() {
     let project = project("refusing");
-    run(&project, &["test", "--unmodified", "--doc"])
-        .refused(&["tests in documentation", "leave out `--doc`"]);
+    run(&project, &["test", "--unmodified", "--doc"]).refused(&[
+        "tests in documentation",
+        "a program of its own",
+        "leave out `--doc`",
+        "`cargo test --doc`",
+    ]);
 }

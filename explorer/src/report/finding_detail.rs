@@ -102,6 +102,9 @@ pub enum FindingDetail {
         /// The function and the place in the source where it was, as far as they are known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         place: Option<String>,
+        /// The system call in which it was blocked, by its name in C, if it is one that may wait for long.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
         /// The state of the task.
         state: HangState,
     },
@@ -485,6 +488,7 @@ impl fmt::Display for FindingDetail {
                 task,
                 milliseconds,
                 place,
+                call,
                 state,
             } => {
                 let seconds = *milliseconds as f64 / 1000.0;
@@ -504,11 +508,23 @@ impl fmt::Display for FindingDetail {
                          or a channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for \
                          its turn"
                     ),
-                    HangState::Blocked => write!(
-                        f,
-                        "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a \
-                         sleep of std, or input that does not come"
-                    ),
+                    HangState::Blocked => {
+                        write!(
+                            f,
+                            "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: "
+                        )?;
+                        match call.as_deref() {
+                            Some("nanosleep" | "clock_nanosleep") => {
+                                f.write_str("a sleep of std, or of the system")
+                            }
+                            Some(call) => write!(
+                                f,
+                                "the system call `{call}`, which is no schedule point: other tasks cannot run until it \
+                                 returns"
+                            ),
+                            None => f.write_str("a sleep of std, or input that does not come"),
+                        }
+                    }
                 }
             }
             FindingDetail::Message { text } => f.write_str(text),

@@ -5,6 +5,7 @@ use super::kinds;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, Report, Strategy, choose, thread};
 use std::hint::black_box;
+use std::io::Read;
 use std::sync::Mutex as StdMutex;
 use std::time::Duration;
 
@@ -117,9 +118,22 @@ fn a_real_lock_held_across_a_schedule_point_is_named() {
 fn a_sleep_of_std_is_told_from_a_lock() {
     let report = explorer().explore(|| std::thread::sleep(Duration::from_secs(3_600)));
     assert!(
-        message(&report).ends_with("a sleep of std, or input that does not come"),
+        message(&report).ends_with("a sleep of std, or of the system"),
         "{report}"
     );
+}
+
+#[test]
+fn a_system_call_that_waits_is_named() {
+    let report = explorer().explore(|| {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let read = reader.read(&mut [0]);
+        drop(writer);
+        read.unwrap();
+    });
+    let ends = "the system call `read`, which is no schedule point: other tasks cannot run until it returns";
+    assert!(message(&report).ends_with(ends), "{report}");
+    the_process_is_well();
 }
 
 /// The allocator's locks are free again, whatever the task was doing.

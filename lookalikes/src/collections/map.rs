@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::TryReserveError;
 use std::collections::hash_map::{
-    Drain, Entry, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
+    Drain, Entry, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
 };
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -123,6 +123,11 @@ impl<K, V, S> HashMap<K, V, S> {
         self.0.retain(f);
     }
 
+    /// Returns an iterator that removes the entries for which the function returns `true`.
+    pub fn extract_if<F: FnMut(&K, &mut V) -> bool>(&mut self, f: F) -> ExtractIf<'_, K, V, F> {
+        self.0.extract_if(f)
+    }
+
     /// Removes all entries.
     pub fn clear(&mut self) {
         self.0.clear();
@@ -188,6 +193,35 @@ impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
         K: Borrow<Q>,
     {
         self.0.contains_key(key)
+    }
+
+    /// Returns the values of these keys, which can be changed.
+    ///
+    /// # Panics
+    /// A key is there twice.
+    pub fn get_disjoint_mut<Q: Hash + Eq + ?Sized, const N: usize>(
+        &mut self,
+        keys: [&Q; N],
+    ) -> [Option<&mut V>; N]
+    where
+        K: Borrow<Q>,
+    {
+        self.0.get_disjoint_mut(keys)
+    }
+
+    /// Returns the values of these keys, which can be changed.
+    ///
+    /// # Safety
+    /// No key is there twice.
+    pub unsafe fn get_disjoint_unchecked_mut<Q: Hash + Eq + ?Sized, const N: usize>(
+        &mut self,
+        keys: [&Q; N],
+    ) -> [Option<&mut V>; N]
+    where
+        K: Borrow<Q>,
+    {
+        // SAFETY: as the caller says.
+        unsafe { self.0.get_disjoint_unchecked_mut(keys) }
     }
 
     /// Returns the value of a key, which can be changed.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::TryReserveError;
 use std::collections::hash_set::{
-    Difference, Drain, Intersection, IntoIter, Iter, SymmetricDifference, Union,
+    Difference, Drain, ExtractIf, Intersection, IntoIter, Iter, SymmetricDifference, Union,
 };
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
@@ -90,6 +90,11 @@ impl<T, S> HashSet<T, S> {
     /// Keeps the elements for which the function returns `true`.
     pub fn retain<F: FnMut(&T) -> bool>(&mut self, f: F) {
         self.0.retain(f);
+    }
+
+    /// Returns an iterator that removes the elements for which the function returns `true`.
+    pub fn extract_if<F: FnMut(&T) -> bool>(&mut self, f: F) -> ExtractIf<'_, T, F> {
+        self.0.extract_if(f)
     }
 
     /// Removes all elements.

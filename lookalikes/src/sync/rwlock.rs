@@ -193,6 +193,7 @@ unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: ?Sized + Sync> Sync for RwLockWriteGuard<'_, T> {}
 impl<T: ?Sized> UnwindSafe for RwLockWriteGuard<'_, T> {}
+impl<T: ?Sized> RefUnwindSafe for RwLockWriteGuard<'_, T> {}
 
 impl<T> RwLock<T> {
     /// Returns a free lock around a value.

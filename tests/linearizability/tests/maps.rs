@@ -282,3 +282,55 @@ fn skip_map_len() {
              Its documentation says so: \"If the map is being concurrently modified, consider the returned number just an approximation without any guarantees.\"",
         );
 }
+
+#[test]
+fn quick_cache() {
+    let subject = || {
+        let cache = refine(|| quick_cache::sync::Cache::<u8, u8>::new(100))
+            .op("insert", one_of(ENTRIES), |cache, (key, value)| {
+                cache.insert(key, value);
+            })
+            .op("remove", one_of(KEYS), |cache, key| {
+                cache.remove(&key).map(|(_, value)| value)
+            })
+            .op("get", one_of(KEYS), |cache, key| cache.get(&key))
+            .op("len", (), |cache, ()| cache.len());
+        scenarios(cache, 40)
+    };
+    let model = subject()
+        .spec(Model::new)
+        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
+            model.insert(*key, *value);
+        })
+        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
+        .means("get", |model: &mut Model, key: &u8| model.get(key).copied())
+        .means("len", |model: &mut Model, ()| model.len());
+    Row::new("`quick_cache::sync::Cache` of 100", "quick_cache", "insert, remove, get, len")
+        .itself(subject().run())
+        .model(model.run())
+        .linearizable();
+}
+
+#[test]
+fn moka() {
+    let subject = || {
+        let cache = refine(|| moka::sync::Cache::<u8, u8>::new(100))
+            .op("insert", one_of(ENTRIES), |cache, (key, value)| {
+                cache.insert(key, value);
+            })
+            .op("remove", one_of(KEYS), |cache, key| cache.remove(&key))
+            .op("get", one_of(KEYS), |cache, key| cache.get(&key));
+        scenarios(cache, 20)
+    };
+    let model = subject()
+        .spec(Model::new)
+        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
+            model.insert(*key, *value);
+        })
+        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
+        .means("get", |model: &mut Model, key: &u8| model.get(key).copied());
+    Row::new("`moka::sync::Cache` of 100", "moka", "insert, remove, get")
+        .itself(subject().run())
+        .model(model.run())
+        .linearizable();
+}

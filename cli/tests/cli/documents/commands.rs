@@ -216,7 +216,7 @@ impl Scene {
                     fs::metadata(program).map_err(|error| error.to_string())?;
                 }
                 "-e" | "-i" => drop(value()?),
-                "--lib" | "--release" => {}
+                "--lib" | "--doc" | "--release" => {}
                 // The rest is for a program of the workspace, or for tests.
                 "--" => {
                     for flag in words.by_ref().filter(|word| word.starts_with("--")) {

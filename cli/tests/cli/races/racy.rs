@@ -235,6 +235,34 @@ mod also_racy {
         task.join().unwrap();
     }
     #[test]
+    fn freed_during_a_read() {
+        type Shared = (AtomicUsize, u64);
+        struct Owner(*mut Shared);
+        unsafe impl Send for Owner {}
+        impl Owner {
+            fn use_and_release(self) {
+                assert!(unsafe { std::ptr::read_volatile(&raw const (*self.0).1) } > 0);
+                // It orders nothing.
+                if unsafe { (*self.0).0.fetch_sub(1, Relaxed) } == 1 {
+                    drop(unsafe { Box::from_raw(self.0) });
+                }
+            }
+        }
+        let shared = Box::into_raw(Box::new((AtomicUsize::new(2), 7)));
+        let (mine, other) = (Owner(shared), Owner(shared));
+        let task = thread::spawn(move || other.use_and_release());
+        mine.use_and_release();
+        task.join().unwrap();
+    }
+    #[test]
+    fn grown_during_a_read() {
+        let mut list = vec![1u64; 4];
+        let first = crate::Ptr(list.as_mut_ptr());
+        let task = thread::spawn(move || assert!(unsafe { std::ptr::read_volatile(first.get()) } > 0));
+        list.reserve_exact(100);
+        task.join().unwrap();
+    }
+    #[test]
     fn a_fence_is_missing() {
         let data = Arc::new((AtomicBool::new(false), Plain::new([0u64; 4])));
         let task = {

@@ -3,7 +3,7 @@
 //! A block has a header in front, with its size and a mark. The mark depends on the address and the execution, so a
 //! block that was freed, or that is of another execution, is recognised.
 
-use super::super::Engine;
+use super::super::{Engine, races};
 use super::{Shortage, allocations, gate, range, reuse};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::Range;
@@ -90,6 +90,7 @@ unsafe impl GlobalAlloc for Arena {
     #[inline]
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if range::holds(pointer.addr()) {
+            watch_end(pointer, layout.size());
             give_back(pointer, layout.align());
         } else {
             // SAFETY: as the caller says.
@@ -103,19 +104,29 @@ unsafe impl GlobalAlloc for Arena {
             // SAFETY: as the caller says.
             return unsafe { System.realloc(pointer, layout, new_size) };
         }
+        watch_end(pointer, layout.size());
         if resize(pointer, new_size) {
             return pointer;
         }
         // SAFETY: the size is valid with this alignment, as the caller says.
         let new = unsafe { self.alloc(Layout::from_size_align_unchecked(new_size, layout.align())) };
         if !new.is_null() {
-            // SAFETY: both have this many bytes, and nothing else has the new ones. The old block is freed once.
+            // SAFETY: both have this many bytes, and nothing else has the new ones.
             unsafe {
                 new.copy_from_nonoverlapping(pointer, layout.size().min(new_size));
-                self.dealloc(pointer, layout);
             }
+            give_back(pointer, layout.align());
         }
         new
+    }
+}
+
+/// Publishes that the test is about to free a block, or to have it moved, if accesses to plain memory are seen. Another
+/// task may run meanwhile.
+#[inline(always)]
+fn watch_end(pointer: *mut u8, size: usize) {
+    if races::is_memory_watched() && gate::is_open() {
+        races::freed(pointer.addr(), size);
     }
 }
 

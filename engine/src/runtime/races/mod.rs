@@ -11,11 +11,12 @@
 //!   not std's. While the engine itself runs, the gate of the arena is closed, and nothing is looked up.
 //! - **Memory** counts if it is of the arena, a static, or on the stack of a task. Other memory may be freed and used
 //!   again in an execution, and nothing orders the two uses.
+//! - **A block that is freed** is written to, in front of that, and so is one that `realloc` may move.
 //! - **The atomics of std** that are left in such code are the counts of `Arc`. They are recorded, and order what they order,
 //!   but are no schedule points unless the environment has `arc_counts`.
 //!
 //! Blind spots: code that was compiled without the pass, such as std's own that is not generic, C, and inline
-//! assembly; the accesses of `realloc`, and the end of a block; code in which the frame pointers lead nowhere, if std's
+//! assembly; the end of a block behind its first 4 KiB; code in which the frame pointers lead nowhere, if std's
 //! functions alone are known of it.
 
 #[cfg(all(
@@ -32,6 +33,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
+pub(super) use watch::freed;
+#[cfg(all(
+    feature = "unmodified",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 pub use watch::watch_memory;
 
 /// Does nothing: no code is compiled with the calls for this system.
@@ -41,6 +48,15 @@ pub use watch::watch_memory;
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 pub fn watch_memory(_: &[&str], _: &[&str], _: Option<std::path::PathBuf>) {}
+
+/// Does nothing, as above.
+#[cfg(not(all(
+    feature = "unmodified",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+#[allow(dead_code, reason = "for systems with an arena")]
+pub(super) fn freed(_: usize, _: usize) {}
 
 /// `true` if the test binary was compiled with the calls.
 static WATCHED: AtomicBool = AtomicBool::new(false);

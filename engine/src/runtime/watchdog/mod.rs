@@ -34,6 +34,8 @@ pub struct Hang {
     pub limit: Duration,
     /// The activity of the task.
     pub doing: Doing,
+    /// The system call that it was in, by its name in C, if it was blocked in one that often waits.
+    pub call: Option<&'static str>,
     /// The function and place in the source where it was, as far as they are known.
     pub place: Option<String>,
 }
@@ -341,11 +343,11 @@ mod watcher {
         let thread = pulse.thread.load(Relaxed);
         let mut stacks = Vec::new();
         let mut runs = false;
-        let mut waits = false;
+        let mut call = None;
         for _ in 0..SAMPLES {
             let state = thread::state(thread);
             runs |= state.runs;
-            waits |= state.waits_for_another;
+            call = state.call.or(call);
             if !signal::give(pulse, Order::Sample) || pulse.progress.load(Relaxed) != progress {
                 return;
             }
@@ -353,14 +355,15 @@ mod watcher {
             stacks.push(frames.iter().map(|frame| frame.load(Relaxed)).collect());
             std::thread::sleep(Duration::from_millis(2));
         }
-        let doing = match (runs, waits) {
-            (true, _) => Doing::Running,
-            (false, true) => Doing::Locked,
-            (false, false) => Doing::Blocked,
+        let doing = match call {
+            _ if runs => Doing::Running,
+            Some(call) if thread::waits_for_another(call) => Doing::Locked,
+            _ => Doing::Blocked,
         };
         let hang = Hang {
             limit: pulse.limit,
             doing,
+            call: call.filter(|_| doing == Doing::Blocked).and_then(thread::name),
             place: place::common(&stacks),
         };
         *pulse.hang.lock().unwrap_or_else(PoisonError::into_inner) = Some(hang);

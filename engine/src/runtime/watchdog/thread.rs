@@ -4,16 +4,70 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-/// The number of the system call that waits for another thread: all locks of std use it.
-const FUTEX: &str = if cfg!(target_arch = "x86_64") { "202" } else { "98" };
+/// The system calls that may wait for long, by number. Calls of the C library have the same names, but for some that it
+/// makes of newer ones.
+const CALLS: &[(libc::c_long, &str)] = &[
+    (libc::SYS_futex, "futex"),
+    (libc::SYS_read, "read"),
+    (libc::SYS_readv, "readv"),
+    (libc::SYS_pread64, "pread"),
+    (libc::SYS_write, "write"),
+    (libc::SYS_writev, "writev"),
+    (libc::SYS_pwrite64, "pwrite"),
+    (libc::SYS_recvfrom, "recvfrom"),
+    (libc::SYS_recvmsg, "recvmsg"),
+    (libc::SYS_recvmmsg, "recvmmsg"),
+    (libc::SYS_sendto, "sendto"),
+    (libc::SYS_sendmsg, "sendmsg"),
+    (libc::SYS_accept, "accept"),
+    (libc::SYS_accept4, "accept"),
+    (libc::SYS_connect, "connect"),
+    (libc::SYS_ppoll, "poll"),
+    (libc::SYS_pselect6, "select"),
+    (libc::SYS_epoll_pwait, "epoll_wait"),
+    (libc::SYS_wait4, "wait"),
+    (libc::SYS_waitid, "waitid"),
+    (libc::SYS_nanosleep, "nanosleep"),
+    (libc::SYS_clock_nanosleep, "clock_nanosleep"),
+    (libc::SYS_flock, "flock"),
+    (libc::SYS_fcntl, "fcntl"),
+    (libc::SYS_openat, "open"),
+    (libc::SYS_splice, "splice"),
+    (libc::SYS_rt_sigtimedwait, "sigwait"),
+    (libc::SYS_rt_sigsuspend, "sigsuspend"),
+    (libc::SYS_io_uring_enter, "io_uring_enter"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_poll, "poll"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_select, "select"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_epoll_wait, "epoll_wait"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, "open"),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_pause, "pause"),
+];
+
+/// Returns the name of a system call, if it is one that may wait for long.
+pub(super) fn name(call: i64) -> Option<&'static str> {
+    CALLS
+        .iter()
+        .find(|(number, _)| *number == call)
+        .map(|(_, name)| *name)
+}
+
+/// `true` if this is the system call that waits for another thread: all locks of std use it.
+pub(super) fn waits_for_another(call: i64) -> bool {
+    call == libc::SYS_futex
+}
 
 /// The state of a thread at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct State {
     /// `true` if it runs, or would if it had a processor.
     pub(super) runs: bool,
-    /// `true` if it waits for another thread.
-    pub(super) waits_for_another: bool,
+    /// The number of the system call that it is in, unless it runs.
+    pub(super) call: Option<i64>,
     /// The processor time that it has used so far.
     pub(super) used: Duration,
 }
@@ -24,10 +78,12 @@ pub(super) fn state(thread: i32) -> State {
     let Some((runs, ticks)) = read("stat").ok().and_then(|stat| parse(&stat)) else {
         return State::default();
     };
-    let call = read("syscall").unwrap_or_default();
+    let call = read("syscall").ok();
+    let number = call.and_then(|call| call.split(' ').next()?.parse().ok());
     State {
         runs,
-        waits_for_another: !runs && call.split(' ').next() == Some(FUTEX),
+        // -1 stands for none.
+        call: number.filter(|&number| !runs && number >= 0),
         used: Duration::from_millis(1_000 * ticks / super::signal::ticks_per_second()),
     }
 }
@@ -60,6 +116,8 @@ mod tests {
         // This thread runs, because it is reading.
         assert!(state(super::super::thread_id()).runs);
         assert!(!state(i32::MAX).runs);
+        assert_eq!(state(super::super::thread_id()).call, None);
+        assert_eq!((name(libc::SYS_read), name(-1)), (Some("read"), None));
         let before = count();
         let more = std::thread::spawn(count).join().unwrap();
         assert!(before >= 1 && more >= 2, "{before} {more}");

@@ -5,6 +5,7 @@ mod callbacks;
 mod places;
 
 use super::super::listen::{DataAccess, Does, Owner};
+use super::super::tasks::Tasks;
 use super::super::{Engine, Runtime, arena, image};
 use super::WATCHED;
 use crate::site::{Site, look_up_addresses_by};
@@ -27,7 +28,35 @@ pub fn watch_memory(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) 
 #[inline(never)]
 fn seen(address: usize, size: usize, does: Does, frame: Frame) {
     let Some(engine) = Engine::current() else { return };
-    let point = engine.with(|rt| rt.point_or_tell(address, size, does, frame));
+    let point = engine.with(|rt| {
+        let site = |tasks: &Tasks| places::site_of_test(tasks, frame);
+        rt.point_or_tell(address, size, does, site)
+    });
+    if let Some(access) = point {
+        engine.keep_from_unwinding(|| engine.access_at_point(access));
+    }
+}
+
+/// The number of bytes of a block whose end is seen.
+const FREED_MAX: usize = 4 << 10;
+
+/// Publishes that a block is about to be freed, or to be moved to another place: a write of all of it.
+#[cold]
+#[inline(never)]
+pub(in super::super) fn freed(address: usize, size: usize) {
+    let pointer: usize;
+    // SAFETY: this reads a register, which has the frame pointer: the overlays keep them, as all that is watched does.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        std::arch::asm!("mov {}, rbp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!("mov {}, x29", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    let Some(engine) = Engine::current() else { return };
+    let point = engine.with(|rt| {
+        let site = |tasks: &Tasks| places::site_behind_allocator(tasks, pointer);
+        rt.point_or_tell(address, size.min(FREED_MAX), Does::Write, site)
+    });
     if let Some(access) = point {
         engine.keep_from_unwinding(|| engine.access_at_point(access));
     }
@@ -36,7 +65,13 @@ fn seen(address: usize, size: usize, does: Does, frame: Frame) {
 impl Runtime {
     /// Publishes an access, if the test makes it to memory that counts. If it is a schedule point, returns it instead.
     #[inline]
-    fn point_or_tell(&mut self, address: usize, size: usize, does: Does, frame: Frame) -> Option<DataAccess> {
+    fn point_or_tell(
+        &mut self,
+        address: usize,
+        size: usize,
+        does: Does,
+        site: impl FnOnce(&Tasks) -> Option<Site>,
+    ) -> Option<DataAccess> {
         if size == 0 || !self.monitors.watches_memory || self.end.teardown || !self.follows(address) {
             return None;
         }
@@ -45,7 +80,7 @@ impl Runtime {
             address,
             size,
             does,
-            site: places::site_of_test(&self.tasks, frame)?,
+            site: site(&self.tasks)?,
         };
         self.is_point_or_is_told(&access).then_some(access)
     }

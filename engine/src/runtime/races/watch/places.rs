@@ -78,9 +78,11 @@ struct Directories {
 /// directory.
 pub(super) fn set(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    let allocator = concat!(env!("CARGO_MANIFEST_DIR"), "/src/runtime/arena");
+    let transparent = transparent.iter().copied().chain([allocator]);
     _ = DIRECTORIES.set(Directories {
         ours: ours.iter().copied().chain([own]).map(PathBuf::from).collect(),
-        transparent: transparent.iter().map(PathBuf::from).collect(),
+        transparent: transparent.map(PathBuf::from).collect(),
         root,
     });
 }
@@ -102,17 +104,32 @@ pub(super) fn site_of_test(tasks: &Tasks, frame: Frame) -> Option<Site> {
     }
 }
 
+/// Returns the place at which the test calls the allocator, by the frame pointer of a function that the allocator calls.
+/// The allocator counts as std's.
+pub(super) fn site_behind_allocator(tasks: &Tasks, pointer: usize) -> Option<Site> {
+    let inside = Frame {
+        pointer,
+        returns_to: 0,
+    };
+    site_of_caller(inside, tasks.running_stack())
+}
+
+/// Returns the frame to which a pointer leads, if it may be one.
+fn frame_at(pointer: usize, stack: &Range<usize>) -> Option<Frame> {
+    let is_on_it = stack.contains(&pointer) && stack.end - pointer >= FRAME;
+    if !is_on_it || !pointer.is_multiple_of(align_of::<Frame>()) {
+        return None;
+    }
+    // SAFETY: whatever is there, it is on the stack, which the task has used up to its end. (In code that keeps frame
+    // pointers, as all does that is compiled with the calls, it is a frame.)
+    Some(unsafe { std::ptr::with_exposed_provenance::<Frame>(pointer).read() })
+}
+
 /// Returns the place of the first call, from this function of std outwards, that is not in another one.
 fn site_of_caller(frame: Frame, stack: Range<usize>) -> Option<Site> {
     let mut pointer = frame.pointer;
     for _ in 0..CALLS_MAX {
-        let is_on_it = stack.contains(&pointer) && stack.end - pointer >= FRAME;
-        if !is_on_it || !pointer.is_multiple_of(align_of::<Frame>()) {
-            return None;
-        }
-        // SAFETY: whatever is there, it is on the stack, which the task has used up to its end. (In code that keeps
-        // frame pointers, as all does that is compiled with the calls, it is a frame.)
-        let caller = unsafe { std::ptr::with_exposed_provenance::<Frame>(pointer).read() };
+        let caller = frame_at(pointer, &stack)?;
         match word_of(caller.returns_to) {
             OURS => return None,
             STDS if caller.pointer < pointer + FRAME => return None,

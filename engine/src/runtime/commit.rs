@@ -41,13 +41,14 @@ impl Engine {
         self.record(access, read, written);
     }
 
-    /// Notes that the operation about to be recorded leaves one share of a value whose destructor runs code.
+    /// Notes that the operation about to be recorded gives up a share of a value whose destructor runs code, and the
+    /// number of shares left.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
-    pub fn leaves_last_share(self, var: u32) {
+    pub fn give_up_share(self, var: u32, left: u64) {
         self.with(|rt| {
             if rt.record.is_observed() {
-                rt.record.trace.leaves_last_share(var);
+                rt.record.trace.give_up_share(var, left);
             }
         });
     }

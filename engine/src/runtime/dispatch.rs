@@ -310,6 +310,10 @@ impl Runtime {
             // An operation that the environment may wake needed no gate.
             self.record.waited = (pending.gates != 0 && !pending.environment_wake)
                 .then_some((pending.gate_var, pending.gates));
+            self.record.timed = pending.environment_wake.then(|| {
+                let task = &self.tasks[task];
+                (task.times_out == TimesOut::Early, task.deadline)
+            });
         }
         if self.ready.slow_path() {
             if let Some(breakpoints) = &mut self.constraints.breakpoints {
@@ -352,6 +356,10 @@ impl Runtime {
             self.differed();
             return false;
         }
+        if let Some((may_be_early, deadline)) = self.record.timed.take() {
+            self.record.trace.end_timed_wait(may_be_early, deadline);
+        }
+        self.record.trace.note_time(self.world.clock());
         let end = || StepEnd {
             task: self.ready.last(),
             events: &events[begin..],

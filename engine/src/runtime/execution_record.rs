@@ -22,6 +22,8 @@ pub(super) struct ExecutionRecord {
     pub(super) extra_footprint: Vec<Aside>,
     /// The gates that let the current step begin.
     pub(super) waited: Option<(u32, Gates)>,
+    /// If the current step ends a wait with a limit: `true` if it may time out early, and the deadline.
+    pub(super) timed: Option<(bool, u64)>,
     /// `true` if it was possible only because no other task could continue.
     pub(super) forced_by_idle: bool,
     /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
@@ -39,6 +41,7 @@ impl ExecutionRecord {
             ask_from: 0,
             extra_footprint: Vec::new(),
             waited: None,
+            timed: None,
             forced_by_idle: false,
             unsound: None,
         }
@@ -62,7 +65,7 @@ impl ExecutionRecord {
             u64::MAX
         };
         self.extra_footprint.clear();
-        (self.waited, self.forced_by_idle) = (None, false);
+        (self.waited, self.timed, self.forced_by_idle) = (None, None, false);
         self.steps = 0;
         self.switches = 0;
     }

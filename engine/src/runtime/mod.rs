@@ -287,6 +287,9 @@ impl Engine {
                 visible,
                 environment_wake,
             };
+            if let Some(deadline) = wait_limits.deadline {
+                rt.tasks[current].deadline = deadline;
+            }
             if open {
                 rt.ready.enable(current);
             } else {
@@ -481,7 +484,6 @@ impl Runtime {
     fn block(&mut self, task: u32, wait_limits: WaitLimits) {
         self.ready.disable(task);
         if let Some(deadline) = wait_limits.deadline {
-            self.tasks[task].deadline = deadline;
             self.ready.wait_until(task, deadline, self.world.clock());
         }
         if wait_limits.spurious {

@@ -5,6 +5,32 @@ use intermezzo_sdk::SyncVarOp;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
+/// A share of a value that a step gave up. Two operations that give up shares commute, unless one of them gives up the
+/// last, and runs the value's destructor. So an operation is another one after a step that leaves one share than before
+/// it.
+#[derive(Clone, Copy)]
+pub(super) struct GivenUp {
+    step: u32,
+    /// The key of the value's counts.
+    key: Key,
+    /// The number of shares left.
+    left: u64,
+}
+
+impl GivenUp {
+    /// Returns `true` if it belongs to this step or a later one.
+    pub(super) fn is_from(&self, step: usize) -> bool {
+        self.step as usize >= step
+    }
+
+    fn access(&self) -> StepAccess {
+        StepAccess {
+            key: self.key,
+            class: Class::Add,
+        }
+    }
+}
+
 impl Trace {
     /// Returns the footprint of a step, without accesses that merely follow from another step and need no order of
     /// their own.
@@ -82,25 +108,44 @@ impl Trace {
             )
     }
 
-    /// Notes that the current step leaves one share of the value with these counts. Two operations that give up shares
-    /// commute, unless one of them gives up the last: so the operation is another one after this step than before it.
-    pub fn leaves_last_share(&mut self, var: u32) {
-        let key = Key::of(SyncVarOp::CountDown, var);
-        self.last_shares.push((self.steps.len() as u32, key));
+    /// Notes that the current step gives up a share of the value with these counts, and that so many shares are `left`.
+    pub fn give_up_share(&mut self, var: u32, left: u64) {
+        self.given_up.push(GivenUp {
+            step: self.steps.len() as u32,
+            key: Key::of(SyncVarOp::CountDown, var),
+            left,
+        });
+    }
+
+    /// Returns `true` if a step gives up a share of a value whose destructor runs code.
+    #[inline(always)]
+    pub fn gives_up_share(&self, step: usize) -> bool {
+        !self.given_up.is_empty() && self.given_up_in(step).next().is_some()
     }
 
     /// Returns `true` if a step left one share of a value, and an operation with this footprint gives such a share up.
     /// It then runs the value's destructor, which it would not have run before the step.
     #[inline(always)]
     pub fn makes_last(&self, step: usize, footprint: &[StepAccess]) -> bool {
-        let gives_up = |key| {
-            footprint.contains(&StepAccess {
-                key,
-                class: Class::Add,
-            })
-        };
-        let mut left = self.last_shares.iter();
-        left.any(|&(at, key)| at as usize == step && gives_up(key))
+        !self.given_up.is_empty()
+            && self
+                .given_up_in(step)
+                .any(|share| share.left == 1 && footprint.contains(&share.access()))
+    }
+
+    /// Returns the first access of a step that gave up the last share of a value, if the step `earlier` counts shares of
+    /// that value, too. Before that step, the share would not have been the last: no destructor would have run.
+    pub fn without_destructor(&self, step: usize, earlier: usize) -> Option<StepAccess> {
+        let counts = |share: &GivenUp| share.left == 0 && self.footprint(earlier).contains(&share.access());
+        let share = self.given_up_in(step).find(counts)?;
+        let first = self.footprint(step).first().copied();
+        first.filter(|first| *first == share.access())
+    }
+
+    fn given_up_in(&self, step: usize) -> impl Iterator<Item = GivenUp> {
+        let from = self.given_up.partition_point(|share| !share.is_from(step));
+        let own = self.given_up[from..].iter().copied();
+        own.take_while(move |share| !share.is_from(step + 1))
     }
 
     /// Returns the footprint that [`with_possible_footprint`](Self::with_possible_footprint) passes on.

@@ -30,6 +30,7 @@ mod soundness;
 mod stable_id;
 mod step;
 mod take_back;
+mod timed;
 
 pub use blocked::{Blocked, Ending};
 pub use dependence::class_of;
@@ -154,8 +155,12 @@ pub struct Trace {
     blocked: Vec<Blocked>,
     /// The data needed to elide rounds, if any may be elided.
     elided: Option<Box<Elided>>,
-    /// The steps that left one share of a value whose destructor runs code, each with the key of its counts.
-    last_shares: Vec<(u32, Key)>,
+    /// The shares given up of values whose destructors run code, in order.
+    given_up: Vec<footprint::GivenUp>,
+    /// The steps that ended waits with a limit, in order.
+    timed_waits: Vec<timed::TimedWait>,
+    /// The steps that moved virtual time, in order, each with the time after it.
+    times: Vec<(u32, u64)>,
 }
 
 impl Trace {

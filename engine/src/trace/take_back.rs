@@ -10,11 +10,8 @@ impl Trace {
             (steps..self.steps.len()).for_each(|_| elided.undo());
         }
         self.take_back_steps(steps);
-        while self
-            .last_shares
-            .pop_if(|(step, _)| *step as usize >= steps)
-            .is_some()
-        {}
+        while self.given_up.pop_if(|share| share.is_from(steps)).is_some() {}
+        self.take_back_timed(steps);
     }
 
     /// Undoes all steps but the first `steps`.

@@ -7,6 +7,7 @@
 //! - `FUZZED_SEED`: the seed from which they are drawn
 //! - `FUZZED_FROM`: the number of the first program
 //! - `FUZZED_EXECUTIONS`: the maximum number of executions of the reference
+//! - `FUZZED_REDUCTIONS`, if set: compare only the reductions
 //! - `FUZZED_KEEP_GOING`, if set: list all differences instead of only the first
 
 #![allow(
@@ -110,6 +111,10 @@ fn every_search_shows_what_the_reference_does() {
         "{} programs differ:\n{}",
         differ.len(),
         differ.join("\n")
+    );
+    assert!(
+        tally.redundant * 1_000 <= tally.optimal.max(1_000),
+        "too many programs have redundant executions: {tally}"
     );
     assert!(
         programs < 1_000 || tally.compared * 10 >= programs * 8,

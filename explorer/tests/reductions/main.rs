@@ -18,6 +18,7 @@ mod hard;
 mod interleavings;
 mod lines;
 mod model;
+mod planned;
 mod program;
 mod ranked;
 mod resumed;

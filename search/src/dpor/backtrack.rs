@@ -1,9 +1,10 @@
 //! Backtracking: from one execution back along the path to the deepest choice with an untried alternative.
 
 use super::Dpor;
-use super::sleep::{Sleeper, is_asleep, is_asleep_with};
+use super::node::add;
+use super::sleep::{Footprint, Sleeper, is_asleep, is_asleep_with};
 use super::tree;
-use super::values::{Fate, values};
+use super::values::{Values, next_value, values};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::Plan;
 use intermezzo_engine::trace::{StepAccess, Trace};
@@ -56,22 +57,13 @@ impl Dpor {
                     .checked_sub(1)
                     .map_or(0, |before| trace.steps()[before].choices_end);
                 let made = plan.choices().get(begin..=at).unwrap_or_default();
-                let fate = match Fate::of(&last) {
-                    Some(fate) if !self.is_bounded() && values(made).len() == 1 => Some(fate),
-                    _ => None,
-                };
-                let next = match fate {
-                    Some(fate) => self.fate_after(depth, fate).map(Fate::alternative),
-                    None => Some(last.taken + 1).filter(|&next| next < last.alternatives),
-                };
-                if (next.is_some() || fate.is_some()) && depth > 0 && depth < trace.steps().len() {
-                    self.nodes[depth].add_to_footprint(&trace.footprint_with_elided(depth));
+                if depth > 0 {
+                    self.note_explored(depth, at, made, trace);
                 }
-                if let Some(fate) = fate {
-                    let node = &mut self.nodes[depth];
-                    let footprint = std::mem::take(&mut node.footprint);
-                    node.explored_fates.push((fate, footprint));
-                }
+                let mut before = values(made);
+                before.pop();
+                let next = (last.taken + 1..last.alternatives)
+                    .find(|&next| self.is_to_explore(depth, &before, last.kind, next));
                 if let Some(next) = next {
                     plan.take(at, next);
                     self.values = values(plan.choices().get(begin..=at).unwrap_or_default());
@@ -93,33 +85,43 @@ impl Dpor {
                 continue;
             }
             let task = node.task;
-            let tried = |fate, footprint| Sleeper {
+            let tried = |values, footprint| Sleeper {
                 task,
                 footprint,
-                fate,
+                values,
+                gives_up: trace.gives_up_share(depth),
                 across_elided: trace.is_void(depth),
                 overslept: false,
             };
             // With a bound no task stays asleep: these are just the tasks that were tried here.
-            if node.explored_fates.is_empty() {
+            if node.explored.is_empty() {
                 node.add_to_footprint(&trace.footprint_with_elided(depth));
-                self.sleepers
-                    .push(tried(None, std::mem::take(&mut node.footprint)));
+                let mut all = tried(Values::new(), std::mem::take(&mut node.footprint));
+                // Values that slept were not tried again.
+                for own in &self.sleepers[node.sleepers..] {
+                    if own.task == task {
+                        add(&mut all.footprint, &own.footprint);
+                        all.overslept |= own.overslept;
+                        all.across_elided |= own.across_elided;
+                    }
+                }
+                self.sleepers.push(all);
             } else {
-                let explored = node.explored_fates.drain(..);
+                let explored = node.explored.drain(..);
                 self.sleepers
-                    .extend(explored.map(|(fate, footprint)| tried(Some(fate), footprint)));
+                    .extend(explored.map(|(values, footprint)| tried(values, footprint)));
             }
             node.went_on = None;
             let from = node.sleepers;
             while let Some(task) = self.nodes[depth].next_pending() {
                 let asleep = &self.sleepers[from..];
-                let fates = self.nodes[depth].sequences.first_fates();
-                let is_seen = |fate| !fates.has(fate) || is_asleep_with(asleep, task, fate);
-                if is_asleep(asleep, task) || Fate::BOTH.into_iter().all(is_seen) {
+                let wanted = self.nodes[depth].sequences.first_values();
+                let is_seen = |values: &Values| is_asleep_with(asleep, task, values);
+                if is_asleep(asleep, task) || !wanted.are_all() && wanted.beginnings().iter().all(is_seen) {
                     continue;
                 }
-                self.nodes[depth].fates = fates;
+                self.nodes[depth].forget_explored();
+                self.nodes[depth].wanted = wanted;
                 let node = &self.nodes[depth];
                 let listed = &self.candidates[node.candidates.clone()];
                 let place = listed.iter().position(|candidate| candidate.task == task);
@@ -144,27 +146,57 @@ impl Dpor {
         self.part.is_shared() && self.turn(plan, trace)
     }
 
-    /// Returns the fate to explore after this one, if any is left: of the operation of the step at `depth`.
-    fn fate_after(&self, depth: usize, last: Fate) -> Option<Fate> {
-        let mut others = Fate::BOTH.into_iter();
-        others.by_ref().find(|&fate| fate == last);
-        others.find(|&fate| self.is_to_explore(depth, fate))
+    /// Notes the values with which the step at `depth` was explored, if the choice `at` is its last. `made` are its
+    /// choices.
+    fn note_explored(&mut self, depth: usize, at: usize, made: &[Choice], trace: &Trace) {
+        let step = trace.steps().get(depth);
+        if step.is_some_and(|step| step.choices_end != at + 1) {
+            return;
+        }
+        let footprint = step
+            .map(|_| trace.footprint_with_elided(depth))
+            .unwrap_or_default();
+        if self.is_bounded() {
+            return self.nodes[depth].add_to_footprint(&footprint);
+        }
+        let of_values = made.iter().filter(|choice| choice.kind != ChoiceKind::Task);
+        let widths: Values = of_values.map(|choice| choice.alternatives).collect();
+        let (task, from) = (self.nodes[depth].task, self.nodes[depth].sleepers);
+        let own = self.sleepers[from..self.sleepers_end(depth).max(from)].iter();
+        let own = own.filter(|sleeper| sleeper.task == task && !sleeper.overslept && !sleeper.across_elided);
+        let others: Vec<(Values, Footprint)> = own
+            .map(|sleeper| (sleeper.values.clone(), sleeper.footprint.clone()))
+            .collect();
+        self.nodes[depth].add_explored(&values(made), &footprint, &widths, &others);
     }
 
-    /// Returns `true` if the step at `depth` is to be explored with this fate.
-    fn is_to_explore(&self, depth: usize, fate: Fate) -> bool {
+    /// Returns `true` if the step at `depth` is to be explored with this alternative of its next choice, after these
+    /// values.
+    fn is_to_explore(&self, depth: usize, before: &[u32], kind: ChoiceKind, alternative: u32) -> bool {
+        if self.is_bounded() {
+            return true;
+        }
         let node = &self.nodes[depth];
-        let asleep = &self.sleepers[node.sleepers..self.sleepers_end(depth).max(node.sleepers)];
-        node.fates.has(fate) && !is_asleep_with(asleep, node.task, fate)
+        let from = node.sleepers;
+        let asleep = &self.sleepers[from..self.sleepers_end(depth).max(from)];
+        let mut own = asleep
+            .iter()
+            .filter(|sleeper| sleeper.task == node.task && (kind.is_failure() || !sleeper.values.is_empty()))
+            .peekable();
+        if node.wanted.are_all() && own.peek().is_none() {
+            return true;
+        }
+        let mut values = Values::from_slice(before);
+        values.push(next_value(before, kind, alternative));
+        node.wanted.have(&values) && !own.any(|sleeper| values.starts_with(&sleeper.values))
     }
 
-    /// Returns the first fate to explore, of the operation of the last step of the path.
-    pub(super) fn first_fate(&self) -> Fate {
+    /// Returns the first alternative to explore of a choice in the last step of the path.
+    pub(super) fn first_alternative(&self, kind: ChoiceKind, alternatives: u32) -> u32 {
         let depth = self.nodes.len() - 1;
-        let mut fates = Fate::BOTH.into_iter();
-        fates
-            .find(|&fate| self.is_to_explore(depth, fate))
-            .unwrap_or(Fate::Succeeds)
+        (0..alternatives)
+            .find(|&alternative| self.is_to_explore(depth, &self.values, kind, alternative))
+            .unwrap_or(0)
     }
 
     /// Removes the last node of the path.

@@ -72,9 +72,10 @@ impl Dpor {
                 .get(step + 1)
                 .map_or(self.sleepers.len(), |next| next.sleepers);
             for sleeper in &self.sleepers[node.sleepers..end] {
-                if asleep.iter().all(|known| {
-                    known.task != sleeper.task || known.fate.is_some_and(|fate| sleeper.fate != Some(fate))
-                }) {
+                if asleep
+                    .iter()
+                    .all(|known| known.task != sleeper.task || !sleeper.values.starts_with(&known.values))
+                {
                     asleep.push(sleeper.clone());
                 }
             }
@@ -83,10 +84,7 @@ impl Dpor {
                 return false;
             }
             let footprint = trace.footprint(step);
-            let wakes = |sleeper: &Sleeper| {
-                conflict(&sleeper.footprint, footprint) || trace.makes_last(step, &sleeper.footprint)
-            };
-            asleep.retain(|sleeper| sleeper.task != node.task && !wakes(sleeper));
+            asleep.retain(|sleeper| sleeper.task != node.task && !sleeper.is_woken(trace, step, footprint));
             if elided {
                 let woken = trace.footprint_with_elided(step);
                 for sleeper in &mut asleep {

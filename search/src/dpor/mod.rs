@@ -10,7 +10,9 @@
 //! asleep; they are *redundant*. Wakeup trees keep and follow the whole sequence, and have no redundant executions.
 //!
 //! Beyond the paper:
-//! - *Values.* Choices other than of tasks (`choose(n)`, the waiter to notify) are enumerated within their step.
+//! - *Values.* Choices other than of tasks (`choose(n)`, the waiter to notify) are enumerated within their step. A step
+//!   that is planned in a sequence is explored only with the values that it chose there, and sleeps only with these: with
+//!   others it is another step, which other executions plan if it matters.
 //! - *Fates.* If the environment may let an operation fail that could succeed, its step is two steps: a failure only
 //!   reads. Each of the two sleeps and is woken by itself. A sequence that reverses a race of the operation plans one
 //!   fate only, if the first step of the race did not change the operation's variable: the other fate is seen after
@@ -26,6 +28,9 @@
 //!   *overslept*. From there on such a sleeper dismisses only what its own step begins, as with source sets.
 //! - *Handles.* The last handle to a shared object is dropped within the step before, the last but one in a step of its
 //!   own. Drops commute, so in another order a planned step may be two, or two may be one. Trees are adjusted to that.
+//!   The last drop runs the destructor, and so does not commute; before the other step of its race it is not the last.
+//! - *Waits with a limit.* A wait that a notification ended has to time out before the notification. The sequence plans
+//!   the time-out, if time has passed by then, or it may come early; otherwise the race cannot be reversed.
 //! - *Blocked operations* of a stuck execution take part in races, though they never happened.
 //! - *Time-outs* that have come, or that may come early, are another next step of a waiting task. One is tried before
 //!   each step that does not commute with it.
@@ -68,7 +73,7 @@ use sequence::{Sequence, Sequences};
 use sharing::Sharing;
 use sleep::{Footprint, Sleeper, is_asleep};
 use tree::Tree;
-use values::{Fates, Values};
+use values::{Values, Wanted, next_value};
 
 /// The reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -253,9 +258,9 @@ impl Dpor {
             let asleep = self.sleepers[sleeping..].iter_mut();
             asleep.for_each(|sleeper| sleeper.overslept = true);
         }
-        node.fates = match guided {
-            Some(_) => node.sequences.first_fates(),
-            None => Fates::ALL,
+        node.wanted = match guided {
+            Some(_) => node.sequences.first_values(),
+            None => Wanted::default(),
         };
         let asleep = |task: u32| is_asleep(&self.sleepers[sleeping..], task);
         // Without a sequence to follow, or if its next step was already done on the way, any task may go. Tasks that
@@ -317,9 +322,7 @@ impl Dpor {
         let footprint = trace.footprint(depth);
         for at in node.sleepers..self.sleepers.len() {
             let sleeper = &self.sleepers[at];
-            let wakes =
-                conflict(&sleeper.footprint, footprint) || trace.makes_last(depth, &sleeper.footprint);
-            if sleeper.task != node.task && !wakes {
+            if sleeper.task != node.task && !sleeper.is_woken(trace, depth, footprint) {
                 let sleeper = sleeper.clone();
                 self.sleepers.push(sleeper);
             }
@@ -351,7 +354,7 @@ impl Dpor {
             if self.is_bounded()
                 || conflict(&wake, footprint)
                 || conflicts(&node.footprint)
-                || node.footprints_of_fates().any(conflicts)
+                || node.explored_footprints().any(conflicts)
             {
                 woken.push((candidate.task, Footprint::from_slice(&wake)));
             }
@@ -376,7 +379,7 @@ impl Dpor {
         let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end.max(node.sleepers)];
-        if task == node.task && node.fates == Fates::ALL || is_asleep(asleep, task) {
+        if task == node.task && node.wanted.are_all() || is_asleep(asleep, task) {
             return;
         }
         match self.part.at(depth) {
@@ -505,13 +508,12 @@ impl Strategy for Dpor {
             return Some(0);
         }
         if point.kind != ChoiceKind::Task {
-            if point.kind.is_failure() && self.values.is_empty() && !self.is_bounded() {
-                let fate = self.first_fate();
-                self.values.push(fate.value());
-                return Some(fate.alternative());
-            }
-            self.values.push(0);
-            return Some(0);
+            let first = match self.is_bounded() {
+                true => 0,
+                false => self.first_alternative(point.kind, point.alternatives),
+            };
+            self.values.push(next_value(&self.values, point.kind, first));
+            return Some(first);
         }
         let steps = point.trace().steps().len();
         if steps < self.nodes.len() {

@@ -2,7 +2,7 @@
 
 use super::sleep::Footprint;
 use super::tree::Tree;
-use super::values::{Fate, Fates};
+use super::values::{Fate, Values, Wanted};
 use intermezzo_engine::trace::{Key, StepAccess};
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut, Range};
@@ -41,10 +41,11 @@ pub(super) struct Node {
     pub(super) went_on: Option<Reads>,
     /// The footprint of the step with other values of the choices that it makes.
     pub(super) footprint: Footprint,
-    /// The fates of the step's operation that are to be explored, if the environment may let it fail.
-    pub(super) fates: Fates,
-    /// Those that were explored, each with the footprint of the step.
-    pub(super) explored_fates: SmallVec<[(Fate, Footprint); 2]>,
+    /// The values with which the step is to be explored.
+    pub(super) wanted: Wanted,
+    /// The beginnings of those with which it was explored, each with the footprint of the step; none if all that it
+    /// chose before the present ones sleep together, with `footprint`.
+    pub(super) explored: SmallVec<[(Values, Footprint); 2]>,
     /// The sequences to be explored after this step, for the values that it may choose.
     pub(super) sequences: Tree,
     /// The number of branches that were tried before the present one.
@@ -66,8 +67,8 @@ impl Node {
             preemptions: 0,
             went_on: None,
             footprint: Footprint::new(),
-            fates: Fates::ALL,
-            explored_fates: SmallVec::new(),
+            wanted: Wanted::default(),
+            explored: SmallVec::new(),
             sequences: Tree::default(),
             tried: 0,
             pending: Tree::default(),
@@ -99,25 +100,75 @@ impl Node {
         self.pending.take_first(&mut self.sequences)
     }
 
-    /// Notes that no part of the task's step was explored yet, and that all its fates are to be explored.
+    /// Notes that no part of the task's step was explored yet, and that it is to be explored with all values.
     #[inline(always)]
     pub(super) fn forget_explored(&mut self) {
         self.footprint.clear();
-        self.fates = Fates::ALL;
-        self.explored_fates.clear();
+        self.wanted = Wanted::default();
+        self.explored.clear();
     }
 
-    /// Returns the footprints of the step with each fate that was explored before the present one.
-    pub(super) fn footprints_of_fates(&self) -> impl Iterator<Item = &Footprint> {
-        self.explored_fates.iter().map(|(_, footprint)| footprint)
+    /// Returns the footprints of the step with values that were explored before the present ones, and sleep by
+    /// themselves.
+    pub(super) fn explored_footprints(&self) -> impl Iterator<Item = &Footprint> {
+        self.explored.iter().map(|(_, footprint)| footprint)
     }
 
     /// Adds to the footprint of the step.
     pub(super) fn add_to_footprint(&mut self, footprint: &[StepAccess]) {
-        for access in footprint {
-            if !self.footprint.contains(access) {
-                self.footprint.push(*access);
+        add(&mut self.footprint, footprint);
+    }
+
+    /// Notes that the step was explored with these values, and had this footprint. `widths` are the numbers of
+    /// alternatives of the choices of the values, and `others` are more values with which the step sleeps, with its
+    /// footprint. If all values with the same beginning sleep then, that beginning does.
+    pub(super) fn add_explored(
+        &mut self,
+        values: &[u32],
+        footprint: &[StepAccess],
+        widths: &[u32],
+        others: &[(Values, Footprint)],
+    ) {
+        let beginning = match self.wanted.explored_as(values) {
+            None => return,
+            Some([]) => return self.add_to_footprint(footprint),
+            Some(beginning) => beginning,
+        };
+        match self.explored.last_mut() {
+            Some((last, known)) if last[..] == *beginning => add(known, footprint),
+            _ => self
+                .explored
+                .push((Values::from_slice(beginning), Footprint::from_slice(footprint))),
+        }
+        let mut all = beginning;
+        while let [before @ .., last] = all
+            && Fate::of_value(*last).is_none()
+        {
+            let is_sibling =
+                |(values, _): &&(Values, Footprint)| values.len() == all.len() && values.starts_with(before);
+            let asleep = self.explored.iter().chain(others).filter(is_sibling);
+            let mut siblings: SmallVec<[u32; 8]> =
+                asleep.clone().map(|(values, _)| values[before.len()]).collect();
+            siblings.sort_unstable();
+            siblings.dedup();
+            if widths.get(before.len()) != Some(&(siblings.len() as u32)) {
+                return;
             }
+            let mut union = Footprint::new();
+            asleep.for_each(|(_, footprint)| add(&mut union, footprint));
+            self.explored
+                .retain(|(values, _)| !(values.len() == all.len() && values.starts_with(before)));
+            self.explored.push((Values::from_slice(before), union));
+            all = before;
+        }
+    }
+}
+
+/// Adds accesses to a footprint, each once.
+pub(super) fn add(footprint: &mut Footprint, more: &[StepAccess]) {
+    for access in more {
+        if !footprint.contains(access) {
+            footprint.push(*access);
         }
     }
 }

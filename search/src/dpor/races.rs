@@ -11,7 +11,7 @@ use super::sleep::{Footprint, Sleeper, is_asleep};
 use super::values::with_values;
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::trace::{Ending, Race, Trace, conflict};
+use intermezzo_engine::trace::{Ending, Race, Trace};
 
 /// The status of a race.
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +69,9 @@ impl Dpor {
                 break;
             }
             let sequence = sequences.reversing_up_to(trace, choices, earlier, later);
-            // Later steps do not matter to a sleeper that begins the sequence.
-            if whole && !self.nodes[earlier].fair && self.begins_asleep(trace, choices, earlier, sequence) {
+            // Later steps do not matter to a sleeper that begins the sequence, but to the end of a wait with a limit.
+            let is_sure = whole && !self.nodes[earlier].fair && !trace.is_timed_wait(later);
+            if is_sure && self.begins_asleep(trace, choices, earlier, sequence) {
                 let (seen, last) = (Seen::Begun, later);
                 self.examined[at] = Examined { seen, last };
                 continue;
@@ -78,7 +79,10 @@ impl Dpor {
             let until = if whole { steps } else { later + 1 };
             let sequence = sequences.and_later(trace, until);
             let last = sequence.last_step();
-            let seen = self.insert(trace, choices, earlier, sequence);
+            let seen = match whole && !sequence.can_reverse(trace, earlier) {
+                true => Seen::Maybe,
+                false => self.insert(trace, choices, earlier, sequence),
+            };
             self.examined[at] = Examined { seen, last };
         }
         self.sequences = sequences;
@@ -128,8 +132,7 @@ impl Dpor {
             None => news |= !trace.is_void(number),
             Some(sleeper) if !begins && !news && !trace.is_void(number) => {
                 begins = step.task == sleeper.task;
-                let wakes = conflict(&sleeper.footprint, &trace.footprint_with_elided(number));
-                news = !begins && (wakes || trace.makes_last(number, &sleeper.footprint));
+                news = !begins && sleeper.is_woken(trace, number, &trace.footprint_with_elided(number));
             }
             Some(_) => {}
         });
@@ -186,13 +189,14 @@ impl Dpor {
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end];
         for (at, sleeper) in asleep.iter().enumerate() {
-            match sequence.may_begin(trace, sleeper.task, &sleeper.footprint) {
+            match sequence.may_begin(trace, sleeper.task, &sleeper.footprint, sleeper.gives_up) {
                 // The executions that it leads to may themselves rely on this sequence.
                 Some(None) if sleeper.overslept => {}
                 // After the sequence its operation may have the other fate, unless that is seen, too.
-                Some(None) if sleeper.fate.is_some() => {
+                Some(None) if sleeper.fate().is_some() => {
                     let is_seen = |other: &Sleeper| {
-                        !other.overslept && sequence.may_begin(trace, other.task, &other.footprint).is_some()
+                        let begins = sequence.may_begin(trace, other.task, &other.footprint, other.gives_up);
+                        !other.overslept && begins.is_some()
                     };
                     let mut own = asleep.iter().filter(|other| other.task == sleeper.task);
                     if is_asleep(asleep, sleeper.task) && own.all(is_seen) {

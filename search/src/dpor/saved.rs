@@ -8,7 +8,7 @@ use super::node::{Candidate, Node};
 use super::shared_node::Prefix;
 use super::sleep::{SavedFootprint, Sleeper, restored_footprint, saved_footprint};
 use super::tree::{SavedBranch, Tree};
-use super::values::{Fate, Fates, Values};
+use super::values::{Values, Wanted};
 use super::{Dpor, Insertion, Planned};
 use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
 use intermezzo_engine::strategy::{ChoicePoint, Parallel, Plan, Resumable, SearchState};
@@ -45,15 +45,18 @@ struct SavedNode {
     /// The sleepers that overslept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     overslept: Vec<u32>,
-    /// The fates of the sleepers, each as a value, or 0; empty if none has one.
+    /// The sleepers that may give up a share.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    fates_asleep: Vec<u32>,
-    /// The fates to explore, each as a value, if not all.
+    giving_up: Vec<u32>,
+    /// The values of each sleeper; empty if none has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    fates: Vec<u32>,
-    /// The fates that were explored.
+    values_asleep: Vec<Vec<u32>>,
+    /// The beginnings of the values to explore, if not all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    explored_fates: Vec<(u32, SavedFootprint)>,
+    wanted: Vec<Vec<u32>>,
+    /// The beginnings of those that were explored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    explored: Vec<(Vec<u32>, SavedFootprint)>,
     environment_wake: bool,
     fair: bool,
     choice: Option<usize>,
@@ -193,19 +196,22 @@ impl SavedPath {
                 .filter(|sleeper| sleeper.overslept)
                 .map(|sleeper| sleeper.task)
                 .collect(),
-            fates_asleep: saved_fates(&sleepers[node.sleepers..end]),
-            fates: match node.fates {
-                Fates::ALL => Vec::new(),
-                some => Fate::BOTH
-                    .into_iter()
-                    .filter(|&fate| some.has(fate))
-                    .map(Fate::value)
-                    .collect(),
-            },
-            explored_fates: node
-                .explored_fates
+            giving_up: sleepers[node.sleepers..end]
                 .iter()
-                .map(|(fate, footprint)| (fate.value(), saved_footprint(footprint)))
+                .filter(|sleeper| sleeper.gives_up)
+                .map(|sleeper| sleeper.task)
+                .collect(),
+            values_asleep: saved_values(&sleepers[node.sleepers..end]),
+            wanted: node
+                .wanted
+                .beginnings()
+                .iter()
+                .map(|values| values.to_vec())
+                .collect(),
+            explored: node
+                .explored
+                .iter()
+                .map(|(values, footprint)| (values.to_vec(), saved_footprint(footprint)))
                 .collect(),
             environment_wake: node.environment_wake,
             fair: node.fair,
@@ -249,13 +255,12 @@ impl SavedPath {
     }
 }
 
-/// Returns the fates of sleepers, each as a value, or 0; none if no sleeper has one.
-fn saved_fates(sleepers: &[Sleeper]) -> Vec<u32> {
-    if sleepers.iter().all(|sleeper| sleeper.fate.is_none()) {
+/// Returns the values of each sleeper; nothing if no sleeper has any.
+fn saved_values(sleepers: &[Sleeper]) -> Vec<Vec<u32>> {
+    if sleepers.iter().all(|sleeper| sleeper.values.is_empty()) {
         return Vec::new();
     }
-    let fates = sleepers.iter().map(|sleeper| sleeper.fate.map_or(0, Fate::value));
-    fates.collect()
+    sleepers.iter().map(|sleeper| sleeper.values.to_vec()).collect()
 }
 
 impl SavedNode {
@@ -265,31 +270,28 @@ impl SavedNode {
         for &(task, waits_for) in &self.candidates {
             way.candidates.push(Candidate { task, waits_for });
         }
-        if !self.fates_asleep.is_empty() && self.fates_asleep.len() != self.sleepers.len() {
+        if !self.values_asleep.is_empty() && self.values_asleep.len() != self.sleepers.len() {
             return None;
         }
         for (at, (task, footprint)) in self.sleepers.iter().enumerate() {
             way.sleepers.push(Sleeper {
                 task: *task,
                 footprint: restored_footprint(footprint)?,
-                fate: match self.fates_asleep.get(at) {
-                    None | Some(0) => None,
-                    Some(&value) => Some(Fate::of_value(value)?),
-                },
+                values: Values::from_slice(self.values_asleep.get(at).map_or(&[], |values| values)),
+                gives_up: self.giving_up.contains(task),
                 across_elided: false,
                 overslept: self.overslept.contains(task),
             });
         }
-        // A step costs one preemption at most, and tries each candidate once with each fate.
+        // A step costs one preemption at most. It tries each candidate once, or leaves it asleep with the values tried.
         let before = way.nodes.len();
-        if self.preemptions as usize > before || self.tried as usize > 2 * self.candidates.len() {
+        let tried_most = self.candidates.len().max(self.sleepers.len());
+        if self.preemptions as usize > before || self.tried as usize > tried_most {
             return None;
         }
-        let fates = self.fates.iter().map(|&value| Fate::of_value(value));
-        let fates = fates.collect::<Option<Vec<Fate>>>()?;
-        let explored = self.explored_fates.iter();
-        let explored =
-            explored.map(|(fate, footprint)| Some((Fate::of_value(*fate)?, restored_footprint(footprint)?)));
+        let explored = self.explored.iter();
+        let explored = explored
+            .map(|(values, footprint)| Some((Values::from_slice(values), restored_footprint(footprint)?)));
         way.nodes.push(Node {
             task: self.task,
             candidates: candidates..way.candidates.len(),
@@ -301,11 +303,8 @@ impl SavedNode {
             preemptions: self.preemptions,
             went_on: None,
             footprint: restored_footprint(&self.footprint)?,
-            fates: match &fates[..] {
-                [] => Fates::ALL,
-                some => some.iter().fold(Fates::NONE, |fates, &fate| fates.with(fate)),
-            },
-            explored_fates: explored.collect::<Option<_>>()?,
+            wanted: Wanted::beginning_with(self.wanted.iter().map(|values| &values[..])),
+            explored: explored.collect::<Option<_>>()?,
             sequences: Tree::restored(&self.sequences)?,
             tried: self.tried,
             pending: Tree::restored(&self.pending)?,

@@ -1,6 +1,7 @@
 //! Sequences of steps that reverse a race, and the tasks that can begin them.
 
 mod fates;
+mod reversed;
 
 use super::names::{AssumedDistinct, Named, Names};
 use super::patience::Patience;
@@ -105,6 +106,8 @@ pub(super) struct Sequence {
     /// The fate of its operation, if it had a choice of fates and has the same choice once the race is reversed. Only
     /// this fate reverses the race: the other one is explored where the race's first step comes first.
     fate: Option<Fate>,
+    /// The footprint of the second step of the race before the first, if that is known to be another.
+    otherwise: Option<Footprint>,
     /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
     /// steps there.
     pub(super) counts_otherwise: bool,
@@ -230,6 +233,7 @@ impl Sequences {
         self.sequence.depth = earlier;
         self.sequence.counts_otherwise = false;
         (self.sequence.blocked, self.sequence.reversed, self.sequence.fate) = (None, None, None);
+        self.sequence.otherwise = None;
         (self.sequence.from, self.sequence.end) = (0, 0);
         self.sequence.done.clear();
         if self.sequence.planned.len() <= trace.steps().len() {
@@ -374,6 +378,9 @@ impl Sequence {
         tell: impl FnOnce(&[StepAccess]) -> R,
     ) -> R {
         match (planned.step(), self.blocked) {
+            (Some(step), _) if self.reversed == Some(step) && self.otherwise.is_some() => {
+                tell(self.otherwise.as_deref().unwrap_or_default())
+            }
             // An operation in it that failed may succeed before the race.
             (Some(step), _) if self.reversed == Some(step) && self.fate.is_none() => {
                 trace.with_possible_footprint(step, tell)
@@ -414,9 +421,17 @@ impl Sequence {
                 || known
                     .get(earlier.task as usize)
                     .is_some_and(|&entries| entries >= earlier.index)
-                || reversed && trace.could_conflict(earlier.step as usize, number)
+                || reversed && self.could_conflict(trace, earlier.step as usize, number)
         };
         !before.iter().any(precedes)
+    }
+
+    /// Returns `true` if a step and the second step of the race, which is `reversed`, are dependent by their footprints.
+    fn could_conflict(&self, trace: &Trace, one: usize, reversed: usize) -> bool {
+        match &self.otherwise {
+            Some(footprint) => conflict(&trace.footprint_with_elided(one), footprint),
+            None => trace.could_conflict(one, reversed),
+        }
     }
 
     /// Returns the tasks whose steps can come first.
@@ -434,18 +449,25 @@ impl Sequence {
         self.left()[place].task
     }
 
-    /// Returns `Some` if a task, whose next step has this footprint, may begin something that leads to the same trace
+    /// Returns `Some` if a task, whose next step has this footprint and may give up a share, may begin something that leads to the same trace
     /// as the sequence. Its step can come first in it, at the place given; or it has no step in it, and commutes with
     /// all of it.
-    pub(super) fn may_begin(&self, trace: &Trace, task: u32, footprint: &Footprint) -> Option<Option<usize>> {
+    pub(super) fn may_begin(
+        &self,
+        trace: &Trace,
+        task: u32,
+        footprint: &Footprint,
+        gives_up: bool,
+    ) -> Option<Option<usize>> {
         match self.left().iter().position(|planned| planned.task == task) {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
                 let wakes = |planned: &Planned| {
                     self.with_footprint(trace, planned, |theirs| conflict(footprint, theirs))
-                        || planned
-                            .step()
-                            .is_some_and(|step| trace.makes_last(step, footprint))
+                        || gives_up
+                            && planned
+                                .step()
+                                .is_some_and(|step| trace.makes_last(step, footprint))
                 };
                 (!self.left().iter().any(wakes)).then_some(None)
             }

@@ -228,7 +228,8 @@ impl SharedNode {
                 Some(Sleeper {
                     task: taken.task,
                     footprint: taken.footprint.clone()?,
-                    fate: None,
+                    values: Values::new(),
+                    gives_up: true,
                     across_elided: false,
                     overslept: false,
                 })

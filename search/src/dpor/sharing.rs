@@ -284,12 +284,12 @@ impl Dpor {
     fn footprint(&self, depth: usize, trace: &Trace) -> Footprint {
         let node = &self.nodes[depth];
         let mut footprint = node.footprint.clone();
-        // A fate that sleeps here is not explored, and sleeps on.
+        // Values that sleep here are not explored, and sleep on.
         let asleep = self.sleepers[node.sleepers..self.sleepers_end(depth).max(node.sleepers)].iter();
         let own = asleep.filter(|sleeper| sleeper.task == node.task);
         let others = own
             .map(|sleeper| &sleeper.footprint)
-            .chain(node.footprints_of_fates());
+            .chain(node.explored_footprints());
         let now = trace.footprint_with_elided(depth);
         for access in others.flatten().chain(&*now) {
             if !footprint.contains(access) {

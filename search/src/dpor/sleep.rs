@@ -1,10 +1,13 @@
 //! Sleeping tasks: the executions that their next step could begin were seen.
 //!
-//! If the environment may let the operation of a step fail that could succeed, there are two such steps: one in which
-//! it succeeds, and one in which it fails. They access different things, so they sleep and are woken one by one.
+//! A step that chooses values is another step for each of them. If it was planned with certain values, it was tried only
+//! with these, and sleeps only with these.
+//!
+//! So does a step whose operation the environment may let fail. Succeeding and failing access different things, so they
+//! are also woken one by one.
 
-use super::values::Fate;
-use intermezzo_engine::trace::{Class, Key, StepAccess};
+use super::values::{Fate, Values};
+use intermezzo_engine::trace::{Class, Key, StepAccess, Trace, conflict};
 use smallvec::SmallVec;
 
 /// The footprint of a step: mostly one variable.
@@ -25,8 +28,11 @@ pub(super) fn as_footprint(footprint: &[StepAccess]) -> Footprint {
 pub(super) struct Sleeper {
     pub(super) task: u32,
     pub(super) footprint: Footprint,
-    /// The fate of the step's operation, if its other fate does not sleep with it.
-    pub(super) fate: Option<Fate>,
+    /// The beginning of the values with which the step was tried; with others it does not sleep.
+    pub(super) values: Values,
+    /// `true` if its step may give up a share of a value whose destructor runs code: it is woken by a step that leaves
+    /// one share.
+    pub(super) gives_up: bool,
     /// `true` if a failed round is involved: the step tried belonged to one, or would have been woken by one.
     pub(super) across_elided: bool,
     /// `true` if it still slept where no plan was left to follow, or where a part of the plan was lost: not everything
@@ -38,32 +44,49 @@ impl Clone for Sleeper {
     fn clone(&self) -> Sleeper {
         Sleeper {
             footprint: as_footprint(&self.footprint),
+            values: Values::from_slice(&self.values),
             ..*self
         }
     }
 }
 
-/// Returns `true` if a task sleeps among these whatever the fate of its next operation.
+impl Sleeper {
+    /// Returns `true` if a step of an execution with this footprint wakes it.
+    #[inline(always)]
+    pub(super) fn is_woken(&self, trace: &Trace, step: usize, footprint: &[StepAccess]) -> bool {
+        conflict(&self.footprint, footprint) || self.gives_up && trace.makes_last(step, &self.footprint)
+    }
+
+    /// Returns the fate of the step's operation, if the other fate does not sleep with it.
+    pub(super) fn fate(&self) -> Option<Fate> {
+        Fate::among(&self.values)
+    }
+}
+
+/// Returns `true` if a task sleeps among these whatever values its next step chooses.
 #[inline(always)]
 pub(super) fn is_asleep(sleepers: &[Sleeper], task: u32) -> bool {
     match sleepers.iter().find(|sleeper| sleeper.task == task) {
-        Some(sleeper) if sleeper.fate.is_some() => Fate::BOTH
-            .into_iter()
-            .all(|fate| is_asleep_with(sleepers, task, fate)),
+        Some(sleeper) if !sleeper.values.is_empty() => is_asleep_by_parts(sleepers, task),
         first => first.is_some(),
     }
 }
 
-/// Returns `true` if a task sleeps among these if its next operation has this fate.
-pub(super) fn is_asleep_with(sleepers: &[Sleeper], task: u32, fate: Fate) -> bool {
-    let mut own = sleepers.iter().filter(|sleeper| sleeper.task == task);
-    own.any(|sleeper| sleeper.fate.is_none_or(|own| own == fate))
+#[cold]
+fn is_asleep_by_parts(sleepers: &[Sleeper], task: u32) -> bool {
+    let asleep = |fate: Fate| is_asleep_with(sleepers, task, &[fate.value()]);
+    is_asleep_with(sleepers, task, &[]) || Fate::BOTH.into_iter().all(asleep)
 }
 
-/// Returns the footprint of a time-out of a task that waits for this key: the key, time, and the execution's rest of
-/// early time-outs.
-pub(super) fn environment_wake(key: Key) -> [StepAccess; 3] {
-    [key, Key::TIMEOUTS, Key::CLOCK].map(|key| StepAccess {
+/// Returns `true` if a task sleeps among these if its next step chooses values that begin with these.
+pub(super) fn is_asleep_with(sleepers: &[Sleeper], task: u32, values: &[u32]) -> bool {
+    let mut own = sleepers.iter().filter(|sleeper| sleeper.task == task);
+    own.any(|sleeper| values.starts_with(&sleeper.values))
+}
+
+/// Returns the footprint of a time-out of a task that waits for this key: the key, and time.
+pub(super) fn environment_wake(key: Key) -> [StepAccess; 2] {
+    [key, Key::CLOCK].map(|key| StepAccess {
         key,
         class: Class::Write,
     })

@@ -7,7 +7,7 @@ pub(super) use saved::SavedBranch;
 use super::names::Names;
 use super::sequence::{Done, Sequence};
 use super::sleep::{Footprint, as_footprint};
-use super::values::{Fate, Fates, Values, values};
+use super::values::{Fate, Values, Wanted, values};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Class, Key, StableOpId, StepAccess, Trace};
 
@@ -19,6 +19,8 @@ struct Branch {
     task: u32,
     /// The number of branches, this one and all below it. They follow it in the tree's list.
     size: u32,
+    /// `true` if the step may give up a share of a value whose destructor runs code.
+    gives_up: bool,
     /// The access of the step in the execution in which it was seen, if that is one key at most and the step chose no
     /// values. Variables that came into use after the branching are unknown, because elsewhere they have other numbers.
     /// Instead it has the distance to a step before it that accessed the same one.
@@ -74,6 +76,7 @@ impl Branch {
         Branch {
             task,
             size,
+            gives_up: false,
             access,
             more,
         }
@@ -202,20 +205,16 @@ impl Tree {
         self.first().map(|at| self.branches[at].task)
     }
 
-    /// Returns `true` if the tree begins with a step of this task, whatever the fate of its operation.
+    /// Returns `true` if the tree begins with a step of this task, whatever values it chooses.
     pub(super) fn begins_with(&self, task: u32) -> bool {
         self.first()
             .map(|at| &self.branches[at])
-            .any(|first| first.task == task && first.fate().is_none())
+            .any(|first| first.task == task && first.values().is_empty())
     }
 
-    /// Returns the fates of the operations of the first steps that are planned.
-    pub(super) fn first_fates(&self) -> Fates {
-        let fates = self.first().map(|at| self.branches[at].fate());
-        let all = fates.fold(Fates::NONE, |fates, fate| {
-            fate.map_or(Fates::ALL, |fate| fates.with(fate))
-        });
-        if all == Fates::NONE { Fates::ALL } else { all }
+    /// Returns the values with which the first step is planned: only one task can take it.
+    pub(super) fn first_values(&self) -> Wanted {
+        Wanted::beginning_with(self.first().map(|at| self.branches[at].values()))
     }
 
     /// Returns the indices of the branches that may come first.
@@ -241,7 +240,10 @@ impl Tree {
     pub(super) fn first_steps(&self) -> Tree {
         let step = |at: usize| {
             let first = &self.branches[at];
-            Branch::new(first.task, 1, &[], first.footprint())
+            Branch {
+                gives_up: first.gives_up,
+                ..Branch::new(first.task, 1, &[], first.footprint())
+            }
         };
         Tree {
             branches: self.first().map(step).collect(),
@@ -358,8 +360,11 @@ impl Tree {
     pub(super) fn put_first(&mut self, task: u32, counts: &[StepAccess]) {
         self.forget_distances();
         let size = (self.branches.len() - self.gone) as u32 + 1;
-        self.branches
-            .insert(self.gone, Branch::new(task, size, &[], counts));
+        let branch = Branch {
+            gives_up: true,
+            ..Branch::new(task, size, &[], counts)
+        };
+        self.branches.insert(self.gone, branch);
     }
 
     /// Forgets the distances to other steps that accessed the same unknown variables: they have changed.
@@ -400,7 +405,10 @@ impl Tree {
                 continue;
             }
             if only_counts {
-                branch = Branch::new(task, branch.size, branch.values(), &footprint[made..]);
+                branch = Branch {
+                    gives_up: branch.gives_up,
+                    ..Branch::new(task, branch.size, branch.values(), &footprint[made..])
+                };
             }
             within.push((end, 0));
             left.push((at, branch));
@@ -470,6 +478,7 @@ impl Tree {
         let left = &*sequence;
         left.for_each_step(trace, choices, |step, values, footprint| {
             let mut branch = Branch::new(step.task, size, values, footprint);
+            branch.gives_up = step.step().is_some_and(|step| trace.gives_up_share(step));
             let back = |key| {
                 if left.counts_otherwise {
                     return None;
@@ -503,7 +512,7 @@ impl Branch {
                 let Some(footprint) = self.footprint_in(trace, sequence) else {
                     return Leads::Unsure;
                 };
-                let Some(place) = sequence.may_begin(trace, self.task, &footprint) else {
+                let Some(place) = sequence.may_begin(trace, self.task, &footprint, self.gives_up) else {
                     return Leads::Elsewhere;
                 };
                 if place.is_none() && self.fate().is_some() {
@@ -526,12 +535,15 @@ impl Branch {
             [] => !self.values().is_empty(),
             made => self.chose_other(made),
         };
-        // The second step of the race has one fate, or may have any.
-        let has_other_fate = || self.fate().is_some_and(|fate| sequence.fate() != Some(fate));
+        // The second step of the race has one fate, or may choose any values.
+        let chose_fewer = || {
+            let is_fate = || self.is_last() && self.values().len() == 1 && self.fate() == sequence.fate();
+            !self.values().is_empty() && !is_fate()
+        };
         !self.is_any()
             && sequence
                 .made_in(trace, choices, place)
-                .map_or_else(has_other_fate, is_other)
+                .map_or_else(chose_fewer, is_other)
     }
 
     /// Returns `true` if it chose other values than those among these choices.

@@ -12,10 +12,20 @@ pub(super) type Values = SmallVec<[u32; 2]>;
 pub(super) fn values(choices: &[Choice]) -> Values {
     let mut values = Values::new();
     for choice in choices.iter().filter(|choice| is_value(choice)) {
-        let fate = Fate::of(choice).filter(|_| values.is_empty());
-        values.push(fate.map_or(choice.taken, Fate::value));
+        let value = next_value(&values, choice.kind, choice.taken);
+        values.push(value);
     }
     values
+}
+
+/// Returns the value of an alternative of a choice of this kind, which comes after these values of its step.
+#[inline(always)]
+pub(super) fn next_value(values: &[u32], kind: ChoiceKind, alternative: u32) -> u32 {
+    if values.is_empty() && kind.is_failure() {
+        alternative | Fate::MARK
+    } else {
+        alternative
+    }
 }
 
 /// The fate of an operation that the environment may let fail: a weak compare-exchange, or a `try_lock`.
@@ -70,27 +80,63 @@ impl Fate {
     }
 }
 
-/// A set of fates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fates {
-    /// A bit for each fate.
-    bits: u32,
+/// The values with which a step is to be explored: those that begin with one of these. If there are none, all.
+///
+/// For example, a step of which only a failure is planned is explored with the values `[failure]`,
+/// `[failure, 0]` and `[failure, 1]`, as far as it makes such choices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    beginnings: SmallVec<[Values; 1]>,
 }
 
-impl Fates {
-    pub(super) const NONE: Fates = Fates { bits: 0 };
-    pub(super) const ALL: Fates = Fates { bits: 3 };
-
-    /// Adds a fate.
-    pub(super) fn with(self, fate: Fate) -> Fates {
-        Fates {
-            bits: self.bits | 1 << fate.alternative(),
+impl Wanted {
+    /// Returns the values with these beginnings; all values, if there are none, or one of them is empty.
+    pub(super) fn beginning_with<'a>(beginnings: impl Iterator<Item = &'a [u32]>) -> Wanted {
+        let mut wanted = Wanted::default();
+        for beginning in beginnings {
+            if beginning.is_empty() {
+                return Wanted::default();
+            }
+            wanted.beginnings.push(Values::from_slice(beginning));
         }
+        wanted
     }
 
-    /// Returns `true` if a fate is among them.
-    pub(super) fn has(self, fate: Fate) -> bool {
-        self.bits & 1 << fate.alternative() != 0
+    /// Returns `true` if the step is to be explored with all values.
+    #[inline(always)]
+    pub(super) fn are_all(&self) -> bool {
+        self.beginnings.is_empty()
+    }
+
+    /// Returns the beginnings of the values.
+    pub(super) fn beginnings(&self) -> &[Values] {
+        &self.beginnings
+    }
+
+    /// Returns `true` if the step is to be explored with values that begin with these.
+    pub(super) fn have(&self, values: &[u32]) -> bool {
+        self.are_all()
+            || self
+                .beginnings
+                .iter()
+                .any(|beginning| beginning.starts_with(values) || values.starts_with(beginning))
+    }
+
+    /// Returns the beginning of these values with which they sleep once they were explored. It is shared with all values
+    /// that are explored together with them; a fate sleeps by itself. Returns `None` if the values are not among those
+    /// to be explored.
+    pub(super) fn explored_as<'a>(&self, values: &'a [u32]) -> Option<&'a [u32]> {
+        let beginning = match self.are_all() {
+            true => 0,
+            false => {
+                let begun = self
+                    .beginnings
+                    .iter()
+                    .filter(|beginning| values.starts_with(beginning));
+                begun.map(|beginning| beginning.len()).min()?
+            }
+        };
+        Some(&values[..beginning.max(usize::from(Fate::among(values).is_some()))])
     }
 }
 

@@ -142,10 +142,10 @@ impl Turn {
         }
     }
 
-    /// Notes that the step leaves one handle, and that its owner matters.
-    fn leaves_last(&self) {
+    /// Notes that the step gives up a handle, that the owner of the last one matters, and the number of handles left.
+    fn gives_up(&self, left: usize) {
         if let Some((engine, access)) = &self.0 {
-            engine.leaves_last_share(access.var);
+            engine.give_up_share(access.var, left as u64);
         }
     }
 
@@ -255,10 +255,9 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         if let Some(counts) = self.counts.take() {
             let before = counts.of(IS_STRONG).fetch_sub(1, SeqCst);
             if IS_STRONG && counts.drops {
-                match before {
-                    1 => turn.decides(),
-                    2 => turn.leaves_last(),
-                    _ => {}
+                turn.gives_up(before.wrapping_sub(1));
+                if before == 1 {
+                    turn.decides();
                 }
             }
             turn.did(SyncVarOp::CountDown, before, before.wrapping_sub(1));

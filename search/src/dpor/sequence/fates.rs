@@ -1,7 +1,7 @@
 //! The fates of the steps of a sequence, compared with those of sleeping tasks.
 
 use super::super::sleep::{Sleeper, is_asleep};
-use super::super::values::{Fate, fate_of};
+use super::super::values::{Fate, Values, fate_of, values};
 use super::Sequence;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::Trace;
@@ -25,7 +25,7 @@ impl Sequence {
         })
     }
 
-    /// Returns `true` if trying the sleeper's step tried the step at a place: the two do not differ in fate.
+    /// Returns `true` if trying the sleeper's step tried the step at a place: it was tried with the same values.
     #[inline(always)]
     pub(in super::super) fn is_tried(
         &self,
@@ -35,12 +35,22 @@ impl Sequence {
         sleeper: &Sleeper,
         sleepers: &[Sleeper],
     ) -> bool {
-        sleeper
-            .fate
-            .is_none_or(|fate| match self.fate_at(trace, choices, place) {
-                Some(own) => own == fate,
+        sleeper.values.is_empty()
+            || match self.values_at(trace, choices, place) {
+                Some(own) => own.starts_with(&sleeper.values),
                 None => is_asleep(sleepers, sleeper.task),
-            })
+            }
+    }
+
+    /// Returns the values of the step at a place, or its fate only; `None` if it may choose others.
+    #[cold]
+    fn values_at(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Values> {
+        let made = self.made_in(trace, choices, place).map(values);
+        made.or_else(|| {
+            Some(Values::from_slice(&[self
+                .fate_at(trace, choices, place)?
+                .value()]))
+        })
     }
 
     /// Returns the fate of the step at a place; `None` if it has no choice of fates, or may have either.

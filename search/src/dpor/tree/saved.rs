@@ -12,6 +12,8 @@ pub(in super::super) struct SavedBranch {
     task: u32,
     size: u32,
     values: Vec<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    gives_up: bool,
     #[serde(rename = "touches")]
     footprint: SavedFootprint,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,6 +34,7 @@ impl Tree {
             task: branch.task,
             size: branch.size,
             values: branch.values().to_vec(),
+            gives_up: branch.gives_up,
             footprint: saved_footprint(branch.footprint()),
             names: branch.names().to_vec(),
         });
@@ -53,6 +56,7 @@ impl Tree {
         let branch = |saved: &SavedBranch| {
             let footprint = restored_footprint(&saved.footprint)?;
             let mut branch = Branch::new(saved.task, saved.size, &saved.values, &footprint);
+            branch.gives_up = saved.gives_up;
             branch.know_by(Names::from_slice(&saved.names));
             Some(branch)
         };

@@ -62,11 +62,10 @@ fn counted<T: Copy + Into<u64>, R>(
         std::cmp::Ordering::Equal => SyncVarOp::CountRead,
     };
     if access.op == SyncVarOp::CountDown {
-        // The last one drops the value, and the one before leaves that to it.
-        match before {
-            1 => engine.also_writes(var),
-            2 => engine.leaves_last_share(var),
-            _ => {}
+        engine.give_up_share(var, after);
+        if after == 0 {
+            // The last one drops the value.
+            engine.also_writes(var);
         }
     }
     engine.commit(access, before, after);

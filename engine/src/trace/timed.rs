@@ -1,0 +1,74 @@
+//! Waits with a limit, and the virtual time that would end them in another order of steps.
+
+use super::{Class, Key, StepAccess, Trace};
+
+/// A step that ended a wait with a limit, by its gate or because the time was up.
+pub(super) struct TimedWait {
+    step: u32,
+    /// `true` if the environment may let it time out early.
+    may_be_early: bool,
+    deadline: u64,
+}
+
+impl Trace {
+    /// Notes that the current step ends a wait that lasts until `deadline`, or `may_be_early`.
+    pub fn end_timed_wait(&mut self, may_be_early: bool, deadline: u64) {
+        self.timed_waits.push(TimedWait {
+            step: self.steps.len() as u32,
+            may_be_early,
+            deadline,
+        });
+    }
+
+    /// Notes virtual time at the end of the current step.
+    #[inline(always)]
+    pub fn note_time(&mut self, time: u64) {
+        if self.times.last().map_or(0, |&(_, last)| last) != time {
+            self.times.push((self.steps.len() as u32, time));
+        }
+    }
+
+    /// Returns virtual time after a step.
+    pub fn time_after(&self, step: usize) -> u64 {
+        let later = self.times.partition_point(|&(at, _)| at as usize <= step);
+        later.checked_sub(1).map_or(0, |last| self.times[last].1)
+    }
+
+    /// Returns `true` if a step ended a wait with a limit.
+    pub fn is_timed_wait(&self, step: usize) -> bool {
+        self.timed_wait(step).is_some()
+    }
+
+    fn timed_wait(&self, step: usize) -> Option<&TimedWait> {
+        let found = self
+            .timed_waits
+            .binary_search_by_key(&(step as u32), |wait| wait.step);
+        found.ok().map(|at| &self.timed_waits[at])
+    }
+
+    /// Returns the class of the access to virtual time of a step that ends a wait with a limit, if it is to time out at
+    /// this time. A time-out that was due reads the time, and an early one moves it. Returns `None` if the step would
+    /// have to wait longer.
+    pub fn class_of_time_out(&self, step: usize, time: u64) -> Option<Class> {
+        let wait = self.timed_wait(step)?;
+        if wait.deadline <= time {
+            return Some(Class::Read);
+        }
+        wait.may_be_early.then_some(Class::Write)
+    }
+
+    /// Returns `true` if a step moves virtual time, or makes it known that time has passed.
+    pub fn writes_time(&self, step: usize) -> bool {
+        self.footprint(step).contains(&StepAccess {
+            key: Key::CLOCK,
+            class: Class::Write,
+        })
+    }
+
+    /// Forgets what belongs to steps from this one on.
+    pub(super) fn take_back_timed(&mut self, steps: usize) {
+        let is_gone = |step: u32| step as usize >= steps;
+        while self.timed_waits.pop_if(|wait| is_gone(wait.step)).is_some() {}
+        while self.times.pop_if(|&mut (step, _)| is_gone(step)).is_some() {}
+    }
+}

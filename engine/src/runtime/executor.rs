@@ -458,6 +458,11 @@ impl Executor {
         &mut *self.runtime.decisions.strategy
     }
 
+    /// Returns the place of the last operation of the last execution that has one, as `file:line:column`.
+    pub fn last_place(&self) -> Option<String> {
+        self.runtime.record.last_site().map(site_name)
+    }
+
     /// Returns the operation, with its place, in the last execution for which nothing stronger is sound; `None` if
     /// there is none.
     pub fn unsound(&self, sound: SoundReduction) -> Option<String> {

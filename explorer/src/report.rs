@@ -22,7 +22,7 @@ pub use intermezzo_engine::strategy::{Coverage, RankBound};
 pub use intermezzo_engine::words::count;
 pub(crate) use limits::narrowed;
 pub use limits::{Limit, covered, unexplored};
-pub use text::{INDENT, Part, ReplayedBy, Text, TextStyle, with_places};
+pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, with_places};
 
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::schedule::{Schedule, TestBinary};
@@ -205,7 +205,7 @@ impl Serialize for Finding {
             map.serialize_entry("names", &names)?;
         }
         match &self.detail {
-            FindingDetail::Panic { panics } => {
+            FindingDetail::Panic { panics, .. } => {
                 if let Some(place) = panics.first().and_then(|panic| panic.place.as_ref()) {
                     map.serialize_entry("place", place)?;
                 }
@@ -352,10 +352,37 @@ impl Report {
     }
 
     /// Gives the variables of all findings the names that the source has for them.
-    pub(crate) fn name_variables(&mut self, sources: source::Search) {
-        let mut files = names::SourceFiles::new(sources);
+    pub(crate) fn name_variables(&mut self, sources: &source::Search) {
+        let mut files = names::SourceFiles::new(sources.clone());
         for finding in &mut self.findings {
             finding.names = names::of(finding, &mut files);
+        }
+        for Reproduction { finding, breakpoint } in &mut self.reproductions {
+            let (Ok(breakpoint), Some(finding)) = (breakpoint, self.findings.get(*finding)) else {
+                continue;
+            };
+            for place in &mut breakpoint.places {
+                place.name_objects(finding, |site| files.object(site));
+            }
+        }
+    }
+
+    /// Gives the variables of all recordings the names that the source has for them. The names of a failing execution are
+    /// those of its finding.
+    pub(crate) fn name_recorded(&mut self, sources: &source::Search) {
+        let mut files = names::SourceFiles::new(sources.clone());
+        for recorded in &mut self.recordings {
+            let names = self.findings.get(recorded.finding).map(|finding| &finding.names);
+            for var in recorded
+                .execution
+                .iter_mut()
+                .flat_map(|recording| &mut recording.vars)
+            {
+                var.source_name = names.and_then(|names| names.get(&var.name)).cloned();
+            }
+            if let Some(passing) = &mut recorded.nearest_pass {
+                names::name_recording(passing, &mut files);
+            }
         }
     }
 

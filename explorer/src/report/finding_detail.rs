@@ -5,9 +5,12 @@
 //! words, to show names (`names`) and for baselines.
 
 use super::names::{VarNames, in_text, quoted};
+use super::source::sites_in;
+use intermezzo_engine::words::seconds;
 use intermezzo_sdk::SyncVarOp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// The subject of a finding, as data.
 ///
@@ -15,7 +18,7 @@ use std::fmt;
 /// use intermezzo_explorer::{Explorer, FindingDetail};
 ///
 /// let report = Explorer::new().explore(|| panic!("boom"));
-/// let FindingDetail::Panic { panics } = &report.findings()[0].detail else { panic!("{report}") };
+/// let FindingDetail::Panic { panics, .. } = &report.findings()[0].detail else { panic!("{report}") };
 /// assert_eq!((panics[0].task.as_str(), panics[0].message.as_str()), ("main", "boom"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +28,9 @@ pub enum FindingDetail {
     Panic {
         /// The panics; at least one.
         panics: Vec<TaskPanic>,
+        /// The tasks that then waited for ever, if that was the consequence.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waiting: Vec<WaitingTask>,
     },
     /// No task can continue.
     Blocked {
@@ -45,6 +51,9 @@ pub enum FindingDetail {
         running: String,
         /// The tasks that run in loops.
         loops: Vec<TaskLoop>,
+        /// Earlier panics.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
     },
     /// The execution was ended at its limit of tasks.
     TaskLimit {
@@ -54,6 +63,9 @@ pub enum FindingDetail {
         task: String,
         /// The place of that, as `file:line:column`.
         site: String,
+        /// Earlier panics.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
     },
     /// A choice was not the one in the schedule.
     ChoiceDiffers {
@@ -104,6 +116,9 @@ pub enum FindingDetail {
         place: Option<String>,
         /// The state of the task.
         state: HangState,
+        /// Earlier panics.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
     },
     /// A finding of a monitor, or wrong use of the tool. Only its message is known.
     Message {
@@ -230,6 +245,35 @@ impl FindingDetail {
             .collect()
     }
 
+    /// Returns the places in the source that it is about, as `file:line:column`. Monitors, divergences and hangs give
+    /// theirs in words.
+    pub fn sites(&self) -> Vec<&str> {
+        match self {
+            FindingDetail::Panic { panics, waiting } => [of_panics(panics), of_waiting(waiting)].concat(),
+            FindingDetail::Blocked { waiting, panics, .. } => {
+                [of_waiting(waiting), of_panics(panics)].concat()
+            }
+            FindingDetail::Endless { loops, panics, .. } => {
+                let steps = loops.iter().flat_map(|each| &each.steps);
+                let steps = steps.map(|step| &*step.site);
+                steps.chain(of_panics(panics)).collect()
+            }
+            FindingDetail::TaskLimit { site, panics, .. } => [vec![&**site], of_panics(panics)].concat(),
+            FindingDetail::Crash { panics, .. } => of_panics(panics),
+            FindingDetail::EventDiffers { before, now, .. } => {
+                let texts = [Some(before), now.as_ref()];
+                texts
+                    .into_iter()
+                    .flatten()
+                    .flat_map(|text| sites_in(text))
+                    .collect()
+            }
+            FindingDetail::Hang { place, .. } => place.iter().flat_map(|place| sites_in(place)).collect(),
+            FindingDetail::Message { text } => sites_in(text).collect(),
+            FindingDetail::ChoiceDiffers { .. } | FindingDetail::CrashOfRemains { .. } => Vec::new(),
+        }
+    }
+
     /// `true` if tasks wait, and a thread that is not controlled may release them.
     pub(super) fn may_be_released(&self) -> bool {
         matches!(
@@ -250,7 +294,7 @@ impl FindingDetail {
             }
         };
         match &mut detail {
-            FindingDetail::Blocked { waiting, .. } => {
+            FindingDetail::Blocked { waiting, .. } | FindingDetail::Panic { waiting, .. } => {
                 for task in waiting {
                     name(&mut task.var);
                     task.awaited.iter_mut().for_each(|awaited| name(&mut awaited.var));
@@ -272,7 +316,7 @@ impl FindingDetail {
 
     fn parts(&self) -> Vec<String> {
         match self {
-            FindingDetail::Panic { panics } => {
+            FindingDetail::Panic { panics, waiting } => {
                 let mut lines: Vec<String> = panics.iter().map(TaskPanic::to_string).collect();
                 // A line that only repeats that another task panicked adds nothing.
                 let mut number = 0;
@@ -283,6 +327,10 @@ impl FindingDetail {
                 for later in &mut lines[1..] {
                     later.insert_str(0, "then ");
                 }
+                if !waiting.is_empty() {
+                    lines.push(CONSEQUENCE.to_owned());
+                }
+                lines.extend(waiting.iter().map(|task| format!("  {task}")));
                 lines
             }
             FindingDetail::Blocked {
@@ -301,6 +349,7 @@ impl FindingDetail {
                 cause,
                 running,
                 loops,
+                panics,
             } => {
                 let mut lines = vec![endless(*cause, running)];
                 let (at_the_end, rounds) = rounds(*cause, loops);
@@ -308,6 +357,7 @@ impl FindingDetail {
                     let at_the_end = if number == 0 { at_the_end } else { "" };
                     lines.push(format!("  {at_the_end}{round}"));
                 }
+                lines.extend(panics.iter().map(|panic| format!("  before that {panic}")));
                 lines
             }
             _ => vec![self.to_string()],
@@ -324,7 +374,11 @@ impl FindingDetail {
             panics.sort_by(|one, other| (&one.place, &one.message).cmp(&(&other.place, &other.message)));
         };
         match &mut detail {
-            FindingDetail::Panic { panics } => panics_without_names(panics),
+            FindingDetail::Panic { panics, waiting } => {
+                panics_without_names(panics);
+                // The panic is the failure, whoever waits then.
+                waiting.clear();
+            }
             FindingDetail::Blocked { waiting, panics, .. } => {
                 for task in waiting.iter_mut() {
                     let itself = task.held_by.as_ref() == Some(&task.task);
@@ -363,12 +417,41 @@ impl FindingDetail {
             | FindingDetail::CrashOfRemains { .. }
             | FindingDetail::Message { .. } => {}
         }
-        if let FindingDetail::Crash { panics, .. } = &mut detail {
+        if let FindingDetail::Crash { panics, .. }
+        | FindingDetail::Endless { panics, .. }
+        | FindingDetail::TaskLimit { panics, .. }
+        | FindingDetail::Hang { panics, .. } = &mut detail
+        {
             panics_without_names(panics);
         }
         detail
     }
 }
+
+/// Returns the places of panics.
+fn of_panics(panics: &[TaskPanic]) -> Vec<&str> {
+    panics.iter().filter_map(|panic| panic.place.as_deref()).collect()
+}
+
+/// Returns the places at which tasks wait, and those at which the locks were taken that they wait for.
+fn of_waiting(waiting: &[WaitingTask]) -> Vec<&str> {
+    let of_task = |task| {
+        let WaitingTask {
+            site,
+            held_since,
+            awaited,
+            ..
+        }: &WaitingTask = task;
+        match &awaited[..] {
+            [] => std::iter::once(&**site).chain(held_since.as_deref()).collect(),
+            awaited => awaited.iter().map(|awaited| &*awaited.site).collect::<Vec<_>>(),
+        }
+    };
+    waiting.iter().flat_map(of_task).collect()
+}
+
+/// The words for a deadlock that a panic led to.
+const CONSEQUENCE: &str = "then no task could go on";
 
 /// The message of a panic that only repeats that another task panicked.
 const SCOPED: &str = "a scoped thread panicked";
@@ -421,8 +504,15 @@ impl fmt::Display for FindingDetail {
             each.collect::<String>()
         };
         match self {
-            FindingDetail::Panic { panics } => {
-                f.write_str(&joined(&mut panics.iter().map(TaskPanic::to_string), "; then "))
+            FindingDetail::Panic { panics, waiting } => {
+                f.write_str(&joined(&mut panics.iter().map(TaskPanic::to_string), "; then "))?;
+                match &waiting[..] {
+                    [] => Ok(()),
+                    waiting => {
+                        let waiting = joined(&mut waiting.iter().map(WaitingTask::to_string), "; ");
+                        write!(f, "; {CONSEQUENCE}: {waiting}")
+                    }
+                }
             }
             FindingDetail::Blocked {
                 waiting,
@@ -440,18 +530,25 @@ impl fmt::Display for FindingDetail {
                 cause,
                 running,
                 loops,
+                panics,
             } => {
                 f.write_str(&endless(*cause, running))?;
-                let (before, rounds) = rounds(*cause, loops);
-                if rounds.is_empty() {
-                    return Ok(());
+                let (at_the_end, rounds) = rounds(*cause, loops);
+                if !rounds.is_empty() {
+                    write!(f, "; {at_the_end}{}", rounds.join("; "))?;
                 }
-                write!(f, "; {before}{}", rounds.join("; "))
+                f.write_str(&before(panics))
             }
-            FindingDetail::TaskLimit { limit, task, site } => write!(
+            FindingDetail::TaskLimit {
+                limit,
+                task,
+                site,
+                panics,
+            } => write!(
                 f,
                 "the execution was given up at its limit of {limit} tasks: {task} would have created one more at {site}, \
-                 and may create them for ever"
+                 and may create them for ever{}",
+                before(panics)
             ),
             FindingDetail::ChoiceDiffers {
                 choice,
@@ -486,8 +583,9 @@ impl fmt::Display for FindingDetail {
                 milliseconds,
                 place,
                 state,
+                panics,
             } => {
-                let seconds = *milliseconds as f64 / 1000.0;
+                let limit = seconds(Duration::from_millis(*milliseconds));
                 let place = place
                     .as_ref()
                     .map(|place| format!(", in {place}"))
@@ -495,21 +593,22 @@ impl fmt::Display for FindingDetail {
                 match state {
                     HangState::Running => write!(
                         f,
-                        "{task} has run for {seconds} seconds without a visible operation{place}: it goes round in a loop \
+                        "{task} has run for {limit} without a visible operation{place}: it goes round in a loop \
                          that does nothing visible, or computes for long"
                     ),
                     HangState::Locked => write!(
                         f,
-                        "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a lock \
+                        "{task} has been blocked for {limit} by something that is not controlled{place}: a lock \
                          or a channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for \
                          its turn"
                     ),
                     HangState::Blocked => write!(
                         f,
-                        "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a \
+                        "{task} has been blocked for {limit} by something that is not controlled{place}: a \
                          sleep of std, or input that does not come"
                     ),
-                }
+                }?;
+                f.write_str(&before(panics))
             }
             FindingDetail::Message { text } => f.write_str(text),
         }

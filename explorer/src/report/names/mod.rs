@@ -15,6 +15,7 @@ mod tokens;
 
 pub(in crate::report) use source_files::SourceFiles;
 
+use super::recording::Recording;
 use super::{Finding, FindingDetail};
 use binding::Binding;
 use path::{Path, Root, Step};
@@ -46,11 +47,29 @@ enum Trust {
 
 /// Returns the names of the finding's variables, as far as the source has some.
 pub(super) fn of(finding: &Finding, files: &mut SourceFiles) -> VarNames {
+    of_uses(uses(finding), files)
+}
+
+/// Gives the variables of an execution the names that the source has for them.
+pub(super) fn name_recording(recording: &mut Recording, files: &mut SourceFiles) {
+    let events = recording.events.iter();
+    let uses = events.filter_map(|event| {
+        let (var, site) = (recording.vars.get(event.var?)?, recording.sites.get(event.site?)?);
+        Some((&*var.name, &**site))
+    });
+    let names = of_uses(uses.collect(), files);
+    for var in &mut recording.vars {
+        var.source_name = names.get(&var.name).cloned();
+    }
+}
+
+/// Returns the names of variables that are used at these places.
+fn of_uses(uses: Vec<(&str, &str)>, files: &mut SourceFiles) -> VarNames {
     // Each variable in the order of appearance, and each of its places once.
     let mut vars: Vec<(&str, Vec<(String, Trust)>)> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     let mut seen: HashSet<(&str, &str)> = HashSet::new();
-    for (var, site) in uses(finding) {
+    for (var, site) in uses {
         if !seen.insert((var, site)) {
             continue;
         }

@@ -28,6 +28,17 @@ impl SourceFiles {
         Some((tokens, tokens.at(line, column)?))
     }
 
+    /// Returns the object of the call at `file:line:column`, if it is in one line: `self.tail` of `self.tail.load(SeqCst)`.
+    pub(in crate::report) fn object(&mut self, site: &str) -> Option<String> {
+        let (tokens, at) = self.token(site)?;
+        if tokens.before(at) != "." || !matches!(tokens.text(at + 1), "(" | "::") {
+            return None;
+        }
+        let last = at.checked_sub(2)?;
+        let first = tokens.path_ending(last)?.first;
+        tokens.line_of(first, last).map(str::to_owned)
+    }
+
     /// Returns the call at `file:line:column` with its receiver, if it is in one line: `self.tail.store(end, SeqCst)`. If
     /// that does not fit, its arguments are left out: `self.tail.store(…)`.
     pub(in crate::report) fn call(&mut self, site: &str, fits: impl Fn(&String) -> bool) -> Option<String> {

@@ -10,6 +10,9 @@ use crate::report::source::Sources;
 use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint};
 use crate::settings::Verbosity;
 
+/// The longest token that is shown, in bytes: some lines of a terminal.
+pub const TOKEN_MAX: usize = 600;
+
 /// Further facts about a finding, which are not in the finding itself.
 #[derive(Default)]
 pub(super) struct FindingContext<'a> {
@@ -127,6 +130,9 @@ impl Text<'_> {
     /// Writes how to see the finding again.
     fn next(&mut self, finding: &Finding) {
         let token = finding.schedule.token();
+        if token.len() > TOKEN_MAX {
+            return self.next_by_file(finding);
+        }
         let program = &finding.schedule.program;
         match (self.style.replayed_by, program.split_once("::")) {
             (ReplayedBy::CommandLine, _) => {
@@ -150,6 +156,28 @@ impl Text<'_> {
             _ => {
                 self.title("replay it, by `Explorer::replay`, or `with_variables` by:");
                 self.command(&format!("INTERMEZZO_REPLAY={token}"), INDENT);
+            }
+        }
+    }
+
+    /// Writes how to see a finding again whose token is too long to copy.
+    fn next_by_file(&mut self, finding: &Finding) {
+        let long = count(finding.schedule.choices.len() as u64, "choice");
+        let of_test = finding.schedule.program.split_once("::").map(|(_, test)| test);
+        match (self.style.replayed_by, of_test) {
+            (ReplayedBy::Explorer, _) | (_, None) => {
+                self.title(&format!(
+                    "replay it: its schedule of {long} is in the finding, and in the report's JSON form"
+                ));
+            }
+            (_, Some(test)) => {
+                self.title(&format!(
+                    "replay it from a file, as its schedule has {long}; this writes one into a directory:"
+                ));
+                self.command(
+                    &format!("cargo intermezzo test --reports failures {test}"),
+                    INDENT,
+                );
             }
         }
     }

@@ -8,6 +8,7 @@ mod relevance;
 mod style;
 mod writer;
 
+pub use finding::TOKEN_MAX;
 pub use places::with_places;
 pub use style::{Part, ReplayedBy, TextStyle};
 pub use writer::{INDENT, Text};

@@ -139,7 +139,7 @@ impl<'f> Subject<'f> {
                 .extend(identities(&deed.what).map(|(at, _)| &deed.what[at]));
         }
         match &finding.detail {
-            FindingDetail::Panic { panics } => {
+            FindingDetail::Panic { panics, .. } => {
                 panics.iter().for_each(|panic| about.read_by(events, &panic.task))
             }
             FindingDetail::Blocked { waiting, .. } => {

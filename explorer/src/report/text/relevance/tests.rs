@@ -45,7 +45,10 @@ fn failed(task: usize, events: Vec<FindingEvent>) -> Finding {
         place: None,
         unwinding: false,
     };
-    finding.detail = FindingDetail::Panic { panics: vec![panic] };
+    finding.detail = FindingDetail::Panic {
+        panics: vec![panic],
+        waiting: Vec::new(),
+    };
     finding.events = events;
     finding
 }
@@ -120,7 +123,7 @@ fn what_the_failure_is_about_stays() {
             for at in (1..events.len()).filter(|&at| events[at].preempts) {
                 assert!(shown.contains(&at) && shown.contains(&(at - 1)), "{seed}");
             }
-            let FindingDetail::Panic { panics } = &finding.detail else {
+            let FindingDetail::Panic { panics, .. } = &finding.detail else {
                 unreachable!()
             };
             for at in conflicts_of_last_read(&finding, &panics[0].task) {

@@ -13,6 +13,7 @@ pub mod names;
 pub(crate) mod recording;
 pub mod source;
 mod text;
+mod turning;
 
 pub use crate::files::write_beside;
 pub use crate::settings::Verbosity;
@@ -40,6 +41,7 @@ pub use finding_detail::{
 };
 pub use found_by::FoundBy;
 pub use names::VarNames;
+pub use turning::{Reversal, TurningPoint};
 
 /// The format of a report's JSON form.
 pub const REPORT_FORMAT: &str = "intermezzo-report/1";
@@ -103,6 +105,8 @@ pub struct Finding {
     /// The names that the source gives its variables, by their identities: `tail` for `atomic 0.1`. A variable is left
     /// out if the source has none, or was not found.
     pub names: VarNames,
+    /// The step from which on every order of the tasks fails, if it was found.
+    pub turning_point: Option<TurningPoint>,
 }
 
 impl Finding {
@@ -122,6 +126,15 @@ impl Finding {
     /// Returns the name that the source gives a variable, or else its identity.
     pub fn name_of<'a>(&'a self, var: &'a str) -> &'a str {
         self.names.get(var).map_or(var, String::as_str)
+    }
+
+    /// `true` if its turning point, or the difference to a passing execution, has this event.
+    pub(crate) fn turns_at(&self, event: &str) -> bool {
+        self.turning_point.as_ref().is_some_and(|point| {
+            let reversed = point.passes_if.iter();
+            let mut ids = reversed.flat_map(|Reversal { first, before }| [first, before]);
+            point.from == event || ids.any(|id| id == event)
+        })
     }
 
     /// Replaces the message with text that has no structured detail.
@@ -203,6 +216,9 @@ impl Serialize for Finding {
         let names = listed::names(self, &listed);
         if !names.is_empty() {
             map.serialize_entry("names", &names)?;
+        }
+        if let Some(turning_point) = &self.turning_point {
+            map.serialize_entry("turning_point", turning_point)?;
         }
         match &self.detail {
             FindingDetail::Panic { panics, .. } => {

@@ -44,6 +44,11 @@ impl Sources {
         Some(line).filter(fits).or_else(|| self.tokens.call(site, fits))
     }
 
+    /// Returns the name of the method that is called at `file:line:column`, if one is.
+    pub(super) fn method(&mut self, site: &str) -> Option<&str> {
+        self.tokens.method(site)
+    }
+
     /// Returns the line of `file:line:column`, and its column from 0 in characters. Returns `None` if there is no such
     /// line, or if the place cannot be in it: then the file has changed since, or is another one.
     pub(crate) fn line(&mut self, site: &str) -> Option<(&str, usize)> {

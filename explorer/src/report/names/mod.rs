@@ -19,6 +19,7 @@ use super::recording::Recording;
 use super::{Finding, FindingDetail};
 use binding::Binding;
 use path::{Path, Root, Step};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use tokens::Tokens;
@@ -305,9 +306,7 @@ fn replaced(text: &str, names: &VarNames, shown: impl Fn(&str) -> String) -> Str
     let mut done = 0;
     for (at, _) in identities(text) {
         let var = &text[at.clone()];
-        // The monitor for leaks writes `arc 0.1` for the variable `count 0.1`.
-        let counts = var.strip_prefix("arc ").map(|numbers| format!("count {numbers}"));
-        if let Some(name) = names.get(counts.as_deref().unwrap_or(var)) {
+        if let Some(name) = names.get(&*counts_of(var)) {
             out.push_str(&text[done..at.start]);
             out.push_str(&shown(name));
             done = at.end;
@@ -315,6 +314,14 @@ fn replaced(text: &str, names: &VarNames, shown: impl Fn(&str) -> String) -> Str
     }
     out.push_str(&text[done..]);
     out
+}
+
+/// Returns the identity of the counts of an `Arc`. The monitor for leaks writes `arc 0.1` for the variable `count 0.1`.
+pub(super) fn counts_of(var: &str) -> Cow<'_, str> {
+    match var.strip_prefix("arc ") {
+        Some(numbers) => format!("count {numbers}").into(),
+        None => var.into(),
+    }
 }
 
 /// Returns a name without the number that distinguishes it from equal ones.

@@ -28,6 +28,13 @@ impl SourceFiles {
         Some((tokens, tokens.at(line, column)?))
     }
 
+    /// Returns the name of the method that is called at `file:line:column`, if one is.
+    pub(in crate::report) fn method(&mut self, site: &str) -> Option<&str> {
+        let (tokens, at) = self.token(site)?;
+        let is_called = tokens.before(at) == "." && matches!(tokens.text(at + 1), "(" | "::");
+        is_called.then(|| tokens.text(at))
+    }
+
     /// Returns the object of the call at `file:line:column`, if it is in one line: `self.tail` of `self.tail.load(SeqCst)`.
     pub(in crate::report) fn object(&mut self, site: &str) -> Option<String> {
         let (tokens, at) = self.token(site)?;

@@ -3,7 +3,7 @@
 use super::places::Places;
 use super::style::{Part, ReplayedBy, TextStyle};
 use super::writer::{INDENT, Text};
-use super::{count, describe, execution, help};
+use super::{count, describe, execution, help, turning};
 use crate::report::lines::width;
 use crate::report::names::in_text;
 use crate::report::source::Sources;
@@ -47,13 +47,18 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
         text.prose(&line, 0, INDENT);
     }
     if places.is_empty() {
-        add_concerned(finding, &mut places);
+        add_concerned(finding, &mut places, &mut sources);
     }
     let advice = finding.suggestion.as_deref().or_else(|| help::of(finding));
     let advice = advice.map(|advice| places.numbered(&in_text(advice, &finding.names)));
     text.section(&places.show(style, &mut sources));
     if let Some(advice) = advice {
         text.marked("help", &advice);
+    }
+    let turning = turning::of(finding, &mut sources).filter(|_| context.like.is_none());
+    if let Some(turning) = turning {
+        text.blank();
+        turning.iter().for_each(|line| text.prose(line, 0, INDENT));
     }
     match context.like {
         Some(number) => {
@@ -102,13 +107,11 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
 }
 
 /// Adds the places that it is about, if its message names none.
-fn add_concerned(finding: &Finding, places: &mut Places) {
+fn add_concerned(finding: &Finding, places: &mut Places, sources: &mut Sources) {
     let concerned = finding.events.iter().filter(|event| event.concerned);
     for event in concerned.filter(|event| !event.site.is_empty()) {
-        places.add(
-            &event.site,
-            &format!("{}: {}", event.task, describe(finding, event)),
-        );
+        let what = describe(finding, event, sources.method(&event.site));
+        places.add(&event.site, &format!("{}: {what}", event.task));
     }
     for place in &finding.places {
         places.add(&place.site, finding.name_of(&place.what));

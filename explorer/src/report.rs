@@ -378,7 +378,7 @@ impl Report {
                 continue;
             };
             for place in &mut breakpoint.places {
-                place.name_objects(finding, |site| files.object(site));
+                place.name_objects(finding, &mut files);
             }
         }
     }

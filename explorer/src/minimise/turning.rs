@@ -75,6 +75,7 @@ fn turning_point(
             let from = finding.events[0].id.clone();
             return Ok(before.map(|_| TurningPoint {
                 from,
+                choices: 0,
                 passes_if: None,
             }));
         }
@@ -111,6 +112,7 @@ fn turning_point(
         };
         return Ok(Some(TurningPoint {
             from: from.id.clone(),
+            choices: common + 1,
             passes_if: reversal(finding, before[common], &worker.event_order()),
         }));
     }

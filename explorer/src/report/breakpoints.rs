@@ -1,5 +1,6 @@
 //! The breakpoint that reproduces a finding.
 
+use super::names::SourceFiles;
 use super::{Finding, FindingDetail};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -49,9 +50,11 @@ pub struct SuggestedPlace {
 }
 
 impl SuggestedPlace {
-    /// Writes the objects as the code has them: `object` returns the expression for the one that is used at a place.
-    pub(super) fn name_objects(&mut self, finding: &Finding, mut object: impl FnMut(&str) -> Option<String>) {
-        let Some(wanted) = object(&self.site) else { return };
+    /// Writes the objects as the code at the place has them.
+    pub(super) fn name_objects(&mut self, finding: &Finding, files: &mut SourceFiles) {
+        let Some(wanted) = files.object(&self.site) else {
+            return;
+        };
         // The object follows the name of the breakpoint.
         let Some((head, objects)) = self.code.split_once("\", &") else {
             return;
@@ -61,10 +64,11 @@ impl SuggestedPlace {
         };
         let objects = match objects.split_once(", &") {
             None => wanted,
-            Some(_) => match lock_held(finding, &self.site).and_then(object) {
-                Some(held) => format!("{held}, &{wanted}"),
-                None => return,
-            },
+            Some(_) => {
+                let held = lock_held(finding, &self.site);
+                let held = held.and_then(|site| files.object_seen_from(site, &self.site));
+                format!("{}, &{wanted}", held.as_deref().unwrap_or("held"))
+            }
         };
         self.code = format!("{head}\", &{objects}){tail}");
     }

@@ -9,6 +9,8 @@ use serde::Serialize;
 pub struct TurningPoint {
     /// The first event of that step, as `task.index`: the first of the execution if none passes.
     pub from: String,
+    /// The number of the schedule's choices up to that step: 0 if none passes.
+    pub choices: usize,
     /// The difference to the nearest execution that passes, as far as it is an order of two operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes_if: Option<Reversal>,

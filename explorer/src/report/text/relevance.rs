@@ -42,7 +42,8 @@ const NAMED: usize = 4;
 /// Returns the events to show.
 pub(super) fn shown(finding: &Finding) -> Vec<usize> {
     let events = &finding.events;
-    let tells = |at: &usize| !is_routine(finding, &events[*at]);
+    let all_routine = events.iter().all(|event| is_routine(finding, event));
+    let tells = |at: &usize| all_routine || !is_routine(finding, &events[*at]);
     if (0..events.len()).filter(tells).count() <= WHOLE {
         return (0..events.len()).filter(tells).collect();
     }

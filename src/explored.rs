@@ -7,9 +7,10 @@ pub use intermezzo_explorer::{
     Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, HangState, IRootCoverage,
     IRootOptions, IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MonitorRequest, NamedPlace,
     PlainAccesses, Plugin, PluginError, PluginProblem, Progress, RankBound, RankedOptions, Reduction,
-    ReplayedBy, Replays, Report, Reproduction, Schedule, ScheduleError, Scope, SettingError, Settings, Sites,
-    SpinLoops, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary,
-    TextStyle, Tried, Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
+    ReplayedBy, Replays, Report, Reproduction, Reversal, Schedule, ScheduleError, Scope, SettingError,
+    Settings, Sites, SpinLoops, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TaskLoop,
+    TaskPanic, TestBinary, TextStyle, Tried, TurningPoint, Unfinished, VariableSets, Verbosity, Verdict,
+    WaitingTask, unfinished,
 };
 pub use intermezzo_explorer::{
     alloc, baseline, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report,

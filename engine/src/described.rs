@@ -41,6 +41,13 @@ pub struct FindingEvent {
     pub concerned: bool,
 }
 
+impl FindingEvent {
+    /// `true` if the event may change its variable for other tasks.
+    pub fn may_change(&self) -> bool {
+        self.written.is_some() || self.read.is_none()
+    }
+}
+
 /// The effect of an event that is not the usual one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

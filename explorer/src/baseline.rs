@@ -13,7 +13,7 @@
 //! Misses: two findings of one test, of one kind and with the same lines of source count as one.
 
 use crate::report::source::{Search, Sources, parts};
-use crate::report::{NamedPlace, Report};
+use crate::report::{FindingDetail, NamedPlace, Report};
 use crate::schedule::TestBinary;
 use crate::settings::{ConfigError, Reader, did_you_mean, in_order};
 use std::collections::BTreeSet;
@@ -56,23 +56,21 @@ pub struct Known {
 }
 
 impl Known {
-    /// Describes a finding of a test, from its kind, its message and its places.
+    /// Describes a finding of a test, from its kind and the places that it is about.
     pub fn new(
         (test, binary): (&str, &TestBinary),
-        (kind, message, places): (&str, &str, &[NamedPlace]),
+        (kind, sites): (&str, &[&str]),
         search: &Search,
     ) -> Known {
         let mut sources = Sources::new(search.clone());
-        let sites = message.split_whitespace().map(|word| {
-            word.trim_start_matches('(')
-                .trim_end_matches([',', ';', ':', '.', ')'])
-        });
-        let sites = sites.chain(places.iter().map(|place| place.site.as_str()));
         Known {
             test: test.to_owned(),
             binary: of_binary(binary),
             kind: kind.to_owned(),
-            at: sites.filter_map(|site| place(site, &mut sources)).collect(),
+            at: sites
+                .iter()
+                .filter_map(|site| place(site, &mut sources))
+                .collect(),
         }
     }
 
@@ -81,8 +79,11 @@ impl Known {
         let errors = report.findings().iter().filter(|finding| finding.is_error());
         errors
             .map(|finding| {
-                let said = (&*finding.kind.as_str(), &*finding.message, &finding.places[..]);
-                Known::new((report.program(), report.binary()), said, search)
+                let found = (
+                    &*finding.kind.as_str(),
+                    &sites(&finding.detail, &finding.places)[..],
+                );
+                Known::new((report.program(), report.binary()), found, search)
             })
             .collect()
     }
@@ -111,6 +112,14 @@ impl Known {
             at.join(", ")
         )
     }
+}
+
+/// Returns the places that a finding is about: those of its detail, and those that it names at which a breakpoint can be
+/// set.
+pub fn sites<'f>(detail: &'f FindingDetail, places: &'f [NamedPlace]) -> Vec<&'f str> {
+    let mut sites = detail.sites();
+    sites.extend(places.iter().map(|place| place.site.as_str()));
+    sites
 }
 
 /// Returns the package and the target, which do not depend on whether code is explored unmodified.
@@ -297,6 +306,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::TaskPanic;
 
     fn parse(text: &str) -> Result<Baseline, ConfigError> {
         Baseline::parse(Path::new("known.toml"), text)
@@ -383,6 +393,21 @@ mod tests {
         }
     }
 
+    /// The words of a panic are the user's.
+    #[test]
+    fn the_places_of_a_finding_are_not_those_that_a_panic_speaks_of() {
+        let detail = FindingDetail::Panic {
+            panics: vec![TaskPanic {
+                task: "main".into(),
+                message: "see src/other.rs:7:8".into(),
+                place: Some("src/x.rs:1:2".into()),
+                unwinding: false,
+            }],
+            waiting: Vec::new(),
+        };
+        assert_eq!(sites(&detail, &[]), ["src/x.rs:1:2"]);
+    }
+
     #[test]
     fn places_do_not_depend_on_lines_and_machines() {
         let directory = std::env::temp_dir().join(format!("intermezzo-baseline-{}", std::process::id()));
@@ -393,9 +418,10 @@ mod tests {
             let message =
                 format!("no task can go on: main waits to lock mutex 0.1 at x.rs:{line}:13; at 12:30:45");
             let search = Search::Root(directory.clone());
+            let detail = FindingDetail::Message { text: message };
             Known::new(
                 ("a::b", &TestBinary::default()),
-                ("deadlock", &message, &[]),
+                ("deadlock", &sites(&detail, &[])),
                 &search,
             )
         };

@@ -87,8 +87,17 @@ pub(crate) fn findings(
         places: Vec::new(),
         deeds: Vec::new(),
         names: VarNames::default(),
+        turning_point: None,
     };
     let likely_source = |another_var| Some(likely_source(unlike, toucher.as_deref(), another_var));
+    let panicked = |panics: Vec<TaskPanic>, waiting: Vec<WaitingTask>| {
+        let kind = panic_kind(&panics.first()?.message);
+        let tasks = panics.iter().map(|panic| panic.task.clone());
+        let tasks = tasks
+            .chain(waiting.iter().map(|task| task.task.clone()))
+            .collect();
+        Some(engine(kind, FindingDetail::Panic { panics, waiting }, tasks))
+    };
     let all_panics = || panics.iter().map(task_panic).collect();
     let mut found = Vec::new();
     match &stop {
@@ -97,12 +106,15 @@ pub(crate) fn findings(
             // not, panics of tasks that were joined were seen and handled.
             let failed = matches!(stop, Stop::Panicked);
             let telling = panics.iter().filter(|(_, note)| failed || note.unhandled());
-            let panics: Vec<TaskPanic> = telling.map(task_panic).collect();
-            if let Some(first) = panics.first() {
-                let kind = panic_kind(&first.message);
-                let tasks = panics.iter().map(|panic| panic.task.clone()).collect();
-                found.push(engine(kind, FindingDetail::Panic { panics }, tasks));
-            }
+            found.extend(panicked(telling.map(task_panic).collect(), Vec::new()));
+        }
+        // The panic of a task for which others then wait is the failure; that they wait is its consequence.
+        Stop::Deadlock | Stop::Livelock
+            if toucher.is_none() && panics.iter().any(|(_, note)| note.unhandled()) =>
+        {
+            let unhandled = panics.iter().filter(|(_, note)| note.unhandled());
+            let waiting_tasks = waiting.iter().map(waiting_task).collect();
+            found.extend(panicked(unhandled.map(task_panic).collect(), waiting_tasks));
         }
         Stop::Deadlock | Stop::Livelock => {
             let kind = match stop {
@@ -120,7 +132,7 @@ pub(crate) fn findings(
             found.push(finding);
         }
         Stop::StepLimit(endless) => {
-            let (kind, detail, tasks) = classify_endless(endless, &current);
+            let (kind, detail, tasks) = classify_endless(endless, &current, all_panics());
             found.push(engine(kind, detail, tasks));
         }
         // It counts for nothing.
@@ -130,6 +142,7 @@ pub(crate) fn findings(
                 limit: *most,
                 task: current.clone(),
                 site: site.clone(),
+                panics: all_panics(),
             };
             let mut finding = engine(FindingKind::StepLimit, detail, vec![current]);
             finding.suggestion = Some(format!(
@@ -200,6 +213,7 @@ pub(crate) fn findings(
                     Doing::Locked => HangState::Locked,
                     Doing::Blocked => HangState::Blocked,
                 },
+                panics: all_panics(),
             };
             found.push(engine(FindingKind::Hang, detail, vec![current]));
         }
@@ -259,6 +273,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             places,
             deeds,
             names: VarNames::default(),
+            turning_point: None,
         }
     };
     reports.into_iter().map(finding).collect()
@@ -324,7 +339,11 @@ fn locks_waited_for(waiting: &[Waiting]) -> Vec<NamedPlace> {
 }
 
 /// Returns the kind and the detail of an execution that was ended at its limit of steps, and the tasks concerned.
-fn classify_endless(endless: &Endless, current: &str) -> (FindingKind, FindingDetail, Vec<String>) {
+fn classify_endless(
+    endless: &Endless,
+    current: &str,
+    panics: Vec<TaskPanic>,
+) -> (FindingKind, FindingDetail, Vec<String>) {
     let (kind, cause) = match endless.verdict {
         Verdict::UnfairSpin => (FindingKind::UnfairSpin, EndlessCause::UnfairSpin),
         Verdict::Livelock => (FindingKind::Livelock, EndlessCause::Livelock),
@@ -341,6 +360,7 @@ fn classify_endless(endless: &Endless, current: &str) -> (FindingKind, FindingDe
         cause,
         running: current.to_owned(),
         loops,
+        panics,
     };
     (kind, detail, tasks)
 }

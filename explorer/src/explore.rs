@@ -517,9 +517,10 @@ impl Explorer {
         let test = || call(&test);
         let sources = self.sources.take().unwrap_or_else(Search::here);
         let mut report = self.exploration(&program, body).run_apart(&test)?;
-        report.name_variables(sources);
+        report.name_variables(&sources);
         if let Some(apart) = apart {
             recording::record(&mut report, &apart, live.as_ref(), &test);
+            report.name_recorded(&sources);
         }
         if unmodified {
             // It includes this one.

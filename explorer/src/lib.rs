@@ -91,8 +91,8 @@ pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
     Awaited, BreakpointFigures, Coverage, Effect, EndlessCause, Expected, Figure, Finding, FindingDeed,
     FindingDetail, FindingEvent, FoundBy, HangState, Limit, LoopStep, NamedPlace, PlainAccesses, RankBound,
-    ReplayedBy, Replays, Report, Reproduction, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic,
-    TextStyle, Verbosity, Verdict, WaitingTask,
+    ReplayedBy, Replays, Report, Reproduction, Reversal, SuggestedBreakpoint, SuggestedPlace, TaskLoop,
+    TaskPanic, TextStyle, TurningPoint, Verbosity, Verdict, WaitingTask,
 };
 pub use settings::{
     Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest, RankedOptions,

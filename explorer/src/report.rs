@@ -13,6 +13,7 @@ pub mod names;
 pub(crate) mod recording;
 pub mod source;
 mod text;
+mod turning;
 
 pub use crate::files::write_beside;
 pub use crate::settings::Verbosity;
@@ -22,7 +23,7 @@ pub use intermezzo_engine::strategy::{Coverage, RankBound};
 pub use intermezzo_engine::words::count;
 pub(crate) use limits::narrowed;
 pub use limits::{Limit, covered, unexplored};
-pub use text::{INDENT, Part, ReplayedBy, Text, TextStyle, with_places};
+pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, with_places};
 
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::schedule::{Schedule, TestBinary};
@@ -41,6 +42,7 @@ pub use finding_detail::{
 };
 pub use found_by::FoundBy;
 pub use names::VarNames;
+pub use turning::{Reversal, TurningPoint};
 
 /// The format of a report's JSON form.
 pub const REPORT_FORMAT: &str = "intermezzo-report/1";
@@ -104,6 +106,8 @@ pub struct Finding {
     /// The names that the source gives its variables, by their identities: `tail` for `atomic 0.1`. A variable is left
     /// out if the source has none, or was not found.
     pub names: VarNames,
+    /// The step from which on every order of the tasks fails, if it was found.
+    pub turning_point: Option<TurningPoint>,
 }
 
 impl Finding {
@@ -123,6 +127,15 @@ impl Finding {
     /// Returns the name that the source gives a variable, or else its identity.
     pub fn name_of<'a>(&'a self, var: &'a str) -> &'a str {
         self.names.get(var).map_or(var, String::as_str)
+    }
+
+    /// `true` if its turning point, or the difference to a passing execution, has this event.
+    pub(crate) fn turns_at(&self, event: &str) -> bool {
+        self.turning_point.as_ref().is_some_and(|point| {
+            let reversed = point.passes_if.iter();
+            let mut ids = reversed.flat_map(|Reversal { first, before }| [first, before]);
+            point.from == event || ids.any(|id| id == event)
+        })
     }
 
     /// Replaces the message with text that has no structured detail.
@@ -205,8 +218,11 @@ impl Serialize for Finding {
         if !names.is_empty() {
             map.serialize_entry("names", &names)?;
         }
+        if let Some(turning_point) = &self.turning_point {
+            map.serialize_entry("turning_point", turning_point)?;
+        }
         match &self.detail {
-            FindingDetail::Panic { panics } => {
+            FindingDetail::Panic { panics, .. } => {
                 if let Some(place) = panics.first().and_then(|panic| panic.place.as_ref()) {
                     map.serialize_entry("place", place)?;
                 }
@@ -353,10 +369,37 @@ impl Report {
     }
 
     /// Gives the variables of all findings the names that the source has for them.
-    pub(crate) fn name_variables(&mut self, sources: source::Search) {
-        let mut files = names::SourceFiles::new(sources);
+    pub(crate) fn name_variables(&mut self, sources: &source::Search) {
+        let mut files = names::SourceFiles::new(sources.clone());
         for finding in &mut self.findings {
             finding.names = names::of(finding, &mut files);
+        }
+        for Reproduction { finding, breakpoint } in &mut self.reproductions {
+            let (Ok(breakpoint), Some(finding)) = (breakpoint, self.findings.get(*finding)) else {
+                continue;
+            };
+            for place in &mut breakpoint.places {
+                place.name_objects(finding, &mut files);
+            }
+        }
+    }
+
+    /// Gives the variables of all recordings the names that the source has for them. The names of a failing execution are
+    /// those of its finding.
+    pub(crate) fn name_recorded(&mut self, sources: &source::Search) {
+        let mut files = names::SourceFiles::new(sources.clone());
+        for recorded in &mut self.recordings {
+            let names = self.findings.get(recorded.finding).map(|finding| &finding.names);
+            for var in recorded
+                .execution
+                .iter_mut()
+                .flat_map(|recording| &mut recording.vars)
+            {
+                var.source_name = names.and_then(|names| names.get(&var.name)).cloned();
+            }
+            if let Some(passing) = &mut recorded.nearest_pass {
+                names::name_recording(passing, &mut files);
+            }
         }
     }
 

@@ -84,7 +84,7 @@ fn an_execution_is_recorded_event_by_event() {
     assert!(execution.events[0].enabled.is_some());
     let concerned = execution.events.iter().filter(|event| event.concerned);
     assert_eq!(concerned.count(), 1);
-    let FindingDetail::Panic { panics } = &finding.detail else {
+    let FindingDetail::Panic { panics, .. } = &finding.detail else {
         panic!("{report}")
     };
     assert!(panics[0].place.as_ref().unwrap().contains("recordings.rs"));

@@ -426,6 +426,7 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     /// If the object fails, with a text that describes the failure. If no scenario was compared in full, or one was
     /// not and [`Refinement::in_full`] demands it. If the test has no operations, or an operation has no meaning for
     /// the model. If the text to be replayed is no schedule.
+    #[track_caller]
     pub fn check(self) -> RefinementReport {
         let wanted = std::env::var("INTERMEZZO_REPLAY").ok().map(|schedule| {
             Schedule::parse(&schedule).unwrap_or_else(|error| panic!("INTERMEZZO_REPLAY: {error}"))

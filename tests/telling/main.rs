@@ -1,6 +1,7 @@
 //! The look of failures for a first-time user: a snapshot for each kind of finding and each monitor that ships. No line
 //! is wider than allowed, and nothing is lost if there is less room.
 
+mod first_screen;
 mod hangs;
 mod names;
 mod objects;

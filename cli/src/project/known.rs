@@ -66,8 +66,8 @@ impl KnownFindings {
         let errors = report.findings.iter().filter(|finding| finding.is_error());
         errors
             .map(|finding| {
-                let said = (&*finding.kind, finding.message(), &finding.places[..]);
-                Known::new((&report.program, &report.binary), said, &self.search)
+                let found = (&*finding.kind, &finding.sites()[..]);
+                Known::new((&report.program, &report.binary), found, &self.search)
             })
             .collect()
     }

@@ -6,12 +6,13 @@ use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
 use anstyle::AnsiColor;
+use intermezzo::baseline::sites;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::report::names::in_text;
-use intermezzo::report::{VarNames, covered};
+use intermezzo::report::{TOKEN_MAX, VarNames, covered};
 use intermezzo::{
-    BreakpointFigures, Coverage, Environment, Limit, NamedPlace, Schedule, TestBinary, TextStyle, Verbosity,
-    Verdict,
+    BreakpointFigures, Coverage, Environment, FindingDetail, Limit, NamedPlace, Schedule, TestBinary,
+    TextStyle, Verbosity, Verdict,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -115,6 +116,9 @@ pub(crate) struct FindingJson {
     pub(crate) places: Vec<NamedPlace>,
     #[serde(default)]
     names: VarNames,
+    /// The finding as data. Reports of objects have none.
+    #[serde(default)]
+    detail: Option<FindingDetail>,
 }
 
 impl FindingJson {
@@ -123,18 +127,18 @@ impl FindingJson {
         self.severity != "warning"
     }
 
-    /// Returns its message, with the identities of variables.
-    pub(super) fn message(&self) -> &str {
-        &self.message
+    /// Returns the places in the source that it is about.
+    pub(super) fn sites(&self) -> Vec<&str> {
+        match &self.detail {
+            Some(detail) => sites(detail, &self.places),
+            None => self.places.iter().map(|place| &*place.site).collect(),
+        }
     }
 
-    /// Returns its kind, and the first line of its message.
+    /// Returns its kind, and the first line of its message. Variables have the names that the source gives them.
     pub(super) fn headline(&self) -> String {
-        format!(
-            "{}: {}",
-            self.kind,
-            self.message.lines().next().unwrap_or_default()
-        )
+        let first = self.message.lines().next().unwrap_or_default();
+        format!("{}: {}", self.kind, in_text(first, &self.names))
     }
 }
 
@@ -321,6 +325,20 @@ impl ProjectReport {
             let how = "replay it, in the test, with the scenario that it shows:";
             text.push_str(&output::indented(how, output::BESIDE, style));
             text.push_str(&output::command(&format!(".replay(\"{first}\")"), style));
+            return;
+        }
+        let is_long = |schedule: &&str| schedule.len() > TOKEN_MAX;
+        if schedules.iter().any(is_long) {
+            let how = "replay it from a file, as its schedule is long; this writes one into a directory:";
+            text.push_str(&output::indented(how, output::BESIDE, style));
+            let test = self.program.split_once("::").map_or("", |(_, test)| test);
+            text.push_str(&output::command(
+                &format!("cargo intermezzo test --reports failures {test}"),
+                style,
+            ));
+        }
+        schedules.retain(|schedule| !is_long(schedule));
+        if schedules.is_empty() {
             return;
         }
         let how = "replay it; with --view page.html it becomes a page:";

@@ -4,12 +4,11 @@ use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport
 use super::{check, partial};
 use crate::coverage::CoverageJson;
 use crate::problem::Problem;
-use intermezzo::recording::{Recorded, Recording};
+use intermezzo::recording::Recorded;
 use intermezzo::report::names::{in_row, in_text};
 use intermezzo::{Coverage, foreign};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The format that can be read.
@@ -187,30 +186,14 @@ fn name_variables(executions: &mut [ShownExecution], finding: &mut FindingFile) 
     for waiting in &mut finding.waiting {
         waiting.var = in_row(&waiting.var, names);
     }
-    let uses = |recording: &Recording| -> BTreeSet<(usize, String)> {
-        let events = recording.events.iter();
-        events
-            .filter_map(|event| Some((event.var?, recording.sites[event.site?].clone())))
-            .collect()
-    };
-    let mut failing: BTreeSet<(String, String)> = BTreeSet::new();
     for execution in executions {
-        let used = uses(&execution.recording);
-        let vars = &mut execution.recording.vars;
-        if !execution.passes {
-            failing.extend(
-                used.iter()
-                    .map(|(var, site)| (vars[*var].name.clone(), site.clone())),
-            );
-        }
-        // A variable of another execution is the same one only if it is used at the same place.
-        let known: BTreeSet<usize> = used
-            .into_iter()
-            .filter(|(var, site)| failing.contains(&(vars[*var].name.clone(), site.clone())))
-            .map(|(var, _)| var)
-            .collect();
-        for var in known {
-            vars[var].name = in_row(&vars[var].name, names);
+        for var in &mut execution.recording.vars {
+            if let Some(name) = var.source_name.take() {
+                var.name = name;
+            } else if !execution.passes {
+                // A report without recordings has the names of its finding only.
+                var.name = in_row(&var.name, names);
+            }
         }
         if !execution.passes {
             for data in &mut execution.recording.data {

@@ -95,6 +95,7 @@ fn recording(finding: &FindingFile) -> Result<Recording, String> {
             *vars.entry(event.var.as_str()).or_insert_with(|| {
                 let kind = event.var.split(' ').next().unwrap_or_default();
                 recording.vars.push(RecordedVar {
+                    source_name: None,
                     name: event.var.clone(),
                     kind: kind.to_owned(),
                 });

@@ -458,6 +458,17 @@ impl Executor {
         &mut *self.runtime.decisions.strategy
     }
 
+    /// Returns the events of the last execution in order: each as its task, and its index in that task from 1.
+    pub fn event_order(&self) -> Vec<(u32, u32)> {
+        let events = self.runtime.record.events.as_slice().iter();
+        events.map(|event| (event.task, event.index)).collect()
+    }
+
+    /// Returns the place of the last operation of the last execution that has one, as `file:line:column`.
+    pub fn last_place(&self) -> Option<String> {
+        self.runtime.record.last_site().map(site_name)
+    }
+
     /// Returns the operation, with its place, in the last execution for which nothing stronger is sound; `None` if
     /// there is none.
     pub fn unsound(&self, sound: SoundReduction) -> Option<String> {

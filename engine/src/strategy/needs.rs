@@ -1,6 +1,8 @@
 //! The requirements of a strategy on the engine.
 
 use crate::trace::Analysis;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The requirements of a strategy on the engine.
 ///
@@ -24,9 +26,37 @@ pub struct Needs {
     pub in_order: bool,
     /// `true` if the search cannot continue past an execution that departed from its schedule each time.
     pub replays_exactly: bool,
-    /// `true` if its plan is no longer reliable. A weaker reduction, which leaves out less, then takes over from the
-    /// beginning.
-    pub fallback: bool,
+    /// The reason why its plan is no longer reliable, if so. A weaker reduction, which leaves out less, then takes over
+    /// from the beginning.
+    pub fallback: Option<Unreliable>,
+}
+
+/// The reason why the plan of a reduction is not reliable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unreliable {
+    /// An execution failed or was cut short: the rest of it is unknown.
+    CutShort,
+    /// Two tasks have one number in two executions.
+    TasksOfOneNumber,
+    /// Variables were taken to be different, and turned out to be the same.
+    SameVariable,
+    /// Fairness holds back the task that should go first.
+    HeldBack,
+    /// A planned sequence of steps cannot be compared with another.
+    Incomparable,
+}
+
+impl fmt::Display for Unreliable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unreliable::CutShort => "an execution failed or was cut short",
+            Unreliable::TasksOfOneNumber => "the tasks are not created in the same order in all executions",
+            Unreliable::SameVariable => "it cannot be said which variables of two executions are the same",
+            Unreliable::HeldBack => "a task that should go first is held back, because it has yielded",
+            Unreliable::Incomparable => "it cannot be said which steps of two executions are the same",
+        })
+    }
 }
 
 impl Default for Needs {
@@ -37,7 +67,7 @@ impl Default for Needs {
             scope: true,
             in_order: false,
             replays_exactly: false,
-            fallback: false,
+            fallback: None,
         }
     }
 }

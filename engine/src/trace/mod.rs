@@ -209,6 +209,17 @@ impl Trace {
         self.sound
     }
 
+    /// Returns for each choice the number of events before the step that it decided.
+    pub fn events_before_choices(&self) -> Vec<usize> {
+        let mut before = Vec::new();
+        let mut events = 0;
+        for step in self.steps() {
+            before.resize(step.choices_end.max(before.len()), events);
+            events = step.events_end;
+        }
+        before
+    }
+
     /// Notes that only this reduction and weaker ones are sound.
     pub fn only(&mut self, sound: SoundReduction) {
         self.sound = self.sound.max(sound);

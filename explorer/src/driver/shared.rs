@@ -13,6 +13,7 @@ use intermezzo_engine::runtime::Cutoff;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::strategy::{SearchPosition, SearchState, SoFar, Strategy};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
+use intermezzo_engine::words::seconds;
 use intermezzo_search::classic::maple::Session;
 use intermezzo_search::estimate::Estimate;
 use std::collections::BTreeSet;
@@ -59,8 +60,8 @@ impl End {
             }
             End::Executions => format!("the limit of {executions} executions was reached{raise}"),
             End::Time => format!(
-                "the limit of {} seconds was reached{}{raise}",
-                limits.time.unwrap_or_default().as_secs_f64(),
+                "the limit of {} was reached{}{raise}",
+                seconds(limits.time.unwrap_or_default()),
                 cut_off.within(),
             ),
             End::Interrupted => format!("it was interrupted{}", cut_off.within()),

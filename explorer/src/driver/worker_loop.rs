@@ -11,8 +11,8 @@ use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
 use intermezzo_engine::runtime::{Abnormal, CutOff, ExecutionOutcome, Executor, Stop};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
-use intermezzo_engine::strategy::{Parallel, SearchPosition};
-use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
+use intermezzo_engine::strategy::{Parallel, SearchPosition, Unreliable};
+use intermezzo_engine::trace::{self, FingerprintBatch, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
 
@@ -24,10 +24,6 @@ const EXECUTIONS_PER_LOOK: u64 = 64;
 
 /// Steps between two looks at the clock, if executions are long.
 const STEPS_PER_LOOK: u64 = 4096;
-
-/// The reason for giving up wakeup trees if their plan is not reliable.
-const UNSURE: &str = "an execution failed or was cut short, or it cannot be said which variables or tasks of two executions \
-                      are the same";
 
 /// A running worker.
 pub(super) struct WorkerLoop<'a> {
@@ -162,9 +158,14 @@ impl<'a> WorkerLoop<'a> {
                 self.start_anew();
             }
             let more = self.attempts.prepare(&mut self.worker);
-            if self.worker.strategy().needs().fallback {
+            if let Some(why) = self.worker.strategy().needs().fallback {
                 self.common.allowed_begins(false);
-                self.fall_back(SoundReduction::SourceSets, Some(UNSURE));
+                // With several workers, it may have been an execution of another one.
+                let is_own =
+                    why == Unreliable::CutShort && self.worker.trace().ending() == trace::Ending::GivenUp;
+                let place = is_own.then(|| self.worker.last_place()).flatten();
+                let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+                self.fall_back(SoundReduction::SourceSets, Some(&format!("{why}{place}")));
                 continue;
             }
             if !more {

@@ -6,6 +6,7 @@
 use crate::settings::Settings;
 use intermezzo_engine::runtime::Cutoff;
 use intermezzo_engine::runtime::interrupt::interrupted;
+use intermezzo_engine::words::seconds;
 use std::time::{Duration, Instant};
 
 /// The deadline of minimising.
@@ -39,8 +40,10 @@ impl Deadline {
         if interrupted() {
             return "it was interrupted".into();
         }
-        let seconds = self.limit.as_secs_f64();
-        format!("the limit of {seconds} seconds was reached (`minimise_time`)")
+        format!(
+            "the limit of {} was reached (`minimise_time`)",
+            seconds(self.limit)
+        )
     }
 
     /// Returns the time at which executions are cut off that look for a smaller one.

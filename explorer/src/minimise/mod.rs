@@ -18,6 +18,7 @@ mod reproduce;
 mod same;
 mod script;
 mod trial;
+mod turning;
 
 use crate::report::{Finding, FoundBy, Replays, Report, Reproduction, count};
 use crate::settings::Settings;
@@ -97,6 +98,16 @@ impl<'a> Minimiser<'a> {
                     self.executions = self.executions.saturating_sub(settled.spent);
                     report.findings[at] = settled.finding;
                     let reproduced = report.findings[at].replays.is_none();
+                    if share > 0 && reproduced {
+                        match self.turning_point(&report.findings[at], subject) {
+                            Ok(turning_point) => report.findings[at].turning_point = turning_point,
+                            Err(Crashed(findings)) => {
+                                report.take_findings(findings);
+                                report.note(CRASHED);
+                                return;
+                            }
+                        }
+                    }
                     if share > 0 && reproduced && report.breakpoints.is_empty() {
                         match self.breakpoint_of(&report.findings[at], at + 1, subject) {
                             Ok(breakpoint) => report.reproductions.push(Reproduction {

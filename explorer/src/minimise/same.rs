@@ -78,6 +78,7 @@ mod tests {
                 place: Some(place.into()),
                 unwinding: false,
             }],
+            waiting: Vec::new(),
         }
     }
 

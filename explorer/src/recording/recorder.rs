@@ -159,6 +159,7 @@ impl Tables {
             };
             self.vars.push(RecordedVar {
                 kind: kind.to_owned(),
+                source_name: None,
                 name,
             });
             self.vars.len() - 1

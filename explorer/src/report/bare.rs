@@ -35,6 +35,7 @@ impl Finding {
             replays: None,
             places: Vec::new(),
             deeds: Vec::new(),
+            turning_point: None,
             names: Default::default(),
         }
     }

@@ -1,5 +1,7 @@
 //! The breakpoint that reproduces a finding.
 
+use super::names::SourceFiles;
+use super::{Finding, FindingDetail};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -43,6 +45,43 @@ pub struct SuggestedBreakpoint {
 pub struct SuggestedPlace {
     /// The `file:line:column` of the operation right before which it goes.
     pub site: String,
-    /// The line. It names the object after the variable in the report.
+    /// The line. It has the objects as the code at the place has them, or else after the variables of the report.
     pub code: String,
+}
+
+impl SuggestedPlace {
+    /// Writes the objects as the code at the place has them.
+    pub(super) fn name_objects(&mut self, finding: &Finding, files: &mut SourceFiles) {
+        let Some(wanted) = files.object(&self.site) else {
+            return;
+        };
+        // The object follows the name of the breakpoint.
+        let Some((head, objects)) = self.code.split_once("\", &") else {
+            return;
+        };
+        let Some((objects, tail)) = objects.split_once(')') else {
+            return;
+        };
+        let objects = match objects.split_once(", &") {
+            None => wanted,
+            Some(_) => {
+                let held = lock_held(finding, &self.site);
+                let held = held.and_then(|site| files.object_seen_from(site, &self.site));
+                format!("{}, &{wanted}", held.as_deref().unwrap_or("held"))
+            }
+        };
+        self.code = format!("{head}\", &{objects}){tail}");
+    }
+}
+
+/// Returns the place where a task took the lock that it holds while it waits at this place.
+fn lock_held<'f>(finding: &'f Finding, site: &str) -> Option<&'f str> {
+    let FindingDetail::Blocked { waiting, .. } = &finding.detail else {
+        return None;
+    };
+    let task = &waiting.iter().find(|task| task.site == site)?.task;
+    let of_task = waiting
+        .iter()
+        .find(|other| other.held_by.as_ref() == Some(task))?;
+    of_task.held_since.as_deref()
 }

@@ -4,10 +4,12 @@
 //! compares findings by [`FindingDetail::without_names`]. Only identities of variables and places are looked for in
 //! words, to show names (`names`) and for baselines.
 
+mod words;
+
 use super::names::{VarNames, in_text, quoted};
-use intermezzo_sdk::SyncVarOp;
+use super::source::sites_in;
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use words::{CONSEQUENCE, endless, meanwhile, rounds};
 
 /// The subject of a finding, as data.
 ///
@@ -15,7 +17,7 @@ use std::fmt;
 /// use intermezzo_explorer::{Explorer, FindingDetail};
 ///
 /// let report = Explorer::new().explore(|| panic!("boom"));
-/// let FindingDetail::Panic { panics } = &report.findings()[0].detail else { panic!("{report}") };
+/// let FindingDetail::Panic { panics, .. } = &report.findings()[0].detail else { panic!("{report}") };
 /// assert_eq!((panics[0].task.as_str(), panics[0].message.as_str()), ("main", "boom"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +27,9 @@ pub enum FindingDetail {
     Panic {
         /// The panics; at least one.
         panics: Vec<TaskPanic>,
+        /// The tasks that then waited for ever, if that was the consequence.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        waiting: Vec<WaitingTask>,
     },
     /// No task can continue.
     Blocked {
@@ -45,6 +50,9 @@ pub enum FindingDetail {
         running: String,
         /// The tasks that run in loops.
         loops: Vec<TaskLoop>,
+        /// Earlier panics.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
     },
     /// The execution was ended at its limit of tasks.
     TaskLimit {
@@ -54,6 +62,9 @@ pub enum FindingDetail {
         task: String,
         /// The place of that, as `file:line:column`.
         site: String,
+        /// Earlier panics.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
     },
     /// A choice was not the one in the schedule.
     ChoiceDiffers {
@@ -107,6 +118,9 @@ pub enum FindingDetail {
         call: Option<String>,
         /// The state of the task.
         state: HangState,
+        /// Earlier panics.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
     },
     /// A finding of a monitor, or wrong use of the tool. Only its message is known.
     Message {
@@ -233,6 +247,35 @@ impl FindingDetail {
             .collect()
     }
 
+    /// Returns the places in the source that it is about, as `file:line:column`. Monitors, divergences and hangs give
+    /// theirs in words.
+    pub fn sites(&self) -> Vec<&str> {
+        match self {
+            FindingDetail::Panic { panics, waiting } => [of_panics(panics), of_waiting(waiting)].concat(),
+            FindingDetail::Blocked { waiting, panics, .. } => {
+                [of_waiting(waiting), of_panics(panics)].concat()
+            }
+            FindingDetail::Endless { loops, panics, .. } => {
+                let steps = loops.iter().flat_map(|each| &each.steps);
+                let steps = steps.map(|step| &*step.site);
+                steps.chain(of_panics(panics)).collect()
+            }
+            FindingDetail::TaskLimit { site, panics, .. } => [vec![&**site], of_panics(panics)].concat(),
+            FindingDetail::Crash { panics, .. } => of_panics(panics),
+            FindingDetail::EventDiffers { before, now, .. } => {
+                let texts = [Some(before), now.as_ref()];
+                texts
+                    .into_iter()
+                    .flatten()
+                    .flat_map(|text| sites_in(text))
+                    .collect()
+            }
+            FindingDetail::Hang { place, .. } => place.iter().flat_map(|place| sites_in(place)).collect(),
+            FindingDetail::Message { text } => sites_in(text).collect(),
+            FindingDetail::ChoiceDiffers { .. } | FindingDetail::CrashOfRemains { .. } => Vec::new(),
+        }
+    }
+
     /// `true` if tasks wait, and a thread that is not controlled may release them.
     pub(super) fn may_be_released(&self) -> bool {
         matches!(
@@ -253,7 +296,7 @@ impl FindingDetail {
             }
         };
         match &mut detail {
-            FindingDetail::Blocked { waiting, .. } => {
+            FindingDetail::Blocked { waiting, .. } | FindingDetail::Panic { waiting, .. } => {
                 for task in waiting {
                     name(&mut task.var);
                     task.awaited.iter_mut().for_each(|awaited| name(&mut awaited.var));
@@ -275,7 +318,7 @@ impl FindingDetail {
 
     fn parts(&self) -> Vec<String> {
         match self {
-            FindingDetail::Panic { panics } => {
+            FindingDetail::Panic { panics, waiting } => {
                 let mut lines: Vec<String> = panics.iter().map(TaskPanic::to_string).collect();
                 // A line that only repeats that another task panicked adds nothing.
                 let mut number = 0;
@@ -286,6 +329,10 @@ impl FindingDetail {
                 for later in &mut lines[1..] {
                     later.insert_str(0, "then ");
                 }
+                if !waiting.is_empty() {
+                    lines.push(CONSEQUENCE.to_owned());
+                }
+                lines.extend(waiting.iter().map(|task| format!("  {task}")));
                 lines
             }
             FindingDetail::Blocked {
@@ -304,6 +351,7 @@ impl FindingDetail {
                 cause,
                 running,
                 loops,
+                panics,
             } => {
                 let mut lines = vec![endless(*cause, running)];
                 let (at_the_end, rounds) = rounds(*cause, loops);
@@ -311,6 +359,7 @@ impl FindingDetail {
                     let at_the_end = if number == 0 { at_the_end } else { "" };
                     lines.push(format!("  {at_the_end}{round}"));
                 }
+                lines.extend(panics.iter().map(|panic| format!("  before that {panic}")));
                 lines
             }
             _ => vec![self.to_string()],
@@ -327,7 +376,11 @@ impl FindingDetail {
             panics.sort_by(|one, other| (&one.place, &one.message).cmp(&(&other.place, &other.message)));
         };
         match &mut detail {
-            FindingDetail::Panic { panics } => panics_without_names(panics),
+            FindingDetail::Panic { panics, waiting } => {
+                panics_without_names(panics);
+                // The panic is the failure, whoever waits then.
+                waiting.clear();
+            }
             FindingDetail::Blocked { waiting, panics, .. } => {
                 for task in waiting.iter_mut() {
                     let itself = task.held_by.as_ref() == Some(&task.task);
@@ -366,11 +419,37 @@ impl FindingDetail {
             | FindingDetail::CrashOfRemains { .. }
             | FindingDetail::Message { .. } => {}
         }
-        if let FindingDetail::Crash { panics, .. } = &mut detail {
+        if let FindingDetail::Crash { panics, .. }
+        | FindingDetail::Endless { panics, .. }
+        | FindingDetail::TaskLimit { panics, .. }
+        | FindingDetail::Hang { panics, .. } = &mut detail
+        {
             panics_without_names(panics);
         }
         detail
     }
+}
+
+/// Returns the places of panics.
+fn of_panics(panics: &[TaskPanic]) -> Vec<&str> {
+    panics.iter().filter_map(|panic| panic.place.as_deref()).collect()
+}
+
+/// Returns the places at which tasks wait, and those at which the locks were taken that they wait for.
+fn of_waiting(waiting: &[WaitingTask]) -> Vec<&str> {
+    let of_task = |task| {
+        let WaitingTask {
+            site,
+            held_since,
+            awaited,
+            ..
+        }: &WaitingTask = task;
+        match &awaited[..] {
+            [] => std::iter::once(&**site).chain(held_since.as_deref()).collect(),
+            awaited => awaited.iter().map(|awaited| &*awaited.site).collect::<Vec<_>>(),
+        }
+    };
+    waiting.iter().flat_map(of_task).collect()
 }
 
 /// The message of a panic that only repeats that another task panicked.
@@ -381,243 +460,5 @@ fn kind_of(var: &str) -> &str {
     match var.rsplit_once(' ') {
         Some((kind, _)) if kind != "task" => kind,
         _ => NAME,
-    }
-}
-
-fn meanwhile(thread: &str) -> String {
-    format!(
-        "meanwhile {thread}, which is not controlled, used what this execution uses: a task may wait for it"
-    )
-}
-
-fn endless(cause: EndlessCause, running: &str) -> String {
-    let given_up = "the execution was given up at its limit of steps";
-    match cause {
-        EndlessCause::UnfairSpin => {
-            format!("{given_up}: a loop never gives way to others, with `yield_now` or `spin_loop`")
-        }
-        EndlessCause::Livelock => {
-            format!("{given_up}: all tasks that run go round and round, though each gives way")
-        }
-        EndlessCause::Long => {
-            format!("{given_up}, while {running} was running: it may be long, or never end")
-        }
-    }
-}
-
-/// Returns the rounds of loops in words, and the words before the first of them.
-fn rounds(cause: EndlessCause, loops: &[TaskLoop]) -> (&'static str, Vec<String>) {
-    let before = match cause {
-        EndlessCause::Long => "at the end ",
-        EndlessCause::UnfairSpin | EndlessCause::Livelock => "",
-    };
-    (before, loops.iter().map(TaskLoop::to_string).collect())
-}
-
-/// The words in one line, as in JSON.
-impl fmt::Display for FindingDetail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let joined =
-            |parts: &mut dyn Iterator<Item = String>, between: &str| parts.collect::<Vec<_>>().join(between);
-        let before = |panics: &[TaskPanic]| {
-            let each = panics.iter().map(|panic| format!("; before that {panic}"));
-            each.collect::<String>()
-        };
-        match self {
-            FindingDetail::Panic { panics } => {
-                f.write_str(&joined(&mut panics.iter().map(TaskPanic::to_string), "; then "))
-            }
-            FindingDetail::Blocked {
-                waiting,
-                panics,
-                outsider,
-            } => {
-                let waiting = joined(&mut waiting.iter().map(WaitingTask::to_string), "; ");
-                write!(f, "no task can go on: {waiting}{}", before(panics))?;
-                match outsider {
-                    Some(thread) => write!(f, "; {}", meanwhile(thread)),
-                    None => Ok(()),
-                }
-            }
-            FindingDetail::Endless {
-                cause,
-                running,
-                loops,
-            } => {
-                f.write_str(&endless(*cause, running))?;
-                let (before, rounds) = rounds(*cause, loops);
-                if rounds.is_empty() {
-                    return Ok(());
-                }
-                write!(f, "; {before}{}", rounds.join("; "))
-            }
-            FindingDetail::TaskLimit { limit, task, site } => write!(
-                f,
-                "the execution was given up at its limit of {limit} tasks: {task} would have created one more at {site}, \
-                 and may create them for ever"
-            ),
-            FindingDetail::ChoiceDiffers {
-                choice,
-                expected,
-                found,
-            } => write!(
-                f,
-                "choice {choice} was to be {}, and was {}",
-                expected.as_deref().unwrap_or("the end of the schedule"),
-                found.as_deref().unwrap_or("the end of the execution"),
-            ),
-            FindingDetail::EventDiffers { event, before, now } => match now {
-                Some(now) => write!(
-                    f,
-                    "event {event} was {now}, and had been {before} under the same choices before"
-                ),
-                None => write!(
-                    f,
-                    "it ended before event {event}, which there had been under the same choices before"
-                ),
-            },
-            FindingDetail::Crash { task, crash, panics } => {
-                write!(f, "{task} crashed: {crash}{}", before(panics))
-            }
-            FindingDetail::CrashOfRemains { hung, crash } => write!(
-                f,
-                "a destructor {} while what the execution left behind was dropped: {crash}",
-                if *hung { "hung" } else { "crashed" },
-            ),
-            FindingDetail::Hang {
-                task,
-                milliseconds,
-                place,
-                call,
-                state,
-            } => {
-                let seconds = *milliseconds as f64 / 1000.0;
-                let place = place
-                    .as_ref()
-                    .map(|place| format!(", in {place}"))
-                    .unwrap_or_default();
-                match state {
-                    HangState::Running => write!(
-                        f,
-                        "{task} has run for {seconds} seconds without a visible operation{place}: it goes round in a loop \
-                         that does nothing visible, or computes for long"
-                    ),
-                    HangState::Locked => write!(
-                        f,
-                        "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: a lock \
-                         or a channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for \
-                         its turn"
-                    ),
-                    HangState::Blocked => {
-                        write!(
-                            f,
-                            "{task} has been blocked for {seconds} seconds by something that is not controlled{place}: "
-                        )?;
-                        match call.as_deref() {
-                            Some("nanosleep" | "clock_nanosleep") => {
-                                f.write_str("a sleep of std, or of the system")
-                            }
-                            Some(call) => write!(
-                                f,
-                                "the system call `{call}`, which is no schedule point: other tasks cannot run until it \
-                                 returns"
-                            ),
-                            None => f.write_str("a sleep of std, or input that does not come"),
-                        }
-                    }
-                }
-            }
-            FindingDetail::Message { text } => f.write_str(text),
-        }
-    }
-}
-
-impl fmt::Display for TaskPanic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} panicked", self.task)?;
-        if let Some(place) = &self.place {
-            write!(f, " at {place}")?;
-        }
-        write!(f, ": {}", self.message)?;
-        if self.unwinding {
-            f.write_str(" (its destructors had not ended when the execution did)")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for WaitingTask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WaitingTask {
-            task,
-            op,
-            var,
-            site,
-            held_by,
-            held_since,
-            awaited,
-        } = self;
-        if !awaited.is_empty() {
-            let each: Vec<String> = awaited.iter().map(Awaited::to_string).collect();
-            return write!(f, "{task} goes round in a loop and waits {}", each.join(" or "));
-        }
-        let is = |known: SyncVarOp| known.name() == op;
-        write!(f, "{task} waits ")?;
-        if is(SyncVarOp::LockAcquire) {
-            write!(f, "to lock {var}")?;
-        } else if is(SyncVarOp::SharedAcquire) {
-            write!(f, "to read {var}")?;
-        } else if is(SyncVarOp::TaskJoin) {
-            write!(f, "for {var} to end")?;
-        } else if is(SyncVarOp::CondvarWait) || is(SyncVarOp::CondvarWake) {
-            write!(f, "to be notified by {var}")?;
-        } else if is(SyncVarOp::ChannelSend) {
-            write!(f, "to send to {var}")?;
-        } else if is(SyncVarOp::ChannelReceive) {
-            write!(f, "to receive from {var}")?;
-        } else if is(SyncVarOp::Park) {
-            f.write_str("to be unparked")?;
-        } else {
-            write!(f, "for {var} ({op})")?;
-        }
-        write!(f, " at {site}")?;
-        match (held_by, held_since) {
-            (Some(holder), Some(since)) if holder == task => {
-                write!(f, ", which it holds itself since {since}")
-            }
-            (Some(holder), Some(since)) => write!(f, ", held by {holder} since {since}"),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for Awaited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Awaited { var, value, site } = self;
-        match value {
-            Some(value) => write!(f, "for {var} to be other than {value} at {site}"),
-            None => write!(f, "for {var} to change at {site}"),
-        }
-    }
-}
-
-impl fmt::Display for TaskLoop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let steps: Vec<String> = self.steps.iter().map(LoopStep::to_string).collect();
-        write!(f, "{} goes round: {}", self.task, steps.join(", "))?;
-        match self.steps_left_out {
-            0 => Ok(()),
-            more => write!(f, ", and {more} more"),
-        }
-    }
-}
-
-impl fmt::Display for LoopStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.op)?;
-        if !self.var.is_empty() {
-            write!(f, " of {}", self.var)?;
-        }
-        write!(f, " at {}", self.site)
     }
 }

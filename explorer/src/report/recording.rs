@@ -64,6 +64,9 @@ pub struct RecordedTask {
 pub struct RecordedVar {
     /// Its name.
     pub name: String,
+    /// The name that the source gives it, if it has one there: `tail`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_name: Option<String>,
     /// Its kind: `mutex`, `atomic`.
     pub kind: String,
 }

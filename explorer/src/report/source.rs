@@ -7,6 +7,13 @@ use super::names::SourceFiles;
 use super::text::TextStyle;
 use std::collections::BTreeMap;
 
+/// Returns the words of a text that are places in Rust's source: `file:line:column`.
+pub(crate) fn sites_in(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split_whitespace();
+    let bare = words.map(|word| word.trim_matches(|c: char| ",;:.()`".contains(c)));
+    bare.filter(|word| parts(word).is_some_and(|(file, ..)| file.ends_with(".rs")))
+}
+
 /// Lines and calls of source files. A file is read once for its lines, and once for its calls.
 #[derive(Debug)]
 pub(crate) struct Sources {
@@ -35,6 +42,11 @@ impl Sources {
         let fits = |text: &String| width(text) <= room;
         let line = self.line(site)?.0.trim().replace('\t', " ");
         Some(line).filter(fits).or_else(|| self.tokens.call(site, fits))
+    }
+
+    /// Returns the name of the method that is called at `file:line:column`, if one is.
+    pub(super) fn method(&mut self, site: &str) -> Option<&str> {
+        self.tokens.method(site)
     }
 
     /// Returns the line of `file:line:column`, and its column from 0 in characters. Returns `None` if there is no such

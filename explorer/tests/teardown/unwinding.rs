@@ -314,11 +314,12 @@ fn of_nested_panics_those_not_caught_are_told() {
         task.join().unwrap_err();
         drop(held);
     });
-    assert_eq!(kinds(&report), ["deadlock"], "{report}");
+    assert_eq!(kinds(&report), ["panic"], "{report}");
     let message = &report.findings()[0].message;
-    let (_, before) = message.split_once("; before that ").unwrap();
-    assert!(before.starts_with("task 1 panicked at "), "{message}");
-    assert!(before.contains(": the root cause (its destructors"), "{message}");
+    let (cause, then) = message.split_once("; then no task could go on: ").unwrap();
+    assert!(cause.starts_with("task 1 panicked at "), "{message}");
+    assert!(cause.contains(": the root cause (its destructors"), "{message}");
+    assert!(then.contains("main waits for task 1 to end at "), "{message}");
     assert!(!message.contains("caught"), "{message}");
 }
 

@@ -2,7 +2,8 @@
 //!
 //! The execution is examined once more from the first access on. What is known here is not an action but the *way* on
 //! which knowledge of that access travels: the operations on it that would have to be stronger. Of several ways the
-//! one with the fewest such operations counts.
+//! one with the fewest such operations counts. If there is none, the last publication of the first access's task that
+//! the other task has read is named: an access before it would be ordered.
 
 use super::sync::{Knowledge, Side, Synchronisation};
 use intermezzo_sdk::{Context, EventId, MemoryOrder, SyncVarAccess, SyncVarOp, TaskId};
@@ -67,8 +68,61 @@ pub(super) fn suggestion(
     }
     match &ways.known(later).0 {
         Some(missing) if !missing.is_empty() => stronger(missing, cx),
-        _ => NOTHING.into(),
+        _ => too_late(known_by, later, events, cx).unwrap_or_else(|| NOTHING.into()),
     }
+}
+
+/// The index of the last event of a task that is known.
+#[derive(Clone, Debug, Default)]
+struct Newest(Option<u32>);
+
+impl Knowledge for Newest {
+    fn join(&mut self, other: &Newest) {
+        self.0 = self.0.max(other.0);
+    }
+
+    fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    fn covers(&self, event: EventId) -> bool {
+        self.0 >= Some(event.index)
+    }
+
+    fn if_it_did(&self, _: Side, _: &SyncVarAccess) -> Option<Newest> {
+        None
+    }
+}
+
+/// Returns the advice to make an access before a releasing store instead of after it, if the other task has read that
+/// store.
+fn too_late(known_by: EventId, later: TaskId, events: &[SyncVarAccess], cx: &Context<'_>) -> Option<String> {
+    let mut known = Synchronisation::<Newest>::default();
+    for access in events {
+        let EventId { task, index } = access.event;
+        if task == known_by.task {
+            *known.known(task) = Newest(Some(index));
+        }
+        known.observe(access);
+    }
+    let index = known.known(later).0.filter(|&index| index < known_by.index)?;
+    let published = EventId {
+        task: known_by.task,
+        index,
+    };
+    let access = events.iter().find(|access| access.event == published)?;
+    let what = match access.op {
+        SyncVarOp::AtomicStore => "store",
+        SyncVarOp::AtomicRmw => "read-modify-write",
+        _ => return None,
+    };
+    let (first, later) = (cx.task_name(known_by.task), cx.task_name(later));
+    Some(format!(
+        "{first} makes its access only after the {what} of {} at {}, which {later} has read: made before that {what}, it \
+         would be ordered",
+        cx.var_name(access.var),
+        cx.site_name(access.site)
+    ))
 }
 
 /// Returns a text like "`Release` at the store at a.rs:1:2 (now `Relaxed`) and .. would order them".

@@ -3,10 +3,11 @@
 use super::Insertion;
 use super::names::AssumedDistinct;
 use super::node::Node;
+use intermezzo_engine::strategy::Unreliable;
 use intermezzo_engine::trace::StableOpId;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The note in a report if a part of the search is missing.
 pub(super) const LOST: &str =
@@ -19,8 +20,8 @@ pub(super) struct Bound {
     left_out: Arc<AtomicBool>,
     /// `true` if a part of the search is missing, because the loaded checkpoint belongs to another search.
     lost: Arc<AtomicBool>,
-    /// `true` if some tree is not reliable: see [`Tree::insert`](super::tree::Tree::insert).
-    needs_fallback: Arc<AtomicBool>,
+    /// The reason why some tree is not reliable, if one is not: see [`Tree::insert`](super::tree::Tree::insert).
+    unreliable: Arc<OnceLock<Unreliable>>,
     /// The assumptions about variables that came into use late.
     pub(super) apart: Arc<AssumedDistinct>,
     /// The lineage of each task number, as far as known; and the part of it that this worker has verified.
@@ -33,6 +34,8 @@ pub(super) struct Bound {
 pub(super) struct SavedBound {
     left_out: bool,
     needs_fallback: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unreliable: Option<Unreliable>,
     lineages: Vec<Option<u64>>,
     apart: Vec<(StableOpId, Vec<StableOpId>)>,
 }
@@ -47,7 +50,7 @@ impl Bound {
             most,
             left_out: Arc::default(),
             lost: Arc::default(),
-            needs_fallback: Arc::default(),
+            unreliable: Arc::default(),
             apart: Arc::default(),
             lineages: Arc::default(),
             sure_of: Vec::new(),
@@ -94,7 +97,7 @@ impl Bound {
         let known = all.len().max(number + 1);
         all.resize(known, None);
         if *all[number].get_or_insert(lineage) != lineage {
-            self.needs_fallback.store(true, Relaxed);
+            self.invalidate(Unreliable::TasksOfOneNumber);
         }
         self.sure_of.clone_from(&all);
     }
@@ -104,7 +107,8 @@ impl Bound {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         SavedBound {
             left_out: self.left_out(),
-            needs_fallback: self.needs_fallback(),
+            needs_fallback: self.unreliable().is_some(),
+            unreliable: self.unreliable(),
             lineages: lineages.clone(),
             apart: self.apart.pairs(),
         }
@@ -116,7 +120,7 @@ impl Bound {
             self.leave_out();
         }
         if saved.needs_fallback {
-            self.invalidate();
+            self.invalidate(saved.unreliable.unwrap_or(Unreliable::CutShort));
         }
         for (one, others) in &saved.apart {
             self.apart.assume(*one, others.iter().copied());
@@ -127,15 +131,15 @@ impl Bound {
         }
     }
 
-    /// Notes that some tree is not reliable.
-    pub(super) fn invalidate(&self) {
-        self.needs_fallback.store(true, Relaxed);
+    /// Notes that some tree is not reliable. The first reason counts.
+    pub(super) fn invalidate(&self, why: Unreliable) {
+        let _ = self.unreliable.set(why);
     }
 
-    /// Returns `true` if some tree is not reliable.
+    /// Returns the reason why some tree is not reliable, if one is not.
     #[inline]
-    pub(super) fn needs_fallback(&self) -> bool {
-        self.needs_fallback.load(Relaxed)
+    pub(super) fn unreliable(&self) -> Option<Unreliable> {
+        self.unreliable.get().copied()
     }
 
     /// Returns `true` if anything was left out.

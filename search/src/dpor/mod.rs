@@ -63,7 +63,7 @@ use bound::Bound;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
     ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SoFar, Status, Strategy,
-    TimeIsOver,
+    TimeIsOver, Unreliable,
 };
 use intermezzo_engine::trace::{Analysis, Ending, Trace, conflict};
 use intermezzo_sdk::TaskId;
@@ -454,12 +454,12 @@ impl Strategy for Dpor {
                 self.wake_by_environment(self.nodes.len() - 1, trace);
             }
             if trace.ending() == Ending::GivenUp {
-                self.bound.invalidate();
+                self.bound.invalidate(Unreliable::CutShort);
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
         if !self.sequences.look_at(trace) {
-            self.bound.invalidate();
+            self.bound.invalidate(Unreliable::SameVariable);
         }
         self.follow_void_rounds(trace, plan.choices());
         match self.insertion {
@@ -576,7 +576,10 @@ impl Strategy for Dpor {
             // The course of a departed execution is unknown, and so is what it makes redundant.
             replays_exactly: true,
             // The other reductions hold no sequences.
-            fallback: self.insertion == Insertion::WakeupTrees && self.bound.needs_fallback(),
+            fallback: match self.insertion {
+                Insertion::WakeupTrees => self.bound.unreliable(),
+                _ => None,
+            },
         }
     }
 

@@ -11,6 +11,7 @@ use super::sleep::{Footprint, Sleeper, is_asleep};
 use super::values::with_values;
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::strategy::Unreliable;
 use intermezzo_engine::trace::{Ending, Race, Trace};
 
 /// The status of a race.
@@ -163,7 +164,7 @@ impl Dpor {
             if node.fair {
                 // Fairness may hold back the task that should go first. Then trees are not reliable, as after a
                 // failure.
-                self.bound.invalidate();
+                self.bound.invalidate(Unreliable::HeldBack);
                 self.try_all(depth);
             }
             // Otherwise the task that should go first cannot: the order was not reversible.
@@ -215,7 +216,7 @@ impl Dpor {
             Some(_) => self.part.insert(depth, trace, choices, sequence),
         };
         if unsure {
-            self.bound.invalidate();
+            self.bound.invalidate(Unreliable::Incomparable);
         }
         Seen::Maybe
     }

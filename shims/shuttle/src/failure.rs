@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Returns the message of a failure in shuttle's words, or the report's if shuttle has none.
 fn message(finding: &Finding, config: &Config) -> String {
     match &finding.detail {
-        FindingDetail::Panic { panics } => {
+        FindingDetail::Panic { panics, .. } => {
             let messages: Vec<&str> = panics.iter().map(|panic| &*panic.message).collect();
             messages.join("\n")
         }

@@ -233,6 +233,7 @@ impl SavedFinding {
                 replays: None,
                 places: self.places,
                 deeds: self.deeds,
+                turning_point: None,
                 names: Default::default(),
                 detail: self.detail,
             },

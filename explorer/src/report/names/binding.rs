@@ -141,6 +141,24 @@ impl Tokens {
         None
     }
 
+    /// Returns the `fn` of the function in whose body this token is.
+    pub(super) fn function_around(&self, used: usize) -> Option<usize> {
+        let mut at = used;
+        let mut brace = false;
+        while at > 0 {
+            at -= 1;
+            match self.text(at) {
+                ")" | "]" => at = self.partner(at),
+                "}" => (at, brace) = (self.partner(at), false),
+                "{" => brace = true,
+                ";" => brace = false,
+                "fn" if brace && self.is_name(at + 1) => return Some(at),
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// Returns the name of the type in whose `impl` this token is.
     pub(super) fn type_around(&self, used: usize) -> Option<&str> {
         let mut at = used;

@@ -15,9 +15,11 @@ mod tokens;
 
 pub(in crate::report) use source_files::SourceFiles;
 
+use super::recording::Recording;
 use super::{Finding, FindingDetail};
 use binding::Binding;
 use path::{Path, Root, Step};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use tokens::Tokens;
@@ -46,11 +48,29 @@ enum Trust {
 
 /// Returns the names of the finding's variables, as far as the source has some.
 pub(super) fn of(finding: &Finding, files: &mut SourceFiles) -> VarNames {
+    of_uses(uses(finding), files)
+}
+
+/// Gives the variables of an execution the names that the source has for them.
+pub(super) fn name_recording(recording: &mut Recording, files: &mut SourceFiles) {
+    let events = recording.events.iter();
+    let uses = events.filter_map(|event| {
+        let (var, site) = (recording.vars.get(event.var?)?, recording.sites.get(event.site?)?);
+        Some((&*var.name, &**site))
+    });
+    let names = of_uses(uses.collect(), files);
+    for var in &mut recording.vars {
+        var.source_name = names.get(&var.name).cloned();
+    }
+}
+
+/// Returns the names of variables that are used at these places.
+fn of_uses(uses: Vec<(&str, &str)>, files: &mut SourceFiles) -> VarNames {
     // Each variable in the order of appearance, and each of its places once.
     let mut vars: Vec<(&str, Vec<(String, Trust)>)> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     let mut seen: HashSet<(&str, &str)> = HashSet::new();
-    for (var, site) in uses(finding) {
+    for (var, site) in uses {
         if !seen.insert((var, site)) {
             continue;
         }
@@ -286,9 +306,7 @@ fn replaced(text: &str, names: &VarNames, shown: impl Fn(&str) -> String) -> Str
     let mut done = 0;
     for (at, _) in identities(text) {
         let var = &text[at.clone()];
-        // The monitor for leaks writes `arc 0.1` for the variable `count 0.1`.
-        let counts = var.strip_prefix("arc ").map(|numbers| format!("count {numbers}"));
-        if let Some(name) = names.get(counts.as_deref().unwrap_or(var)) {
+        if let Some(name) = names.get(&*counts_of(var)) {
             out.push_str(&text[done..at.start]);
             out.push_str(&shown(name));
             done = at.end;
@@ -296,6 +314,14 @@ fn replaced(text: &str, names: &VarNames, shown: impl Fn(&str) -> String) -> Str
     }
     out.push_str(&text[done..]);
     out
+}
+
+/// Returns the identity of the counts of an `Arc`. The monitor for leaks writes `arc 0.1` for the variable `count 0.1`.
+pub(super) fn counts_of(var: &str) -> Cow<'_, str> {
+    match var.strip_prefix("arc ") {
+        Some(numbers) => format!("count {numbers}").into(),
+        None => var.into(),
+    }
 }
 
 /// Returns a name without the number that distinguishes it from equal ones.

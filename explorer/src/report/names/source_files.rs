@@ -1,5 +1,6 @@
 //! Source files as tokens, each read once.
 
+use super::path::Root;
 use super::tokens::Tokens;
 use crate::report::source::{Search, parts, read};
 use std::collections::BTreeMap;
@@ -26,6 +27,43 @@ impl SourceFiles {
         }
         let tokens = self.files.get(file)?.as_ref()?;
         Some((tokens, tokens.at(line, column)?))
+    }
+
+    /// Returns the name of the method that is called at `file:line:column`, if one is.
+    pub(in crate::report) fn method(&mut self, site: &str) -> Option<&str> {
+        let (tokens, at) = self.token(site)?;
+        let is_called = tokens.before(at) == "." && matches!(tokens.text(at + 1), "(" | "::");
+        is_called.then(|| tokens.text(at))
+    }
+
+    /// Returns the object of the call at `file:line:column`, if it is in one line: `self.tail` of `self.tail.load(SeqCst)`.
+    pub(in crate::report) fn object(&mut self, site: &str) -> Option<String> {
+        let (tokens, at) = self.token(site)?;
+        if tokens.before(at) != "." || !matches!(tokens.text(at + 1), "(" | "::") {
+            return None;
+        }
+        let last = at.checked_sub(2)?;
+        let first = tokens.path_ending(last)?.first;
+        tokens.line_of(first, last).map(str::to_owned)
+    }
+
+    /// Returns the object of the call at one place as another place has it: both are in one function, and the name at its
+    /// beginning means the same at both.
+    pub(in crate::report) fn object_seen_from(&mut self, site: &str, other: &str) -> Option<String> {
+        let (file, ..) = parts(site)?;
+        if parts(other)?.0 != file {
+            return None;
+        }
+        let there = self.token(other)?.1;
+        let (tokens, at) = self.token(site)?;
+        let same_function = tokens.function_around(at)? == tokens.function_around(there)?;
+        let is_same = same_function
+            && match tokens.path_ending(at.checked_sub(2)?)?.root {
+                Root::Receiver | Root::Item(_) => true,
+                Root::Local(name, used) => tokens.binding(&name, used) == tokens.binding(&name, there),
+                Root::Call(_) | Root::Method(_) => false,
+            };
+        if is_same { self.object(site) } else { None }
     }
 
     /// Returns the call at `file:line:column` with its receiver, if it is in one line: `self.tail.store(end, SeqCst)`. If

@@ -3,12 +3,15 @@
 use super::places::Places;
 use super::style::{Part, ReplayedBy, TextStyle};
 use super::writer::{INDENT, Text};
-use super::{count, describe, execution, help};
+use super::{count, describe, execution, help, turning};
 use crate::report::lines::width;
 use crate::report::names::in_text;
 use crate::report::source::Sources;
 use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint};
 use crate::settings::Verbosity;
+
+/// The longest token that is shown, in bytes: some lines of a terminal.
+pub const TOKEN_MAX: usize = 600;
 
 /// Further facts about a finding, which are not in the finding itself.
 #[derive(Default)]
@@ -44,13 +47,18 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
         text.prose(&line, 0, INDENT);
     }
     if places.is_empty() {
-        add_concerned(finding, &mut places);
+        add_concerned(finding, &mut places, &mut sources);
     }
     let advice = finding.suggestion.as_deref().or_else(|| help::of(finding));
     let advice = advice.map(|advice| places.numbered(&in_text(advice, &finding.names)));
     text.section(&places.show(style, &mut sources));
     if let Some(advice) = advice {
         text.marked("help", &advice);
+    }
+    let turning = turning::of(finding, &mut sources).filter(|_| context.like.is_none());
+    if let Some(turning) = turning {
+        text.blank();
+        turning.iter().for_each(|line| text.prose(line, 0, INDENT));
     }
     match context.like {
         Some(number) => {
@@ -99,13 +107,11 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
 }
 
 /// Adds the places that it is about, if its message names none.
-fn add_concerned(finding: &Finding, places: &mut Places) {
+fn add_concerned(finding: &Finding, places: &mut Places, sources: &mut Sources) {
     let concerned = finding.events.iter().filter(|event| event.concerned);
     for event in concerned.filter(|event| !event.site.is_empty()) {
-        places.add(
-            &event.site,
-            &format!("{}: {}", event.task, describe(finding, event)),
-        );
+        let what = describe(finding, event, sources.method(&event.site));
+        places.add(&event.site, &format!("{}: {what}", event.task));
     }
     for place in &finding.places {
         places.add(&place.site, finding.name_of(&place.what));
@@ -127,6 +133,9 @@ impl Text<'_> {
     /// Writes how to see the finding again.
     fn next(&mut self, finding: &Finding) {
         let token = finding.schedule.token();
+        if token.len() > TOKEN_MAX {
+            return self.next_by_file(finding);
+        }
         let program = &finding.schedule.program;
         match (self.style.replayed_by, program.split_once("::")) {
             (ReplayedBy::CommandLine, _) => {
@@ -150,6 +159,28 @@ impl Text<'_> {
             _ => {
                 self.title("replay it, by `Explorer::replay`, or `with_variables` by:");
                 self.command(&format!("INTERMEZZO_REPLAY={token}"), INDENT);
+            }
+        }
+    }
+
+    /// Writes how to see a finding again whose token is too long to copy.
+    fn next_by_file(&mut self, finding: &Finding) {
+        let long = count(finding.schedule.choices.len() as u64, "choice");
+        let of_test = finding.schedule.program.split_once("::").map(|(_, test)| test);
+        match (self.style.replayed_by, of_test) {
+            (ReplayedBy::Explorer, _) | (_, None) => {
+                self.title(&format!(
+                    "replay it: its schedule of {long} is in the finding, and in the report's JSON form"
+                ));
+            }
+            (_, Some(test)) => {
+                self.title(&format!(
+                    "replay it from a file, as its schedule has {long}; this writes one into a directory:"
+                ));
+                self.command(
+                    &format!("cargo intermezzo test --reports failures {test}"),
+                    INDENT,
+                );
             }
         }
     }

@@ -1,13 +1,16 @@
 //! A report in words: enough to understand a failure and to continue from there, but no manual.
 
+mod columns;
 mod execution;
 mod finding;
 mod help;
 mod places;
 mod relevance;
 mod style;
+mod turning;
 mod writer;
 
+pub use finding::TOKEN_MAX;
 pub use places::with_places;
 pub use style::{Part, ReplayedBy, TextStyle};
 pub use writer::{INDENT, Text};
@@ -15,6 +18,7 @@ pub use writer::{INDENT, Text};
 use super::lines::wrap;
 use super::{Coverage, Finding, FindingEvent, PlainAccesses, Report, Verdict, count, covered};
 use crate::settings::Verbosity;
+use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 
 impl fmt::Display for Report {
@@ -152,24 +156,37 @@ fn say(remark: &str, style: &TextStyle, text: &mut String) {
     }
 }
 
-/// Returns an event without its task and place: `store tail = 1 (SeqCst)`.
-fn describe(finding: &Finding, event: &FindingEvent) -> String {
-    let mut text = event.op.clone();
+/// Returns an event without its task and place: `store tail = 1`. A method that reads and writes has its own name,
+/// if it is known: `fetch_add count 1 -> 2`. `SeqCst`, which orders everything, is not said.
+fn describe(finding: &Finding, event: &FindingEvent, method: Option<&str>) -> String {
+    let is_any = |ops: &[SyncVarOp]| ops.iter().any(|op| op.name() == event.op);
+    let own = method.filter(|_| is_any(&[SyncVarOp::AtomicRmw, SyncVarOp::AtomicRmwFailed]));
+    let mut text = own.unwrap_or(&event.op).to_owned();
     if !event.var.is_empty() {
         text.push(' ');
         text.push_str(finding.name_of(&event.var));
     }
-    match (event.read, event.written) {
+    match (event.read.map(number), event.written.map(number)) {
         (Some(read), Some(written)) => text.push_str(&format!(" {read} -> {written}")),
+        (Some(read), None) if own.is_some() => text.push_str(&format!(" -> Err({read})")),
         (Some(read), None) => text.push_str(&format!(" -> {read}")),
         (None, Some(written)) => text.push_str(&format!(" = {written}")),
         (None, None) => {}
     }
-    if let Some(order) = &event.order {
+    if let Some(order) = event.order.as_ref().filter(|order| *order != "SeqCst") {
         text.push_str(&format!(" ({order})"));
     }
     if let Some(effect) = event.effect {
         text.push_str(&format!(", {effect}"));
     }
     text
+}
+
+/// Returns a value: the largest ones as Rust writes them for every type, `!0` for `usize::MAX` and for -1.
+fn number(value: u64) -> String {
+    const FEW: u64 = 16;
+    match !value < FEW {
+        true => format!("!{}", !value),
+        false => value.to_string(),
+    }
 }

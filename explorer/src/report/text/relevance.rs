@@ -11,8 +11,8 @@
 mod tests;
 
 use crate::report::lines::width;
-use crate::report::names::{identities, without_number};
-use crate::report::{Finding, FindingDetail, FindingEvent, count};
+use crate::report::names::{counts_of, identities, without_number};
+use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, count};
 use intermezzo_sdk::SyncVarOp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,15 +42,17 @@ const NAMED: usize = 4;
 /// Returns the events to show.
 pub(super) fn shown(finding: &Finding) -> Vec<usize> {
     let events = &finding.events;
-    if events.len() <= WHOLE {
-        return (0..events.len()).collect();
+    let all_routine = events.iter().all(|event| is_routine(finding, event));
+    let tells = |at: &usize| all_routine || !is_routine(finding, &events[*at]);
+    if (0..events.len()).filter(tells).count() <= WHOLE {
+        return (0..events.len()).filter(tells).collect();
     }
     let about = Subject::of(finding);
     let mut wanted: Vec<(Rank, usize)> = Vec::new();
     let is_deed: BTreeSet<&str> = finding.deeds.iter().map(|deed| &*deed.after).collect();
     let resumed = resumed(events);
     for (at, event) in events.iter().enumerate() {
-        if event.concerned || is_deed.contains(&*event.id) {
+        if event.concerned || finding.turns_at(&event.id) || is_deed.contains(&*event.id) {
             wanted.push((Rank::Marked, at));
         }
         if at > 0 && event.preempts {
@@ -96,7 +98,26 @@ pub(super) fn shown(finding: &Finding) -> Vec<usize> {
         let after = at + 1 == events.len() || shown.contains(&(at + 1));
         shown.contains(at) || before && after
     };
-    (0..events.len()).filter(lonely).collect()
+    (0..events.len()).filter(lonely).filter(tells).collect()
+}
+
+/// `true` if an event is part of any execution: the beginning and the end of a task, and the counts of an `Arc` in a
+/// finding that is not about them.
+fn is_routine(finding: &Finding, event: &FindingEvent) -> bool {
+    if finding.deeds.iter().any(|deed| deed.after == event.id) || finding.turns_at(&event.id) {
+        return false;
+    }
+    let counts = [SyncVarOp::CountUp, SyncVarOp::CountDown];
+    let is_counted = |finding: &Finding| {
+        let engine = finding.monitor == FoundBy::Engine;
+        let is_named = || {
+            let mut named = identities(&finding.message).map(|(at, _)| &finding.message[at]);
+            named.any(|var| counts_of(var) == event.var)
+        };
+        engine || !event.concerned && !is_named()
+    };
+    is_any(event, &[SyncVarOp::TaskBegin, SyncVarOp::TaskEnd])
+        || is_any(event, &counts) && !event.preempts && is_counted(finding)
 }
 
 /// The importance of an event, from the greatest.
@@ -139,7 +160,7 @@ impl<'f> Subject<'f> {
                 .extend(identities(&deed.what).map(|(at, _)| &deed.what[at]));
         }
         match &finding.detail {
-            FindingDetail::Panic { panics } => {
+            FindingDetail::Panic { panics, .. } => {
                 panics.iter().for_each(|panic| about.read_by(events, &panic.task))
             }
             FindingDetail::Blocked { waiting, .. } => {
@@ -307,8 +328,15 @@ fn lines(events: &[FindingEvent], shown: &BTreeSet<usize>) -> usize {
 }
 
 /// Describes events that are left out: `... 36 events of main on tail, head`.
-pub(super) fn gap(finding: &Finding, left_out: Range<usize>, columns: usize) -> String {
+/// Nothing if they are routine.
+pub(super) fn gap(finding: &Finding, left_out: Range<usize>, columns: usize) -> Option<String> {
     let events = &finding.events;
+    if events[left_out.clone()]
+        .iter()
+        .all(|event| is_routine(finding, event))
+    {
+        return None;
+    }
     let mut tasks: Vec<&str> = Vec::new();
     let mut vars: Vec<(&str, usize)> = Vec::new();
     for event in &events[left_out.clone()] {
@@ -348,7 +376,7 @@ pub(super) fn gap(finding: &Finding, left_out: Range<usize>, columns: usize) -> 
         }
         text.push_str(&piece);
     }
-    text
+    Some(text)
 }
 
 /// Returns the number of rounds of a loop that these events are, if they only repeat the events before them.

@@ -81,6 +81,33 @@ fn the_way_with_the_fewest_changes_is_suggested() {
     );
 }
 
+/// The flag is set before the value that it publishes is written.
+#[test]
+fn an_access_after_the_store_that_publishes_it_is_told_from_one_without_a_store() {
+    let mut scene = Scene::new();
+    let Scene { script, a, b, cell } = &mut scene;
+    let flag = script.var("flag");
+    script.store(*a, flag, Release, 1);
+    script.write(*a, *cell);
+    script.load(*b, flag, Acquire, 1);
+    script.write(*b, *cell);
+    let suggestion = reports(script)[0].suggestion.clone().unwrap();
+    assert_eq!(
+        suggestion,
+        "task 1 makes its access only after the store of flag at script:5, which task 2 has read: made before that \
+         store, it would be ordered"
+    );
+    // A store that the other task has not read says nothing.
+    let mut scene = Scene::new();
+    let Scene { script, a, b, cell } = &mut scene;
+    let flag = script.var("flag");
+    script.store(*a, flag, Release, 1);
+    script.write(*a, *cell);
+    script.write(*b, *cell);
+    let suggestion = reports(script)[0].suggestion.clone().unwrap();
+    assert!(suggestion.starts_with("nothing that tasks"), "{suggestion}");
+}
+
 #[test]
 fn where_nothing_carries_word_it_says_so() {
     let mut scene = Scene::new();

@@ -45,7 +45,10 @@ fn failed(task: usize, events: Vec<FindingEvent>) -> Finding {
         place: None,
         unwinding: false,
     };
-    finding.detail = FindingDetail::Panic { panics: vec![panic] };
+    finding.detail = FindingDetail::Panic {
+        panics: vec![panic],
+        waiting: Vec::new(),
+    };
     finding.events = events;
     finding
 }
@@ -120,7 +123,7 @@ fn what_the_failure_is_about_stays() {
             for at in (1..events.len()).filter(|&at| events[at].preempts) {
                 assert!(shown.contains(&at) && shown.contains(&(at - 1)), "{seed}");
             }
-            let FindingDetail::Panic { panics } = &finding.detail else {
+            let FindingDetail::Panic { panics, .. } = &finding.detail else {
                 unreachable!()
             };
             for at in conflicts_of_last_read(&finding, &panics[0].task) {
@@ -157,7 +160,7 @@ fn what_is_left_out_is_named() {
         (30..61, 45, "  ... 31 events of task 1 and task 2"),
         (60..61, 100, "  ... 1 event of task 2"),
     ] {
-        assert_eq!(gap(&finding, range, columns), expected);
+        assert_eq!(gap(&finding, range, columns).as_deref(), Some(expected));
     }
 }
 
@@ -210,7 +213,7 @@ fn rounds_of_a_loop_are_counted() {
         let shown = shown(finding);
         let expected: Vec<usize> = (0..round + 1).chain(49 * round + 1..50 * round + 1).collect();
         assert_eq!(shown, expected, "{round}");
-        let text = gap(finding, round + 1..49 * round + 1, 100);
+        let text = gap(finding, round + 1..49 * round + 1, 100).unwrap();
         assert!(text.starts_with("  ... 48 more rounds: "), "{text}");
     }
 }

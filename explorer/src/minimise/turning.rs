@@ -1,0 +1,267 @@
+//! The turning point of a failing execution: the step after which every schedule fails, and the nearest schedule that
+//! passes.
+//!
+//! Executions are run that begin like the failing one. They differ from it first in its last choice, then in the one
+//! before, and so on, with everything that may follow each time; states that were reached before are left out (`caching`
+//! in the crate `search`). The first execution that passes therefore has the longest beginning in common with the failing
+//! one, and every order of the tasks that shares more with it fails. The environment does not act otherwise than in the
+//! failing execution: that a spurious wake-up would end a deadlock is no way to mend it. Misses: nothing else, within the
+//! budget; beyond it nothing is said.
+
+use super::trial::{Budget, Subject};
+use super::{Crashed, Minimiser};
+use crate::classify;
+use crate::report::{Finding, FindingDetail, FindingEvent, Reversal, TurningPoint};
+use intermezzo_engine::runtime::Executor;
+use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
+use intermezzo_engine::trace::{Fingerprints, SoundReduction, Trace};
+use intermezzo_search::Caching;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The memory for the states that were reached, in bytes: far more than the executions have.
+const STATES_BYTES: usize = 1 << 22;
+
+/// The largest number of executions in search of a turning point.
+const EXECUTIONS: u64 = 400;
+
+impl Minimiser<'_> {
+    /// Returns the turning point of a finding's execution, if the budget is enough to find it.
+    pub(super) fn turning_point(
+        &mut self,
+        finding: &Finding,
+        subject: Subject<'_>,
+    ) -> Result<Option<TurningPoint>, Crashed> {
+        // What ends at a limit has no step at which it was decided, and what hangs takes long.
+        let ends_at_limit = matches!(
+            finding.detail,
+            FindingDetail::Endless { .. } | FindingDetail::TaskLimit { .. } | FindingDetail::Hang { .. }
+        );
+        if ends_at_limit || finding.events.is_empty() {
+            return Ok(None);
+        }
+        let original = &finding.schedule.choices;
+        let continuations = Box::new(Continuations::of(original.clone()));
+        let search = Box::new(Caching::new(
+            continuations,
+            Arc::new(Fingerprints::new(STATES_BYTES)),
+            false,
+        ));
+        let mut budget = Budget::new(EXECUTIONS, self.deadline);
+        self.worker.cut_off(Some(self.deadline.cutoff()));
+        let turning = self.worker.apart(search, true, |worker| {
+            turning_point(worker, finding, subject, &mut budget)
+        });
+        self.worker.cut_off(None);
+        turning
+    }
+}
+
+fn turning_point(
+    worker: &mut Executor,
+    finding: &Finding,
+    subject: Subject<'_>,
+    budget: &mut Budget,
+) -> Result<Option<TurningPoint>, Crashed> {
+    let original = &finding.schedule.choices;
+    // The number of events before each choice.
+    let mut before: Option<Vec<usize>> = None;
+    loop {
+        if budget.is_spent() {
+            return Ok(None);
+        }
+        if !worker.prepare() {
+            let from = finding.events[0].id.clone();
+            return Ok(before.map(|_| TurningPoint {
+                from,
+                choices: 0,
+                passes_if: None,
+            }));
+        }
+        let executed = worker.execute(subject.test);
+        (subject.ran)();
+        budget.executions += 1;
+        budget.steps += executed.steps;
+        if executed.departed || executed.cut_off.is_some() || executed.sound > SoundReduction::Caching {
+            return Ok(None);
+        }
+        let mut fails = false;
+        if let Some(trouble) = executed.trouble {
+            let damaged = trouble.damaged;
+            let findings = classify::findings(*trouble, subject.schedule);
+            if damaged {
+                return Err(Crashed(findings));
+            }
+            fails = findings.iter().any(Finding::is_error);
+        }
+        let Some(before) = &before else {
+            if !fails {
+                return Ok(None);
+            }
+            before = Some(worker.trace().events_before_choices());
+            continue;
+        };
+        if fails {
+            continue;
+        }
+        let choices = worker.plan().choices().iter().zip(original);
+        let common = choices.take_while(|(one, other)| one == other).count();
+        let Some(from) = before.get(common).and_then(|&at| finding.events.get(at)) else {
+            return Ok(None);
+        };
+        return Ok(Some(TurningPoint {
+            from: from.id.clone(),
+            choices: common + 1,
+            passes_if: reversal(finding, before[common], &worker.event_order()),
+        }));
+    }
+}
+
+/// Returns the first two conflicting operations behind the turning point that come in the other order in a passing
+/// execution, given as the order of its events.
+fn reversal(finding: &Finding, turning: usize, passing: &[(u32, u32)]) -> Option<Reversal> {
+    let place: HashMap<String, usize> = passing
+        .iter()
+        .enumerate()
+        .map(|(at, (task, index))| (format!("{task}.{index}"), at))
+        .collect();
+    let events = &finding.events;
+    let waiting = finding.waiting_events();
+    let behind: Vec<&FindingEvent> = events[turning..].iter().chain(&waiting).collect();
+    for (at, earlier) in behind.iter().enumerate() {
+        let Some(&mine) = place.get(&earlier.id) else {
+            continue;
+        };
+        let conflicts = |later: &&&FindingEvent| {
+            later.task != earlier.task
+                && !later.var.is_empty()
+                && later.var == earlier.var
+                && (later.may_change() || earlier.may_change())
+        };
+        let later = behind[at + 1..].iter().filter(conflicts);
+        let mut reversed = later.filter(|later| place.get(&later.id).is_some_and(|&other| other < mine));
+        if let Some(later) = reversed.next() {
+            return Some(Reversal {
+                first: later.id.clone(),
+                before: earlier.id.clone(),
+            });
+        }
+    }
+    None
+}
+
+/// A strategy that runs an execution, and then others that begin like it: the longer the common beginning, the earlier.
+struct Continuations {
+    original: Vec<Choice>,
+    begun: bool,
+    /// The choice in which the executions at work differ from it first, and the alternative taken there.
+    at: usize,
+    other: u32,
+}
+
+impl Continuations {
+    fn of(original: Vec<Choice>) -> Continuations {
+        Continuations {
+            at: original.len(),
+            original,
+            begun: false,
+            other: 0,
+        }
+    }
+
+    /// Moves on to the next alternative to a choice of the original. Returns `false` if there is none.
+    fn next_beginning(&mut self) -> bool {
+        loop {
+            let choice = self.original.get(self.at);
+            if let Some(choice) = choice.filter(|choice| choice.kind == ChoiceKind::Task) {
+                self.other += 1;
+                if self.other == choice.taken {
+                    self.other += 1;
+                }
+                if self.other < choice.alternatives {
+                    return true;
+                }
+            }
+            let Some(before) = self.at.checked_sub(1) else {
+                return false;
+            };
+            self.at = before;
+            self.other = 0;
+            let choice = self.original[before];
+            if choice.kind == ChoiceKind::Task && choice.taken != 0 {
+                return true;
+            }
+        }
+    }
+}
+
+impl Strategy for Continuations {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        if !std::mem::replace(&mut self.begun, true) {
+            plan.replace(&self.original);
+            return true;
+        }
+        let mut end = plan.choices().len();
+        while self.at < self.original.len() && end > self.at + 1 {
+            let choice = plan.choices()[end - 1];
+            if choice.kind == ChoiceKind::Task && choice.taken + 1 < choice.alternatives {
+                plan.truncate(end);
+                plan.take(end - 1, choice.taken + 1);
+                return true;
+            }
+            end -= 1;
+        }
+        if !self.next_beginning() {
+            return false;
+        }
+        let mut beginning = self.original[..=self.at].to_vec();
+        beginning[self.at].taken = self.other;
+        plan.replace(&beginning);
+        true
+    }
+
+    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+        Some(0)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            scope: false,
+            ..Needs::default()
+        }
+    }
+
+    fn coverage(&self, _: bool) -> Coverage {
+        Coverage::Sampled { executions: 1 }
+    }
+
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("continuations")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_choice_is_changed_first_and_each_alternative_is_taken() {
+        let choice = |kind, alternatives, taken| Choice {
+            kind,
+            preempts: false,
+            alternatives,
+            taken,
+        };
+        let mut search = Continuations::of(vec![
+            choice(ChoiceKind::Task, 2, 0),
+            choice(ChoiceKind::Wake, 2, 1),
+            choice(ChoiceKind::Task, 3, 1),
+        ]);
+        let mut beginnings = Vec::new();
+        while search.next_beginning() {
+            beginnings.push((search.at, search.other));
+        }
+        assert_eq!(beginnings, [(2, 0), (2, 2), (0, 1)]);
+    }
+}

@@ -1,0 +1,140 @@
+//! Turning points of random programs, compared with all executions that begin like the failing one.
+
+use intermezzo_explorer::schedule::Choice;
+use intermezzo_explorer::search::{ChoicePoint, Plan, SoFar, Status, Strategy as Search};
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::trace::Trace;
+use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Strategy, thread};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Runs all executions that begin with these choices.
+struct Beginning {
+    choices: Vec<Choice>,
+    begun: bool,
+}
+
+impl Search for Beginning {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        if !std::mem::replace(&mut self.begun, true) {
+            plan.replace(&self.choices);
+            return true;
+        }
+        for end in (self.choices.len() + 1..=plan.choices().len()).rev() {
+            let choice = plan.choices()[end - 1];
+            if choice.taken + 1 < choice.alternatives {
+                plan.truncate(end);
+                plan.take(end - 1, choice.taken + 1);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
+        Some(0)
+    }
+
+    fn coverage(&self, _: bool) -> Coverage {
+        Coverage::Exhaustive
+    }
+
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("beginning")
+    }
+}
+
+/// A program: for each task its operations, each a variable and a value to store, or a load that adds to the sum.
+type Program = Vec<Vec<(usize, Option<usize>)>>;
+
+fn run(program: &Program, allowed: usize) {
+    let vars = [const { AtomicUsize::new(0) }; 2];
+    let sums = thread::scope(|scope| {
+        let tasks: Vec<_> = program
+            .iter()
+            .map(|ops| {
+                let vars = &vars;
+                scope.spawn(move || {
+                    let mut sum = 0;
+                    for &(var, value) in ops {
+                        match value {
+                            Some(value) => vars[var].store(value, SeqCst),
+                            None => sum += vars[var].load(SeqCst),
+                        }
+                    }
+                    sum
+                })
+            })
+            .collect();
+        tasks.into_iter().map(|task| task.join().unwrap()).sum::<usize>()
+    });
+    assert!(sums % 3 != allowed, "the sum is {sums}");
+}
+
+fn explorer() -> Explorer {
+    Explorer::new()
+        .environment(Environment::calm())
+        .reduction(Reduction::None)
+        .minimise(0)
+}
+
+/// Returns `true` if all executions with this beginning fail.
+fn all_fail(program: &Program, allowed: usize, choices: &[Choice]) -> bool {
+    let search = Beginning {
+        choices: choices.to_vec(),
+        begun: false,
+    };
+    let explorer = explorer().strategy(Strategy::custom(search)).keep_going(true);
+    let report = explorer.explore(|| run(program, allowed));
+    let failed: u64 = report.findings().iter().map(|finding| finding.count).sum();
+    failed == report.executions()
+}
+
+#[test]
+fn turning_points_are_those_that_all_executions_have() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(21);
+    let (mut found, mut always, mut reversals) = (0, 0, 0);
+    for _ in 0..150 {
+        let op = |rng: &mut Xoshiro256PlusPlus| {
+            let value = rng.random_bool(0.5).then(|| rng.random_range(1..4));
+            (rng.random_range(0..2), value)
+        };
+        let program: Program = (0..2)
+            .map(|_| (0..rng.random_range(1..4)).map(|_| op(&mut rng)).collect())
+            .collect();
+        let allowed = rng.random_range(0..3);
+        let report = explorer()
+            .strategy(Strategy::random())
+            .executions(20)
+            .minimise(50)
+            .explore(|| run(&program, allowed));
+        let Some(finding) = report.findings().first() else {
+            continue;
+        };
+        let point = finding.turning_point.as_ref().expect("the programs are small");
+        let choices = &finding.schedule.choices;
+        assert!(all_fail(&program, allowed, &choices[..point.choices]), "{report}");
+        found += 1;
+        match point.choices {
+            0 => always += 1,
+            some => assert!(!all_fail(&program, allowed, &choices[..some - 1]), "{report}"),
+        }
+        if let Some(reversal) = &point.passes_if {
+            let at = |id: &str| position(finding, id);
+            assert!(at(&reversal.first) > at(&reversal.before), "{report}");
+            assert!(at(&reversal.before) >= at(&point.from), "{report}");
+            reversals += 1;
+        }
+    }
+    assert!(
+        found >= 60 && always >= 5 && reversals >= 20,
+        "{found} {always} {reversals}"
+    );
+}
+
+fn position(finding: &Finding, id: &str) -> usize {
+    let mut events = finding.events.iter();
+    events
+        .position(|event| event.id == id)
+        .expect("the event is one of the finding's")
+}

@@ -24,6 +24,8 @@ pub(super) struct ExecutionRecord {
     pub(super) waited: Option<(u32, Gates)>,
     /// `true` if it was possible only because no other task could continue.
     pub(super) forced_by_idle: bool,
+    /// `true` if the next step is possible only because a thread that is not controlled has released a task.
+    pub(super) released: bool,
     /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
 }
@@ -40,6 +42,7 @@ impl ExecutionRecord {
             extra_footprint: Vec::new(),
             waited: None,
             forced_by_idle: false,
+            released: false,
             unsound: None,
         }
     }
@@ -62,7 +65,7 @@ impl ExecutionRecord {
             u64::MAX
         };
         self.extra_footprint.clear();
-        (self.waited, self.forced_by_idle) = (None, false);
+        (self.waited, self.forced_by_idle, self.released) = (None, false, false);
         self.steps = 0;
         self.switches = 0;
     }

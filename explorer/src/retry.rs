@@ -4,6 +4,7 @@
 use intermezzo_engine::runtime::{ExecutionOutcome, Executor};
 use intermezzo_search::DepthFirst;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The action after an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,15 +23,73 @@ pub(crate) enum After {
 const DEPARTED_MIN: u64 = 10;
 const ONE_OF: u64 = 10;
 
-/// The executions of a search, each retried if it departs from its schedule.
-pub(crate) struct Retry {
+/// A number of executions, and the number of those that departed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Departed {
+    pub(crate) executions: u64,
+    pub(crate) departed: u64,
+}
+
+impl Departed {
+    /// Returns `true` if too many departed.
+    fn too_many(self) -> bool {
+        self.departed >= DEPARTED_MIN && self.departed * ONE_OF > self.executions
+    }
+}
+
+/// All executions of a search: those of each worker, and those before it was continued from a checkpoint.
+pub(crate) struct DepartedOfAll {
+    before: Departed,
+    workers: Box<[DepartedOfWorker]>,
+}
+
+/// The executions of one worker, which it alone counts. In a cache line of its own.
+#[derive(Default)]
+#[repr(align(64))]
+struct DepartedOfWorker {
+    executions: AtomicU64,
+    departed: AtomicU64,
+}
+
+impl DepartedOfAll {
+    /// Begins to count the executions of this many workers.
+    pub(crate) fn new(before: Departed, workers: usize) -> DepartedOfAll {
+        DepartedOfAll {
+            before,
+            workers: (0..workers).map(|_| DepartedOfWorker::default()).collect(),
+        }
+    }
+
+    /// Returns the counts so far.
+    pub(crate) fn total(&self) -> Departed {
+        let add = |total: Departed, worker: &DepartedOfWorker| Departed {
+            executions: total.executions + worker.executions.load(Relaxed),
+            departed: total.departed + worker.departed.load(Relaxed),
+        };
+        self.workers.iter().fold(self.before, add)
+    }
+}
+
+impl DepartedOfWorker {
+    /// Counts an execution of the worker.
+    #[inline]
+    fn count(&self, departed: bool) {
+        let executions = self.executions.load(Relaxed);
+        self.executions.store(executions + 1, Relaxed);
+        if departed {
+            self.departed.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// The executions of a worker, each retried if it departs from its schedule.
+pub(crate) struct Retry<'a> {
     retries: u32,
     /// The number of retries left for the current execution; and `true` if the next execution is one.
     left: u32,
     again: bool,
-    /// The number of executions, and the number of those that departed.
-    executions: u64,
-    departed: u64,
+    all: &'a DepartedOfAll,
+    worker: usize,
 }
 
 /// The number of executions that departed from their schedules.
@@ -42,15 +101,15 @@ pub(crate) struct Departures {
     pub(crate) lost: u64,
 }
 
-impl Retry {
-    /// Allows this many retries for each execution.
-    pub(crate) fn new(retries: u32) -> Retry {
+impl<'a> Retry<'a> {
+    /// Allows this many retries for each execution of the worker, which are counted among `all`.
+    pub(crate) fn new(retries: u32, all: &'a DepartedOfAll, worker: usize) -> Retry<'a> {
         Retry {
             retries,
             left: retries,
             again: false,
-            executions: 0,
-            departed: 0,
+            all,
+            worker,
         }
     }
 
@@ -79,13 +138,12 @@ impl Retry {
     /// Registers an execution, which departed or not, and returns what to do next.
     #[inline]
     pub(crate) fn after(&mut self, departed: bool, departures: &mut Departures) -> After {
-        self.executions += 1;
-        self.departed += u64::from(departed);
+        self.all.workers[self.worker].count(departed);
         departures.departed += u64::from(departed);
         if departed && self.left > 0 {
             self.left -= 1;
             self.again = true;
-            let too_many = self.departed >= DEPARTED_MIN && self.departed * ONE_OF > self.executions;
+            let too_many = self.all.total().too_many();
             return if too_many { After::TooMany } else { After::Again };
         }
         self.left = self.retries;

@@ -107,7 +107,7 @@ impl<T: ?Sized, I: EmbeddedIdentity> Plain<T, I> {
                 engine.lies_at(Owner::Cell(var), data.cast::<u8>().addr(), size);
                 data
             }
-            None => placed(self.0.outside()).0,
+            None => placed(self.0.outside(site)).0,
         }
     }
 

@@ -1,10 +1,12 @@
 //! A shared state whose operations wait at gates: the basis of channels, barriers and one-time initialisations.
 //!
-//! Inside an execution the gates are the engine's; outside, a mutex and a condition variable of std.
+//! Inside an execution a task waits at the engine's gates; outside, a thread waits by a condition variable of std. The
+//! state is accessed under one mutex by both, because a thread that is not controlled may use it at any time.
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, Wake};
 use intermezzo_sdk::SyncVarOp;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::cell::UnsafeCell;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A state with gates.
@@ -16,23 +18,31 @@ pub(crate) trait State {
 }
 
 pub(crate) struct GatedBody<S> {
-    lock: Mutex<()>,
+    /// Guards the state. Its value is the number of threads that wait outside an execution.
+    lock: Mutex<usize>,
     changed: Condvar,
-    state: S,
+    state: UnsafeCell<S>,
+}
+
+impl<S> GatedBody<S> {
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<S: State> Body for GatedBody<S> {
     const KIND: VarKind = S::KIND;
     fn gates(&self) -> Gates {
-        self.state.gates()
+        let _held = self.lock();
+        // SAFETY: under the lock.
+        unsafe { &*self.state.get() }.gates()
     }
 }
 
 /// A state that tasks share, and wait for.
 pub(crate) struct Gated<S>(Object<GatedBody<S>>);
 
-// SAFETY: the state is only accessed under the lock outside an exploration, and by the one running task inside;
-// `S: Send` allows access from any thread.
+// SAFETY: the state is only accessed under the lock; `S: Send` allows access from any thread.
 unsafe impl<S: Send> Sync for Gated<S> {}
 // SAFETY: as above.
 unsafe impl<S: Send> Send for Gated<S> {}
@@ -74,9 +84,9 @@ pub(crate) enum When {
 impl<S> Gated<S> {
     pub(crate) const fn new(state: S) -> Gated<S> {
         Gated(Object::new(GatedBody {
-            lock: Mutex::new(()),
+            lock: Mutex::new(0),
             changed: Condvar::new(),
-            state,
+            state: UnsafeCell::new(state),
         }))
     }
 }
@@ -94,7 +104,7 @@ impl<S: State> Gated<S> {
     ) -> Option<R> {
         match Engine::current() {
             Some(engine) => self.perform_inside(engine, op, site, when, act),
-            None => self.perform_outside(when, act),
+            None => self.perform_outside(site, when, act),
         }
     }
 
@@ -117,34 +127,52 @@ impl<S: State> Gated<S> {
     ) -> Option<R> {
         let (var, body) = self.0.inside(engine, site);
         let access = Access::new(op, var, site);
-        let wake = match when {
-            When::Now => {
-                engine.enter(access);
-                Wake::Ready
+        // SAFETY: the body exists as long as the object.
+        let body = unsafe { &*body };
+        let (held, state) = loop {
+            let (wake, gates) = match when {
+                When::Now => {
+                    engine.enter(access);
+                    (Wake::Ready, 0)
+                }
+                When::Commuting => (Wake::Ready, 0),
+                When::Open(gates) => (engine.enter_gated(access, gates, WaitLimits::default()), gates),
+                When::OpenWithin(gates, limit) => {
+                    let wait_limits = WaitLimits {
+                        deadline: Some(engine.deadline(limit, site)),
+                        spurious: false,
+                    };
+                    (engine.enter_gated(access, gates, wait_limits), gates)
+                }
+            };
+            if wake == Wake::TimedOut {
+                engine.timed_out(access);
+                return None;
             }
-            When::Commuting => Wake::Ready,
-            When::Open(gates) => engine.enter_gated(access, gates, WaitLimits::default()),
-            When::OpenWithin(gates, limit) => {
-                let wait_limits = WaitLimits {
-                    deadline: Some(engine.deadline(limit, site)),
-                    spurious: false,
-                };
-                engine.enter_gated(access, gates, wait_limits)
+            let held = body.lock();
+            // SAFETY: under the lock.
+            let state = unsafe { &mut *body.state.get() };
+            let open = state.gates();
+            if gates == 0 || open & gates != 0 || engine.in_teardown() {
+                break (held, state);
             }
+            // A thread that is not controlled was faster.
+            drop(held);
+            engine.set_gates(var, open);
         };
-        if wake == Wake::TimedOut {
-            engine.timed_out(access);
-            return None;
-        }
-        // SAFETY: only this task runs until its next visible operation, and it holds no other reference.
-        let state = unsafe { &mut (*body).state };
         let Did {
             result,
             op,
             read,
             written,
         } = act(state);
-        engine.set_gates(var, state.gates());
+        let gates = state.gates();
+        let waits_outside = *held > 0;
+        drop(held);
+        if waits_outside {
+            body.changed.notify_all();
+        }
+        engine.set_gates(var, gates);
         let done = Access { op, ..access };
         engine.commit(done, read, written);
         if op == SyncVarOp::ChannelTryFailed {
@@ -153,11 +181,10 @@ impl<S: State> Gated<S> {
         Some(result)
     }
 
-    fn perform_outside<R>(&self, when: When, act: impl FnOnce(&mut S) -> Did<R>) -> Option<R> {
-        let body = self.0.outside();
-        // SAFETY: lock and condition variable are shared; the state is touched under the lock only.
-        let (lock, changed) = unsafe { (&(*body).lock, &(*body).changed) };
-        let mut held = lock.lock().unwrap_or_else(PoisonError::into_inner);
+    fn perform_outside<R>(&self, site: Site, when: When, act: impl FnOnce(&mut S) -> Did<R>) -> Option<R> {
+        // SAFETY: the body exists as long as the object.
+        let body = unsafe { &*self.0.outside(site) };
+        let mut held = body.lock();
         let (gates, until) = match when {
             When::Now | When::Commuting => (0, None),
             When::Open(gates) => (gates, None),
@@ -165,22 +192,28 @@ impl<S: State> Gated<S> {
             When::OpenWithin(gates, limit) => (gates, Instant::now().checked_add(limit)),
         };
         // SAFETY: under the lock.
-        while gates != 0 && unsafe { (*body).state.gates() } & gates == 0 {
+        while gates != 0 && unsafe { &*body.state.get() }.gates() & gates == 0 {
+            *held += 1;
             held = match until {
-                None => changed.wait(held).unwrap_or_else(PoisonError::into_inner),
+                None => body.changed.wait(held).unwrap_or_else(PoisonError::into_inner),
                 Some(until) => {
-                    let left = until.checked_duration_since(Instant::now())?;
-                    changed
-                        .wait_timeout(held, left)
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .0
+                    let Some(left) = until.checked_duration_since(Instant::now()) else {
+                        *held -= 1;
+                        return None;
+                    };
+                    let waited = body.changed.wait_timeout(held, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
+            *held -= 1;
         }
         // SAFETY: under the lock.
-        let Did { result, .. } = act(unsafe { &mut (*body).state });
-        changed.notify_all();
+        let state = unsafe { &mut *body.state.get() };
+        let Did { result, .. } = act(state);
+        let open = state.gates();
+        body.changed.notify_all();
         drop(held);
+        self.0.opened_outside(open);
         Some(result)
     }
 }

@@ -39,12 +39,13 @@ impl<A> Identity for ByAddress<A> {
         engine.var_at(Key::of(object))
     }
 
-    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) {
+    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) -> u64 {
         let key = Key::of(object);
         engine.with(|rt| {
             rt.objects.by_address.add(key, rt.objects.epoch(), var);
             rt.objects.by_address.note(key);
         });
+        0
     }
 }
 

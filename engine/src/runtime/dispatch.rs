@@ -73,6 +73,11 @@ impl Runtime {
         if !listed && let Some(task) = self.known_next(enabled) {
             return self.step_known(task);
         }
+        if enabled == 0
+            && let Some(next) = self.released_by_outsiders()
+        {
+            return next;
+        }
         if self.record.is_observed() && !self.observe() {
             return Next::Stop;
         }
@@ -113,8 +118,11 @@ impl Runtime {
 
     /// Makes the decision if it is not just among the enabled tasks, or if there are many tasks.
     #[inline(never)]
-    fn dispatch_slow(&mut self) -> Next {
+    pub(super) fn dispatch_slow(&mut self) -> Next {
         self.world.let_time_pass();
+        if std::mem::take(&mut self.record.released) {
+            self.record.forced_by_idle = self.record.is_next_observed();
+        }
         if self.ready.enabled().is_empty() {
             if self.ready.timed_waiters().is_empty() {
                 return self.stuck();
@@ -328,7 +336,7 @@ impl Runtime {
 
     /// Makes the task run next.
     #[inline(always)]
-    fn hand_over(&mut self, task: u32) -> Next {
+    pub(super) fn hand_over(&mut self, task: u32) -> Next {
         let entry = &mut self.tasks[task];
         if entry.pending.gates != 0 {
             entry.wake = Wake::Ready;
@@ -436,9 +444,6 @@ impl Runtime {
 
     /// Ends the execution.
     fn give_up(&mut self) -> Next {
-        if self.tasks.any_live() && !self.limits.deadlocks_allowed {
-            self.watched.pulse().wait_for_others();
-        }
         self.end.stop = Some(if !self.tasks.any_live() {
             Stop::Complete
         } else {

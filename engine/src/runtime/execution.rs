@@ -78,6 +78,7 @@ impl Runtime {
         if let Stop::CutOff = stop {
             return self.examine_cut_off();
         }
+        self.note_static_uses();
         let stop = self.check_prescribed(stop);
         if self.constraints.ordered_atomics.is_some() {
             self.verify_quiet();
@@ -136,7 +137,7 @@ impl Runtime {
         if self.objects.blocks.any() {
             self.free_blocks(self.end.damaged || self.end.forgot);
         }
-        let toucher = self.watched.pulse().toucher();
+        let toucher = self.watched.pulse().outsiders.take_first();
         let trouble = if examined.scene.is_none() && !self.end.damaged {
             None
         } else {
@@ -171,7 +172,8 @@ impl Runtime {
             breakpoints: breakpoints.map_or(Vec::new(), Breakpoints::figures),
             parked: spins.parks(),
             failed_iterations: spins.failed_iterations(),
-            unseen_change: spins.unseen_change(),
+            // A loop that such a thread ended did not look at other memory.
+            unseen_change: spins.unseen_change() && toucher.is_none(),
             unwound: self.end.unwound,
             departed,
             learned: !departed && examined.cut_off.is_none() && spins.has_learned()

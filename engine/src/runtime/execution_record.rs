@@ -26,6 +26,8 @@ pub(super) struct ExecutionRecord {
     pub(super) timed: Option<(bool, u64)>,
     /// `true` if it was possible only because no other task could continue.
     pub(super) forced_by_idle: bool,
+    /// `true` if the next step is possible only because a thread that is not controlled has released a task.
+    pub(super) released: bool,
     /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
 }
@@ -43,6 +45,7 @@ impl ExecutionRecord {
             waited: None,
             timed: None,
             forced_by_idle: false,
+            released: false,
             unsound: None,
         }
     }
@@ -65,7 +68,7 @@ impl ExecutionRecord {
             u64::MAX
         };
         self.extra_footprint.clear();
-        (self.waited, self.timed, self.forced_by_idle) = (None, None, false);
+        (self.waited, self.timed, self.forced_by_idle, self.released) = (None, None, false, false);
         self.steps = 0;
         self.switches = 0;
     }

@@ -38,13 +38,21 @@ use std::sync::{Mutex, PoisonError};
 const UNUSED: u64 = 0;
 /// The identity of a static.
 const STATIC: u64 = 1;
-/// The identity of an object first used outside any execution.
-const OUTSIDE: u64 = 2;
+/// The bit of identities of objects first used outside any execution. The other bits number those first uses.
+const OUTSIDE: u64 = 1 << 63;
 /// The first epoch, so that no identity looks like the ones above.
 const FIRST_EPOCH: u64 = 1;
 
 /// The next execution's epoch: unique in the process.
 static NEXT_EPOCH: AtomicU64 = AtomicU64::new(FIRST_EPOCH);
+
+/// The number of the last first use outside any execution.
+static USES_OUTSIDE: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the number of first uses of objects outside any execution so far.
+pub(super) fn uses_outside() -> u64 {
+    USES_OUTSIDE.load(Relaxed)
+}
 
 /// The number of epochs that a worker takes at a time, to keep the counter out of the hot path.
 const EPOCHS_AT_ONCE: u64 = 1 << 10;
@@ -63,7 +71,7 @@ impl Epochs {
         if self.0.is_empty() {
             let first = NEXT_EPOCH.fetch_add(EPOCHS_AT_ONCE, Relaxed);
             assert!(
-                first < 1 << (64 - VAR_BITS),
+                first < 1 << (63 - VAR_BITS),
                 "the process has run out of execution numbers"
             );
             self.0 = first..first + EPOCHS_AT_ONCE;
@@ -77,7 +85,7 @@ impl Epochs {
 pub trait Body {
     /// The kind of variable.
     const KIND: VarKind;
-    /// Returns the gates that are open in its present state.
+    /// Returns the gates that are open in its present state. Other threads may use it at the same time.
     fn gates(&self) -> Gates;
 }
 
@@ -95,8 +103,9 @@ pub trait Identity: Sized {
     fn var_of<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32>;
     /// Returns the variable of an object that is not found at once.
     fn find<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32>;
-    /// Makes this the variable of an object that has none in this execution.
-    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32);
+    /// Makes this the variable of an object that has none in this execution. Returns the word that it was before, if it is
+    /// one.
+    fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) -> u64;
 }
 
 /// An identity that is a word in the object, and moves with it.
@@ -129,9 +138,9 @@ impl<I: EmbeddedIdentity> Identity for I {
     fn find<B: Body + ?Sized>(_: &Object<B, I>, _: Engine) -> Option<u32> {
         None
     }
-    fn bind<B: Body + ?Sized>(object: &Object<B, I>, engine: Engine, var: u32) {
+    fn bind<B: Body + ?Sized>(object: &Object<B, I>, engine: Engine, var: u32) -> u64 {
         let id = engine.epoch() << VAR_BITS | u64::from(var);
-        EmbeddedIdentity::word(&object.id).store(id, Relaxed);
+        EmbeddedIdentity::word(&object.id).swap(id, Relaxed)
     }
 }
 
@@ -146,9 +155,15 @@ impl EmbeddedIdentity for Embedded {
     }
 }
 
+/// Returns `true` if the object with this identity was first used outside any execution, and since `began` first uses.
+fn is_outside_since(id: u64, began: u64) -> bool {
+    id & OUTSIDE != 0 && id & !OUTSIDE > began
+}
+
 /// The past of an object that the current execution has not used.
 enum Past {
-    /// The execution created it; or it is a static that was restored.
+    /// The execution created it; or it is a static that was restored. A thread that is not controlled may have used it
+    /// meanwhile.
     None,
     /// It is a static as the compiler made it.
     Static,
@@ -184,7 +199,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     pub fn is_unused(&self) -> bool {
         match self.id.word() {
             Some(word) if statics_are_restored() => word.load(Relaxed) == UNUSED,
-            _ => matches!(self.past(), Past::None),
+            _ => matches!(self.past(None), Past::None),
         }
     }
 
@@ -202,13 +217,15 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
 
     /// Returns the body, for use as std would outside any execution.
     #[inline]
-    pub fn outside(&self) -> *mut B {
+    pub fn outside(&self, site: Site) -> *mut B {
         match self.id.word() {
             Some(word) => match word.load(Relaxed) {
                 UNUSED => self.first_use_outside(),
-                STATIC | OUTSIDE => {}
+                id if id & OUTSIDE != 0 => {}
+                STATIC if !super::watchdog::any_worker() => {}
+                STATIC => super::watchdog::touched_static(self.address(), site),
                 // It belongs to an execution that has ended, or this thread does not belong to it.
-                id => super::watchdog::touched(id >> VAR_BITS),
+                id => super::watchdog::touched(id >> VAR_BITS, site),
             },
             None => self.first_use_outside(),
         }
@@ -218,30 +235,46 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     /// Notes the first use outside any execution; each use, if the object is identified by its address.
     #[cold]
     fn first_use_outside(&self) {
-        let id = match self.past() {
+        let id = match self.past(None) {
             Past::Static => {
                 remember(self.address(), self.body_bytes());
                 STATIC
             }
-            Past::None | Past::Used => OUTSIDE,
+            _ if self.id.word().is_none() => return,
+            _ => OUTSIDE | (USES_OUTSIDE.fetch_add(1, Relaxed) + 1),
         };
         if let Some(word) = self.id.word() {
-            word.store(id, Relaxed);
+            // If a task uses it first at this moment, it is the task's.
+            _ = word.compare_exchange(UNUSED, id, Relaxed, Relaxed);
         }
     }
 
-    /// Returns the past of an object that this execution has not used.
-    fn past(&self) -> Past {
+    /// Returns its identity.
+    pub fn identity(&self) -> &I {
+        &self.id
+    }
+
+    /// Returns the word that identifies it, unless that is its address.
+    pub(super) fn word(&self) -> Option<&AtomicU64> {
+        self.id.word()
+    }
+
+    /// Returns the past of an object that this execution, or the one under way, has not used. `began` is the number of
+    /// first uses outside when the execution began.
+    fn past(&self, began: Option<u64>) -> Past {
         let id = self.id.word().map_or(UNUSED, |word| word.load(Relaxed));
         match id {
             // What was done to it outside is undone, or is a part of its initial value. The word itself may say so
             // still: it is restored, too, to its value when the front end began to restore.
             STATIC if statics_are_restored() => Past::None,
-            OUTSIDE if statics_are_restored() && is_in_static(self.body_address()) => Past::None,
+            _ if id & OUTSIDE != 0 && statics_are_restored() && is_in_static(self.body_address()) => {
+                Past::None
+            }
             UNUSED if statics_are_restored() => Past::None,
             STATIC => Past::Static,
             UNUSED if self.is_initial_static() => Past::Static,
             UNUSED => Past::None,
+            _ if began.is_some_and(|began| is_outside_since(id, began)) => Past::None,
             _ => Past::Used,
         }
     }
@@ -371,7 +404,8 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         if let Some(known) = self.replica(engine, site) {
             return known;
         }
-        let past = self.past();
+        let began = engine.with(|rt| rt.objects.uses_outside());
+        let past = self.past(Some(began));
         if let Past::Static = past {
             return self.first_use_of_static(engine, site);
         }
@@ -405,8 +439,21 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
             }
             var
         });
-        I::bind(self, engine, var);
+        if is_outside_since(I::bind(self, engine, var), began) {
+            self.share_with_outsider(engine, var, site);
+        }
         (var, body)
+    }
+
+    /// Notes that a thread which is not controlled was the first to use the object. What it did until the object had its
+    /// variable was not posted.
+    #[cold]
+    fn share_with_outsider(&self, engine: Engine, var: u32, site: Site) {
+        engine.with(|rt| rt.watched.pulse().outsiders.touched_before(site));
+        engine.look_again();
+        // SAFETY: the state is read under its lock.
+        let gates = unsafe { (*self.body.get()).gates() };
+        engine.set_gates(var, gates);
     }
 
     /// Returns `true` if its memory was freed, as far as that is known.

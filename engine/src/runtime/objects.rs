@@ -4,7 +4,7 @@
 use super::arena::FreedBlocks;
 use super::blocks::Blocks;
 use super::by_address::ByAddressTable;
-use super::object::Epochs;
+use super::object::{Epochs, uses_outside};
 use super::replicas::Statics;
 use crate::record::Vars;
 
@@ -13,6 +13,8 @@ pub(super) struct Objects {
     /// The number of this execution, among all in the process: marks objects as belonging to it.
     epoch: u64,
     epochs: Epochs,
+    /// The number of first uses of objects outside any execution when this one began.
+    uses_outside: u64,
     pub(super) vars: Vars,
     pub(super) by_address: ByAddressTable,
     pub(super) statics: Statics,
@@ -26,6 +28,7 @@ impl Objects {
         Objects {
             epoch: 0,
             epochs: Epochs::new(),
+            uses_outside: 0,
             vars: Vars::default(),
             by_address: ByAddressTable::new(),
             statics: Statics::default(),
@@ -38,8 +41,14 @@ impl Objects {
     /// Resets the state for a new execution.
     pub(super) fn begin(&mut self) {
         self.epoch = self.epochs.next();
+        self.uses_outside = uses_outside();
         self.vars.clear();
         self.by_address.begin();
+    }
+
+    /// Returns the number of first uses of objects outside any execution when this one began.
+    pub(super) fn uses_outside(&self) -> u64 {
+        self.uses_outside
     }
 
     /// Returns the number of this execution, among all in the process.

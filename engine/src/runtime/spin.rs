@@ -285,7 +285,7 @@ impl Engine {
             if rt.constraints.spins.released.is_empty() {
                 rt.park(task, access);
                 Some(rt.dispatch())
-            } else if rt.last_round(task) {
+            } else if rt.last_round(task) && !rt.goes_round_again() {
                 rt.end.stop = Some(Stop::Livelock);
                 Some(Next::Stop)
             } else {
@@ -453,6 +453,18 @@ impl Runtime {
         self.constraints.spins.rounds[task as usize].vain += 1;
         let tired = |task: u32| self.constraints.spins.rounds[task as usize].vain >= LAST_ROUNDS;
         self.constraints.spins.last_rounds && self.constraints.spins.released.iter().all(tired)
+    }
+
+    /// Lets the loops of the released tasks go round again, if a thread that is not controlled may end one of them.
+    /// Returns `true` if so.
+    fn goes_round_again(&mut self) -> bool {
+        let again = self.loops_may_end();
+        if again {
+            for task in self.constraints.spins.released.iter() {
+                self.constraints.spins.rounds[task as usize].vain = 0;
+            }
+        }
+        again
     }
 
     /// Returns the events worth showing: all but the last rounds of tasks that wait without effect.

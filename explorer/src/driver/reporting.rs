@@ -188,7 +188,8 @@ impl Outcome<'_> {
 
         if !books.touchers.is_empty() {
             let threads = books.touchers.into_iter().collect();
-            report.limits.push(Limit::OtherThreads { threads });
+            // The first limit is the reason of the coverage.
+            report.limits.insert(0, Limit::OtherThreads { threads });
         }
 
         let (findings, more) = books.catalogue.into_findings();

@@ -8,6 +8,7 @@ use super::shares;
 use super::span_totals::SpanTotals;
 use super::{OnProgress, Progress};
 use crate::report::Finding;
+use crate::retry::{Departed, DepartedOfAll};
 use crate::settings::{Settings, StrategyKind, search};
 use intermezzo_engine::runtime::Cutoff;
 use intermezzo_engine::runtime::interrupt::interrupted;
@@ -121,6 +122,8 @@ pub(super) struct Results {
     pub(super) planned: SoundReduction,
     /// Threads that are not controlled but used objects of executions.
     pub(super) touchers: BTreeSet<String>,
+    /// The executions before the search was restored, and those that departed.
+    pub(super) departed_before: Departed,
     /// A note for the report on why a weaker reduction took over, if one did.
     pub(super) gave_way: Option<String>,
     /// Redundant executions before the search was restored.
@@ -145,6 +148,7 @@ impl Results {
             catalogue: FindingSet::new(!settings.keep_going),
             places: Vec::new(),
             touchers: BTreeSet::new(),
+            departed_before: Departed::default(),
             gave_way: None,
             redundant: 0,
             unfitted: None,
@@ -281,6 +285,8 @@ pub(super) struct Shared<'a> {
     pub(super) keeping: Option<CheckpointWriter>,
     /// The session that measures iRoots, if they are measured.
     pub(super) iroots: Option<Session>,
+    /// The executions of all workers, and those that departed.
+    pub(super) departed: DepartedOfAll,
     books: Mutex<Results>,
     weaker: Mutex<Fallback>,
     /// The number of times that a weaker search took over. Read before every execution.
@@ -346,6 +352,7 @@ impl<'a> Shared<'a> {
                 shares: Vec::new(),
             }),
             weakened: AtomicU32::new(0),
+            departed: DepartedOfAll::new(books.departed_before, settings.jobs),
             books: Mutex::new(books),
             progress: None,
             attention: AtomicBool::new(false),
@@ -578,7 +585,7 @@ impl<'a> Shared<'a> {
                 several: self.several,
             },
             ending,
-            &books,
+            (&books, self.departed.total()),
             &self.traces,
         );
         let state = SearchState {

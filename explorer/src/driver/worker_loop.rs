@@ -35,7 +35,7 @@ pub(super) struct WorkerLoop<'a> {
     /// The beginning of the span that it runs, and the counts since they were last published.
     span: SearchPosition,
     tally: Counts,
-    attempts: Retry,
+    attempts: Retry<'a>,
     /// Its traces that are not yet in the shared table.
     traces: FingerprintBatch,
     /// The number of executions that it ran.
@@ -119,7 +119,7 @@ impl<'a> WorkerLoop<'a> {
             worker,
             span: SearchPosition::default(),
             tally: Counts::default(),
-            attempts: Retry::new(common.settings.retries),
+            attempts: Retry::new(common.settings.retries, &common.departed, number),
             traces: FingerprintBatch::default(),
             executions: 0,
             asked,

@@ -422,3 +422,89 @@ fn what_was_to_be_tried_again_is_not_forgotten() {
         );
     }
 }
+
+/// A test that departs in one of seven executions.
+fn departs_at_times(calls: &AtomicU64) {
+    if calls.fetch_add(1, Relaxed) % 7 != 3 {
+        counter();
+    }
+}
+
+/// The share of executions that depart is that of all parts and workers together. In no part do enough of them depart.
+#[test]
+fn departures_of_all_parts_count() {
+    let explorer = || explorer("counter", None).reduction(Reduction::None);
+    let calls = AtomicU64::new(0);
+    let whole = explorer().explore(|| departs_at_times(&calls));
+    let kinds = |report: &Report| -> Vec<String> {
+        let findings = report.findings().iter();
+        findings.map(|finding| finding.kind.to_string()).collect()
+    };
+    assert_eq!(kinds(&whole), ["divergence"], "{whole}");
+    // The tenth departure is that of the 67th execution.
+    assert_eq!(whole.executions(), 67, "{whole}");
+
+    let directory = Directory::new("departures");
+    let calls = AtomicU64::new(0);
+    for part in 1..=4 {
+        let report = explorer()
+            .checkpoint(directory.file())
+            .executions(part * 20)
+            .explore(|| departs_at_times(&calls));
+        if part < 4 {
+            assert_eq!(
+                (kinds(&report).len(), report.executions()),
+                (0, part * 20),
+                "{report}"
+            );
+        } else {
+            assert_eq!(
+                (kinds(&report), report.executions()),
+                (kinds(&whole), 67),
+                "{report}"
+            );
+        }
+    }
+}
+
+#[test]
+fn departures_of_all_workers_count() {
+    let calls = AtomicU64::new(0);
+    let explorer = explorer("counter", None).reduction(Reduction::None).jobs(2);
+    let report = explorer.explore(|| departs_at_times(&calls));
+    let departed = report.limits().iter().find_map(|limit| match limit {
+        intermezzo_explorer::Limit::Departures { executions, .. } => Some(*executions),
+        _ => None,
+    });
+    // The other worker may be running one more that departs.
+    assert!(matches!(departed, Some(10..=11)), "{report}");
+}
+
+/// A thread that is not controlled and used objects in one part is named by the parts that follow.
+#[test]
+fn threads_of_earlier_parts_are_named() {
+    let directory = Directory::new("other-threads");
+    let explore = |executions: u64, outside: bool| {
+        let explorer = explorer("counter", None).checkpoint(directory.file());
+        explorer.executions(executions).explore(move || {
+            let n = std::sync::Arc::new(AtomicUsize::new(0));
+            n.store(1, SeqCst);
+            if outside {
+                let seen = n.clone();
+                std::thread::spawn(move || seen.load(SeqCst)).join().unwrap();
+            }
+            counter();
+        })
+    };
+    explore(3, true);
+    let report = explore(1_000_000, false);
+    let intermezzo_explorer::Coverage::Bounded { reason, .. } = report.coverage() else {
+        panic!("{report}");
+    };
+    assert!(
+        reason
+            .as_ref()
+            .is_some_and(|reason| reason.starts_with("a thread without a name at ")),
+        "{report}"
+    );
+}

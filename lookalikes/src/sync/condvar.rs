@@ -12,13 +12,22 @@ use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{LockResult, PoisonError};
 use std::time::{Duration, Instant};
 
 struct CondvarBody {
     raw: std::sync::Condvar,
     /// The tasks that wait, in the order in which they came.
-    waiters: Vec<u32>,
+    waiters: std::sync::Mutex<Vec<u32>>,
+    /// The number of threads that wait outside an execution.
+    outside: AtomicUsize,
+}
+
+impl CondvarBody {
+    fn waiters(&self) -> std::sync::MutexGuard<'_, Vec<u32>> {
+        self.waiters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Body for CondvarBody {
@@ -33,9 +42,7 @@ pub struct Condvar {
     object: Object<CondvarBody>,
 }
 
-// SAFETY: only the one running task accesses the list of waiters.
-unsafe impl Send for Condvar {}
-// SAFETY: as above.
+// SAFETY: all parts of the body can be shared.
 unsafe impl Sync for Condvar {}
 impl UnwindSafe for Condvar {}
 impl RefUnwindSafe for Condvar {}
@@ -57,7 +64,8 @@ impl Condvar {
         Condvar {
             object: Object::new(CondvarBody {
                 raw: std::sync::Condvar::new(),
-                waiters: Vec::new(),
+                waiters: std::sync::Mutex::new(Vec::new()),
+                outside: AtomicUsize::new(0),
             }),
         }
     }
@@ -150,7 +158,7 @@ impl Condvar {
         let mutex = guard.mutex();
         match Engine::current() {
             Some(engine) => self.wait_inside(engine, guard, mutex, limit, site),
-            None => self.wait_outside(guard, mutex, limit),
+            None => self.wait_outside(guard, mutex, limit, site),
         }
     }
 
@@ -159,12 +167,16 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         mutex: &'a Mutex<T>,
         limit: Option<Duration>,
+        site: Site,
     ) -> (LockResult<MutexGuard<'a, T>>, bool) {
         let Released::Outside(held) = guard.release() else {
             panic!("a guard of an exploration is used outside it");
         };
-        // SAFETY: the condition variable of std is shared.
-        let raw = unsafe { &(*self.object.outside()).raw };
+        // SAFETY: the body exists as long as the object.
+        let CondvarBody { raw, outside, .. } = unsafe { &*self.object.outside(site) };
+        // The mutex is held, so a task that changes what is waited for sees this first.
+        outside.fetch_add(1, SeqCst);
+        mutex.is_given_up();
         let until = limit.and_then(|limit| Instant::now().checked_add(limit));
         let (held, timed_out) = match until {
             None => (raw.wait(held).unwrap_or_else(PoisonError::into_inner), false),
@@ -176,7 +188,8 @@ impl Condvar {
                 (held, result.timed_out())
             }
         };
-        (mutex.regain(held), timed_out)
+        outside.fetch_sub(1, SeqCst);
+        (mutex.regain(held, site), timed_out)
     }
 
     fn wait_inside<'a, T>(
@@ -188,15 +201,16 @@ impl Condvar {
         site: Site,
     ) -> (LockResult<MutexGuard<'a, T>>, bool) {
         let (var, body) = self.object.inside(engine, site);
+        // SAFETY: the body exists as long as the object.
+        let body = unsafe { &*body };
         let access = Access::new(SyncVarOp::CondvarWait, var, site);
         engine.enter(access);
         let me = engine.task();
         let own = engine.task_var(me);
         let spurious = engine.wakes_spuriously();
         if !spurious {
-            // SAFETY: this task alone runs.
-            unsafe { (*body).waiters.push(me) };
             engine.change_gates(own, 0, gate::NOTIFIED);
+            body.waiters().push(me);
         }
         let Released::Inside { var: locked } = guard.release() else {
             let place = site.place();
@@ -226,8 +240,7 @@ impl Condvar {
         if wake == Wake::Ready {
             engine.commit(waking, 0, 0);
         } else {
-            // SAFETY: this task alone runs.
-            unsafe { (*body).waiters.retain(|&waiter| waiter != me) };
+            body.waiters().retain(|&waiter| waiter != me);
             engine.timed_out(waking);
         }
         (
@@ -250,22 +263,16 @@ impl Condvar {
 
     fn notify(&self, op: SyncVarOp, site: Site) {
         let Some(engine) = Engine::current() else {
-            // SAFETY: the condition variable of std is shared.
-            let raw = unsafe { &(*self.object.outside()).raw };
-            return if op == SyncVarOp::NotifyAll {
-                raw.notify_all()
-            } else {
-                raw.notify_one()
-            };
+            return self.notify_outside(op, site);
         };
         let (var, body) = self.object.inside(engine, site);
+        // SAFETY: the body exists as long as the object.
+        let body = unsafe { &*body };
         let access = Access::new(op, var, site);
         engine.enter(access);
-        // SAFETY: this task alone runs, here and below; no reference is held over the choice.
-        let waiting = unsafe { (*body).waiters.len() };
+        let waiting = body.waiters().len();
         if op == SyncVarOp::NotifyAll {
-            // SAFETY: as above.
-            for waiter in unsafe { std::mem::take(&mut (*body).waiters) } {
+            for waiter in std::mem::take(&mut *body.waiters()) {
                 engine.change_gates(engine.task_var(waiter), gate::NOTIFIED, 0);
             }
         } else if waiting > 0 {
@@ -275,12 +282,49 @@ impl Condvar {
                 engine.note_first_notified();
                 1
             };
-            let which = engine.choose(ChoiceKind::Waiter, alternatives as u32);
-            // SAFETY: as above.
-            let waiter = unsafe { (*body).waiters.remove(which as usize) };
-            engine.change_gates(engine.task_var(waiter), gate::NOTIFIED, 0);
+            let which = engine.choose(ChoiceKind::Waiter, alternatives as u32) as usize;
+            let mut waiters = body.waiters();
+            // A thread that is not controlled may have notified one meanwhile.
+            if which < waiters.len() {
+                let waiter = waiters.remove(which);
+                drop(waiters);
+                engine.change_gates(engine.task_var(waiter), gate::NOTIFIED, 0);
+            }
+        }
+        if body.outside.load(SeqCst) > 0 && (op == SyncVarOp::NotifyAll || waiting == 0) {
+            body.notify_threads(op);
         }
         engine.commit(access, 0, 0);
+    }
+
+    /// Notifies from a thread outside any execution. Tasks are notified before other threads.
+    fn notify_outside(&self, op: SyncVarOp, site: Site) {
+        // SAFETY: the body exists as long as the object.
+        let body = unsafe { &*self.object.outside(site) };
+        let mut waiters = body.waiters();
+        let woken = match op {
+            SyncVarOp::NotifyAll => waiters.len(),
+            _ => waiters.len().min(1),
+        };
+        let tasks: Vec<u32> = waiters.drain(..woken).collect();
+        drop(waiters);
+        for &task in &tasks {
+            self.object.opened_for_task(task, gate::NOTIFIED);
+        }
+        if op == SyncVarOp::NotifyAll || tasks.is_empty() {
+            body.notify_threads(op);
+        }
+    }
+}
+
+impl CondvarBody {
+    /// Notifies threads that wait outside an execution.
+    fn notify_threads(&self, op: SyncVarOp) {
+        if op == SyncVarOp::NotifyAll {
+            self.raw.notify_all();
+        } else {
+            self.raw.notify_one();
+        }
     }
 }
 

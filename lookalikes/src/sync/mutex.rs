@@ -1,8 +1,11 @@
 //! `std::sync::Mutex`. Releasing is a visible operation too, because a `try_lock` elsewhere can observe it.
+//!
+//! A task takes std's lock too, once its gate lets it pass: a thread that is not controlled may hold that.
 
 use super::poison::{self, Poison};
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -14,11 +17,14 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 pub(super) const FREE: Gates = 1;
 
 struct MutexBody<T: ?Sized> {
-    /// The lock that is taken outside an exploration; inside, the engine's gate is the lock.
+    /// The lock. Inside an execution a task only tries it, and waits at the engine's gate.
     raw: std::sync::Mutex<()>,
     poisoned: AtomicBool,
-    data: T,
+    data: UnsafeCell<T>,
 }
+
+/// A hold on std's lock.
+pub(super) type Raw<'a> = std::sync::MutexGuard<'a, ()>;
 
 impl<T: ?Sized> Body for MutexBody<T> {
     const KIND: VarKind = VarKind::Mutex;
@@ -48,12 +54,15 @@ impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
 /// The way in which a guard holds its lock.
 pub(super) enum Held<'a> {
-    /// By std's lock.
-    Outside(
-        #[allow(dead_code, reason = "held, and released by being dropped")] std::sync::MutexGuard<'a, ()>,
-    ),
-    /// By the engine's permission, in that execution.
-    Inside { epoch: u64, var: u32, site: Site },
+    /// By std's lock alone; `None` once that is released.
+    Outside(Option<Raw<'a>>),
+    /// By the engine's permission, in that execution, and by std's lock. The latter is missing only in a teardown.
+    Inside {
+        epoch: u64,
+        var: u32,
+        site: Site,
+        raw: Option<Raw<'a>>,
+    },
 }
 
 /// Access to the data of a locked [`Mutex`]: `std::sync::MutexGuard`.
@@ -78,7 +87,7 @@ impl<T> Mutex<T> {
         let body = MutexBody {
             raw: std::sync::Mutex::new(()),
             poisoned: AtomicBool::new(false),
-            data: value,
+            data: UnsafeCell::new(value),
         };
         Mutex {
             object: Object::new(body),
@@ -91,7 +100,7 @@ impl<T> Mutex<T> {
     /// The mutex is poisoned; the error holds the data.
     pub fn into_inner(self) -> LockResult<T> {
         let body = self.object.into_inner();
-        result(body.poisoned.into_inner(), body.data)
+        result(body.poisoned.into_inner(), body.data.into_inner())
     }
 }
 
@@ -106,12 +115,12 @@ impl<T: ?Sized> Mutex<T> {
         match Engine::current() {
             Some(engine) => self.lock_inside(engine, site, SyncVarOp::LockAcquire),
             None => {
-                let body = self.object.outside();
+                let body = self.object.outside(site);
                 // SAFETY: the lock of std is shared.
                 let held = unsafe { &(*body).raw }
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
-                self.guard(body, Held::Outside(held))
+                self.guard(body, Held::Outside(Some(held)))
             }
         }
     }
@@ -125,17 +134,25 @@ impl<T: ?Sized> Mutex<T> {
     ) -> LockResult<MutexGuard<'_, T>> {
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(op, var, site);
-        engine.enter_gated(access, FREE, WaitLimits::default());
-        self.acquire(engine, access, body)
+        loop {
+            engine.enter_gated(access, FREE, WaitLimits::default());
+            let raw = try_raw(engine, body);
+            if raw.is_some() || engine.in_teardown() {
+                return self.acquire(engine, access, body, raw);
+            }
+            // A thread that is not controlled holds it.
+            engine.set_gates(var, 0);
+        }
     }
 
     #[inline]
-    fn acquire(
-        &self,
+    fn acquire<'a>(
+        &'a self,
         engine: Engine,
         access: Access,
         body: *mut MutexBody<T>,
-    ) -> LockResult<MutexGuard<'_, T>> {
+        raw: Option<Raw<'a>>,
+    ) -> LockResult<MutexGuard<'a, T>> {
         engine.own(access.var, access.site);
         engine.set_gates(access.var, 0);
         engine.commit(access, 0, 0);
@@ -143,6 +160,7 @@ impl<T: ?Sized> Mutex<T> {
             epoch: engine.epoch(),
             var: access.var,
             site: access.site,
+            raw,
         };
         self.guard(body, held)
     }
@@ -155,19 +173,20 @@ impl<T: ?Sized> Mutex<T> {
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
         let Some(engine) = Engine::current() else {
-            let body = self.object.outside();
+            let body = self.object.outside(site);
             // SAFETY: the lock of std is shared.
-            let held = match unsafe { &(*body).raw }.try_lock() {
-                Ok(held) => held,
-                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => return Err(TryLockError::WouldBlock),
-            };
-            return Ok(self.guard(body, Held::Outside(held))?);
+            let held = try_std(unsafe { &(*body).raw }).ok_or(TryLockError::WouldBlock)?;
+            return Ok(self.guard(body, Held::Outside(Some(held)))?);
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(SyncVarOp::LockTryAcquire, var, site);
         engine.enter(access);
-        if engine.gates(var) & FREE == 0 || engine.try_lock_fails() {
+        let fails = engine.gates(var) & FREE == 0 || engine.try_lock_fails();
+        let raw = if fails { None } else { try_raw(engine, body) };
+        if fails || raw.is_none() && !engine.in_teardown() {
+            if !fails {
+                engine.set_gates(var, 0);
+            }
             let failed = Access {
                 op: SyncVarOp::LockTryFailed,
                 ..access
@@ -176,7 +195,7 @@ impl<T: ?Sized> Mutex<T> {
             engine.changed_nothing(failed, 0);
             return Err(TryLockError::WouldBlock);
         }
-        Ok(self.acquire(engine, access, body)?)
+        Ok(self.acquire(engine, access, body, raw)?)
     }
 
     fn guard<'a>(&'a self, body: *mut MutexBody<T>, held: Held<'a>) -> LockResult<MutexGuard<'a, T>> {
@@ -213,8 +232,29 @@ impl<T: ?Sized> Mutex<T> {
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };
-        result(*body.poisoned.get_mut(), &mut body.data)
+        result(*body.poisoned.get_mut(), body.data.get_mut())
     }
+}
+
+/// Tries std's lock.
+fn try_std(raw: &std::sync::Mutex<()>) -> Option<Raw<'_>> {
+    match raw.try_lock() {
+        Ok(held) => Some(held),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Tries std's lock for a task whose gate is open: only a thread that is not controlled can hold it, or a task that was
+/// forgotten in a teardown.
+#[inline]
+fn try_raw<'a, T: ?Sized>(engine: Engine, body: *mut MutexBody<T>) -> Option<Raw<'a>> {
+    // SAFETY: the body exists as long as the mutex, which the guards borrow. The lock is shared.
+    let raw = unsafe { &(*body).raw };
+    try_std(raw).or_else(|| {
+        engine.look_again();
+        try_std(raw)
+    })
 }
 
 /// Returns a result that is an error if the lock is poisoned.
@@ -237,8 +277,11 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         let guard = std::mem::ManuallyDrop::new(self);
         // SAFETY: the guard is not used again, nor dropped.
         match unsafe { std::ptr::read(&guard.held) } {
-            Held::Outside(held) => Released::Outside(held),
-            Held::Inside { var, .. } => Released::Inside { var },
+            Held::Outside(held) => Released::Outside(held.expect("a guard holds its lock")),
+            Held::Inside { var, raw, .. } => {
+                drop(raw);
+                Released::Inside { var }
+            }
         }
     }
 
@@ -252,14 +295,20 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 /// A lock whose guard is gone, to be released by other means.
 pub(super) enum Released<'a> {
-    Outside(std::sync::MutexGuard<'a, ()>),
+    Outside(Raw<'a>),
     Inside { var: u32 },
 }
 
 impl<'a, T: ?Sized> Mutex<T> {
     /// Returns a guard for a lock that was taken from std again.
-    pub(super) fn regain(&'a self, held: std::sync::MutexGuard<'a, ()>) -> LockResult<MutexGuard<'a, T>> {
-        self.guard(self.object.outside(), Held::Outside(held))
+    pub(super) fn regain(&'a self, held: Raw<'a>, site: Site) -> LockResult<MutexGuard<'a, T>> {
+        self.guard(self.object.outside(site), Held::Outside(Some(held)))
+    }
+
+    /// Notes that a thread outside any execution is about to give the lock up by a wait. Tasks are released before it is
+    /// free, and then wait again until it is.
+    pub(super) fn is_given_up(&self) {
+        self.object.opened_outside(FREE);
     }
 }
 
@@ -284,8 +333,13 @@ pub(super) fn free(engine: Engine, var: u32) {
 impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         match self.held {
-            Held::Outside(_) => self.poison_if_panicking(),
-            Held::Inside { epoch, var, site } => {
+            Held::Outside(ref mut raw) => {
+                let raw = raw.take();
+                self.poison_if_panicking();
+                drop(raw);
+                self.lock.object.opened_outside(FREE);
+            }
+            Held::Inside { epoch, var, site, .. } => {
                 // A guard that outlived its execution has nothing to release.
                 let Some(engine) = Engine::current().filter(|engine| engine.epoch() == epoch) else {
                     return;
@@ -308,14 +362,14 @@ impl<T: ?Sized> Deref for MutexGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
         // SAFETY: the lock is held.
-        unsafe { &(*self.body).data }
+        unsafe { &*(*self.body).data.get() }
     }
 }
 
 impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the lock is held, by this guard alone.
-        unsafe { &mut (*self.body).data }
+        unsafe { &mut *(*self.body).data.get() }
     }
 }
 

@@ -6,8 +6,11 @@
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Acquire, Ordering::Release, Ordering::SeqCst};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Open while no task initialises: a call may proceed.
 const IDLE: Gates = 1;
@@ -38,17 +41,76 @@ impl Phase {
 }
 
 struct OnceBody<V> {
-    /// The progress outside an exploration, unless the phase is complete.
-    raw: std::sync::Once,
-    /// The progress inside. Outside it is only read.
-    phase: Phase,
-    value: V,
+    progress: Progress,
+    value: UnsafeCell<V>,
 }
 
 impl<V> Body for OnceBody<V> {
     const KIND: VarKind = VarKind::Once;
     fn gates(&self) -> Gates {
-        self.phase.gates()
+        self.progress.phase().gates()
+    }
+}
+
+/// The phase of an initialisation, which any thread may read or change at any time.
+struct Progress {
+    phase: Mutex<Phase>,
+    /// `true` once the phase is complete: then it is not looked at any more.
+    complete: AtomicBool,
+    /// Wakes the threads that wait outside an execution.
+    changed: Condvar,
+    /// The number of these threads.
+    outside: AtomicUsize,
+}
+
+impl Progress {
+    const fn at(phase: Phase) -> Progress {
+        Progress {
+            complete: AtomicBool::new(matches!(phase, Phase::Complete)),
+            phase: Mutex::new(phase),
+            changed: Condvar::new(),
+            outside: AtomicUsize::new(0),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn phase(&self) -> Phase {
+        *self.lock()
+    }
+
+    /// Enters a phase, and wakes the threads that wait outside an execution.
+    fn enter(&self, phase: Phase) {
+        let mut current = self.lock();
+        *current = phase;
+        self.complete.store(phase == Phase::Complete, Release);
+        drop(current);
+        if self.outside.load(SeqCst) > 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Begins to initialise, if the phase allows that. Returns the phase before.
+    fn begin(&self, force: bool) -> Phase {
+        let mut current = self.lock();
+        let before = *current;
+        if before == Phase::Incomplete || before == Phase::Poisoned && force {
+            *current = Phase::Running;
+        }
+        before
+    }
+
+    /// Waits outside an execution until one of these gates is open.
+    fn wait_outside(&self, gates: Gates) -> MutexGuard<'_, Phase> {
+        let mut current = self.lock();
+        while current.gates() & gates == 0 {
+            self.outside.fetch_add(1, SeqCst);
+            current = self.changed.wait(current).unwrap_or_else(PoisonError::into_inner);
+            self.outside.fetch_sub(1, SeqCst);
+        }
+        current
     }
 }
 
@@ -72,22 +134,21 @@ impl<V> Initialisation<V> {
     const fn at(phase: Phase, value: V) -> Initialisation<V> {
         Initialisation {
             object: Object::new(OnceBody {
-                raw: std::sync::Once::new(),
-                phase,
-                value,
+                progress: Progress::at(phase),
+                value: UnsafeCell::new(value),
             }),
         }
     }
 
     /// Returns the value.
     pub(super) fn into_inner(self) -> V {
-        self.object.into_inner().value
+        self.object.into_inner().value.into_inner()
     }
 
     /// Returns the value of an initialisation that is not shared.
     pub(super) fn get_mut(&mut self) -> &mut V {
         // SAFETY: `&mut self` guarantees that it is not shared.
-        unsafe { &mut (*self.object.get_mut()).value }
+        unsafe { (*self.object.get_mut()).value.get_mut() }
     }
 
     /// Resets an initialisation that is not shared.
@@ -108,38 +169,30 @@ impl<V> Initialisation<V> {
     fn set_phase(&mut self, phase: Phase) {
         // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };
-        (body.raw, body.phase) = (std::sync::Once::new(), phase);
+        body.progress = Progress::at(phase);
         if let Some(engine) = Engine::current() {
             let (var, _) = self.object.inside(engine, Site::caller());
             engine.set_gates(var, phase.gates());
         }
     }
 
-    /// Returns `true` if it is complete outside an exploration; and its parts there.
-    fn outside(&self) -> (bool, &std::sync::Once, *mut V) {
-        let body = self.object.outside();
-        // SAFETY: outside an exploration the phase is only read, and std's `Once` is shared.
-        unsafe {
-            let raw = &(*body).raw;
-            (
-                (*body).phase == Phase::Complete || raw.is_completed(),
-                raw,
-                &raw mut (*body).value,
-            )
-        }
+    /// Returns the parts of a body of this object.
+    fn parts(&self, body: *mut OnceBody<V>) -> (&Progress, *mut V) {
+        // SAFETY: the body exists as long as the object. No reference to the value is made.
+        unsafe { (&(*body).progress, UnsafeCell::raw_get(&raw const (*body).value)) }
     }
 
     /// Returns the value, if it is initialised.
     pub(super) fn look(&self, site: Site) -> Option<*mut V> {
         let Some(engine) = Engine::current() else {
-            let (complete, _, value) = self.outside();
-            return complete.then_some(value);
+            let (progress, value) = self.parts(self.object.outside(site));
+            return progress.complete.load(Acquire).then_some(value);
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(SyncVarOp::OnceCheck, var, site);
         engine.enter(access);
-        // SAFETY: this task alone runs until its next visible operation.
-        let (complete, value) = unsafe { ((*body).phase == Phase::Complete, &raw mut (*body).value) };
+        let (progress, value) = self.parts(body);
+        let complete = progress.phase() == Phase::Complete;
         engine.commit(access, u64::from(complete), 0);
         if !complete {
             engine.changed_nothing(access, 0);
@@ -151,23 +204,27 @@ impl<V> Initialisation<V> {
     /// initialisation.
     pub(super) fn wait(&self, site: Site, force: bool) -> *mut V {
         let Some(engine) = Engine::current() else {
-            let (complete, raw, value) = self.outside();
-            match force {
-                _ if complete => {}
-                true => raw.wait_force(),
-                false => raw.wait(),
+            let (progress, value) = self.parts(self.object.outside(site));
+            let complete = progress.complete.load(Acquire);
+            let waits_for = if force { COMPLETE } else { SETTLED };
+            if !complete && *progress.wait_outside(waits_for) == Phase::Poisoned && !force {
+                poisoned();
             }
             return value;
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(SyncVarOp::OnceCheck, var, site);
-        engine.enter_gated(
-            access,
-            if force { COMPLETE } else { SETTLED },
-            WaitLimits::default(),
-        );
-        // SAFETY: this task alone runs until its next visible operation.
-        let (phase, value) = unsafe { ((*body).phase, &raw mut (*body).value) };
+        let (progress, value) = self.parts(body);
+        let gates = if force { COMPLETE } else { SETTLED };
+        let phase = loop {
+            engine.enter_gated(access, gates, WaitLimits::default());
+            let phase = progress.phase();
+            if phase.gates() & gates != 0 || engine.in_teardown() {
+                break phase;
+            }
+            // A thread that is not controlled was faster.
+            engine.set_gates(var, phase.gates());
+        };
         engine.commit(access, u64::from(phase == Phase::Complete), 0);
         if phase == Phase::Poisoned && !force {
             poisoned();
@@ -180,24 +237,39 @@ impl<V> Initialisation<V> {
     pub(super) fn call(&self, site: Site, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
         match Engine::current() {
             Some(engine) => self.call_inside(engine, site, force, f),
-            None => self.call_outside(force, f),
+            None => self.call_outside(site, force, f),
         }
     }
 
-    fn call_outside(&self, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
-        let (complete, raw, value) = self.outside();
-        match force {
-            _ if complete => {}
-            true => raw.call_once_force(|state| {
-                f(
-                    &OnceState {
-                        poisoned: state.is_poisoned(),
-                    },
-                    value,
-                )
-            }),
-            false => raw.call_once(|| f(&OnceState { poisoned: false }, value)),
+    fn call_outside(&self, site: Site, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
+        let (progress, value) = self.parts(self.object.outside(site));
+        if progress.complete.load(Acquire) {
+            return value;
         }
+        let before = loop {
+            drop(progress.wait_outside(IDLE));
+            match progress.begin(force) {
+                // Another call was faster.
+                Phase::Running => {}
+                before => break before,
+            }
+        };
+        match before {
+            Phase::Complete => return value,
+            Phase::Poisoned if !force => poisoned(),
+            _ => {}
+        }
+        let mut running = RunningOutside {
+            object: &self.object,
+            progress,
+            after: Phase::Poisoned,
+        };
+        let state = OnceState {
+            poisoned: before == Phase::Poisoned,
+        };
+        f(&state, value);
+        running.after = Phase::Complete;
+        drop(running);
         value
     }
 
@@ -210,11 +282,15 @@ impl<V> Initialisation<V> {
     ) -> *mut V {
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(SyncVarOp::OnceBegin, var, site);
-        engine.enter_gated(access, IDLE, WaitLimits::default());
-        // SAFETY: this task alone runs until its next visible operation.
-        let (phase, value) = unsafe { (&raw mut (*body).phase, &raw mut (*body).value) };
-        // SAFETY: as above.
-        let before = unsafe { *phase };
+        let (progress, value) = self.parts(body);
+        let before = loop {
+            engine.enter_gated(access, IDLE, WaitLimits::default());
+            match progress.begin(force) {
+                // A thread that is not controlled was faster.
+                Phase::Running if !engine.in_teardown() => engine.set_gates(var, 0),
+                before => break before,
+            }
+        };
         if before == Phase::Complete || before == Phase::Poisoned && !force {
             // A settled phase is only read: tasks that see it do not disturb one another.
             let seen = Access {
@@ -231,10 +307,10 @@ impl<V> Initialisation<V> {
         let mut running = Running {
             engine,
             access,
-            phase,
+            progress,
             after: Phase::Poisoned,
         };
-        running.enter_phase(Phase::Running);
+        engine.set_gates(var, Phase::Running.gates());
         engine.commit(access, 0, 0);
         f(
             &OnceState {
@@ -254,22 +330,14 @@ fn poisoned() -> ! {
 }
 
 /// A running initialisation in an execution; over when this is dropped.
-struct Running {
+struct Running<'a> {
     engine: Engine,
     access: Access,
-    phase: *mut Phase,
+    progress: &'a Progress,
     after: Phase,
 }
 
-impl Running {
-    fn enter_phase(&self, phase: Phase) {
-        // SAFETY: the body outlives the call that borrows it, and this task alone runs.
-        unsafe { *self.phase = phase };
-        self.engine.set_gates(self.access.var, phase.gates());
-    }
-}
-
-impl Drop for Running {
+impl Drop for Running<'_> {
     fn drop(&mut self) {
         let access = Access {
             op: SyncVarOp::OnceEnd,
@@ -277,9 +345,24 @@ impl Drop for Running {
         };
         self.engine.enter(access);
         self.engine.disown(access.var);
-        self.enter_phase(self.after);
+        self.progress.enter(self.after);
+        self.engine.set_gates(access.var, self.after.gates());
         self.engine
             .commit(access, 0, u64::from(self.after == Phase::Complete));
+    }
+}
+
+/// A running initialisation outside any execution; over when this is dropped.
+struct RunningOutside<'a, V> {
+    object: &'a Object<OnceBody<V>>,
+    progress: &'a Progress,
+    after: Phase,
+}
+
+impl<V> Drop for RunningOutside<'_, V> {
+    fn drop(&mut self) {
+        self.progress.enter(self.after);
+        self.object.opened_outside(self.after.gates());
     }
 }
 

@@ -35,7 +35,7 @@ fn perform<B: Poison + ?Sized>(
 ) -> bool {
     let Some(engine) = Engine::current() else {
         // SAFETY: the body exists as long as the lock; the flag is shared.
-        return act(unsafe { &*B::flag(lock.outside()) });
+        return act(unsafe { &*B::flag(lock.outside(site)) });
     };
     let (var, body) = lock.inside(engine, site);
     let access = Access::new(op, var, site);

@@ -6,16 +6,20 @@
 
 use super::mutex::result;
 use super::poison::{self, Poison};
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
+use intermezzo_engine::runtime::{
+    Access, Body, Embedded, Engine, Gates, Object, Site, VarKind, WaitLimits, opened_outside,
+};
 use intermezzo_sdk::SyncVarOp;
+use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Condvar, LockResult, Mutex, PoisonError, TryLockError, TryLockResult};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Condvar, LockResult, Mutex, MutexGuard as StdMutexGuard, PoisonError};
+use std::sync::{TryLockError, TryLockResult};
 
 /// Open while no task writes.
 const READABLE: Gates = 1;
@@ -78,26 +82,62 @@ const WRITE: &Mode = &Mode {
 };
 
 struct RwLockBody<T: ?Sized> {
-    /// Guards the holders outside an exploration. (It is not std's `RwLock`, which could only be downgraded since
+    state: LockState,
+    data: UnsafeCell<T>,
+}
+
+/// The state of a lock, which any thread may use at any time.
+struct LockState {
+    holders: Mutex<Holders>,
+    /// Wakes the threads that wait outside an execution. (It is not std's `RwLock`, which could only be downgraded since
     /// 1.92.)
-    lock: Mutex<()>,
     changed: Condvar,
-    holders: Holders,
+    /// The number of these threads.
+    outside: AtomicUsize,
     poisoned: AtomicBool,
-    data: T,
+}
+
+impl LockState {
+    fn holders(&self) -> StdMutexGuard<'_, Holders> {
+        self.holders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the holders, and wakes the threads that wait outside an execution. Returns the gates that are open.
+    fn change(&self, change: impl FnOnce(Holders) -> Holders) -> Gates {
+        let mut holders = self.holders();
+        *holders = change(*holders);
+        let gates = holders.gates();
+        drop(holders);
+        if self.outside.load(SeqCst) > 0 {
+            self.changed.notify_all();
+        }
+        gates
+    }
+
+    /// Adds a holder, if the gate of its mode is open. Returns the gates that are open then; the error has those that are
+    /// open now.
+    fn add(&self, mode: &Mode) -> Result<Gates, Gates> {
+        let mut holders = self.holders();
+        let gates = holders.gates();
+        if gates & mode.gate == 0 {
+            return Err(gates);
+        }
+        *holders = holders.with(mode);
+        Ok(holders.gates())
+    }
 }
 
 impl<T: ?Sized> Body for RwLockBody<T> {
     const KIND: VarKind = VarKind::RwLock;
     fn gates(&self) -> Gates {
-        self.holders.gates()
+        self.state.holders().gates()
     }
 }
 
 impl<T: ?Sized> Poison for RwLockBody<T> {
     unsafe fn flag(this: *mut Self) -> *const AtomicBool {
         // SAFETY: as the caller says.
-        unsafe { &raw const (*this).poisoned }
+        unsafe { &raw const (*this).state.poisoned }
     }
 }
 
@@ -113,9 +153,11 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 impl<T: ?Sized> UnwindSafe for RwLock<T> {}
 impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
 
-/// A held lock, in either mode.
+/// A held lock, in either mode. The pointers are to parts of the lock, which outlives its guards.
 struct Hold<T: ?Sized> {
-    body: NonNull<RwLockBody<T>>,
+    identity: NonNull<Embedded>,
+    state: NonNull<LockState>,
+    data: NonNull<T>,
     /// The execution in which it is held, its variable there and the place where it was taken; `None` outside.
     inside: Option<(u64, u32, Site)>,
     /// `true` if the task was unwinding when it took the lock: then it does not poison it.
@@ -131,27 +173,31 @@ impl<T: ?Sized> Clone for Hold<T> {
 impl<T: ?Sized> Copy for Hold<T> {}
 
 impl<T: ?Sized> Hold<T> {
+    fn state(&self) -> &LockState {
+        // SAFETY: the lock outlives its guards, and its state is shared.
+        unsafe { self.state.as_ref() }
+    }
+
     fn poisoned(&self) -> &AtomicBool {
-        // SAFETY: the lock outlives its guards, and the flag is shared.
-        unsafe { &(*self.body.as_ptr()).poisoned }
+        &self.state().poisoned
+    }
+
+    fn poison_if_panicking(&self) {
+        if std::thread::panicking() && !self.was_panicking {
+            self.poisoned().store(true, Relaxed);
+        }
     }
 
     /// Changes the holders of the lock, which is a visible operation; poisons it first, if `poison` and the task is
     /// unwinding.
     fn change(&self, op: SyncVarOp, change: impl FnOnce(Holders) -> Holders, poison: bool) {
-        let body = self.body.as_ptr();
-        // SAFETY: the lock outlives its guards. The lock of the holders outside is shared; the holders themselves are
-        // accessed under it, or by the one running task.
-        let (lock, changed, holders) = unsafe { (&(*body).lock, &(*body).changed, &raw mut (*body).holders) };
         let Some((epoch, var, site)) = self.inside else {
-            let held = lock.lock().unwrap_or_else(PoisonError::into_inner);
-            if poison && std::thread::panicking() && !self.was_panicking {
-                self.poisoned().store(true, Relaxed);
+            if poison {
+                self.poison_if_panicking();
             }
-            // SAFETY: as above.
-            unsafe { *holders = change(*holders) };
-            drop(held);
-            return changed.notify_all();
+            let gates = self.state().change(change);
+            // SAFETY: as for the state.
+            return opened_outside(unsafe { self.identity.as_ref() }, gates);
         };
         // A guard that outlived its execution has nothing to release.
         let Some(engine) = Engine::current().filter(|engine| engine.epoch() == epoch) else {
@@ -159,16 +205,12 @@ impl<T: ?Sized> Hold<T> {
         };
         let access = Access::new(op, var, site);
         engine.enter(access);
-        if poison && std::thread::panicking() && !self.was_panicking {
-            self.poisoned().store(true, Relaxed);
+        if poison {
+            self.poison_if_panicking();
         }
-        // SAFETY: as above.
-        let holders = unsafe {
-            *holders = change(*holders);
-            *holders
-        };
+        let gates = self.state().change(change);
         engine.disown(var);
-        engine.set_gates(var, holders.gates());
+        engine.set_gates(var, gates);
         engine.commit(access, 0, 0);
         engine.changed_nothing(access, 0);
     }
@@ -199,11 +241,13 @@ impl<T> RwLock<T> {
     /// Returns a free lock around a value.
     pub const fn new(value: T) -> RwLock<T> {
         let body = RwLockBody {
-            lock: Mutex::new(()),
-            changed: Condvar::new(),
-            holders: Holders::Readers(0),
-            poisoned: AtomicBool::new(false),
-            data: value,
+            state: LockState {
+                holders: Mutex::new(Holders::Readers(0)),
+                changed: Condvar::new(),
+                outside: AtomicUsize::new(0),
+                poisoned: AtomicBool::new(false),
+            },
+            data: UnsafeCell::new(value),
         };
         RwLock {
             object: Object::new(body),
@@ -216,7 +260,7 @@ impl<T> RwLock<T> {
     /// The lock is poisoned; the error holds the data.
     pub fn into_inner(self) -> LockResult<T> {
         let body = self.object.into_inner();
-        result(body.poisoned.into_inner(), body.data)
+        result(body.state.poisoned.into_inner(), body.data.into_inner())
     }
 }
 
@@ -292,23 +336,39 @@ impl<T: ?Sized> RwLock<T> {
     fn acquire(&self, mode: &Mode, site: Site) -> Hold<T> {
         let Some(engine) = Engine::current() else {
             return self
-                .acquire_outside(mode, true)
+                .acquire_outside(mode, site, true)
                 .expect("it waits until it is free");
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(mode.acquire, var, site);
-        engine.enter_gated(access, mode.gate, WaitLimits::default());
-        take_inside(engine, access, body, mode)
+        let gates = loop {
+            engine.enter_gated(access, mode.gate, WaitLimits::default());
+            // SAFETY: the body exists as long as the lock, and its state is shared.
+            match unsafe { &(*body).state }.add(mode) {
+                Ok(gates) => break gates,
+                Err(gates) if engine.in_teardown() => break gates,
+                // A thread that is not controlled was faster.
+                Err(gates) => engine.set_gates(var, gates),
+            }
+        };
+        self.taken_inside(engine, access, body, mode, gates)
     }
 
     fn try_acquire(&self, mode: &Mode, site: Site) -> Option<Hold<T>> {
         let Some(engine) = Engine::current() else {
-            return self.acquire_outside(mode, false);
+            return self.acquire_outside(mode, site, false);
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(mode.try_acquire, var, site);
         engine.enter(access);
-        if engine.gates(var) & mode.gate == 0 || engine.try_lock_fails() {
+        let fails = engine.gates(var) & mode.gate == 0 || engine.try_lock_fails();
+        // SAFETY: the body exists as long as the lock, and its state is shared.
+        let added = (!fails).then(|| unsafe { &(*body).state }.add(mode));
+        if let Some(Err(gates)) = added {
+            // A thread that is not controlled was faster.
+            engine.set_gates(var, gates);
+        }
+        let Some(Ok(gates)) = added else {
             let failed = Access {
                 op: SyncVarOp::LockTryFailed,
                 ..access
@@ -316,30 +376,55 @@ impl<T: ?Sized> RwLock<T> {
             engine.commit(failed, 0, 0);
             engine.changed_nothing(failed, 0);
             return None;
-        }
-        Some(take_inside(engine, access, body, mode))
+        };
+        Some(self.taken_inside(engine, access, body, mode, gates))
     }
 
-    fn acquire_outside(&self, mode: &Mode, waits: bool) -> Option<Hold<T>> {
-        let body = self.object.outside();
-        // SAFETY: lock and condition variable are shared; the holders are touched under the lock.
-        let (lock, changed, holders) = unsafe { (&(*body).lock, &(*body).changed, &raw mut (*body).holders) };
-        let mut held = lock.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: as above.
-        while unsafe { *holders }.gates() & mode.gate == 0 {
+    fn acquire_outside(&self, mode: &Mode, site: Site, waits: bool) -> Option<Hold<T>> {
+        let body = self.object.outside(site);
+        // SAFETY: the body exists as long as the lock, and its state is shared.
+        let state = unsafe { &(*body).state };
+        let mut holders = state.holders();
+        while holders.gates() & mode.gate == 0 {
             if !waits {
                 return None;
             }
-            held = changed.wait(held).unwrap_or_else(PoisonError::into_inner);
+            state.outside.fetch_add(1, SeqCst);
+            let waited = state.changed.wait(holders);
+            holders = waited.unwrap_or_else(PoisonError::into_inner);
+            state.outside.fetch_sub(1, SeqCst);
         }
-        // SAFETY: as above.
-        unsafe { *holders = (*holders).with(mode) };
-        drop(held);
-        Some(Hold {
-            body: not_null(body),
-            inside: None,
+        *holders = holders.with(mode);
+        drop(holders);
+        Some(self.hold(body, None))
+    }
+
+    fn hold(&self, body: *mut RwLockBody<T>, inside: Option<(u64, u32, Site)>) -> Hold<T> {
+        // SAFETY: the body exists as long as the lock. No reference to the data is made.
+        let (state, data) = unsafe { (&(*body).state, UnsafeCell::raw_get(&raw const (*body).data)) };
+        Hold {
+            identity: NonNull::from(self.object.identity()),
+            state: NonNull::from(state),
+            data: NonNull::new(data).expect("the data of a lock is somewhere"),
+            inside,
             was_panicking: std::thread::panicking(),
-        })
+        }
+    }
+
+    fn taken_inside(
+        &self,
+        engine: Engine,
+        access: Access,
+        body: *mut RwLockBody<T>,
+        mode: &Mode,
+        gates: Gates,
+    ) -> Hold<T> {
+        if mode.gate == WRITABLE {
+            engine.own(access.var, access.site);
+        }
+        engine.set_gates(access.var, gates);
+        engine.commit(access, 0, 0);
+        self.hold(body, Some((engine.epoch(), access.var, access.site)))
     }
 
     /// Returns `true` if a task panicked while it wrote.
@@ -361,30 +446,7 @@ impl<T: ?Sized> RwLock<T> {
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };
-        result(*body.poisoned.get_mut(), &mut body.data)
-    }
-}
-
-fn not_null<T: ?Sized>(body: *mut RwLockBody<T>) -> NonNull<RwLockBody<T>> {
-    NonNull::new(body).expect("the body of an object is somewhere")
-}
-
-fn take_inside<T: ?Sized>(engine: Engine, access: Access, body: *mut RwLockBody<T>, mode: &Mode) -> Hold<T> {
-    // SAFETY: this task alone runs until its next visible operation.
-    let holders = unsafe {
-        (*body).holders = (*body).holders.with(mode);
-        (*body).holders
-    };
-    if mode.gate == WRITABLE {
-        engine.own(access.var, access.site);
-    }
-    engine.set_gates(access.var, holders.gates());
-    engine.commit(access, 0, 0);
-    let inside = Some((engine.epoch(), access.var, access.site));
-    Hold {
-        body: not_null(body),
-        inside,
-        was_panicking: std::thread::panicking(),
+        result(*body.state.poisoned.get_mut(), body.data.get_mut())
     }
 }
 
@@ -421,7 +483,7 @@ impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
         // SAFETY: a share of the lock is held.
-        unsafe { &(*self.hold.body.as_ptr()).data }
+        unsafe { self.hold.data.as_ref() }
     }
 }
 
@@ -429,14 +491,14 @@ impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
         // SAFETY: the lock is held.
-        unsafe { &(*self.hold.body.as_ptr()).data }
+        unsafe { self.hold.data.as_ref() }
     }
 }
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the lock is held, by this guard alone.
-        unsafe { &mut (*self.hold.body.as_ptr()).data }
+        unsafe { self.hold.data.as_mut() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Threads by handle: `Thread`, `ThreadId`, `current`.
 
-use intermezzo_engine::runtime::{Access, Engine, Site, gate};
+use intermezzo_engine::runtime::{Access, Engine, Site, gate, open_for_task};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -87,10 +87,13 @@ impl Thread {
         match &self.0 {
             Kind::Outside(thread) => thread.unpark(),
             Kind::Inside { epoch, task, .. } => {
-                // The task belongs to another execution, and no longer exists.
-                let Some(engine) = Engine::current().filter(|engine| engine.epoch() == *epoch) else {
-                    return;
+                let Some(engine) = Engine::current() else {
+                    return open_for_task(*epoch, *task, gate::TOKEN, Site::caller());
                 };
+                if engine.epoch() != *epoch {
+                    // The task belongs to another execution, and no longer exists.
+                    return;
+                }
                 let var = engine.task_var(*task);
                 let access = Access::new(SyncVarOp::Unpark, var, Site::caller());
                 engine.enter(access);

@@ -20,9 +20,12 @@ mod signal;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod thread;
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use super::outsiders::{Opened, Outsiders};
+use crate::record::Gates;
+use crate::site::Site;
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The largest number of frames of a stack that are inspected, from the innermost.
 const FRAMES_MAX: usize = 128;
@@ -69,18 +72,9 @@ pub(crate) struct Pulse {
     frames_len: AtomicUsize,
     /// The data of the task that is ended.
     hang: Mutex<Option<Hang>>,
-    /// The number of threads of the process when the worker began.
-    threads: usize,
-    /// `true` once a deadlock has waited for uncontrolled threads.
-    waited: AtomicBool,
-    /// The uncontrolled thread that used objects of the execution, by name.
-    is_touched: AtomicBool,
-    toucher: Mutex<Option<String>>,
+    /// The threads that run no execution and use objects of this worker's.
+    pub(super) outsiders: Outsiders,
 }
-
-/// The time that the first deadlock of a worker waits for uncontrolled threads, if there are new ones in the process:
-/// long enough for one to be scheduled, and to do its work.
-const GRACE: Duration = Duration::from_millis(200);
 
 impl Pulse {
     /// Notes that execution `number` begins on this thread.
@@ -88,40 +82,6 @@ impl Pulse {
     pub(super) fn begin(&self, number: u64) {
         self.thread.store(thread_id(), Relaxed);
         self.execution.store(number, Relaxed);
-    }
-
-    /// Waits a moment for uncontrolled threads when no task can continue, so that the report can name one that would
-    /// have released a task. Only the first deadlock is worth the time.
-    #[cold]
-    pub(super) fn wait_for_others(&self) {
-        if self.waited.swap(true, Relaxed) || threads() <= self.threads {
-            return;
-        }
-        let until = Instant::now() + GRACE;
-        while !self.is_touched.load(Relaxed) && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    /// Returns the uncontrolled thread that used objects of the execution, if there was one.
-    #[inline]
-    pub(super) fn toucher(&self) -> Option<String> {
-        if !self.is_touched.load(Relaxed) {
-            return None;
-        }
-        self.is_touched.store(false, Relaxed);
-        self.toucher.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Notes that this uncontrolled thread used an object of the execution.
-    fn touch(&self) {
-        let thread = std::thread::current();
-        let name = match thread.name() {
-            Some(name) => format!("the thread `{name}`"),
-            None => "a thread without a name".to_owned(),
-        };
-        *self.toucher.lock().unwrap_or_else(PoisonError::into_inner) = Some(name);
-        self.is_touched.store(true, Relaxed);
     }
 
     /// Notes that the execution has ended.
@@ -152,12 +112,11 @@ impl Watched {
             frames: [const { AtomicUsize::new(0) }; FRAMES_MAX],
             frames_len: AtomicUsize::new(0),
             hang: Mutex::new(None),
-            threads: threads(),
-            waited: AtomicBool::new(false),
-            is_touched: AtomicBool::new(false),
-            toucher: Mutex::new(None),
+            outsiders: Outsiders::new(),
         });
         watch(&pulse);
+        // The watchdog's own thread is one of them.
+        pulse.outsiders.know(threads());
         Watched(pulse)
     }
 
@@ -175,18 +134,27 @@ impl Drop for Watched {
 }
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-use thread::count as threads;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) use watcher::touched;
+pub(super) use watcher::{any_worker, post, threads, touched, touched_static};
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 use watcher::{thread_id, unwatch, watch};
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(super) fn touched(_: u64) {}
+pub(super) fn touched(_: u64, _: Site) {}
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-fn threads() -> usize {
-    0
+pub(super) fn touched_static(_: usize, _: Site) {}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub(super) fn post(_: u64, _: Opened, _: Gates) {}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub(super) fn any_worker() -> bool {
+    false
+}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub(super) fn threads() -> Vec<i32> {
+    Vec::new()
 }
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -204,7 +172,8 @@ fn thread_id() -> i32 {
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod watcher {
     use super::signal::{self, Order};
-    use super::{Doing, Hang, Pulse, place, thread};
+    use super::{Doing, Gates, Hang, Opened, Pulse, Site, place, thread};
+    use std::sync::atomic::AtomicUsize;
     use std::sync::atomic::Ordering::{Acquire, Relaxed};
     use std::sync::{Arc, Condvar, Mutex, PoisonError};
     use std::time::Duration;
@@ -263,6 +232,7 @@ mod watcher {
             // Without a thread nothing is watched; the exploration itself continues.
             watch.runs = thread.spawn(run).is_ok();
         }
+        WORKERS.store(watch.workers.len(), Relaxed);
         if watch.workers.len() == 1 {
             COMES.notify_one();
         }
@@ -271,28 +241,82 @@ mod watcher {
     pub(in super::super) fn unwatch(pulse: &Arc<Pulse>) {
         let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
         watch.workers.retain(|seen| !Arc::ptr_eq(&seen.pulse, pulse));
+        WORKERS.store(watch.workers.len(), Relaxed);
         if watch.workers.is_empty() {
             signal::uninstall();
         }
     }
 
-    /// Notes that this thread, which runs no execution, used an object of the execution with this number. A worker's
-    /// own thread does so during teardown.
+    /// The number of workers.
+    static WORKERS: AtomicUsize = AtomicUsize::new(0);
+
+    /// Returns `true` if a worker is watched: an execution may be under way.
+    #[inline]
+    pub(in super::super) fn any_worker() -> bool {
+        WORKERS.load(Relaxed) != 0
+    }
+
+    /// Returns the threads of the process that are no workers.
+    pub(in super::super) fn threads() -> Vec<i32> {
+        let mut threads = thread::all();
+        let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_worker = |&thread: &i32| {
+            watch
+                .workers
+                .iter()
+                .any(|seen| seen.pulse.thread.load(Relaxed) == thread)
+        };
+        threads.retain(|thread| !is_worker(thread));
+        threads
+    }
+
+    /// Calls a function for the workers, unless this thread is a worker's: such a one uses objects during teardown.
     #[cold]
-    pub(in super::super) fn touched(execution: u64) {
+    fn with_workers(f: impl FnOnce(&[Seen])) {
         let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
         let me = thread_id();
-        if watch
-            .workers
-            .iter()
-            .any(|seen| seen.pulse.thread.load(Relaxed) == me)
-        {
-            return;
+        let is_me = |seen: &Seen| seen.pulse.thread.load(Relaxed) == me;
+        if !watch.workers.iter().any(is_me) {
+            f(&watch.workers);
         }
-        let of_it = |seen: &&Seen| seen.pulse.execution.load(Relaxed) == execution;
-        if let Some(seen) = watch.workers.iter().find(of_it) {
-            seen.pulse.touch();
+    }
+
+    /// Returns the worker that runs the execution with this number.
+    fn worker_of(workers: &[Seen], execution: u64) -> Option<&Pulse> {
+        let of_it = |seen: &&Seen| execution != 0 && seen.pulse.execution.load(Relaxed) == execution;
+        workers.iter().find(of_it).map(|seen| &*seen.pulse)
+    }
+
+    /// Notes that this thread, which runs no execution, uses an object of the execution with this number.
+    pub(in super::super) fn touched(execution: u64, site: Site) {
+        if any_worker() {
+            with_workers(|workers| {
+                if let Some(pulse) = worker_of(workers, execution) {
+                    pulse.outsiders.touch(site);
+                }
+            });
         }
+    }
+
+    /// Notes that this thread has opened gates in the execution with this number.
+    pub(in super::super) fn post(execution: u64, opened: Opened, gates: Gates) {
+        with_workers(|workers| {
+            if let Some(pulse) = worker_of(workers, execution) {
+                pulse.outsiders.post(execution, opened, gates);
+            }
+        });
+    }
+
+    /// Notes that this thread, which runs no execution, uses the static at this address.
+    pub(in super::super) fn touched_static(address: usize, site: Site) {
+        with_workers(|workers| {
+            for Seen { pulse, .. } in workers {
+                let execution = pulse.execution.load(Relaxed);
+                if execution != 0 {
+                    pulse.outsiders.touch_static(execution, address, site);
+                }
+            }
+        });
     }
 
     fn run() {

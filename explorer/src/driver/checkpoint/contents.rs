@@ -6,6 +6,7 @@ use super::super::span_totals::Counts;
 use super::Restored;
 use super::error::CheckpointProblem;
 use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, severity_from_name, severity_name};
+use crate::retry::Departed;
 use crate::settings::Settings;
 use intermezzo_engine::described::{FindingDeed, NamedPlace};
 use intermezzo_engine::schedule::Schedule;
@@ -13,7 +14,7 @@ use intermezzo_engine::strategy::{SearchPosition, SearchState};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -163,6 +164,10 @@ pub(in super::super) struct Contents {
     /// A note for the report on why a weaker one is used, if one is.
     gave_way: Option<String>,
     redundant: u64,
+    /// All executions, and those that departed.
+    departed: Departed,
+    /// Threads that are not controlled but used objects of executions.
+    other_threads: BTreeSet<String>,
     unfitted: Vec<String>,
     traces: String,
     spans: Vec<(SearchPosition, Counts)>,
@@ -247,7 +252,7 @@ impl Contents {
         elapsed: Duration,
         Workers { alone, several }: Workers,
         ending: Option<Ending>,
-        books: &Results,
+        (books, departed): (&Results, Departed),
         traces: &Fingerprints<()>,
     ) -> Contents {
         let Results {
@@ -262,6 +267,8 @@ impl Contents {
             planned: books.planned,
             gave_way: books.gave_way.clone(),
             redundant: books.redundant(),
+            departed,
+            other_threads: books.touchers.clone(),
             unfitted: books.unfitted(),
             traces: traces.saved(),
             spans: ledger
@@ -278,7 +285,10 @@ impl Contents {
         let spans = self.spans.iter().flat_map(|(_, tally)| tally.counts());
         let findings = self.findings.iter().map(|finding| finding.count);
         let others = self.others.values().copied();
-        let of_all = [self.redundant, self.elapsed.as_secs()];
+        let Departed { executions, departed } = self.departed;
+        // The check on the share of departures multiplies them.
+        let departed = departed.saturating_mul(16);
+        let of_all = [self.redundant, executions, departed, self.elapsed.as_secs()];
         let counts = spans.chain(findings).chain(others).chain(of_all);
         counts.map(u128::from).sum::<u128>() < u128::from(u64::MAX / 2)
     }
@@ -308,6 +318,8 @@ impl Contents {
         }
         catalogue.others = std::mem::take(&mut self.others);
         (books.planned, books.redundant) = (self.planned, self.redundant);
+        books.departed_before = self.departed;
+        books.touchers = std::mem::take(&mut self.other_threads);
         books.gave_way = self.gave_way.take();
         books.unfitted = Some(std::mem::take(&mut self.unfitted));
         if traces.restore(&self.traces) {

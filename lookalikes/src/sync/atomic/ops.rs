@@ -72,7 +72,7 @@ impl<T: Primitive> Atomic<T> {
                 engine.lies_at(Owner::Atomic(var), value.addr(), size_of::<T>());
                 value
             }
-            None => self.object.outside(),
+            None => self.object.outside(Site::caller()),
         };
         value.cast()
     }
@@ -178,23 +178,44 @@ fn failure_of(order: Ordering) -> Ordering {
     }
 }
 
+// A task alone runs, but a thread that is not controlled may use the value at the same time. So tasks access it by atomic
+// instructions, with the orders that cost least on common processors.
+
+/// Loads the value for a task.
+#[inline(always)]
+fn look<T: Primitive>(value: *mut T) -> T {
+    // SAFETY: the value exists as long as the atomic, and all access is atomic.
+    unsafe { T::std_load(value, Ordering::Acquire) }
+}
+
+/// Stores a value for a task.
+#[inline(always)]
+fn put<T: Primitive>(value: *mut T, new: T) {
+    // SAFETY: as above.
+    unsafe { T::std_store(value, new, Ordering::Release) }
+}
+
+/// Compares and exchanges for a task.
+#[inline(always)]
+fn exchange<T: Primitive>(value: *mut T, current: T, new: T) -> Result<T, T> {
+    // SAFETY: as above.
+    unsafe { T::std_exchange(value, current, new, Ordering::AcqRel, Ordering::Acquire, false) }
+}
+
 /// The operations if a memory model says what they read. They are functions of their own, so that those without a model
 /// stay small enough to be inlined.
 mod by_model {
-    use super::{Engine, MemoryOp, Primitive};
+    use super::{Engine, MemoryOp, Primitive, look, put};
 
     /// Returns the value that the announced operation reads.
     pub(super) fn read<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T) -> T {
-        // SAFETY: this task alone runs.
-        T::of_bits(engine.reads(kind, unsafe { *value }.bits()))
+        T::of_bits(engine.reads(kind, look(value).bits()))
     }
 
     /// Performs the store of the announced operation, unless another store is newer.
     pub(super) fn write<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T, new: T) {
-        // SAFETY: this task alone runs.
-        if engine.stores(kind, unsafe { *value }.bits(), new.bits()) {
-            // SAFETY: as above.
-            unsafe { *value = new };
+        if engine.stores(kind, look(value).bits(), new.bits()) {
+            put(value, new);
         }
     }
 
@@ -229,8 +250,14 @@ mod by_model {
 impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Returns the address of the value, outside an exploration.
     #[inline]
-    fn place(&self) -> *mut T {
-        self.object.outside().cast()
+    fn place(&self, site: Site) -> *mut T {
+        self.object.outside(site).cast()
+    }
+
+    /// Notes that this thread, outside an exploration, has written the value: loops of tasks may wait for that.
+    #[inline]
+    fn written_outside(&self) {
+        self.object.opened_outside(0);
     }
 
     /// Waits for permission to take a step on this atomic; returns the address of the value.
@@ -257,15 +284,14 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     pub fn load(&self, order: Ordering) -> T {
         let Some(engine) = Engine::current() else {
             // SAFETY: outside an exploration all access is atomic.
-            return unsafe { T::std_load(self.place(), order) };
+            return unsafe { T::std_load(self.place(Site::caller()), order) };
         };
         check_load(order);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicLoad, order, Site::caller());
         if engine.has_memory_model() {
             return by_model::load(engine, value);
         }
-        // SAFETY: this task alone runs.
-        let read = unsafe { *value };
+        let read = look(value);
         engine.commit(access, read.bits(), 0);
         if Self::MAY_BE_UNMODIFIED {
             engine.changed_nothing(access, read.bits());
@@ -283,15 +309,15 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     pub fn store(&self, new: T, order: Ordering) {
         let Some(engine) = Engine::current() else {
             // SAFETY: outside an exploration all access is atomic.
-            return unsafe { T::std_store(self.place(), new, order) };
+            unsafe { T::std_store(self.place(Site::caller()), new, order) };
+            return self.written_outside();
         };
         check_store(order);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicStore, order, Site::caller());
         if engine.has_memory_model() {
             return by_model::store(engine, value, new);
         }
-        // SAFETY: this task alone runs.
-        unsafe { *value = new };
+        put(value, new);
         engine.commit(access, 0, new.bits());
     }
 
@@ -300,17 +326,21 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     #[track_caller]
     fn modify(&self, order: Ordering, f: impl Fn(T) -> T) -> T {
         let Some(engine) = Engine::current() else {
-            return self.modify_outside(order, f);
+            return self.modify_outside(order, f, Site::caller());
         };
         let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, order, Site::caller());
         if engine.has_memory_model() {
             return by_model::modify(engine, value, f);
         }
-        // SAFETY: this task alone runs.
-        let before = unsafe { *value };
-        let after = f(before);
-        // SAFETY: as above.
-        unsafe { *value = after };
+        let mut before = look(value);
+        let after = loop {
+            let after = f(before);
+            match exchange(value, before, after) {
+                Ok(_) => break after,
+                // A thread that is not controlled was faster.
+                Err(now) => before = now,
+            }
+        };
         engine.commit(access, before.bits(), after.bits());
         if Self::MAY_BE_UNMODIFIED && before == after {
             engine.changed_nothing(access, before.bits());
@@ -318,14 +348,17 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         before
     }
 
-    fn modify_outside(&self, order: Ordering, f: impl Fn(T) -> T) -> T {
-        let place = self.place();
+    fn modify_outside(&self, order: Ordering, f: impl Fn(T) -> T, site: Site) -> T {
+        let place = self.place(site);
         // SAFETY: outside an exploration all access is atomic.
         let mut before = unsafe { T::std_load(place, Ordering::Relaxed) };
         loop {
             // SAFETY: as above.
             match unsafe { T::std_exchange(place, before, f(before), order, failure_of(order), true) } {
-                Ok(before) => return before,
+                Ok(before) => {
+                    self.written_outside();
+                    return before;
+                }
                 Err(now) => before = now,
             }
         }
@@ -337,7 +370,9 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     pub fn swap(&self, new: T, order: Ordering) -> T {
         if Engine::current().is_none() {
             // SAFETY: outside an exploration all access is atomic.
-            return unsafe { T::std_swap(self.place(), new, order) };
+            let before = unsafe { T::std_swap(self.place(Site::caller()), new, order) };
+            self.written_outside();
+            return before;
         }
         self.modify(order, |_| new)
     }
@@ -353,7 +388,10 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     ) -> Result<T, T> {
         let Some(engine) = Engine::current() else {
             // SAFETY: outside an exploration all access is atomic.
-            return unsafe { T::std_exchange(self.place(), current, new, success, failure, weak) };
+            let exchanged =
+                unsafe { T::std_exchange(self.place(site), current, new, success, failure, weak) };
+            self.written_outside();
+            return exchanged;
         };
         check_failure(failure);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, success, site);
@@ -362,12 +400,18 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
             failure: memory_order(failure),
         };
         let has_model = engine.has_memory_model();
-        let before = match has_model {
+        let mut before = match has_model {
             true => by_model::read(engine, kind, value),
-            // SAFETY: this task alone runs.
-            false => unsafe { *value },
+            false => look(value),
         };
-        if before != current || weak && engine.weak_exchange_fails() {
+        let mut fails = before != current || weak && engine.weak_exchange_fails();
+        if !fails && has_model {
+            by_model::write(engine, kind, value, new);
+        } else if !fails && let Err(now) = exchange(value, current, new) {
+            // A thread that is not controlled was faster.
+            (before, fails) = (now, true);
+        }
+        if fails {
             let failed = Access {
                 op: SyncVarOp::AtomicRmwFailed,
                 order: memory_order(failure),
@@ -378,12 +422,6 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
                 engine.changed_nothing(failed, before.bits());
             }
             return Err(before);
-        }
-        if has_model {
-            by_model::write(engine, kind, value, new);
-        } else {
-            // SAFETY: this task alone runs.
-            unsafe { *value = new };
         }
         engine.commit(access, before.bits(), new.bits());
         Ok(before)

@@ -40,3 +40,28 @@ fn a_use_after_free_is_found_with_a_reduction_if_it_is_found_without() {
     }
     assert_eq!(findings(&project, &[]), every);
 }
+
+/// The end of a block is an access to it, and a schedule point where it races.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
+fn a_free_that_races_is_found_with_a_reduction_if_it_is_found_without() {
+    let project = project_of("freed_watched", "", PROGRAMS);
+    let fails = |search: &[&str]| -> BTreeMap<String, bool> {
+        let all = findings(&project, search);
+        let fails = all.into_iter().map(|(program, kind)| {
+            let (_, name) = program.split_once("::").unwrap();
+            (name.to_owned(), kind.is_some())
+        });
+        fails.collect()
+    };
+    let unwatched = fails(&["--strategy", "dfs", "--reduction", "none"]);
+    let every = fails(&["--races", "--strategy", "dfs", "--reduction", "none"]);
+    let wrong = |all: &BTreeMap<String, bool>| all.values().filter(|fails| **fails).count();
+    assert!(unwatched.iter().all(|(name, fails)| !fails || every[name]));
+    assert!(wrong(&every) < COUNT, "no program is without a fault");
+    for reduction in ["dpor", "caching"] {
+        let reduced = fails(&["--races", "--strategy", "dfs", "--reduction", reduction]);
+        assert_eq!(reduced, every, "{reduction}");
+    }
+    assert_eq!(fails(&["--races"]), every);
+}

@@ -32,6 +32,13 @@ fn maps_are_maps() {
         assert_eq!((*key, *value), (1, 3));
     }
     none.clear();
+    let mut pairs = HashMap::from([(1, 10), (2, 20), (3, 30)]);
+    let taken: Vec<_> = HashMap::extract_if(&mut pairs, |&key, _| key == 2).collect();
+    assert_eq!(taken, [(2, 20)]);
+    if let [Some(one), Some(three), None] = HashMap::get_disjoint_mut(&mut pairs, [&1, &3, &2]) {
+        std::mem::swap(one, three);
+    }
+    assert_eq!(pairs, [(1, 30), (3, 10)].into());
     let hashed: HashMap<u8, u8, RandomState> = HashMap::with_hasher(RandomState::new());
     assert_eq!(hashed, HashMap::new());
 }
@@ -47,6 +54,8 @@ fn sets_are_sets() {
     let mut more = one.clone();
     more.extend(&[7, 8]);
     assert_eq!((more.len(), more.take(&7), more.len()), (5, Some(7), 4));
+    let odd: HashSet<_> = more.extract_if(|&n| n % 2 == 1).collect();
+    assert_eq!((odd, more), ([1, 3].into(), [2, 8].into()));
     assert_eq!(other.into_iter().sum::<u32>(), 7);
     assert_eq!(format!("{:?}", HashSet::from(['a'])), "{'a'}");
 }

@@ -6,6 +6,7 @@
 #[cfg(feature = "unmodified")]
 #[doc(hidden)]
 pub mod by_address;
+mod access;
 mod ops;
 mod primitive;
 

@@ -114,7 +114,7 @@ fn a_thread_that_does_not_wait_may_come_first() {
 
 #[test]
 fn an_unlocked_mutex_releases_a_task() {
-    let line = line!() + 7;
+    let line = line!() + 9;
     released(line, || {
         let mutex = Arc::new(Mutex::new(0));
         drop(mutex.lock());
@@ -144,7 +144,7 @@ fn an_unlocked_mutex_releases_a_task() {
 
 #[test]
 fn an_unlocked_reader_writer_lock_releases_tasks() {
-    let line = line!() + 7;
+    let line = line!() + 9;
     released(line, || {
         let lock = Arc::new(RwLock::new(0));
         drop(lock.read());
@@ -241,7 +241,7 @@ fn a_barrier_is_passed_together() {
 
 #[test]
 fn an_initialisation_from_outside_is_waited_for() {
-    released(line!() + 6, || {
+    released(line!() + 8, || {
         let cell = Arc::new((Once::new(), OnceLock::new()));
         assert!(!cell.0.is_completed() && cell.1.get().is_none());
         let shared = cell.clone();
@@ -280,7 +280,7 @@ fn a_loop_that_waits_for_a_thread_ends() {
 /// No update is lost, whatever the moment.
 #[test]
 fn a_counter_counts_threads_and_tasks() {
-    released(line!() + 5, || {
+    released(line!() + 7, || {
         let n = Arc::new(AtomicUsize::new(0));
         n.fetch_add(1, SeqCst);
         let shared = n.clone();

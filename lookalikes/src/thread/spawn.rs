@@ -260,7 +260,8 @@ pub(super) fn record_join(engine: Engine, task: u32, site: Site) {
 #[cold]
 #[inline(never)]
 fn join_of_another_execution() -> ! {
-    let message = "a thread of an execution was joined outside it: it is no more";
+    let message = "a thread of an execution was joined outside it: either it is over, or the caller is a thread that is not \
+                   controlled, which cannot wait for a task";
     match Engine::current() {
         Some(engine) => engine.misuse(message.into()),
         None => panic!("{message}"),

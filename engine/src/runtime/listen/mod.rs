@@ -83,6 +83,8 @@ impl Listener {
 struct Audience {
     list: Vec<Listener>,
     reports: Vec<sdk::MonitorFinding>,
+    /// The happens-before order of the execution, as far as monitors have asked for it.
+    order: sdk::HappensBefore,
     /// The number of monitors that a call which was broken off has already reached, with the panic of the last of them if
     /// it panicked.
     told: usize,
@@ -101,8 +103,6 @@ pub struct Listeners {
     keeps_log: bool,
     /// `true` if a monitor wants to be notified of plain memory at once.
     tells_at_once: bool,
-    /// All of the last execution, as monitors see it; kept for its memory.
-    ended: Vec<sdk::SyncVarAccess>,
     /// `true` if a monitor has panicked in the current call.
     anybody_gone: bool,
     /// The findings of the current execution.
@@ -130,6 +130,7 @@ impl Listeners {
                 Box::new(Audience {
                     list,
                     reports: Vec::new(),
+                    order: sdk::HappensBefore::default(),
                     told: 0,
                     panic: None,
                 })
@@ -163,11 +164,28 @@ impl Listeners {
     /// Forgets the last execution.
     pub(super) fn forget(&mut self) {
         self.record().clear();
+        if let Some(audience) = &mut self.monitors
+            && !audience.order.is_empty()
+        {
+            audience.order.clear();
+        }
+    }
+
+    /// Returns the visible operations so far, as monitors see them.
+    fn accesses(&self) -> &[sdk::SyncVarAccess] {
+        self.record.as_deref().map_or(&[], Record::accesses)
     }
 
     /// Returns the source place with that number.
     pub(super) fn site(&self, site: sdk::SiteId) -> Option<Site> {
         self.record.as_ref()?.site(site)
+    }
+
+    /// Puts the monitors back after a call.
+    #[inline(always)]
+    fn put_back(&mut self, audience: Box<Audience>) {
+        // There are none: nothing is dropped.
+        std::mem::forget(self.monitors.replace(audience));
     }
 
     /// Keeps the reports of a monitor, and its panic if it panicked.
@@ -195,6 +213,15 @@ impl Listeners {
 }
 
 impl Runtime {
+    /// Has the record contain all visible operations so far.
+    #[inline(always)]
+    fn catch_up(&mut self) {
+        let Runtime { record, monitors, .. } = self;
+        let events = &record.events;
+        let known = monitors.listeners.record();
+        known.catch_up(events.as_slice(), events.alike());
+    }
+
     /// Calls each monitor that wants this, one after the other. A monitor that panics is not called any more;
     /// `callback` is named in its finding.
     #[inline]
@@ -202,13 +229,12 @@ impl Runtime {
         &mut self,
         wants: impl Fn(&Listener) -> bool,
         callback: &str,
-        mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
+        mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>, &Listeners),
     ) {
         let Some(mut audience) = self.monitors.listeners.monitors.take() else {
             return;
         };
-        let mut record = self.monitors.listeners.record.take().unwrap_or_default();
-        record.catch_up(self.record.events.as_slice(), self.record.events.alike());
+        self.catch_up();
         let mut next = std::mem::take(&mut audience.told);
         if next > 0 {
             let panic = audience.panic.take();
@@ -217,20 +243,29 @@ impl Runtime {
                 .hear(&mut audience, next - 1, callback, panic);
         }
         loop {
+            let rt = &*self;
+            let record = rt.monitors.listeners.record.as_deref().expect("it has caught up");
             // One handler catches panics for all of them together: the monitor called last is the one that panicked.
             let called = caught(|| {
-                let Audience { list, reports, .. } = &mut *audience;
+                let Audience {
+                    list, reports, order, ..
+                } = &mut *audience;
                 while reports.is_empty()
                     && let Some(listener) = list.get_mut(next)
                 {
                     next += 1;
                     if wants(listener) {
                         let mut view = View {
-                            rt: self,
-                            record: &mut record,
+                            rt,
+                            record,
+                            order: &mut *order,
                             reports: &mut *reports,
                         };
-                        call(&mut *listener.monitor, &mut Context::new(&mut view));
+                        call(
+                            &mut *listener.monitor,
+                            &mut Context::new(&mut view),
+                            &rt.monitors.listeners,
+                        );
                     }
                 }
             });
@@ -241,8 +276,7 @@ impl Runtime {
                 .listeners
                 .hear(&mut audience, next - 1, callback, called.err());
         }
-        self.monitors.listeners.record = Some(record);
-        self.monitors.listeners.monitors = Some(audience);
+        self.monitors.listeners.put_back(audience);
         if self.monitors.listeners.anybody_gone {
             self.monitors.listeners.anybody_gone = false;
             self.monitors.listening = self.monitors.listeners.interests();
@@ -250,11 +284,11 @@ impl Runtime {
     }
 
     pub(super) fn tell_begin(&mut self) {
-        self.monitors.listeners.record().clear();
+        self.monitors.listeners.forget();
         self.monitors.listeners.reported.clear();
         self.monitors.listeners.log.begin();
         let number = self.decisions.alike.number;
-        self.tell(Listener::is_there, "on_execution_begin", |monitor, _| {
+        self.tell(Listener::is_there, "on_execution_begin", |monitor, _, _| {
             monitor.on_execution_begin(&Execution {
                 number,
                 accesses: &[],
@@ -285,17 +319,17 @@ impl Runtime {
             MemoryDeed::Access(access) => self.tell(
                 |listener| listener.wants(Interests::DATA_ACCESSES),
                 "on_data_var_access",
-                |monitor, cx| monitor.on_data_var_access(access, cx),
+                |monitor, cx, _| monitor.on_data_var_access(access, cx),
             ),
             MemoryDeed::Allocation(allocation) => self.tell(
                 |listener| listener.wants(Interests::ALLOCATIONS),
                 "on_allocation",
-                |monitor, cx| monitor.on_allocation(allocation, cx),
+                |monitor, cx, _| monitor.on_allocation(allocation, cx),
             ),
             MemoryDeed::Release(release) => self.tell(
                 |listener| listener.wants(Interests::ALLOCATIONS),
                 "on_release",
-                |monitor, cx| monitor.on_release(release, cx),
+                |monitor, cx, _| monitor.on_release(release, cx),
             ),
         }
     }
@@ -304,20 +338,20 @@ impl Runtime {
     #[inline(never)]
     fn tell_log(&mut self) {
         self.settle_events();
-        let log = std::mem::take(&mut self.monitors.listeners.log);
+        let Listeners { log, record, .. } = &self.monitors.listeners;
         let memory = log.as_slice();
-        if !memory.is_empty() {
-            // An access is unchanged if all accesses before it are.
-            let alike = self.monitors.listeners.record().same_accesses();
-            let mut same = log.same();
-            if same > 0 && memory[same - 1].events > alike {
-                same = memory[..same].partition_point(|event| event.events <= alike);
-            }
-            self.tell(Listener::wants_log, "on_memory", |monitor, cx| {
-                monitor.on_memory_again(memory, same, cx)
-            });
+        if memory.is_empty() {
+            return;
         }
-        self.monitors.listeners.log = log;
+        // An access is unchanged if all accesses before it are.
+        let alike = record.as_ref().map_or(0, |record| record.same_accesses());
+        let mut same = log.same();
+        if same > 0 && memory[same - 1].events > alike {
+            same = memory[..same].partition_point(|event| event.events <= alike);
+        }
+        self.tell(Listener::wants_log, "on_memory", |monitor, cx, listeners| {
+            monitor.on_memory_again(listeners.log.as_slice(), same, cx)
+        });
     }
 
     pub(super) fn tell_end(&mut self, complete: bool) {
@@ -326,28 +360,27 @@ impl Runtime {
             self.monitors.listeners.log.end();
         }
         let number = self.decisions.alike.number;
-        let record = self.monitors.listeners.record();
-        record.catch_up(self.record.events.as_slice(), self.record.events.alike());
-        record.end();
-        let mut accesses = std::mem::take(&mut self.monitors.listeners.ended);
-        accesses.clear();
-        accesses.extend_from_slice(self.monitors.listeners.record().accesses());
-        self.tell(Listener::is_there, "on_execution_end", |monitor, cx| {
-            let execution = Execution {
-                number,
-                accesses: &accesses,
-                complete,
-            };
-            monitor.on_execution_end(&execution, cx);
-        });
-        self.monitors.listeners.ended = accesses;
+        self.catch_up();
+        self.monitors.listeners.record().end();
+        self.tell(
+            Listener::is_there,
+            "on_execution_end",
+            |monitor, cx, listeners| {
+                let execution = Execution {
+                    number,
+                    accesses: listeners.accesses(),
+                    complete,
+                };
+                monitor.on_execution_end(&execution, cx);
+            },
+        );
     }
 
     pub(super) fn tell_shutdown(&mut self) {
         // The last execution may have been one without listeners.
         self.monitors.listeners.forget();
         self.record.events.clear(0);
-        self.tell(Listener::is_there, "on_shutdown", |monitor, cx| {
+        self.tell(Listener::is_there, "on_shutdown", |monitor, cx, _| {
             monitor.on_shutdown(cx)
         });
     }
@@ -388,7 +421,7 @@ impl Runtime {
             site: self.monitors.listeners.record().site_id(access.site),
         };
         let wanted = |listener: &Listener| listener.wants(Interests::SCHEDULE_POINTS);
-        self.tell(wanted, "on_schedule_point", |monitor, cx| {
+        self.tell(wanted, "on_schedule_point", |monitor, cx, _| {
             monitor.on_schedule_point(&next, cx)
         });
     }
@@ -404,13 +437,12 @@ impl Runtime {
         let Some(mut audience) = self.monitors.listeners.monitors.take() else {
             return;
         };
-        let mut record = self.monitors.listeners.record.take().unwrap_or_default();
-        let events = self.record.events.as_slice();
-        let access = record.catch_up_with_last(events, self.record.events.alike());
-        let is_told =
-            aggregate(&access).is_none() && self.tell_access_to(&mut audience, &mut record, &access);
-        self.monitors.listeners.record = Some(record);
-        self.monitors.listeners.monitors = Some(audience);
+        let Runtime { record, monitors, .. } = self;
+        let events = &record.events;
+        let known = monitors.listeners.record();
+        let access = known.catch_up_with_last(events.as_slice(), events.alike());
+        let is_told = aggregate(&access).is_none() && self.tell_access_to(&mut audience, &access);
+        self.monitors.listeners.put_back(audience);
         if !is_told {
             self.tell_access_otherwise(&access);
         }
@@ -419,18 +451,17 @@ impl Runtime {
     /// Notifies the monitors of an access to one variable. If one of them panics or reports something, returns `false`;
     /// `told` in the audience is then the number of the monitors that were called or need no call.
     #[inline(always)]
-    fn tell_access_to(
-        &self,
-        audience: &mut Audience,
-        record: &mut Record,
-        access: &sdk::SyncVarAccess,
-    ) -> bool {
+    fn tell_access_to(&self, audience: &mut Audience, access: &sdk::SyncVarAccess) -> bool {
         let Audience {
             list,
             reports,
+            order,
             told,
             panic,
         } = audience;
+        let Some(record) = self.monitors.listeners.record.as_deref() else {
+            return false;
+        };
         let called = caught(|| {
             for (number, listener) in list.iter_mut().enumerate() {
                 if listener.wants(Interests::SYNC_ACCESSES) {
@@ -438,6 +469,7 @@ impl Runtime {
                     let mut view = View {
                         rt: self,
                         record,
+                        order,
                         reports,
                     };
                     listener
@@ -466,10 +498,10 @@ impl Runtime {
     fn tell_access_otherwise(&mut self, access: &sdk::SyncVarAccess) {
         let wanted = |listener: &Listener| listener.wants(Interests::SYNC_ACCESSES);
         match aggregate(access) {
-            Some(vars) => self.tell(wanted, "on_aggregate_sync_var_access", |monitor, cx| {
+            Some(vars) => self.tell(wanted, "on_aggregate_sync_var_access", |monitor, cx, _| {
                 monitor.on_aggregate_sync_var_access(access, &vars, cx)
             }),
-            None => self.tell(wanted, "on_sync_var_access", |monitor, cx| {
+            None => self.tell(wanted, "on_sync_var_access", |monitor, cx, _| {
                 monitor.on_sync_var_access(access, cx)
             }),
         }
@@ -507,7 +539,7 @@ impl Engine {
                 rt.tell(
                     |listener| listener.wants(Interests::USER_EVENTS),
                     "on_user_event",
-                    |monitor, cx| {
+                    |monitor, cx, _| {
                         monitor.on_user_event(&UserEvent { after, text }, cx);
                     },
                 );
@@ -531,7 +563,7 @@ impl Runtime {
         self.tell(
             |listener| listener.wants(Interests::ATTRIBUTES),
             "on_event_attribute",
-            |monitor, cx| monitor.on_event_attribute(attribute, cx),
+            |monitor, cx, _| monitor.on_event_attribute(attribute, cx),
         );
     }
 

@@ -6,8 +6,7 @@ use crate::record::{Event, TaskSet};
 use crate::site::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::{
-    DataVarAccess, EventId, HappensBefore, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, SyncVarOps,
-    TaskId,
+    DataVarAccess, EventId, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, SyncVarOps, TaskId,
 };
 use std::collections::BTreeMap;
 
@@ -122,7 +121,6 @@ pub(super) struct Record {
     accesses: Repeated<SyncVarAccess>,
     /// For each access, and those of the execution before, its kind and those of all before it.
     ops: Vec<SyncVarOps>,
-    order: HappensBefore,
     /// The tasks that could take each step.
     pub(super) sets: Sets,
 }
@@ -180,9 +178,6 @@ impl Record {
         self.atomics.clear();
         self.raw.clear();
         self.accesses.begin();
-        if !self.order.is_empty() {
-            self.order.clear();
-        }
         self.sets.clear();
     }
 
@@ -516,14 +511,6 @@ impl Record {
     /// Notes that the execution has ended, and that all of it has been added.
     pub(super) fn end(&mut self) {
         self.accesses.end();
-    }
-
-    /// Returns the happens-before order of the accesses.
-    pub(super) fn order(&mut self) -> &HappensBefore {
-        for access in &self.accesses.as_slice()[self.order.len()..] {
-            self.order.add(access);
-        }
-        &self.order
     }
 
     /// Returns the tasks that could take step `n`, if they were noted.

@@ -5,15 +5,28 @@ use super::super::naming::{lineage, site_name, task_name, var_name};
 use super::record::{Memory, Named, Record};
 use crate::record::Status;
 use intermezzo_sdk::{
-    EventId, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, SyncVarOps, TaskId, VectorClock,
+    EventId, HappensBefore, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, SyncVarOps,
+    TaskId, VectorClock,
 };
 
 /// The engine, for the length of one call.
 pub(super) struct View<'a> {
     pub(super) rt: &'a Runtime,
-    pub(super) record: &'a mut Record,
+    pub(super) record: &'a Record,
+    /// The happens-before order of the first accesses of the record.
+    pub(super) order: &'a mut HappensBefore,
     /// The reports of the monitor.
     pub(super) reports: &'a mut Vec<MonitorFinding>,
+}
+
+impl View<'_> {
+    /// Returns the happens-before order of all accesses.
+    fn caught_up_order(&mut self) -> &HappensBefore {
+        for access in &self.record.accesses()[self.order.len()..] {
+            self.order.add(access);
+        }
+        self.order
+    }
 }
 
 impl Host for View<'_> {
@@ -81,11 +94,11 @@ impl Host for View<'_> {
     }
 
     fn happens_before(&mut self, a: EventId, b: EventId) -> bool {
-        self.record.order().before(a, b)
+        self.caught_up_order().before(a, b)
     }
 
     fn clock(&mut self, event: EventId) -> Option<&VectorClock> {
-        self.record.order().clock(event)
+        self.caught_up_order().clock(event)
     }
 }
 

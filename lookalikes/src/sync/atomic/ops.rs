@@ -1,6 +1,7 @@
 //! The operations of atomics. Under sequential consistency all orderings behave alike; they are recorded
 //! for the monitors. A compare-exchange that fails is a read.
 
+use super::access::{by_model, exchange, look, overtaken, put};
 use super::memory_order;
 use super::primitive::{Bitwise, Integer, Primitive};
 use intermezzo_engine::memory_model::MemoryOp;
@@ -32,8 +33,7 @@ pub struct Atomic<T, I = Embedded> {
     object: Object<Value<T>, I>,
 }
 
-// SAFETY: all shared access is atomic outside an exploration, and one task at a time inside. (A raw pointer
-// in an atomic is as `Send` and `Sync` as in std's `AtomicPtr`.)
+// SAFETY: all shared access is atomic. (A raw pointer in an atomic is as `Send` and `Sync` as in std's `AtomicPtr`.)
 unsafe impl<T: Primitive, I: Identity + Send> Send for Atomic<T, I> {}
 // SAFETY: as above.
 unsafe impl<T: Primitive, I: Identity + Sync> Sync for Atomic<T, I> {}
@@ -175,73 +175,6 @@ fn failure_of(order: Ordering) -> Ordering {
         Ordering::Release => Ordering::Relaxed,
         Ordering::AcqRel => Ordering::Acquire,
         order => order,
-    }
-}
-
-// A task alone runs, but a thread that is not controlled may use the value at the same time. So tasks access it by atomic
-// instructions, with the orders that cost least on common processors.
-
-/// Loads the value for a task.
-#[inline(always)]
-fn look<T: Primitive>(value: *mut T) -> T {
-    // SAFETY: the value exists as long as the atomic, and all access is atomic.
-    unsafe { T::std_load(value, Ordering::Acquire) }
-}
-
-/// Stores a value for a task.
-#[inline(always)]
-fn put<T: Primitive>(value: *mut T, new: T) {
-    // SAFETY: as above.
-    unsafe { T::std_store(value, new, Ordering::Release) }
-}
-
-/// Compares and exchanges for a task.
-#[inline(always)]
-fn exchange<T: Primitive>(value: *mut T, current: T, new: T) -> Result<T, T> {
-    // SAFETY: as above.
-    unsafe { T::std_exchange(value, current, new, Ordering::AcqRel, Ordering::Acquire, false) }
-}
-
-/// The operations if a memory model says what they read. They are functions of their own, so that those without a model
-/// stay small enough to be inlined.
-mod by_model {
-    use super::{Engine, MemoryOp, Primitive, look, put};
-
-    /// Returns the value that the announced operation reads.
-    pub(super) fn read<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T) -> T {
-        T::of_bits(engine.reads(kind, look(value).bits()))
-    }
-
-    /// Performs the store of the announced operation, unless another store is newer.
-    pub(super) fn write<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T, new: T) {
-        if engine.stores(kind, look(value).bits(), new.bits()) {
-            put(value, new);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(super) fn load<T: Primitive>(engine: Engine, value: *mut T) -> T {
-        let read = read(engine, MemoryOp::Load, value);
-        engine.commit_announced(read.bits(), 0);
-        read
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(super) fn store<T: Primitive>(engine: Engine, value: *mut T, new: T) {
-        write(engine, MemoryOp::Store, value, new);
-        engine.commit_announced(0, new.bits());
-    }
-
-    #[cold]
-    #[inline(never)]
-    pub(super) fn modify<T: Primitive>(engine: Engine, value: *mut T, f: impl Fn(T) -> T) -> T {
-        let before = read(engine, MemoryOp::Modify, value);
-        let after = f(before);
-        write(engine, MemoryOp::Modify, value, after);
-        engine.commit_announced(before.bits(), after.bits());
-        before
     }
 }
 
@@ -400,18 +333,11 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
             failure: memory_order(failure),
         };
         let has_model = engine.has_memory_model();
-        let mut before = match has_model {
+        let before = match has_model {
             true => by_model::read(engine, kind, value),
             false => look(value),
         };
-        let mut fails = before != current || weak && engine.weak_exchange_fails();
-        if !fails && has_model {
-            by_model::write(engine, kind, value, new);
-        } else if !fails && let Err(now) = exchange(value, current, new) {
-            // A thread that is not controlled was faster.
-            (before, fails) = (now, true);
-        }
-        if fails {
+        if before != current || weak && engine.weak_exchange_fails() {
             let failed = Access {
                 op: SyncVarOp::AtomicRmwFailed,
                 order: memory_order(failure),
@@ -422,6 +348,11 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
                 engine.changed_nothing(failed, before.bits());
             }
             return Err(before);
+        }
+        if has_model {
+            by_model::write(engine, kind, value, new);
+        } else if let Err(now) = exchange(value, current, new) {
+            return overtaken(engine, access, failure, now);
         }
         engine.commit(access, before.bits(), new.bits());
         Ok(before)

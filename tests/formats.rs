@@ -22,6 +22,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "explorer/src/report/breakpoints.rs",
             "explorer/src/report/finding_detail.rs",
             "explorer/src/report/limits.rs",
+            "explorer/src/report/turning.rs",
             "engine/src/schedule/mod.rs",
             "engine/src/strategy/coverage.rs",
             "engine/src/strategy/rank_bound.rs",
@@ -81,6 +82,7 @@ const OWN: &[&str] = &[
     "search/src/preemption.rs",
     "search/src/sampling/",
     "search/src/tree.rs",
+    "engine/src/strategy/needs.rs",
     "engine/src/strategy/position.rs",
     "engine/src/trace/",
 ];

@@ -87,7 +87,6 @@ pub(crate) fn findings(
         places: Vec::new(),
         deeds: Vec::new(),
         names: VarNames::default(),
-        turning_point: None,
     };
     let likely_source = |another_var| Some(likely_source(unlike, toucher.as_deref(), another_var));
     let panicked = |panics: Vec<TaskPanic>, waiting: Vec<WaitingTask>| {
@@ -273,7 +272,6 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             places,
             deeds,
             names: VarNames::default(),
-            turning_point: None,
         }
     };
     reports.into_iter().map(finding).collect()

@@ -106,8 +106,6 @@ pub struct Finding {
     /// The names that the source gives its variables, by their identities: `tail` for `atomic 0.1`. A variable is left
     /// out if the source has none, or was not found.
     pub names: VarNames,
-    /// The step from which on every order of the tasks fails, if it was found.
-    pub turning_point: Option<TurningPoint>,
 }
 
 impl Finding {
@@ -127,15 +125,6 @@ impl Finding {
     /// Returns the name that the source gives a variable, or else its identity.
     pub fn name_of<'a>(&'a self, var: &'a str) -> &'a str {
         self.names.get(var).map_or(var, String::as_str)
-    }
-
-    /// `true` if its turning point, or the difference to a passing execution, has this event.
-    pub(crate) fn turns_at(&self, event: &str) -> bool {
-        self.turning_point.as_ref().is_some_and(|point| {
-            let reversed = point.passes_if.iter();
-            let mut ids = reversed.flat_map(|Reversal { first, before }| [first, before]);
-            point.from == event || ids.any(|id| id == event)
-        })
     }
 
     /// Replaces the message with text that has no structured detail.
@@ -218,9 +207,6 @@ impl Serialize for Finding {
         if !names.is_empty() {
             map.serialize_entry("names", &names)?;
         }
-        if let Some(turning_point) = &self.turning_point {
-            map.serialize_entry("turning_point", turning_point)?;
-        }
         match &self.detail {
             FindingDetail::Panic { panics, .. } => {
                 if let Some(place) = panics.first().and_then(|panic| panic.place.as_ref()) {
@@ -278,6 +264,9 @@ pub struct Report {
     /// The breakpoints that reproduce findings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) reproductions: Vec<Reproduction>,
+    /// The turning points of findings' executions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) turning_points: Vec<TurningPoint>,
     pub(crate) notes: Vec<String>,
     /// The progress of the search, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -331,6 +320,7 @@ impl Report {
             plain_accesses: PlainAccesses::default(),
             breakpoints: Vec::new(),
             reproductions: Vec::new(),
+            turning_points: Vec::new(),
             notes: Vec::new(),
             estimate: None,
             iroots: None,
@@ -546,6 +536,11 @@ impl Report {
     /// was looked for.
     pub fn reproductions(&self) -> &[Reproduction] {
         &self.reproductions
+    }
+
+    /// Returns the turning points of findings, as far as they were found.
+    pub fn turning_points(&self) -> &[TurningPoint] {
+        &self.turning_points
     }
 
     /// Returns the executions of the findings, event by event, if [`Explorer::record`](crate::Explorer::record)

@@ -111,7 +111,7 @@ fn turning_points_are_those_that_all_executions_have() {
         let Some(finding) = report.findings().first() else {
             continue;
         };
-        let point = finding.turning_point.as_ref().expect("the programs are small");
+        let point = report.turning_points().first().expect("the programs are small");
         let choices = &finding.schedule.choices;
         assert!(all_fail(&program, allowed, &choices[..point.choices]), "{report}");
         found += 1;

@@ -6,6 +6,7 @@ mod hangs;
 mod names;
 mod objects;
 mod programs;
+mod twelve;
 mod widths;
 
 use intermezzo::monitors::{SHIPPED, by_name, names};

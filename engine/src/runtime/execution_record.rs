@@ -125,13 +125,6 @@ impl ExecutionRecord {
         }
     }
 
-    /// Returns the place of the last event that has one.
-    pub(super) fn last_site(&self) -> Option<Site> {
-        let events = self.events.as_slice().iter().rev();
-        let mut sites = events.map(|event| event.site);
-        sites.find(|site| !site.is_same_word(Site::NOWHERE))
-    }
-
     /// Returns the operation, with its place, in the last execution for which nothing stronger is sound.
     pub(super) fn unsound(&self, sound: SoundReduction) -> Option<(SyncVarOp, Site)> {
         let events = self.events.as_slice();

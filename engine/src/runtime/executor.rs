@@ -464,11 +464,6 @@ impl Executor {
         events.map(|event| (event.task, event.index)).collect()
     }
 
-    /// Returns the place of the last operation of the last execution that has one, as `file:line:column`.
-    pub fn last_place(&self) -> Option<String> {
-        self.runtime.record.last_site().map(site_name)
-    }
-
     /// Returns the operation, with its place, in the last execution for which nothing stronger is sound; `None` if
     /// there is none.
     pub fn unsound(&self, sound: SoundReduction) -> Option<String> {

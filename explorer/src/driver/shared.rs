@@ -4,9 +4,8 @@ use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents
 use super::cut_off::CutOffs;
 use super::finding_set::FindingSet;
 use super::pause_barrier::PauseBarrier;
-use super::shares;
 use super::span_totals::SpanTotals;
-use super::{OnProgress, Progress};
+use super::{OnProgress, Progress, shares};
 use crate::report::Finding;
 use crate::retry::{Departed, DepartedOfAll};
 use crate::settings::{Settings, StrategyKind, search};

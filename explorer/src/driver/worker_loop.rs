@@ -11,8 +11,8 @@ use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
 use intermezzo_engine::runtime::{Abnormal, CutOff, ExecutionOutcome, Executor, Stop};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
-use intermezzo_engine::strategy::{Parallel, SearchPosition, Unreliable};
-use intermezzo_engine::trace::{self, FingerprintBatch, SoundReduction};
+use intermezzo_engine::strategy::{Parallel, SearchPosition};
+use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
 
@@ -160,12 +160,7 @@ impl<'a> WorkerLoop<'a> {
             let more = self.attempts.prepare(&mut self.worker);
             if let Some(why) = self.worker.strategy().needs().fallback {
                 self.common.allowed_begins(false);
-                // With several workers, it may have been an execution of another one.
-                let is_own =
-                    why == Unreliable::CutShort && self.worker.trace().ending() == trace::Ending::GivenUp;
-                let place = is_own.then(|| self.worker.last_place()).flatten();
-                let place = place.map_or_else(String::new, |place| format!(" at {place}"));
-                self.fall_back(SoundReduction::SourceSets, Some(&format!("{why}{place}")));
+                self.fall_back(SoundReduction::SourceSets, Some(&why.to_string()));
                 continue;
             }
             if !more {

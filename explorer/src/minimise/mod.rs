@@ -99,8 +99,8 @@ impl<'a> Minimiser<'a> {
                     report.findings[at] = settled.finding;
                     let reproduced = report.findings[at].replays.is_none();
                     if share > 0 && reproduced {
-                        match self.turning_point(&report.findings[at], subject) {
-                            Ok(turning_point) => report.findings[at].turning_point = turning_point,
+                        match self.turning_point(&report.findings[at], at, subject) {
+                            Ok(turning_point) => report.turning_points.extend(turning_point),
                             Err(Crashed(findings)) => {
                                 report.take_findings(findings);
                                 report.note(CRASHED);

@@ -11,7 +11,7 @@
 use super::trial::{Budget, Subject};
 use super::{Crashed, Minimiser};
 use crate::classify;
-use crate::report::{Finding, FindingDetail, FindingEvent, Reversal, TurningPoint};
+use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, Reversal, TurningPoint};
 use intermezzo_engine::runtime::Executor;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
@@ -27,10 +27,11 @@ const STATES_BYTES: usize = 1 << 22;
 const EXECUTIONS: u64 = 400;
 
 impl Minimiser<'_> {
-    /// Returns the turning point of a finding's execution, if the budget is enough to find it.
+    /// Returns the turning point of the execution of a finding, which has this index in the report, if the budget is enough to find it.
     pub(super) fn turning_point(
         &mut self,
         finding: &Finding,
+        number: usize,
         subject: Subject<'_>,
     ) -> Result<Option<TurningPoint>, Crashed> {
         // What ends at a limit has no step at which it was decided, and what hangs takes long.
@@ -50,8 +51,9 @@ impl Minimiser<'_> {
         ));
         let mut budget = Budget::new(EXECUTIONS, self.deadline);
         self.worker.cut_off(Some(self.deadline.cutoff()));
-        let turning = self.worker.apart(search, true, |worker| {
-            turning_point(worker, finding, subject, &mut budget)
+        let heard = finding.monitor != FoundBy::Engine;
+        let turning = self.worker.apart(search, heard, |worker| {
+            turning_point(worker, (finding, number), subject, &mut budget)
         });
         self.worker.cut_off(None);
         turning
@@ -60,7 +62,7 @@ impl Minimiser<'_> {
 
 fn turning_point(
     worker: &mut Executor,
-    finding: &Finding,
+    (finding, number): (&Finding, usize),
     subject: Subject<'_>,
     budget: &mut Budget,
 ) -> Result<Option<TurningPoint>, Crashed> {
@@ -74,6 +76,7 @@ fn turning_point(
         if !worker.prepare() {
             let from = finding.events[0].id.clone();
             return Ok(before.map(|_| TurningPoint {
+                finding: number,
                 from,
                 choices: 0,
                 passes_if: None,
@@ -111,6 +114,7 @@ fn turning_point(
             return Ok(None);
         };
         return Ok(Some(TurningPoint {
+            finding: number,
             from: from.id.clone(),
             choices: common + 1,
             passes_if: reversal(finding, before[common], &worker.event_order()),

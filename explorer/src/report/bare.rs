@@ -35,7 +35,6 @@ impl Finding {
             replays: None,
             places: Vec::new(),
             deeds: Vec::new(),
-            turning_point: None,
             names: Default::default(),
         }
     }

@@ -378,7 +378,7 @@ impl FindingDetail {
         match &mut detail {
             FindingDetail::Panic { panics, waiting } => {
                 panics_without_names(panics);
-                // The panic is the failure, whoever waits then.
+                // The panic is the failure, whatever waits then.
                 waiting.clear();
             }
             FindingDetail::Blocked { waiting, panics, .. } => {

@@ -7,6 +7,8 @@ use serde::Serialize;
 /// beginning was run to find it, except states that were reached before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TurningPoint {
+    /// The finding, by its index in the report's list, from 0.
+    pub finding: usize,
     /// The first event of that step, as `task.index`: the first of the execution if none passes.
     pub from: String,
     /// The number of the schedule's choices up to that step: 0 if none passes.
@@ -24,6 +26,15 @@ pub struct Reversal {
     pub first: String,
     /// The event that it comes before, likewise.
     pub before: String,
+}
+
+impl TurningPoint {
+    /// `true` if it, or the difference to a passing execution, has this event.
+    pub(crate) fn has(&self, event: &str) -> bool {
+        let reversed = self.passes_if.iter();
+        let mut ids = reversed.flat_map(|Reversal { first, before }| [first, before]);
+        self.from == event || ids.any(|id| id == event)
+    }
 }
 
 impl Finding {

@@ -238,7 +238,6 @@ impl SavedFinding {
                 replays: None,
                 places: self.places,
                 deeds: self.deeds,
-                turning_point: None,
                 names: Default::default(),
                 detail: self.detail,
             },

@@ -41,7 +41,7 @@ enum Layout {
         /// `true` if each place is on a line of its own below the operation.
         below: bool,
     },
-    /// What each task does, by the name of the task and the width; then the file and the line.
+    /// A column for each task, by its name and its width; then the file and the line.
     Lanes {
         lanes: Vec<(String, usize)>,
         place: usize,

@@ -6,13 +6,18 @@ use super::{describe, relevance};
 use crate::report::lines::{cut, wrap};
 use crate::report::names::in_row;
 use crate::report::source::Sources;
-use crate::report::{Finding, FindingEvent};
+use crate::report::{Finding, FindingEvent, TurningPoint};
 use crate::settings::Verbosity;
 use intermezzo_sdk::FindingKind;
 use std::fmt::Write;
 
 /// Returns the execution, ended by a line break. Empty if there is none.
-pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) -> String {
+pub(super) fn show(
+    finding: &Finding,
+    turning_point: Option<&TurningPoint>,
+    style: &TextStyle,
+    sources: &mut Sources,
+) -> String {
     let events = &finding.events;
     if events.is_empty() {
         return String::new();
@@ -20,7 +25,7 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
     let is_verbose = style.detail == Verbosity::Verbose;
     let shown = match is_verbose {
         true => (0..events.len()).collect(),
-        false => relevance::shown(finding),
+        false => relevance::shown(finding, turning_point),
     };
     let mut text = String::new();
     let mut title = "what happened, in this order".to_owned();
@@ -73,7 +78,6 @@ pub(super) fn show(finding: &Finding, style: &TextStyle, sources: &mut Sources) 
             text.push_str(&switch(&words));
             before = None;
         }
-        let turning_point = finding.turning_point.as_ref();
         if is_first_of_event && turning_point.is_some_and(|point| point.from == events[*at].id && *at > 0) {
             text.push_str(&switch("-- from here on every order of the tasks fails --"));
             before = None;
@@ -197,7 +201,7 @@ mod tests {
             deed("src/x.rs:1:2", "read cell 0.2"),
         ];
         let style = TextStyle::default();
-        let text = show(&finding, &style, &mut Sources::of(&style));
+        let text = show(&finding, None, &style, &mut Sources::of(&style));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].contains("; > marks what"), "{text}");
         let marked: Vec<usize> = (0..lines.len())

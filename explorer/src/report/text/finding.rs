@@ -7,7 +7,7 @@ use super::{count, describe, execution, help, turning};
 use crate::report::lines::width;
 use crate::report::names::in_text;
 use crate::report::source::Sources;
-use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint};
+use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint, TurningPoint};
 use crate::settings::Verbosity;
 
 /// The longest token that is shown, in bytes: some lines of a terminal.
@@ -18,6 +18,8 @@ pub const TOKEN_MAX: usize = 600;
 pub(super) struct FindingContext<'a> {
     /// The way to reproduce it without the tool.
     pub(super) reproduction: Option<&'a Reproduction>,
+    /// The step from which on every order of the tasks fails.
+    pub(super) turning_point: Option<&'a TurningPoint>,
     /// `true` if the test was expected to panic, and this is the panic.
     pub(super) expected: bool,
     /// `true` if the search used a reduction.
@@ -55,8 +57,8 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     if let Some(advice) = advice {
         text.marked("help", &advice);
     }
-    let turning = turning::of(finding, &mut sources).filter(|_| context.like.is_none());
-    if let Some(turning) = turning {
+    let turning = context.turning_point.filter(|_| context.like.is_none());
+    if let Some(turning) = turning.and_then(|point| turning::of(finding, point, &mut sources)) {
         text.blank();
         turning.iter().for_each(|line| text.prose(line, 0, INDENT));
     }
@@ -71,7 +73,7 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
                 text.text.push_str(&deeds);
             }
         }
-        None => text.section(&execution::show(finding, style, &mut sources)),
+        None => text.section(&execution::show(finding, turning, style, &mut sources)),
     }
     if let Some(Replays { shown, all }) = finding.replays {
         let or = match finding.monitor {

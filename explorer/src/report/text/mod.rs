@@ -50,6 +50,7 @@ impl Report {
                 .find(|(_, other)| other.schedule == found.schedule);
             let context = finding::FindingContext {
                 reproduction,
+                turning_point: self.turning_points.iter().find(|point| point.finding == at),
                 expected: self.is_expected,
                 reduced,
                 like: again.map(|(at, _)| at + 1),

@@ -12,7 +12,7 @@ mod tests;
 
 use crate::report::lines::width;
 use crate::report::names::{counts_of, identities, without_number};
-use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, count};
+use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, TurningPoint, count};
 use intermezzo_sdk::SyncVarOp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,10 +40,11 @@ const ROUND_MAX: usize = 8;
 const NAMED: usize = 4;
 
 /// Returns the events to show.
-pub(super) fn shown(finding: &Finding) -> Vec<usize> {
+pub(super) fn shown(finding: &Finding, turning_point: Option<&TurningPoint>) -> Vec<usize> {
     let events = &finding.events;
+    let turns_at = |event: &FindingEvent| turning_point.is_some_and(|point| point.has(&event.id));
     let all_routine = events.iter().all(|event| is_routine(finding, event));
-    let tells = |at: &usize| all_routine || !is_routine(finding, &events[*at]);
+    let tells = |at: &usize| all_routine || turns_at(&events[*at]) || !is_routine(finding, &events[*at]);
     if (0..events.len()).filter(tells).count() <= WHOLE {
         return (0..events.len()).filter(tells).collect();
     }
@@ -52,7 +53,7 @@ pub(super) fn shown(finding: &Finding) -> Vec<usize> {
     let is_deed: BTreeSet<&str> = finding.deeds.iter().map(|deed| &*deed.after).collect();
     let resumed = resumed(events);
     for (at, event) in events.iter().enumerate() {
-        if event.concerned || finding.turns_at(&event.id) || is_deed.contains(&*event.id) {
+        if event.concerned || turns_at(event) || is_deed.contains(&*event.id) {
             wanted.push((Rank::Marked, at));
         }
         if at > 0 && event.preempts {
@@ -104,7 +105,7 @@ pub(super) fn shown(finding: &Finding) -> Vec<usize> {
 /// `true` if an event is part of any execution: the beginning and the end of a task, and the counts of an `Arc` in a
 /// finding that is not about them.
 fn is_routine(finding: &Finding, event: &FindingEvent) -> bool {
-    if finding.deeds.iter().any(|deed| deed.after == event.id) || finding.turns_at(&event.id) {
+    if finding.deeds.iter().any(|deed| deed.after == event.id) {
         return false;
     }
     let counts = [SyncVarOp::CountUp, SyncVarOp::CountDown];

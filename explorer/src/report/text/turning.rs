@@ -2,11 +2,10 @@
 
 use super::describe;
 use crate::report::source::Sources;
-use crate::report::{Finding, FindingEvent, Reversal};
+use crate::report::{Finding, FindingEvent, Reversal, TurningPoint};
 
-/// Returns the lines, if the turning point was found.
-pub(super) fn of(finding: &Finding, sources: &mut Sources) -> Option<Vec<String>> {
-    let point = finding.turning_point.as_ref()?;
+/// Returns the lines, if the execution has the event.
+pub(super) fn of(finding: &Finding, point: &TurningPoint, sources: &mut Sources) -> Option<Vec<String>> {
     let events = &finding.events;
     let at = events.iter().position(|event| event.id == point.from)?;
     let Some(number) = (at > 0).then_some(at + 1) else {

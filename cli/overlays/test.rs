@@ -169,6 +169,8 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
             Yes => Some(""),
             YesWithMessage(text) => Some(text),
         },
+        expected: &[],
+        expects_finding: false,
     };
     intermezzo::run_unmodified(program, source, &|| {
         if let Err(error) = body() {

@@ -104,7 +104,7 @@ fn an_execution_that_would_take_minutes_ends_with_the_time() {
 fn the_verdict_says_where_the_time_ended() {
     let report = soon(second().strategy(Strategy::dfs()), endless_test);
     let text = report.to_string();
-    let said = "the limit of 1 seconds was reached within an execution of ";
+    let said = "the limit of 1 second was reached within an execution of ";
     assert!(text.replace("\n  ", " ").contains(said), "{text}");
 }
 

@@ -269,5 +269,5 @@ fn operations_that_go_on_end_with_the_time() {
         .run();
     assert!(began.elapsed().as_secs() < 60, "{report}");
     assert!(report.failure.is_none(), "{report}");
-    assert!(report.to_string().contains("limit of 1 seconds"), "{report}");
+    assert!(report.to_string().contains("limit of 1 second"), "{report}");
 }

@@ -317,7 +317,7 @@ mod explored {
     }
 
     /// Fails the test. One with `#[should_panic]` fails by ending without a panic. Otherwise it unwinds without the
-    /// panic hook: a place and a backtrace of this crate would stand in front of the failure.
+    /// panic hook: it would print a place and a backtrace of this crate before the failure.
     fn fail(source: Source, why: &str) {
         say(why);
         if source.should_panic.is_none() {

@@ -35,7 +35,7 @@ pub mod search {
         BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, Idle, Interesting,
         IterativeDelayBounding, IterativePreemptionBounding, Needs, Operation, Parallel, Plan, Prefix,
         Priorities, Priority, PriorityKind, PrioritySpec, Ranked, Remaining, Replay, Resumable,
-        SearchPosition, SearchState, SoFar, Status, Strategy, ThreadBound, WorkHandle,
+        SearchPosition, SearchState, SoFar, Status, Strategy, ThreadBound, Unreliable, WorkHandle,
     };
 }
 

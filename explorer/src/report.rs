@@ -393,7 +393,8 @@ impl Report {
         }
     }
 
-    /// Returns `true` if the test declares a finding, and showed it: its errors are that finding, and it passes.
+    /// Returns `true` if the test declares a finding and showed it, and no other error was found. It passes unless a figure
+    /// that it declares is another one.
     pub fn has_expected_finding(&self) -> bool {
         self.is_expected
     }

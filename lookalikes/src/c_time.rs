@@ -1,9 +1,9 @@
-//! Time, as C's functions have it: the clocks, and sleeps.
+//! C's functions for time: clocks and sleeps.
 //!
 //! `SystemTime` is in the interface of std's files, so code that was not written for intermezzo keeps std's type, which reads
-//! the clock by `clock_gettime`. Other code calls these functions itself. A program that has this crate's in the place of the C
-//! library's is on the virtual clock by them inside an execution, as [`SystemTime`](crate::time::SystemTime) and
-//! [`sleep`](crate::thread::sleep) are. All other code gets the system's.
+//! the clock by `clock_gettime`. Other code calls these functions itself. In a program that links this crate's versions instead of
+//! the C library's, they use the virtual clock inside an execution, as [`SystemTime`](crate::time::SystemTime) and
+//! [`sleep`](crate::thread::sleep) do. All other code gets the system's.
 //!
 //! **Misses.** The clocks that count processor time, timers, and waits for something else that have a limit, such as `poll`.
 //! Files keep the times that the system gives them.
@@ -64,7 +64,7 @@ fn pause(engine: Engine, time: Duration) {
 /// Returns the duration that a caller asks for, if it is one.
 ///
 /// # Safety
-/// A pointer to a time, or null.
+/// The pointer is null, or points to a valid time.
 unsafe fn duration(time: *const timespec) -> Option<Duration> {
     // SAFETY: as the caller says.
     let time = unsafe { time.as_ref()? };

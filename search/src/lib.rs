@@ -38,5 +38,5 @@ pub use sampling::Interesting;
 
 pub use intermezzo_engine::strategy::{
     ChoicePoint, CompletedExecution, Idle, Needs, Operation, Parallel, Plan, Resumable, SearchPosition,
-    SearchState, SoFar, Status, Strategy,
+    SearchState, SoFar, Status, Strategy, Unreliable,
 };

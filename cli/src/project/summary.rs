@@ -37,7 +37,7 @@ enum Depth {
     Preemptions(u32),
     Fair,
     All,
-    /// It shows the finding that it declares.
+    /// The finding that the test declares was shown.
     Expected,
 }
 

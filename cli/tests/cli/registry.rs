@@ -1,4 +1,4 @@
-//! Packages of the registry, and tests of theirs that are run beside another tool: under it, and here.
+//! Packages of the registry, and their tests, which are run under another tool and here, for comparison.
 
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ const TESTS: [&str; 3] = ["messages", "counters", "stack"];
 /// The numbers of executions, whose difference is measured: so the beginning of a run does not count.
 const EXECUTIONS: [u64; 2] = [1_000, 6_000];
 
-/// The settings: every schedule, one after the other, and nothing that looks at them.
+/// The settings: schedules one after the other, without a reduction and without monitors.
 const SETTINGS: [(&str, &str); 3] = [
     ("INTERMEZZO_STRATEGY", "dfs"),
     ("INTERMEZZO_REDUCTION", "none"),

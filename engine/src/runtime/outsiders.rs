@@ -4,15 +4,15 @@
 //! object, or by an atomic instruction. It never touches the runtime. Afterwards it posts the gates that may be open now
 //! to the worker of the execution. The worker takes the posts up when no task can continue, and only opens gates. A gate
 //! that is opened wrongly does no harm: the task that passes it looks at the state under the object's lock, and waits
-//! again. A gate that is closed wrongly is not possible, because the task itself closes it under that lock, and what the
-//! outsider does later is posted.
+//! again. No gate is closed wrongly, because the task itself closes it under that lock, and what the outsider does later is
+//! posted.
 //!
 //! So the moment at which a task is released does not depend on real time, as long as tasks wait at gates: an outsider
 //! that is fast and one that is slow give the same execution. When no task can continue, the worker waits for outsiders
-//! for a grace.
+//! for a grace period.
 //!
-//! Blind spots: time-outs come before the outsiders, because virtual time passes as soon as no task can continue. What an
-//! outsider does to a static, it does to another copy than that of the execution: this is only named. Works where workers
+//! Blind spots: time-outs come before the outsiders, because virtual time passes as soon as no task can continue. An
+//! outsider uses another copy of a static than the execution does: the report only names it. Works where workers
 //! are watched (`watchdog`).
 
 use super::Runtime;
@@ -78,7 +78,7 @@ struct Notes {
 pub(super) struct Outsiders {
     /// The threads of the process when the worker began.
     known: OnceLock<Vec<i32>>,
-    /// `true` if the last wait was for nothing. Then the next one is too, unless there was a post since.
+    /// `true` if nothing was posted in the last wait. Then there is no other wait before the next post.
     gave_up: AtomicBool,
     is_touched: AtomicBool,
     uses_statics: AtomicBool,
@@ -208,7 +208,7 @@ impl Outsiders {
         true
     }
 
-    /// Waits until the next look at loops that wait. Returns `false` if that is not worth while any more.
+    /// Waits until the next look at loops that wait. Returns `false` if further looks are not worthwhile.
     fn wait_for_look(&self, execution: u64) -> bool {
         if !self.expected() {
             return false;

@@ -108,7 +108,7 @@ impl Trace {
             )
     }
 
-    /// Notes that the current step gives up a share of the value with these counts, and that so many shares are `left`.
+    /// Notes that the current step gives up a share of the value with these counts, and that `left` shares remain.
     pub fn give_up_share(&mut self, var: u32, left: u64) {
         self.given_up.push(GivenUp {
             step: self.steps.len() as u32,

@@ -72,8 +72,8 @@ impl Explorer {
         self.expect(Expected::Panic(expected.into()))
     }
 
-    /// Expects this of the exploration, beside what is expected already: the report fails if it is not so. Default: a
-    /// finding is a failure, and figures may be any.
+    /// Adds an expectation. The report fails if it is not met. Default: any finding that is an error is a failure, and
+    /// figures are not checked.
     pub fn expect(mut self, expected: Expected) -> Explorer {
         self.expected.push(expected);
         self

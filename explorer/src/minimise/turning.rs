@@ -4,9 +4,8 @@
 //! Executions are run that begin like the failing one. They differ from it first in its last choice, then in the one
 //! before, and so on, with everything that may follow each time; states that were reached before are left out (`caching`
 //! in the crate `search`). The first execution that passes therefore has the longest beginning in common with the failing
-//! one, and every order of the tasks that shares more with it fails. The environment does not act otherwise than in the
-//! failing execution: that a spurious wake-up would end a deadlock is no way to mend it. Misses: nothing else, within the
-//! budget; beyond it nothing is said.
+//! one, and every order of the tasks that shares more with it fails. The environment acts as in the failing
+//! execution: a spurious wake-up that would end a deadlock mends nothing. Beyond the budget, there is no turning point.
 
 use super::trial::{Budget, Subject};
 use super::{Crashed, Minimiser};

@@ -26,7 +26,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum Expected {
     /// Some execution panics, an assertion that fails included, with a message that contains this text. Nothing else is
-    /// found.
+    /// found, warnings excepted.
     Panic(String),
     /// There is a finding of this kind, with a message that contains this text. Nothing else is found, warnings excepted.
     Finding(FindingKind, String),

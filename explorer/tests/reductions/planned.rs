@@ -1,7 +1,7 @@
 //! Steps that are other steps in another order: a handle that is the last, a wait that times out, a choice of values.
 //!
 //! A sequence that reverses a race is planned from the steps of the execution that showed the race. `dpor` has to know
-//! which of them will be others, or it runs some traces twice, or executions that show nothing.
+//! which of them will be different, or it runs some traces twice, or executions that show nothing.
 
 use intermezzo_explorer::sync::Arc;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -198,7 +198,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
     /// Returns the values of these keys, which can be changed.
     ///
     /// # Panics
-    /// A key is there twice.
+    /// If two keys are equal.
     pub fn get_disjoint_mut<Q: Hash + Eq + ?Sized, const N: usize>(
         &mut self,
         keys: [&Q; N],
@@ -212,7 +212,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
     /// Returns the values of these keys, which can be changed.
     ///
     /// # Safety
-    /// No key is there twice.
+    /// No two keys are equal.
     pub unsafe fn get_disjoint_unchecked_mut<Q: Hash + Eq + ?Sized, const N: usize>(
         &mut self,
         keys: [&Q; N],

@@ -12,7 +12,7 @@
 //! Beyond the paper:
 //! - *Values.* Choices other than of tasks (`choose(n)`, the waiter to notify) are enumerated within their step. A step
 //!   that is planned in a sequence is explored only with the values that it chose there, and sleeps only with these: with
-//!   others it is another step, which other executions plan if it matters.
+//!   others it is a different step, which other executions plan if it matters.
 //! - *Fates.* If the environment may let an operation fail that could succeed, its step is two steps: a failure only
 //!   reads. Each of the two sleeps and is woken by itself. A sequence that reverses a race of the operation plans one
 //!   fate only, if the first step of the race did not change the operation's variable: the other fate is seen after

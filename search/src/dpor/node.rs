@@ -43,8 +43,8 @@ pub(super) struct Node {
     pub(super) footprint: Footprint,
     /// The values with which the step is to be explored.
     pub(super) wanted: Wanted,
-    /// The beginnings of those with which it was explored, each with the footprint of the step; none if all that it
-    /// chose before the present ones sleep together, with `footprint`.
+    /// The beginnings of those with which it was explored, each with the footprint of the step. Empty if all values that
+    /// it chose before the present ones sleep together. Their footprint is then `footprint`.
     pub(super) explored: SmallVec<[(Values, Footprint); 2]>,
     /// The sequences to be explored after this step, for the values that it may choose.
     pub(super) sequences: Tree,

@@ -70,7 +70,7 @@ impl Dpor {
                 break;
             }
             let sequence = sequences.reversing_up_to(trace, choices, earlier, later);
-            // Later steps do not matter to a sleeper that begins the sequence, but to the end of a wait with a limit.
+            // Later steps matter to a sleeper that begins the sequence only if it ends a wait with a limit.
             let is_sure = whole && !self.nodes[earlier].fair && !trace.is_timed_wait(later);
             if is_sure && self.begins_asleep(trace, choices, earlier, sequence) {
                 let (seen, last) = (Seen::Begun, later);

@@ -1,6 +1,6 @@
 //! Sleeping tasks: the executions that their next step could begin were seen.
 //!
-//! A step that chooses values is another step for each of them. If it was planned with certain values, it was tried only
+//! A step that chooses values is a different step for each of them. If it was planned with certain values, it was tried only
 //! with these, and sleeps only with these.
 //!
 //! So does a step whose operation the environment may let fail. Succeeding and failing access different things, so they

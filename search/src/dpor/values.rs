@@ -122,7 +122,7 @@ impl Wanted {
                 .any(|beginning| beginning.starts_with(values) || values.starts_with(beginning))
     }
 
-    /// Returns the beginning of these values with which they sleep once they were explored. It is shared with all values
+    /// Returns the beginning of these values that sleeps after they were explored. It is shared with all values
     /// that are explored together with them; a fate sleeps by itself. Returns `None` if the values are not among those
     /// to be explored.
     pub(super) fn explored_as<'a>(&self, values: &'a [u32]) -> Option<&'a [u32]> {

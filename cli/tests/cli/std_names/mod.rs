@@ -1,7 +1,7 @@
 //! The names of std under `--unmodified`: a page lists them all, with what the overlays make of each. It is compared with the
 //! documentation of the toolchain, so that the names of a new release are noticed, and with the overlays, by the compiler.
 //!
-//! Whether a name is controlled is the compiler's word: it is, if a glob import of the overlay and one of std are ambiguous.
+//! The compiler decides whether a name is controlled: it is if glob imports of the overlay and of std are ambiguous.
 
 mod documentation;
 mod page;

@@ -158,7 +158,7 @@ fn say(remark: &str, style: &TextStyle, text: &mut String) {
 }
 
 /// Returns an event without its task and place: `store tail = 1`. A method that reads and writes has its own name,
-/// if it is known: `fetch_add count 1 -> 2`. `SeqCst`, which orders everything, is not said.
+/// if it is known: `fetch_add count 1 -> 2`. `SeqCst` is left out.
 fn describe(finding: &Finding, event: &FindingEvent, method: Option<&str>) -> String {
     let is_any = |ops: &[SyncVarOp]| ops.iter().any(|op| op.name() == event.op);
     let own = method.filter(|_| is_any(&[SyncVarOp::AtomicRmw, SyncVarOp::AtomicRmwFailed]));

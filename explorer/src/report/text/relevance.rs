@@ -329,7 +329,7 @@ fn lines(events: &[FindingEvent], shown: &BTreeSet<usize>) -> usize {
 }
 
 /// Describes events that are left out: `... 36 events of main on tail, head`.
-/// Nothing if they are routine.
+/// Returns nothing if the events are routine.
 pub(super) fn gap(finding: &Finding, left_out: Range<usize>, columns: usize) -> Option<String> {
     let events = &finding.events;
     if events[left_out.clone()]

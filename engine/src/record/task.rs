@@ -141,6 +141,8 @@ pub struct Task {
     pub wake: Wake,
     /// The virtual time in nanoseconds at which its wait times out, if it does not time out early.
     pub deadline: u64,
+    /// The step that opened the gate at which it waits or waited last.
+    pub(crate) gate_opened: u32,
     /// The time at which its wait may time out.
     pub(crate) times_out: TimesOut,
     /// The number of its events so far.
@@ -210,6 +212,7 @@ impl Task {
             pending,
             wake: Wake::Ready,
             deadline: 0,
+            gate_opened: 0,
             times_out: TimesOut::InTime,
             events: 0,
             var: 0,

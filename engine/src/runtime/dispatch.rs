@@ -12,7 +12,7 @@ use super::tasks::Tasks;
 use crate::record::{TimesOut, Vars, Wake};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::strategy::{Candidates, ChoicePoint};
-use crate::trace::{Class, Key, StepEnd};
+use crate::trace::{Class, Key, Limit, StepEnd};
 use intermezzo_sdk::{Interests, TaskId};
 
 /// The next action of the task that asked.
@@ -318,10 +318,7 @@ impl Runtime {
             // An operation that the environment may wake needed no gate.
             self.record.waited = (pending.gates != 0 && !pending.environment_wake)
                 .then_some((pending.gate_var, pending.gates));
-            self.record.timed = pending.environment_wake.then(|| {
-                let task = &self.tasks[task];
-                (task.times_out == TimesOut::Early, task.deadline)
-            });
+            self.record.timed = pending.environment_wake.then(|| Limit::of(&self.tasks[task]));
         }
         if self.ready.slow_path() {
             if let Some(breakpoints) = &mut self.constraints.breakpoints {
@@ -364,8 +361,8 @@ impl Runtime {
             self.differed();
             return false;
         }
-        if let Some((may_be_early, deadline)) = self.record.timed.take() {
-            self.record.trace.end_timed_wait(may_be_early, deadline);
+        if let Some(limit) = self.record.timed.take() {
+            self.record.trace.end_timed_wait(limit);
         }
         self.record.trace.note_time(self.world.clock());
         let end = || StepEnd {
@@ -458,7 +455,10 @@ impl Runtime {
         let open = self.objects.vars[var].gates;
         let mut next = self.objects.vars[var].watchers.first_from(0);
         while let Some(task) = next {
-            let entry = &self.tasks[task];
+            let entry = &mut self.tasks[task];
+            if entry.pending.gates & open != 0 && self.ready.is_waiting(task) {
+                entry.gate_opened = self.record.steps as u32;
+            }
             if entry.pending.gates & open == 0 {
                 self.ready.gate_closed(task, entry.deadline, self.world.clock());
             } else if entry.pending.visible {

@@ -3,7 +3,7 @@
 use crate::record::{Events, Gates, Task, Vars};
 use crate::site::Site;
 use crate::strategy::Plan;
-use crate::trace::{Analysis, Aside, Class, Key, SoundReduction, StepAccess, Trace};
+use crate::trace::{Analysis, Aside, Class, Key, Limit, SoundReduction, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 
 /// The record of an execution.
@@ -22,8 +22,8 @@ pub(super) struct ExecutionRecord {
     pub(super) extra_footprint: Vec<Aside>,
     /// The gates that let the current step begin.
     pub(super) waited: Option<(u32, Gates)>,
-    /// If the current step ends a wait with a limit: `true` if it may time out early, and the deadline.
-    pub(super) timed: Option<(bool, u64)>,
+    /// The limit of the wait that the current step ends, if it has one.
+    pub(super) timed: Option<Limit>,
     /// `true` if it was possible only because no other task could continue.
     pub(super) forced_by_idle: bool,
     /// `true` if the next step is possible only because a thread that is not controlled has released a task.

@@ -109,7 +109,7 @@ use crate::environment::Environment;
 use crate::record::{NO_TASK, Pending};
 use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
-use crate::trace::{Class, Key};
+use crate::trace::{Class, EndedWait, Key, Limit};
 use constraints::Constraints;
 use cutoff::Looks;
 use decisions::Decisions;
@@ -297,16 +297,21 @@ impl Engine {
             } else {
                 rt.block(current, wait_limits);
             }
-            Some(rt.dispatch())
+            let begin = environment_wake.then_some(rt.record.steps as u32);
+            Some((rt.dispatch(), begin.filter(|_| !open)))
         });
-        let Some(next) = next else {
+        let Some((next, begin)) = next else {
             return Wake::Ready;
         };
         self.follow(next);
         self.with(|rt| {
             #[cfg(feature = "unmodified")]
             (rt.in_operation = true);
-            rt.tasks.current_task().wake
+            let wake = rt.tasks.current_task().wake;
+            if let (Some(begin), Wake::Ready) = (begin, wake) {
+                rt.end_wait(Key::of(op, var), begin);
+            }
+            wake
         })
     }
 
@@ -481,6 +486,23 @@ impl Engine {
 }
 
 impl Runtime {
+    /// Notes that the current task's wait with a limit, for this key since the step `begin`, was ended by its gate.
+    #[cold]
+    fn end_wait(&mut self, key: Key, begin: u32) {
+        if self.record.is_observed() {
+            let task = self.tasks.current();
+            let entry = &self.tasks[task];
+            self.record.trace.add_ended_wait(EndedWait {
+                task,
+                key,
+                begin,
+                ender: entry.gate_opened,
+                limit: Limit::of(entry),
+                end: self.record.steps as u32,
+            });
+        }
+    }
+
     /// Disables the task, which has to wait at a gate, until the gate opens or something else ends the wait.
     #[inline(always)]
     fn block(&mut self, task: u32, wait_limits: WaitLimits) {

@@ -103,6 +103,12 @@ impl Ready {
         self.enabled.remove(task);
     }
 
+    /// Returns `true` if the gate is closed at which the task waits.
+    #[inline(always)]
+    pub(super) fn is_waiting(&self, task: u32) -> bool {
+        !self.enabled.contains(task) || self.expired.contains(task)
+    }
+
     /// Lets the waiting task time out from `deadline` on; `clock` is the present time.
     #[inline(always)]
     pub(super) fn wait_until(&mut self, task: u32, deadline: u64, clock: u64) {

@@ -1,6 +1,6 @@
 //! The requirements of a strategy on the engine.
 
-use crate::trace::Analysis;
+use crate::trace::{Analysis, SoundReduction};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -45,6 +45,22 @@ pub enum Unreliable {
     HeldBack,
     /// A planned sequence of steps cannot be compared with another.
     Incomparable,
+    /// An execution that was planned for something new has shown nothing new.
+    NothingNew,
+}
+
+impl Unreliable {
+    /// Returns the strongest reduction that does not rely on such a plan.
+    pub fn sound(self) -> SoundReduction {
+        match self {
+            // What a task can do then depends on more than the operations that come before.
+            Unreliable::HeldBack | Unreliable::NothingNew => SoundReduction::Caching,
+            Unreliable::CutShort
+            | Unreliable::TasksOfOneNumber
+            | Unreliable::SameVariable
+            | Unreliable::Incomparable => SoundReduction::SourceSets,
+        }
+    }
 }
 
 impl fmt::Display for Unreliable {
@@ -55,6 +71,9 @@ impl fmt::Display for Unreliable {
             Unreliable::SameVariable => "it cannot be said which variables of two executions are the same",
             Unreliable::HeldBack => "a task that should go first is held back, because it has yielded",
             Unreliable::Incomparable => "it cannot be said which steps of two executions are the same",
+            Unreliable::NothingNew => {
+                "an execution showed nothing new, so the order of two operations matters that share nothing"
+            }
         })
     }
 }

@@ -46,6 +46,7 @@ pub use stable_id::StableOpId;
 pub use step::Aside;
 pub use step::StepEnd;
 pub use step::{NOTHING, Step};
+pub use timed::{EndedWait, Limit};
 
 use crate::record::{Event, Gates, Task, Vars};
 pub use hash::hash64;
@@ -159,6 +160,7 @@ pub struct Trace {
     given_up: Vec<footprint::GivenUp>,
     /// The steps that ended waits with a limit, in order.
     timed_waits: Vec<timed::TimedWait>,
+    ended_waits: Vec<EndedWait>,
     /// The steps that moved virtual time, in order, each with the time after it.
     times: Vec<(u32, u64)>,
 }

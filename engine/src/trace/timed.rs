@@ -1,23 +1,76 @@
 //! Waits with a limit, and the virtual time that would end them in another order of steps.
 
 use super::{Class, Key, StepAccess, Trace};
+use crate::record::{Task, TimesOut};
+
+/// The time at which a wait times out.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// `true` if the environment may let it time out early.
+    may_be_early: bool,
+    /// The virtual time from which on it may time out in any case.
+    deadline: u64,
+}
+
+impl Limit {
+    /// Returns that of the wait of a task.
+    pub(crate) fn of(task: &Task) -> Limit {
+        Limit {
+            may_be_early: task.times_out == TimesOut::Early,
+            deadline: task.deadline,
+        }
+    }
+
+    /// Returns the class of the access to virtual time of a time-out at this time. One that was due reads the time, and
+    /// an early one moves it. Returns `None` if the task would have to wait longer.
+    pub fn class_at(&self, time: u64) -> Option<Class> {
+        if self.deadline <= time {
+            return Some(Class::Read);
+        }
+        self.may_be_early.then_some(Class::Write)
+    }
+}
+
+/// A wait with a limit, which something else ended.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedWait {
+    /// The waiting task.
+    pub task: u32,
+    /// The key that it waited for.
+    pub key: Key,
+    /// The step in which the wait began.
+    pub begin: u32,
+    /// The step that ended it.
+    pub ender: u32,
+    /// The time at which it would have timed out.
+    pub limit: Limit,
+    /// The step in which the task continued.
+    pub(crate) end: u32,
+}
 
 /// A step that ended a wait with a limit, by its gate or because the time was up.
 pub(super) struct TimedWait {
     step: u32,
-    /// `true` if the environment may let it time out early.
-    may_be_early: bool,
-    deadline: u64,
+    limit: Limit,
 }
 
 impl Trace {
-    /// Notes that the current step ends a wait that lasts until `deadline`, or `may_be_early`.
-    pub fn end_timed_wait(&mut self, may_be_early: bool, deadline: u64) {
+    /// Notes that the current step ends a wait with this limit.
+    pub(crate) fn end_timed_wait(&mut self, limit: Limit) {
         self.timed_waits.push(TimedWait {
             step: self.steps.len() as u32,
-            may_be_early,
-            deadline,
+            limit,
         });
+    }
+
+    /// Notes a wait that something else than the time ended.
+    pub(crate) fn add_ended_wait(&mut self, wait: EndedWait) {
+        self.ended_waits.push(wait);
+    }
+
+    /// Returns the waits with a limit that something else ended, in the order in which their tasks continued.
+    pub fn ended_waits(&self) -> &[EndedWait] {
+        &self.ended_waits
     }
 
     /// Notes virtual time at the end of the current step.
@@ -47,14 +100,9 @@ impl Trace {
     }
 
     /// Returns the class of the access to virtual time of a step that ends a wait with a limit, if it is to time out at
-    /// this time. A time-out that was due reads the time, and an early one moves it. Returns `None` if the step would
-    /// have to wait longer.
+    /// this time: see [`Limit::class_at`].
     pub fn class_of_time_out(&self, step: usize, time: u64) -> Option<Class> {
-        let wait = self.timed_wait(step)?;
-        if wait.deadline <= time {
-            return Some(Class::Read);
-        }
-        wait.may_be_early.then_some(Class::Write)
+        self.timed_wait(step)?.limit.class_at(time)
     }
 
     /// Returns `true` if a step moves virtual time, or makes it known that time has passed.
@@ -69,6 +117,7 @@ impl Trace {
     pub(super) fn take_back_timed(&mut self, steps: usize) {
         let is_gone = |step: u32| step as usize >= steps;
         while self.timed_waits.pop_if(|wait| is_gone(wait.step)).is_some() {}
+        while self.ended_waits.pop_if(|wait| is_gone(wait.end)).is_some() {}
         while self.times.pop_if(|&mut (step, _)| is_gone(step)).is_some() {}
     }
 }

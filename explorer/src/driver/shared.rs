@@ -239,6 +239,9 @@ impl CheckpointWriter {
 struct Fallback {
     /// Its reduction.
     sound: SoundReduction,
+    /// The reduction that is sound for what the test did, whatever the plans of the search were worth; and the note that
+    /// says so.
+    sound_for_test: (SoundReduction, Option<String>),
     /// The shares of it that have not been taken yet, by worker.
     shares: Vec<Option<Box<dyn Strategy>>>,
 }
@@ -348,6 +351,7 @@ impl<'a> Shared<'a> {
             iroots: None,
             weaker: Mutex::new(Fallback {
                 sound: books.planned,
+                sound_for_test: (books.planned, books.gave_way.clone()),
                 shares: Vec::new(),
             }),
             weakened: AtomicU32::new(0),
@@ -391,10 +395,10 @@ impl<'a> Shared<'a> {
         self.attention.load(Relaxed)
     }
 
-    /// Switches all workers to a weaker reduction, because the program does something for which the current one is not
-    /// sound.
+    /// Switches all workers to a weaker reduction, because the test does something for which the current one is not
+    /// sound; or because of the plans of the search, if `by_plans`.
     #[cold]
-    pub(super) fn fall_back(&self, sound: SoundReduction, drawn: u64, reason: String) {
+    pub(super) fn fall_back(&self, sound: SoundReduction, drawn: u64, reason: String, by_plans: bool) {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         if sound <= weaker.sound {
             return;
@@ -406,6 +410,9 @@ impl<'a> Shared<'a> {
             weaker => format!("reduction: `{weaker}` took over, because {reason}"),
         };
         weaker.shares = shares(search, self.settings.jobs).into_iter().map(Some).collect();
+        if !by_plans {
+            weaker.sound_for_test = (sound, Some(note.clone()));
+        }
         let mut books = self.books();
         // A checkpoint describes the current search only.
         (books.planned, books.redundant) = (sound, 0);
@@ -416,6 +423,17 @@ impl<'a> Shared<'a> {
         // Incremented while the results are locked, so that a worker that publishes its state knows which search it
         // belongs to.
         self.weakened.fetch_add(1, SeqCst);
+    }
+
+    /// Forgets that the plans of the search, which is about to restart, were not reliable. Returns the reduction with
+    /// which it restarts.
+    pub(super) fn forget_plans(&self) -> SoundReduction {
+        let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
+        let (sound, note) = weaker.sound_for_test.clone();
+        weaker.sound = sound;
+        let mut books = self.books();
+        (books.planned, books.gave_way) = (sound, note);
+        sound
     }
 
     /// Returns the number of times that a weaker search took over.

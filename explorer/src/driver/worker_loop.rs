@@ -160,7 +160,8 @@ impl<'a> WorkerLoop<'a> {
             let more = self.attempts.prepare(&mut self.worker);
             if let Some(why) = self.worker.strategy().needs().fallback {
                 self.common.allowed_begins(false);
-                self.fall_back(SoundReduction::SourceSets, Some(&why.to_string()));
+                let drawn = self.worker.status(0).drawn;
+                self.common.fall_back(why.sound(), drawn, why.to_string(), true);
                 continue;
             }
             if !more {
@@ -317,7 +318,7 @@ impl<'a> WorkerLoop<'a> {
                 None => "the test does something for which a stronger one is not sound".to_owned(),
             },
         };
-        self.common.fall_back(sound, drawn, reason);
+        self.common.fall_back(sound, drawn, reason, false);
     }
 
     /// Continues with the weaker reduction that took over. Wakes the workers that wait for work of the previous search.
@@ -349,6 +350,7 @@ impl<'a> WorkerLoop<'a> {
         };
         self.traces.clear();
         self.common.traces.clear();
+        self.planned = self.common.forget_plans();
         let settings = self.common.settings;
         let own = self.worker.strategy().restart();
         self.worker.restart(if let Some(own) = own {

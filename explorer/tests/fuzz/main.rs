@@ -113,10 +113,6 @@ fn every_search_shows_what_the_reference_does() {
         differ.join("\n")
     );
     assert!(
-        tally.redundant * 1_000 <= tally.optimal.max(1_000),
-        "too many programs have redundant executions: {tally}"
-    );
-    assert!(
         programs < 1_000 || tally.compared * 10 >= programs * 8,
         "too few programs are small enough: {tally}"
     );

@@ -25,6 +25,7 @@ mod resumed;
 mod run;
 mod several;
 mod state;
+mod timed;
 mod trace;
 mod turns;
 

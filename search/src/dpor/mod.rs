@@ -33,13 +33,13 @@
 //!   the time-out, if time has passed by then, or it may come early; otherwise the race cannot be reversed.
 //! - *Blocked operations* of a stuck execution take part in races, though they never happened.
 //! - *Time-outs* that have come, or that may come early, are another next step of a waiting task. One is tried before
-//!   each step that does not commute with it.
+//!   each step that does not commute with it (`time_outs`).
 //! - An *abandoned execution* (the body panicked, the limit of steps) does not show what would have followed: every
 //!   alternative along it is tried. Tasks may then stay asleep that wakeup trees expect the plan to wake, so the search
 //!   falls back to source sets.
 //!
-//! Misses: nothing. But tasks that fair scheduling holds back cannot be tried; instead every other task is. Memory: the
-//! path, its sleep sets, and the sequences still to be explored.
+//! Misses: nothing. If fair scheduling holds back a task that should be tried, happens-before caching takes over.
+//! Memory: the path, its sleep sets, and the sequences still to be explored.
 
 mod all_saved;
 mod backtrack;
@@ -56,6 +56,7 @@ mod sequence;
 mod shared_node;
 mod sharing;
 mod sleep;
+mod time_outs;
 mod tree;
 mod values;
 
@@ -65,7 +66,7 @@ use intermezzo_engine::strategy::{
     ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SoFar, Status, Strategy,
     TimeIsOver, Unreliable,
 };
-use intermezzo_engine::trace::{Analysis, Ending, Trace, conflict};
+use intermezzo_engine::trace::{Analysis, Ending, Trace};
 use intermezzo_sdk::TaskId;
 use node::{Candidate, Node, Path};
 use races::Examined;
@@ -278,6 +279,15 @@ impl Dpor {
                 .any(|sleeper| sleeper.across_elided);
             self.leave();
             self.cut(point, blocked);
+            match self.insertion {
+                // It ended a round of a loop that waits, and had to be tried.
+                _ if blocked => {}
+                // A task that is held back, and so not listed, may have been the one to go.
+                _ if point.fair => self.bound.invalidate(Unreliable::HeldBack),
+                // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access shows.
+                Insertion::WakeupTrees => self.bound.invalidate(Unreliable::NothingNew),
+                Insertion::SourceSets | Insertion::Bounded(_) => {}
+            }
             return 0;
         };
         node.task = listed[alternative].task;
@@ -328,40 +338,6 @@ impl Dpor {
             }
         }
         true
-    }
-
-    /// Plans time-outs of waiting tasks before the step at `depth`, unless they commute with it. With a preemption
-    /// bound all of them are planned.
-    #[inline(always)]
-    fn wake_by_environment(&mut self, depth: usize, trace: &Trace) {
-        if self.nodes[depth].environment_wake {
-            self.wake_each_by_environment(depth, trace);
-        }
-    }
-
-    #[inline(never)]
-    fn wake_each_by_environment(&mut self, depth: usize, trace: &Trace) {
-        let node = &self.nodes[depth];
-        let footprint = trace.footprint(depth);
-        let mut woken: Vec<(u32, Footprint)> = Vec::new();
-        for candidate in &self.candidates[node.candidates.clone()] {
-            let Some(key) = candidate.waits_for else {
-                continue;
-            };
-            let wake = sleep::environment_wake(key);
-            // Within a bound, the cost of a wake-up depends on its position.
-            let conflicts = |footprint: &Footprint| conflict(&wake, footprint);
-            if self.is_bounded()
-                || conflict(&wake, footprint)
-                || conflicts(&node.footprint)
-                || node.explored_footprints().any(conflicts)
-            {
-                woken.push((candidate.task, Footprint::from_slice(&wake)));
-            }
-        }
-        for (task, footprint) in woken {
-            self.try_task(depth, task, footprint);
-        }
     }
 
     /// Plans every alternative at this step.
@@ -575,10 +551,10 @@ impl Strategy for Dpor {
             in_order: false,
             // The course of a departed execution is unknown, and so is what it makes redundant.
             replays_exactly: true,
-            // The other reductions hold no sequences.
             fallback: match self.insertion {
                 Insertion::WakeupTrees => self.bound.unreliable(),
-                _ => None,
+                // The other reductions hold no sequences.
+                Insertion::SourceSets | Insertion::Bounded(_) => self.bound.unsound(),
             },
         }
     }

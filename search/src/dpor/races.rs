@@ -87,6 +87,7 @@ impl Dpor {
             self.examined[at] = Examined { seen, last };
         }
         self.sequences = sequences;
+        self.reverse_ends_of_waits(trace, choices, steps);
         if trace.ending() == Ending::Stuck && self.cut.is_none() {
             self.reverse_races_of_blocked(trace, choices, steps);
         }

@@ -2,6 +2,7 @@
 
 mod fates;
 mod reversed;
+mod time_out;
 
 use super::names::{AssumedDistinct, Named, Names};
 use super::patience::Patience;
@@ -106,7 +107,7 @@ pub(super) struct Sequence {
     /// The fate of its operation, if it had a choice of fates and has the same choice once the race is reversed. Only
     /// this fate reverses the race: the other one is explored where the race's first step comes first.
     fate: Option<Fate>,
-    /// The footprint of the second step of the race before the first, if that is known to be another.
+    /// The footprint of the last step, the second of the race, before the first; if that is known to be another.
     otherwise: Option<Footprint>,
     /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
     /// steps there.
@@ -388,7 +389,7 @@ impl Sequence {
             (Some(step), _) if !trace.has_voids() => tell(trace.footprint(step)),
             (Some(step), _) => tell(&trace.footprint_with_elided(step)),
             (None, Some(blocked)) => tell(&[blocked.access]),
-            (None, None) => tell(&[]),
+            (None, None) => tell(self.otherwise.as_deref().unwrap_or_default()),
         }
     }
 
@@ -402,9 +403,10 @@ impl Sequence {
     fn comes_after_none(&self, trace: &Trace, place: usize) -> bool {
         let (before, step) = (&self.left()[..place], &self.left()[place]);
         let Some(number) = step.step() else {
-            let precedes = |earlier: usize| {
-                self.blocked
-                    .is_none_or(|blocked| trace.precedes_blocked(earlier, &blocked))
+            let precedes = |earlier: usize| match (&self.blocked, &self.otherwise) {
+                (Some(blocked), _) => trace.precedes_blocked(earlier, blocked),
+                (None, Some(footprint)) => conflict(&trace.footprint_with_elided(earlier), footprint),
+                (None, None) => true,
             };
             return !before.iter().filter_map(Planned::step).any(precedes);
         };

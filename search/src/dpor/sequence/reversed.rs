@@ -28,28 +28,30 @@ impl Sequence {
     #[cold]
     fn ends_timed_wait(&mut self, trace: &Trace, earlier: usize, later: usize) -> bool {
         let footprint = trace.footprint(later);
-        let reads_time = |access: &StepAccess| access.key == Key::CLOCK;
-        let timed_out = footprint.iter().any(reads_time);
+        let timed_out = footprint.iter().any(|access| access.key == Key::CLOCK);
         if !timed_out && self.is_notified(trace, earlier, later, footprint) {
             return true;
         }
-        // The steps that move time are in one order, and the sequence has the first of them.
-        let last_move = self.left().iter().filter_map(Planned::step);
-        let last_move = last_move
-            .filter(|&step| step != later && trace.writes_time(step))
-            .max();
-        let time = trace.time_after(last_move.unwrap_or(0).max(earlier - 1));
+        let time = trace.time_after(self.last_move(trace, earlier, Some(later)));
         let Some(class) = trace.class_of_time_out(later, time) else {
             return false;
         };
         let mut otherwise = Footprint::from_slice(footprint);
-        otherwise.retain(|access| !reads_time(access));
+        otherwise.retain(|access| access.key != Key::CLOCK);
         otherwise.push(StepAccess {
             key: Key::CLOCK,
             class,
         });
         self.otherwise = Some(otherwise);
         true
+    }
+
+    /// Returns the last step that moves time: of those before `earlier`, and those of the sequence without `later`. Such
+    /// steps are in one order, and the sequence has the first of them.
+    pub(super) fn last_move(&self, trace: &Trace, earlier: usize, later: Option<usize>) -> usize {
+        let steps = self.left().iter().filter_map(Planned::step);
+        let moves = steps.filter(|&step| Some(step) != later && trace.writes_time(step));
+        moves.max().unwrap_or(0).max(earlier - 1)
     }
 
     /// Returns `true` if a notification still ends the wait of the step `later`, without the step `earlier`.

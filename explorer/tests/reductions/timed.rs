@@ -1,0 +1,229 @@
+//! Programs that wait with limits, sleep, yield and look at the clock: the outcomes of every reduction are those of a
+//! search without reduction.
+//!
+//! Virtual time and fair scheduling let an operation depend on others that share no variable with it. So the order of
+//! such programs' steps is easily taken to matter less than it does.
+
+use crate::variable;
+use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Condvar, Mutex, mpsc};
+use intermezzo_explorer::time::Instant;
+use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Strategy, thread};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The default number of random programs; `EXPLORED_TIMED` changes it.
+const PROGRAMS: u64 = 400;
+
+/// The number of executions of the reference beyond which a program is too large.
+const EXECUTIONS_MAX: u64 = 4_000;
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Yield,
+    Sleep(u64),
+    ParkTimeout(u64),
+    WaitTimeout(u64),
+    ReceiveTimeout(u64),
+    Notify,
+    Unpark(usize),
+    Send,
+    Store(u64),
+    Load,
+    Now,
+}
+
+type Program = Vec<Vec<Op>>;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % bound
+    }
+}
+
+fn draw(seed: u64) -> Program {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    (0..8).for_each(|_| _ = random.below(2));
+    let tasks = 2 + random.below(2);
+    let op = |random: &mut Random| match random.below(15) {
+        0 => Op::Yield,
+        1 => Op::Sleep(1 + random.below(3)),
+        2 | 3 => Op::ParkTimeout(1 + random.below(3)),
+        4 | 5 => Op::WaitTimeout(1 + random.below(3)),
+        6 => Op::ReceiveTimeout(1 + random.below(3)),
+        7 | 8 => Op::Notify,
+        9 => Op::Unpark(random.below(tasks) as usize),
+        10 => Op::Send,
+        11 => Op::Store(1 + random.below(2)),
+        12 => Op::Load,
+        _ => Op::Now,
+    };
+    let ops = |random: &mut Random| (0..1 + random.below(3)).map(|_| op(random)).collect();
+    (0..tasks).map(|_| ops(&mut random)).collect()
+}
+
+/// The observations of a task.
+type Seen = Vec<u64>;
+
+struct Shared {
+    word: AtomicU64,
+    lock: Mutex<()>,
+    condvar: Condvar,
+    sender: mpsc::Sender<u64>,
+    receiver: Mutex<mpsc::Receiver<u64>>,
+    start: Instant,
+}
+
+fn run(program: &Program) -> Vec<Seen> {
+    let (sender, receiver) = mpsc::channel();
+    let shared = Shared {
+        word: AtomicU64::new(0),
+        lock: Mutex::new(()),
+        condvar: Condvar::new(),
+        sender,
+        receiver: Mutex::new(receiver),
+        start: Instant::now(),
+    };
+    let shared = &shared;
+    thread::scope(|scope| {
+        let begun = program[1..]
+            .iter()
+            .map(|ops| scope.spawn(move || act(ops, shared, &[])));
+        let begun: Vec<_> = begun.collect();
+        let known: Vec<_> = begun.iter().map(|handle| handle.thread().clone()).collect();
+        let mut seen = vec![act(&program[0], shared, &known)];
+        seen.extend(begun.into_iter().map(|handle| handle.join().unwrap()));
+        seen.push(vec![shared.word.load(SeqCst)]);
+        seen
+    })
+}
+
+fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Seen {
+    let mut seen = Seen::new();
+    let moments = Duration::from_millis;
+    for &op in ops {
+        match op {
+            Op::Yield => thread::yield_now(),
+            Op::Sleep(time) => thread::sleep(moments(time)),
+            Op::ParkTimeout(time) => thread::park_timeout(moments(time)),
+            Op::WaitTimeout(time) => {
+                let held = shared.lock.lock().unwrap();
+                let (_held, result) = shared.condvar.wait_timeout(held, moments(time)).unwrap();
+                seen.push(result.timed_out().into());
+            }
+            Op::ReceiveTimeout(time) => {
+                let received = shared.receiver.lock().unwrap().recv_timeout(moments(time));
+                seen.push(received.unwrap_or(9));
+            }
+            Op::Notify => shared.condvar.notify_one(),
+            Op::Unpark(task) => {
+                if let Some(thread) = known.get(task) {
+                    thread.unpark();
+                }
+            }
+            Op::Send => shared.sender.send(1).unwrap(),
+            Op::Store(value) => shared.word.store(value, SeqCst),
+            Op::Load => seen.push(shared.word.load(SeqCst)),
+            Op::Now => seen.push(shared.start.elapsed().as_millis() as u64),
+        }
+    }
+    seen
+}
+
+/// Explores a program, and returns the report with the outcomes.
+fn explore(program: &Program, reduction: Reduction) -> (Report, BTreeSet<Vec<Seen>>) {
+    let outcomes = std::sync::Mutex::new(BTreeSet::new());
+    let explorer = Explorer::new()
+        .strategy(Strategy::dfs())
+        .reduction(reduction)
+        .executions(EXECUTIONS_MAX)
+        .set("environment", "spurious_wakeups=0")
+        .set("monitors", "none");
+    let report = explorer.explore(|| {
+        let outcome = run(program);
+        outcomes.lock().unwrap().insert(outcome);
+    });
+    assert!(report.findings().is_empty(), "{program:?}: {report}");
+    (report, outcomes.into_inner().unwrap())
+}
+
+/// Compares the reductions on a program. Returns `false` if it is too large.
+fn compare(program: &Program) -> bool {
+    let (reference, all) = explore(program, Reduction::None);
+    if reference.executions() >= EXECUTIONS_MAX {
+        return false;
+    }
+    for reduction in [Reduction::Dpor, Reduction::SourceDpor, Reduction::Caching] {
+        let (report, outcomes) = explore(program, reduction);
+        let missing: Vec<_> = all.difference(&outcomes).collect();
+        assert!(
+            missing.is_empty() && outcomes.is_subset(&all),
+            "{program:?}: {reduction:?} misses {missing:?} in {report}"
+        );
+        let stays = report.reduction() == "dpor";
+        if stays && *reference.coverage() == Coverage::Exhaustive {
+            assert_eq!(
+                (report.executions(), report.redundant()),
+                (reference.traces().unwrap(), 0),
+                "{program:?}"
+            );
+        }
+    }
+    true
+}
+
+#[test]
+fn random_timed_programs_agree() {
+    let programs = variable("EXPLORED_TIMED").unwrap_or(PROGRAMS);
+    let compared = (1..=programs).filter(|&seed| compare(&draw(seed))).count() as u64;
+    assert!(compared * 2 >= programs, "too few programs are small enough");
+}
+
+/// A time-out comes after steps that do not commute with it, and before the notification.
+#[test]
+fn time_outs_come_after_other_steps() {
+    use Op::*;
+    let timed = vec![
+        vec![WaitTimeout(3), WaitTimeout(1)],
+        vec![Notify],
+        vec![ParkTimeout(2), Now],
+    ];
+    assert!(compare(&timed));
+    for ops in [vec![Now], vec![ParkTimeout(2), Now], vec![Now, Now]] {
+        for limit in 1..=3 {
+            assert!(compare(&vec![
+                vec![WaitTimeout(limit)],
+                vec![Notify],
+                ops.clone()
+            ]));
+            assert!(compare(&vec![
+                ops.clone(),
+                vec![ReceiveTimeout(limit)],
+                vec![Send]
+            ]));
+            assert!(compare(&vec![
+                vec![Unpark(1)],
+                vec![ParkTimeout(limit)],
+                ops.clone()
+            ]));
+        }
+    }
+}
+
+/// Fair scheduling holds back a task whose step a reduction expects.
+#[test]
+fn fairness_holds_back_expected_tasks() {
+    use Op::*;
+    for program in [
+        vec![vec![Load, Store(1)], vec![Sleep(1), Sleep(1), Load]],
+        vec![vec![Store(1), Load], vec![Yield, Yield, Store(2)]],
+        vec![vec![WaitTimeout(1), Load], vec![Yield, Yield, Store(2)]],
+    ] {
+        assert!(compare(&program));
+    }
+}

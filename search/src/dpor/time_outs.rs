@@ -1,0 +1,77 @@
+//! Time-outs of waiting tasks, as alternatives of the steps before which they could come.
+//!
+//! A wait that something else ended did not race with that: it could not have ended before. But it could have timed out
+//! before. So while a task waits, its time-out is planned before each step that does not commute with it. And once the
+//! wait was ended, it is planned before each such step *after* the others that need not come after this step, as for a
+//! race. These may include steps that do not commute with the time-out. Were it planned only before them, the sequences
+//! in which it comes after them would be missed: a task that sleeps at the step dismisses them, because it commutes with
+//! all of them.
+
+use super::sleep::{self, Footprint};
+use super::{Dpor, Insertion};
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::trace::{Trace, conflict};
+
+impl Dpor {
+    /// Plans time-outs of waiting tasks before the step at `depth`, unless they commute with it. With a preemption
+    /// bound all of them are planned.
+    #[inline(always)]
+    pub(super) fn wake_by_environment(&mut self, depth: usize, trace: &Trace) {
+        if self.nodes[depth].environment_wake {
+            self.wake_each_by_environment(depth, trace);
+        }
+    }
+
+    #[inline(never)]
+    fn wake_each_by_environment(&mut self, depth: usize, trace: &Trace) {
+        let node = &self.nodes[depth];
+        let footprint = trace.footprint(depth);
+        let mut woken: Vec<(u32, Footprint)> = Vec::new();
+        for candidate in &self.candidates[node.candidates.clone()] {
+            let Some(key) = candidate.waits_for else {
+                continue;
+            };
+            let wake = sleep::environment_wake(key);
+            // Within a bound, the cost of a wake-up depends on its position.
+            let conflicts = |footprint: &Footprint| conflict(&wake, footprint);
+            if self.is_bounded()
+                || conflict(&wake, footprint)
+                || conflicts(&node.footprint)
+                || node.explored_footprints().any(conflicts)
+            {
+                woken.push((candidate.task, Footprint::from_slice(&wake)));
+            }
+        }
+        for (task, footprint) in woken {
+            self.try_task(depth, task, footprint);
+        }
+    }
+
+    /// Plans time-outs in place of other ends of waits, after all steps that need not come after the one before which
+    /// the task is to time out.
+    pub(super) fn reverse_ends_of_waits(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
+        if self.insertion != Insertion::WakeupTrees {
+            return;
+        }
+        let mut sequences = std::mem::take(&mut self.sequences);
+        for wait in trace.ended_waits() {
+            for earlier in wait.begin as usize + 1..steps.min(wait.ender as usize + 1) {
+                if sequences.patience().ends_after(steps - earlier) {
+                    break;
+                }
+                if self.is_waiting(wait.task, earlier)
+                    && let Some(sequence) = sequences.timing_out(trace, wait, earlier, steps)
+                {
+                    self.insert(trace, choices, earlier, sequence);
+                }
+            }
+        }
+        self.sequences = sequences;
+    }
+
+    /// Returns `true` if a task's wait was not over before the step at `depth`.
+    fn is_waiting(&self, task: u32, depth: usize) -> bool {
+        let mut listed = self.candidates[self.nodes[depth].candidates.clone()].iter();
+        listed.all(|candidate| candidate.task != task || candidate.waits_for.is_some())
+    }
+}

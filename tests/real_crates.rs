@@ -240,7 +240,7 @@ const EXPECTED: &[(&str, Expected)] = &[
     ("Worker lifo steal_batch", Pass),
     ("Injector itself", Pass),
     // Its execution is short: the task is parked, and no limit is reached.
-    ("Backoff for ever", Finding("livelock", "no task can go on")),
+    ("Backoff for ever", Finding("livelock", "no task can continue")),
     ("mistake: force_push in two", Finding("refinement", "force_push")),
     ("mistake: pop after a look", Finding("panic", "pop()")),
 ];

@@ -416,7 +416,7 @@ mod tests {
             let text = format!("{}    let a = b.lock();\n", "\n".repeat(line - 1));
             std::fs::write(directory.join("x.rs"), text).unwrap();
             let message =
-                format!("no task can go on: main waits to lock mutex 0.1 at x.rs:{line}:13; at 12:30:45");
+                format!("no task can continue: main waits to lock mutex 0.1 at x.rs:{line}:13; at 12:30:45");
             let search = Search::Root(directory.clone());
             let detail = FindingDetail::Message { text: message };
             Known::new(

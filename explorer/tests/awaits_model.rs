@@ -270,7 +270,7 @@ fn explored_by(explorer: Explorer, program: &Program) -> (Shown, Report) {
         report
             .findings()
             .iter()
-            .all(|finding| finding.message.starts_with("no task can go on")),
+            .all(|finding| finding.message.starts_with("no task can continue")),
         "parked, not given up: {program:?}: {report}"
     );
     let shown = (outcomes.into_inner().unwrap(), !kinds.is_empty());

@@ -203,7 +203,9 @@ fn a_waker_that_is_never_called_is_a_deadlock() {
     assert_eq!(kind, "deadlock");
     let site = "explorer/tests/task_state.rs:";
     assert!(
-        message.starts_with(&format!("no task can go on: main waits to be unparked at {site}")),
+        message.starts_with(&format!(
+            "no task can continue: main waits to be unparked at {site}"
+        )),
         "{message}"
     );
 }

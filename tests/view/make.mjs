@@ -54,7 +54,7 @@ failing.events[9990].concerned = true;
 failing.events[9999].concerned = true;
 const passing = execution(12, 9500, 8, 4000, failing);
 writeFileSync(join(directory, "large.json"), JSON.stringify(report("store::tests::twelve_tasks_share_forty_variables_and_then_some_more", [
-  finding("deadlock", "no task can go on: main waits to lock mutex 0.0 at a.rs:1:1; worker 1 waits to lock mutex 1.1 at a.rs:2:1", {
+  finding("deadlock", "no task can continue: main waits to lock mutex 0.0 at a.rs:1:1; worker 1 waits to lock mutex 1.1 at a.rs:2:1", {
     tasks: ["main", "worker 1"],
     waiting: [{ task: "main", op: "lock", var: "mutex 0.0", site: "a.rs:1:1", held_by: "worker 1", held_since: "a.rs:3:1" }, { task: "worker 1", op: "lock", var: "mutex 1.1", site: "a.rs:2:1" }, { task: "worker 11", op: "park", site: "a.rs:2:1" }],
   }),

@@ -340,7 +340,7 @@ impl FindingDetail {
                 panics,
                 outsider,
             } => {
-                let mut lines = vec!["no task can go on".to_owned()];
+                let mut lines = vec!["no task can continue".to_owned()];
                 lines.extend(waiting.iter().map(|task| format!("  {task}")));
                 lines.extend(panics.iter().map(|panic| format!("  before that {panic}")));
                 let outsider = outsider.iter().map(|thread| format!("  {}", meanwhile(thread)));

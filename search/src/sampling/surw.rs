@@ -308,7 +308,7 @@ impl Policy for Surw {
         let first = allowed
             .iter()
             .max_by_key(|(_, task)| self.priorities.of(*task, point, random));
-        let (taken, _) = *first.expect("who was drawn can go on");
+        let (taken, _) = *first.expect("the task drawn can continue");
         self.allowed = allowed;
         taken
     }

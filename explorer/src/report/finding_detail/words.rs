@@ -65,7 +65,7 @@ impl fmt::Display for FindingDetail {
                 outsider,
             } => {
                 let waiting = joined(&mut waiting.iter().map(WaitingTask::to_string), "; ");
-                write!(f, "no task can go on: {waiting}{}", before(panics))?;
+                write!(f, "no task can continue: {waiting}{}", before(panics))?;
                 match outsider {
                     Some(thread) => write!(f, "; {}", meanwhile(thread)),
                     None => Ok(()),

@@ -121,7 +121,7 @@ fn add_concerned(finding: &Finding, places: &mut Places, sources: &mut Sources) 
 }
 
 impl Text<'_> {
-    /// Writes the headline: `error[deadlock]: no task can go on`.
+    /// Writes the headline: `error[deadlock]: no task can continue`.
     fn headline(&mut self, finding: &Finding, expected: bool, message: &str) {
         let (word, part) = match finding.is_error() {
             true if expected => ("expected", Part::Pass),

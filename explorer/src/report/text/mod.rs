@@ -79,7 +79,7 @@ impl Report {
         if !matches!(self.coverage, Coverage::Replayed { .. }) {
             line.push_str(&count(self.executions, "execution"));
             if let Some(first) = self.first_failure {
-                line.push_str(&format!(", first found in number {first}"));
+                line.push_str(&format!(", first failure in execution {first}"));
             }
             line.push_str("; ");
         }

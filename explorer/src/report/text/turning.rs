@@ -22,7 +22,7 @@ pub(super) fn of(finding: &Finding, point: &TurningPoint, sources: &mut Sources)
         format!("{}'s `{what}`", event.task)
     };
     let mut lines = vec![format!(
-        "turning point: from event {number} of {} on, {}, every order of the tasks fails",
+        "turning point: event {number} of {} ({}); every order after it fails",
         events.len(),
         said(&events[at])
     )];

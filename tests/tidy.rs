@@ -65,6 +65,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const MANIFESTS: &[&str] = &[
     "Cargo.toml",
     "shims/loom/Cargo.toml",
+    "shims/loom-0.5/Cargo.toml",
     "shims/shuttle/Cargo.toml",
     "shims/std/Cargo.toml",
     "shims/core/Cargo.toml",
@@ -328,6 +329,10 @@ fn modules_of_a_crate_import_each_other_in_no_circle() {
     let mut wrong = Vec::new();
     for package in packages() {
         let folder = package.manifest_path.with_file_name("src");
+        // One shim is made of another's files.
+        if !folder.exists() {
+            continue;
+        }
         let mut files = BTreeMap::new();
         for path in sources.iter().filter(|path| path.starts_with(&folder)) {
             let name = path.strip_prefix(&folder).unwrap().to_str().unwrap();

@@ -135,12 +135,13 @@ fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Seen {
     seen
 }
 
-/// Explores a program, and returns the report with the outcomes.
-fn explore(program: &Program, reduction: Reduction) -> (Report, BTreeSet<Vec<Seen>>) {
+/// Explores a program with this many workers, and returns the report with the outcomes.
+fn explore(program: &Program, reduction: Reduction, jobs: usize) -> (Report, BTreeSet<Vec<Seen>>) {
     let outcomes = std::sync::Mutex::new(BTreeSet::new());
     let explorer = Explorer::new()
         .strategy(Strategy::dfs())
         .reduction(reduction)
+        .jobs(jobs)
         .executions(EXECUTIONS_MAX)
         .set("environment", "spurious_wakeups=0")
         .set("monitors", "none");
@@ -154,16 +155,21 @@ fn explore(program: &Program, reduction: Reduction) -> (Report, BTreeSet<Vec<See
 
 /// Compares the reductions on a program. Returns `false` if it is too large.
 fn compare(program: &Program) -> bool {
-    let (reference, all) = explore(program, Reduction::None);
+    let (reference, all) = explore(program, Reduction::None, 1);
     if reference.executions() >= EXECUTIONS_MAX {
         return false;
     }
-    for reduction in [Reduction::Dpor, Reduction::SourceDpor, Reduction::Caching] {
-        let (report, outcomes) = explore(program, reduction);
+    for (reduction, jobs) in [
+        (Reduction::Dpor, 1),
+        (Reduction::Dpor, 3),
+        (Reduction::SourceDpor, 1),
+        (Reduction::Caching, 1),
+    ] {
+        let (report, outcomes) = explore(program, reduction, jobs);
         let missing: Vec<_> = all.difference(&outcomes).collect();
         assert!(
             missing.is_empty() && outcomes.is_subset(&all),
-            "{program:?}: {reduction:?} misses {missing:?} in {report}"
+            "{program:?}: {reduction:?} with {jobs} workers misses {missing:?} in {report}"
         );
         let stays = report.reduction() == "dpor";
         if stays && *reference.coverage() == Coverage::Exhaustive {

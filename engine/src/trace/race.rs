@@ -46,7 +46,10 @@ impl Trace {
             if gates == 0
                 && let Some(earlier) = self.only_step(access.key, group)
             {
-                self.add_race(step, earlier);
+                // What it knows of the step may be another entry than the access.
+                if !self.known(self.steps[earlier as usize].stands, by.entry) {
+                    self.add_race(step, earlier);
+                }
             } else {
                 let mut found = std::mem::take(&mut self.found);
                 let later = self.steps.len() as u32;
@@ -182,9 +185,10 @@ impl Trace {
                     self.causes_of_end(key_access.entry, knows, found);
                     continue;
                 }
-                // An access in another task's step came after that step's beginning, so that step would have to wait.
+                // The access came after the beginning of its step, in the same task or another, so that step would have to
+                // wait.
                 let owner = &self.steps[earlier.step as usize];
-                if owner.task != earlier.task && owner.stands != NONE && self.known(owner.stands, knows) {
+                if owner.stands != NONE && self.known(owner.stands, knows) {
                     continue;
                 }
                 // A race with a later access in the same group implies this one.

@@ -28,7 +28,8 @@ impl Dpor {
         let footprint = trace.footprint(depth);
         let mut woken: Vec<(u32, Footprint)> = Vec::new();
         for candidate in &self.candidates[node.candidates.clone()] {
-            let Some(key) = candidate.waits_for else {
+            // The step may be the time-out of its own task.
+            let Some(key) = candidate.waits_for.filter(|_| candidate.task != node.task) else {
                 continue;
             };
             let wake = sleep::environment_wake(key);

@@ -4,7 +4,7 @@ use intermezzo_explorer::schedule::Choice;
 use intermezzo_explorer::search::{ChoicePoint, Plan, SoFar, Status, Strategy as Search};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::trace::Trace;
-use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Strategy, thread};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Strategy, choose, thread};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -137,4 +137,39 @@ fn position(finding: &Finding, id: &str) -> usize {
     events
         .position(|event| event.id == id)
         .expect("the event is one of the finding's")
+}
+
+/// `choose` and the environment act as in the failing execution: no order of the tasks is credited with what another
+/// value does.
+#[test]
+fn other_values_are_not_taken_for_orders() {
+    let chosen = || {
+        let stored = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| stored.store(1, SeqCst));
+            scope.spawn(|| stored.store(2, SeqCst));
+        });
+        assert_eq!(choose(3), 0, "whatever is stored");
+    };
+    let report = explorer().minimise(50).explore(chosen);
+    let point = report.turning_points().first().expect("the program is small");
+    assert_eq!((point.choices, point.passes_if.is_none()), (0, true), "{report}");
+
+    // The weak exchange of one task fails. Otherwise nothing would.
+    let weak = || {
+        let words = [const { AtomicUsize::new(0) }; 2];
+        thread::scope(|scope| {
+            scope.spawn(|| words[0].store(1, SeqCst));
+            scope.spawn(|| words[0].store(2, SeqCst));
+            let exchanged = words[1].compare_exchange_weak(0, 1, SeqCst, SeqCst);
+            assert!(exchanged.is_ok(), "it failed");
+        });
+    };
+    let environment = Environment {
+        weak_failures: 1,
+        ..Environment::calm()
+    };
+    let report = explorer().environment(environment).minimise(50).explore(weak);
+    let point = report.turning_points().first().expect("the program is small");
+    assert_eq!((point.choices, point.passes_if.is_none()), (0, true), "{report}");
 }

@@ -42,13 +42,24 @@ impl Engine {
     }
 
     /// Notes that the operation about to be recorded gives up a share of a value whose destructor runs code, and the
-    /// number of shares left.
+    /// number of shares left. `decides` is `true` if it depends on the counts in any case.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
-    pub fn give_up_share(self, var: u32, left: u64) {
+    pub fn give_up_share(self, var: u32, left: u64, decides: bool) {
         self.with(|rt| {
             if rt.record.is_observed() {
-                rt.record.trace.give_up_share(var, left);
+                rt.record.trace.give_up_share(var, left, decides);
+            }
+        });
+    }
+
+    /// Notes that the operation about to be recorded reads counts that it failed to change.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
+    pub fn fail_to_count(self) {
+        self.with(|rt| {
+            if rt.record.is_observed() {
+                rt.record.trace.fail_to_count();
             }
         });
     }

@@ -15,6 +15,8 @@ pub(super) struct GivenUp {
     key: Key,
     /// The number of shares left.
     left: u64,
+    /// `true` if the operation depends on the counts in any case, and not only if it gives up the last share.
+    decides: bool,
 }
 
 impl GivenUp {
@@ -101,19 +103,29 @@ impl Trace {
     #[inline(always)]
     fn fails(&self, step: usize) -> bool {
         let Step { stands, index, .. } = self.steps[step];
-        index != NOTHING
-            && matches!(
-                self.entries[stands as usize].op,
-                SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed
-            )
+        if index == NOTHING {
+            return false;
+        }
+        match self.entries[stands as usize].op {
+            SyncVarOp::AtomicRmwFailed | SyncVarOp::LockTryFailed | SyncVarOp::ChannelTryFailed => true,
+            SyncVarOp::CountRead => self.failed_counts.binary_search(&(step as u32)).is_ok(),
+            _ => false,
+        }
+    }
+
+    /// Notes that the current step only reads counts because it failed to change them.
+    pub fn fail_to_count(&mut self) {
+        self.failed_counts.push(self.steps.len() as u32);
     }
 
     /// Notes that the current step gives up a share of the value with these counts, and that `left` shares remain.
-    pub fn give_up_share(&mut self, var: u32, left: u64) {
+    /// `decides` is `true` if the operation depends on the counts in any case.
+    pub fn give_up_share(&mut self, var: u32, left: u64, decides: bool) {
         self.given_up.push(GivenUp {
             step: self.steps.len() as u32,
             key: Key::of(SyncVarOp::CountDown, var),
             left,
+            decides,
         });
     }
 
@@ -133,11 +145,14 @@ impl Trace {
                 .any(|share| share.left == 1 && footprint.contains(&share.access()))
     }
 
-    /// Returns the first access of a step that gave up the last share of a value, if the step `earlier` counts shares of
-    /// that value, too. Before that step, the share would not have been the last: no destructor would have run.
+    /// Returns the first access of a step that gave up the last share of a value, if the step `earlier` gave up a share
+    /// of that value, too. Before that step, the share would not have been the last: no destructor would have run. An
+    /// earlier change of the weak count leaves it the last. Returns `None` for an operation that depends on the counts
+    /// in any case.
     pub fn without_destructor(&self, step: usize, earlier: usize) -> Option<StepAccess> {
-        let counts = |share: &GivenUp| share.left == 0 && self.footprint(earlier).contains(&share.access());
-        let share = self.given_up_in(step).find(counts)?;
+        let gives_up = |key: Key| self.given_up_in(earlier).any(|share| share.key == key);
+        let is_last = |share: &GivenUp| share.left == 0 && !share.decides && gives_up(share.key);
+        let share = self.given_up_in(step).find(is_last)?;
         let first = self.footprint(step).first().copied();
         first.filter(|first| *first == share.access())
     }

@@ -158,6 +158,8 @@ pub struct Trace {
     elided: Option<Box<Elided>>,
     /// The shares given up of values whose destructors run code, in order.
     given_up: Vec<footprint::GivenUp>,
+    /// The steps that only read counts because they failed to change them, in order.
+    failed_counts: Vec<u32>,
     /// The steps that ended waits with a limit, in order.
     timed_waits: Vec<timed::TimedWait>,
     ended_waits: Vec<EndedWait>,

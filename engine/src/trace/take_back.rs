@@ -11,6 +11,11 @@ impl Trace {
         }
         self.take_back_steps(steps);
         while self.given_up.pop_if(|share| share.is_from(steps)).is_some() {}
+        while self
+            .failed_counts
+            .pop_if(|step| *step as usize >= steps)
+            .is_some()
+        {}
         self.take_back_timed(steps);
     }
 

@@ -4,8 +4,9 @@
 //! Executions are run that begin like the failing one. They differ from it first in its last choice, then in the one
 //! before, and so on, with everything that may follow each time; states that were reached before are left out (`caching`
 //! in the crate `search`). The first execution that passes therefore has the longest beginning in common with the failing
-//! one, and every order of the tasks that shares more with it fails. The environment acts as in the failing
-//! execution: a spurious wake-up that would end a deadlock mends nothing. Beyond the budget, there is no turning point.
+//! one, and every order of the tasks that shares more with it fails. The environment and `choose` act as in the failing
+//! execution: each task gets the answers that it got there, in order. A spurious wake-up that would end a deadlock mends
+//! nothing, and neither does the absence of one that led to the failure. Beyond the budget, there is no turning point.
 
 use super::trial::{Budget, Subject};
 use super::{Crashed, Minimiser};
@@ -107,6 +108,10 @@ fn turning_point(
         if fails {
             continue;
         }
+        if answers_differ(worker.plan().choices(), original) {
+            // It may pass because of them, and not because of the order. Others with the right ones are not known.
+            return Ok(None);
+        }
         let choices = worker.plan().choices().iter().zip(original);
         let common = choices.take_while(|(one, other)| one == other).count();
         let Some(from) = before.get(common).and_then(|&at| finding.events.get(at)) else {
@@ -161,6 +166,12 @@ struct Continuations {
     /// The choice in which the executions at work differ from it first, and the alternative taken there.
     at: usize,
     other: u32,
+    /// The other choices of each task in the original, in order; and the number that each task has made so far in the
+    /// execution that runs.
+    answers: Vec<Vec<Choice>>,
+    made: Vec<usize>,
+    /// The kinds of these choices, of all tasks.
+    kinds: Vec<ChoiceKind>,
 }
 
 impl Continuations {
@@ -170,7 +181,36 @@ impl Continuations {
             original,
             begun: false,
             other: 0,
+            answers: Vec::new(),
+            made: Vec::new(),
+            kinds: Vec::new(),
         }
+    }
+
+    /// Returns the number of choices of this kind so far in the execution that runs.
+    fn made_of(&self, kind: ChoiceKind) -> usize {
+        self.kinds.iter().filter(|made| **made == kind).count()
+    }
+
+    /// Moves to the next beginning, and leaves it in the plan.
+    fn advance(&mut self, plan: &mut Plan) -> bool {
+        let mut end = plan.choices().len();
+        while self.at < self.original.len() && end > self.at + 1 {
+            let choice = plan.choices()[end - 1];
+            if choice.kind == ChoiceKind::Task && choice.taken + 1 < choice.alternatives {
+                plan.truncate(end);
+                plan.take(end - 1, choice.taken + 1);
+                return true;
+            }
+            end -= 1;
+        }
+        if !self.next_beginning() {
+            return false;
+        }
+        let mut beginning = self.original[..=self.at].to_vec();
+        beginning[self.at].taken = self.other;
+        plan.replace(&beginning);
+        true
     }
 
     /// Moves on to the next alternative to a choice of the original. Returns `false` if there is none.
@@ -199,33 +239,82 @@ impl Continuations {
     }
 }
 
+/// Returns the choices of each task that are not about tasks, in order. The steps are those of the trace.
+fn answers(choices: &[Choice], trace: &Trace) -> Vec<Vec<Choice>> {
+    let mut answers: Vec<Vec<Choice>> = Vec::new();
+    let mut begin = 0;
+    for step in trace.steps() {
+        let own = choices.get(begin..step.choices_end.min(choices.len()));
+        begin = step.choices_end;
+        let own = own.unwrap_or_default().iter();
+        let own = own.filter(|choice| choice.kind != ChoiceKind::Task);
+        of_task(&mut answers, step.task).extend(own);
+    }
+    answers
+}
+
+/// Returns `true` if a choice that is not about tasks was made otherwise in an execution than in the original. Where the
+/// other order leads to fewer choices of a kind, or the environment could do more and does not, they are the same.
+fn answers_differ(choices: &[Choice], original: &[Choice]) -> bool {
+    let count = |choices: &[Choice], kind: ChoiceKind, defaults: bool| {
+        let of_kind = choices.iter().filter(|choice| choice.kind == kind);
+        of_kind.filter(|choice| (choice.taken == 0) == defaults).count()
+    };
+    let more = |kind, defaults| count(choices, kind, defaults) > count(original, kind, defaults);
+    let fewer = |kind| count(choices, kind, false) < count(original, kind, false);
+    let kinds = ChoiceKind::ALL
+        .into_iter()
+        .filter(|kind| *kind != ChoiceKind::Task);
+    kinds.into_iter().any(|kind| {
+        let invents = more(kind, true) && (kind == ChoiceKind::Value || fewer(kind));
+        invents || more(kind, false)
+    })
+}
+
+/// Returns the entry of a task in a list by task.
+fn of_task<T: Default>(list: &mut Vec<T>, task: u32) -> &mut T {
+    let task = task as usize;
+    if list.len() <= task {
+        list.resize_with(task + 1, T::default);
+    }
+    &mut list[task]
+}
+
 impl Strategy for Continuations {
-    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         if !std::mem::replace(&mut self.begun, true) {
             plan.replace(&self.original);
             return true;
         }
-        let mut end = plan.choices().len();
-        while self.at < self.original.len() && end > self.at + 1 {
-            let choice = plan.choices()[end - 1];
-            if choice.kind == ChoiceKind::Task && choice.taken + 1 < choice.alternatives {
-                plan.truncate(end);
-                plan.take(end - 1, choice.taken + 1);
-                return true;
-            }
-            end -= 1;
+        if self.at == self.original.len() {
+            self.answers = answers(plan.choices(), trace);
         }
-        if !self.next_beginning() {
-            return false;
-        }
-        let mut beginning = self.original[..=self.at].to_vec();
-        beginning[self.at].taken = self.other;
-        plan.replace(&beginning);
-        true
+        let more = self.advance(plan);
+        // All prescribed choices but the last are those of the last execution.
+        let prescribed = answers(plan.choices(), trace);
+        self.made = prescribed.iter().map(Vec::len).collect();
+        self.kinds = plan.choices().iter().map(|choice| choice.kind).collect();
+        more
     }
 
-    fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
-        Some(0)
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        if point.kind == ChoiceKind::Task {
+            return Some(0);
+        }
+        let made = of_task(&mut self.made, point.running.0);
+        let own = self.answers.get(point.running.0 as usize);
+        let own = own.and_then(|own| own.get(*made)).copied();
+        *made += 1;
+        let number = self.made_of(point.kind);
+        let is_such = |answer: &Choice| answer.kind == point.kind && answer.taken < point.alternatives;
+        // What a task does after a join belongs to the step of whichever task ended last.
+        let of_kind = || {
+            let mut all = self.original.iter().filter(|choice| choice.kind == point.kind);
+            all.nth(number).copied().filter(is_such)
+        };
+        let answer = own.filter(is_such).or_else(of_kind);
+        self.kinds.push(point.kind);
+        Some(answer.map_or(0, |answer| answer.taken))
     }
 
     fn needs(&self) -> Needs {

@@ -12,6 +12,7 @@ mod adversities;
 mod claims;
 #[path = "../common/mod.rs"]
 mod common;
+mod counted;
 #[macro_use]
 mod families;
 mod hard;

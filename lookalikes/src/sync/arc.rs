@@ -87,6 +87,7 @@ impl<T> Arc<T> {
                 Ok(value)
             }
             Err(inner) => {
+                turn.fails();
                 turn.looked(std::sync::Arc::strong_count(&inner));
                 Err(Arc { share, inner })
             }
@@ -257,6 +258,7 @@ impl<T: ?Sized> Arc<T> {
             T::make_mut(&mut this.inner);
             this.note_place();
         } else {
+            turn.fails();
             turn.alone();
         }
         if strong != 1 {
@@ -416,6 +418,7 @@ impl<T: ?Sized> Weak<T> {
                 })
             }
             None => {
+                turn.fails();
                 turn.looked(0);
                 None
             }

@@ -143,9 +143,9 @@ impl Turn {
     }
 
     /// Notes that the step gives up a handle, that the owner of the last one matters, and the number of handles left.
-    fn gives_up(&self, left: usize) {
+    fn gives_up(&self, left: usize, decides: bool) {
         if let Some((engine, access)) = &self.0 {
-            engine.give_up_share(access.var, left as u64);
+            engine.give_up_share(access.var, left as u64, decides);
         }
     }
 
@@ -156,6 +156,13 @@ impl Turn {
             access.order = MemoryOrder::Acquire;
         }
         self.looked(1);
+    }
+
+    /// Notes that the step changes no count because of what the counts are: with others it would.
+    pub(super) fn fails(&self) {
+        if let Some((engine, _)) = &self.0 {
+            engine.fail_to_count();
+        }
     }
 
     /// Records that a count was only read.
@@ -248,14 +255,14 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
     /// of the counts. `turn` is the permission.
     pub(super) fn retire(mut self, turn: Turn) {
         turn.decides();
-        self.count_down(turn);
+        self.count_down(turn, true);
     }
 
-    fn count_down(&mut self, turn: Turn) {
+    fn count_down(&mut self, turn: Turn, decides: bool) {
         if let Some(counts) = self.counts.take() {
             let before = counts.of(IS_STRONG).fetch_sub(1, SeqCst);
             if IS_STRONG && counts.drops {
-                turn.gives_up(before.wrapping_sub(1));
+                turn.gives_up(before.wrapping_sub(1), decides);
                 if before == 1 {
                     turn.decides();
                 }
@@ -284,7 +291,7 @@ impl<const IS_STRONG: bool> Drop for Share<IS_STRONG> {
     fn drop(&mut self) {
         if self.counts.is_some() {
             let turn = self.turn(SyncVarOp::CountDown, self.site);
-            self.count_down(turn);
+            self.count_down(turn, false);
         }
     }
 }

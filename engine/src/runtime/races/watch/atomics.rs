@@ -29,13 +29,22 @@ fn memory_order(order: c_int) -> MemoryOrder {
     }
 }
 
+/// The kind of an operation on a count, as far as it is known before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Reads,
+    Writes,
+    /// It writes if the count has a certain value.
+    Exchanges,
+}
+
 /// Does an operation on a count, and records it if a test does it in an execution: with the value before and the one
 /// after, and the order in which it then was.
 #[inline]
 fn counted<T: Copy + Into<u64>, R>(
     address: usize,
     frame: *const Frame,
-    writes: bool,
+    kind: Kind,
     operation: impl FnOnce() -> (R, T, T, MemoryOrder),
 ) -> R {
     let engine = if arena::is_open() { Engine::current() } else { None };
@@ -50,7 +59,10 @@ fn counted<T: Copy + Into<u64>, R>(
     let mut access = Access::new(SyncVarOp::CountRead, var, site);
     if engine.environment().arc_counts {
         // The kind of operation must be known before: one that changes the count, or one that does not.
-        let op = if writes { SyncVarOp::CountDown } else { access.op };
+        let op = match kind {
+            Kind::Reads => access.op,
+            Kind::Writes | Kind::Exchanges => SyncVarOp::CountDown,
+        };
         engine.keep_from_unwinding(|| engine.enter(Access { op, ..access }));
     }
     let (result, before, after, order) = operation();
@@ -61,8 +73,12 @@ fn counted<T: Copy + Into<u64>, R>(
         std::cmp::Ordering::Greater => SyncVarOp::CountDown,
         std::cmp::Ordering::Equal => SyncVarOp::CountRead,
     };
+    let exchanges = kind == Kind::Exchanges;
+    if exchanges && access.op == SyncVarOp::CountRead {
+        engine.fail_to_count();
+    }
     if access.op == SyncVarOp::CountDown {
-        engine.give_up_share(var, after);
+        engine.give_up_share(var, after, exchanges);
         if after == 0 {
             // The last one drops the value.
             engine.also_writes(var);
@@ -108,7 +124,7 @@ macro_rules! operations {
             use super::*;
 
             unsafe extern "C" fn load(place: *mut $int, order: c_int, frame: *const Frame) -> $int {
-                counted(place.addr(), frame, false, || {
+                counted(place.addr(), frame, Kind::Reads, || {
                     // SAFETY: as the caller says.
                     let value = unsafe { <$atomic>::from_ptr(place) }.load(SeqCst);
                     (value, value, value, memory_order(order))
@@ -116,7 +132,7 @@ macro_rules! operations {
             }
 
             unsafe extern "C" fn store(place: *mut $int, value: $int, order: c_int, frame: *const Frame) {
-                counted(place.addr(), frame, true, || {
+                counted(place.addr(), frame, Kind::Writes, || {
                     // SAFETY: as the caller says.
                     let before = unsafe { <$atomic>::from_ptr(place) }.swap(value, SeqCst);
                     ((), before, value, memory_order(order))
@@ -129,7 +145,7 @@ macro_rules! operations {
                 order: c_int,
                 frame: *const Frame,
             ) -> $int {
-                counted(place.addr(), frame, true, || {
+                counted(place.addr(), frame, Kind::Writes, || {
                     // SAFETY: as the caller says.
                     let before = unsafe { <$atomic>::from_ptr(place) }.swap(value, SeqCst);
                     (before, before, value, memory_order(order))
@@ -144,7 +160,7 @@ macro_rules! operations {
                 failure: c_int,
                 frame: *const Frame,
             ) -> $int {
-                counted(place.addr(), frame, true, || {
+                counted(place.addr(), frame, Kind::Exchanges, || {
                     // SAFETY: as the caller says.
                     let atomic = unsafe { <$atomic>::from_ptr(place) };
                     match atomic.compare_exchange(expected, value, SeqCst, SeqCst) {
@@ -177,7 +193,7 @@ macro_rules! operations {
                 order: c_int,
                 frame: *const Frame,
             ) -> $int {
-                counted(place.addr(), frame, true, || {
+                counted(place.addr(), frame, Kind::Writes, || {
                     // SAFETY: as the caller says.
                     let atomic = unsafe { <$atomic>::from_ptr(place) };
                     let before = atomic.$function(value, SeqCst);

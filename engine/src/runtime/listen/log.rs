@@ -5,7 +5,7 @@
 //! there.
 
 use super::memory::{DataAccess, Does};
-use super::record::{LastEvent, Record};
+use super::record::Record;
 use super::repeated::Repeated;
 use crate::record::VAR_BITS;
 use crate::site::Site;
@@ -180,6 +180,94 @@ fn access(entry: &Entry, after: EventId, location: Location, site: SiteId) -> Da
     }
 }
 
+/// Makes the events of accesses that follow the same event, from this one on, and returns the number of entries before those
+/// that are left. The entries are moved to the places of their events. A function of its own, in which the lists are known
+/// to be different.
+#[inline(never)]
+fn make_accesses(
+    entries: &mut [Entry],
+    first: usize,
+    told: &mut Vec<MemoryEvent>,
+    record: &mut Record,
+    locations: &mut Vec<u32>,
+    numbered: &mut usize,
+) -> usize {
+    let Entry { when, .. } = entries[first];
+    let (task, events) = (when as u32, (when >> 32) as u32);
+    let last = record.last_event(events, task);
+    let after = EventId {
+        task: TaskId(task),
+        index: last.index,
+    };
+    let mut at = first;
+    let mut site = None;
+    while let Some(&entry) = entries.get(at)
+        && entry.when == when
+        && !entry.is_drop()
+    {
+        // Cells are often accessed in a loop.
+        let number = match site {
+            Some((of, number)) if entry.site.is_same_word(of) => number,
+            _ => record.site_id(entry.site),
+        };
+        site = Some((entry.site, number));
+        let (before, _) = record.locations();
+        let location = record.access_var(entry.var(), task);
+        *numbered += record.locations().0 - before;
+        if locations.len() == told.len() {
+            locations.push(locations_now(record, *numbered));
+        }
+        if told.len() < at {
+            entries[told.len()] = entry;
+        }
+        told.push(MemoryEvent {
+            events: events as usize,
+            what: MemoryDeed::Access(access(&entry, after, location, number)),
+        });
+        at += 1;
+    }
+    at
+}
+
+/// Does the same for ends of cells.
+#[inline(never)]
+fn make_releases(
+    entries: &mut [Entry],
+    first: usize,
+    told: &mut Vec<MemoryEvent>,
+    record: &mut Record,
+) -> usize {
+    let Entry { when, .. } = entries[first];
+    let (task, events) = (when as u32, (when >> 32) as u32);
+    let last = record.last_event(events, task);
+    let after = EventId {
+        task: TaskId(task),
+        index: last.index,
+    };
+    let mut at = first;
+    while let Some(entry) = entries.get(at)
+        && entry.when == when
+        && entry.is_drop()
+    {
+        // A cell that was never accessed is no location.
+        if let Some(location) = record.drop_cell(entry.var()) {
+            if told.len() < at {
+                entries[told.len()] = entries[at];
+            }
+            told.push(MemoryEvent {
+                events: events as usize,
+                what: MemoryDeed::Release(Release {
+                    after,
+                    location,
+                    site: last.site,
+                }),
+            });
+        }
+        at += 1;
+    }
+    at
+}
+
 impl Log {
     /// Begins the next execution.
     pub(super) fn begin(&mut self) {
@@ -303,22 +391,6 @@ impl Log {
     fn make(&mut self, record: &mut Record) {
         let first = self.told.len();
         self.locations.truncate(first);
-        let mut at = first;
-        while let Some(entry) = self.entries.get(at) {
-            let last = record.last_event(entry.events(), entry.task());
-            at = if entry.is_drop() {
-                self.make_releases(at, last, record)
-            } else {
-                self.make_accesses(at, last, record)
-            };
-        }
-        self.entries.truncate(self.told.len());
-    }
-
-    /// Makes the events of accesses that follow the same event, from this one on, and returns the number of entries before
-    /// those that are left.
-    #[inline(always)]
-    fn make_accesses(&mut self, mut at: usize, last: LastEvent, record: &mut Record) -> usize {
         let Log {
             entries,
             told,
@@ -326,81 +398,17 @@ impl Log {
             numbered,
             ..
         } = self;
-        let mut kept = told.len();
         let told = told.new_entries();
-        let Some(&Entry { when, .. }) = entries.get(at) else {
-            return at;
-        };
-        let mut site = None;
-        while let Some(&entry) = entries.get(at)
-            && entry.when == when
-            && !entry.is_drop()
-        {
-            // Cells are often accessed in a loop.
-            let number = match site {
-                Some((of, number)) if entry.site.is_same_word(of) => number,
-                _ => record.site_id(entry.site),
+        let mut at = first;
+        while let Some(entry) = entries.get(at) {
+            at = if entry.is_drop() {
+                make_releases(entries, at, told, record)
+            } else {
+                make_accesses(entries, at, told, record, locations, numbered)
             };
-            site = Some((entry.site, number));
-            let (before, _) = record.locations();
-            let location = record.access_var(entry.var(), entry.task());
-            *numbered += record.locations().0 - before;
-            if locations.len() == told.len() {
-                locations.push(locations_now(record, *numbered));
-            }
-            let after = EventId {
-                task: TaskId(entry.task()),
-                index: last.index,
-            };
-            told.push(MemoryEvent {
-                events: entry.events() as usize,
-                what: MemoryDeed::Access(access(&entry, after, location, number)),
-            });
-            if kept < at {
-                entries[kept] = entry;
-            }
-            (at, kept) = (at + 1, kept + 1);
         }
+        entries.truncate(told.len());
         self.told.count_new();
-        at
-    }
-
-    /// Does the same for ends of cells.
-    #[inline(always)]
-    fn make_releases(&mut self, mut at: usize, last: LastEvent, record: &mut Record) -> usize {
-        let Log { entries, told, .. } = self;
-        let mut kept = told.len();
-        let told = told.new_entries();
-        let Some(&Entry { when, .. }) = entries.get(at) else {
-            return at;
-        };
-        let after = EventId {
-            task: TaskId(when as u32),
-            index: last.index,
-        };
-        while let Some(&entry) = entries.get(at)
-            && entry.when == when
-            && entry.is_drop()
-        {
-            // A cell that was never accessed is no location.
-            if let Some(location) = record.drop_cell(entry.var()) {
-                told.push(MemoryEvent {
-                    events: (when >> 32) as usize,
-                    what: MemoryDeed::Release(Release {
-                        after,
-                        location,
-                        site: last.site,
-                    }),
-                });
-                if kept < at {
-                    entries[kept] = entry;
-                }
-                kept += 1;
-            }
-            at += 1;
-        }
-        self.told.count_new();
-        at
     }
 
     /// Enters the positions of the cells and atomics that were accessed since the last time.

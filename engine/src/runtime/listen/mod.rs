@@ -241,6 +241,14 @@ impl Runtime {
             return;
         };
         self.catch_up();
+        let is_new = audience.told == 0;
+        let is_told = is_new
+            && self.tell_quickly(&mut audience, &wants, |monitor, cx| {
+                call(monitor, cx, &self.monitors.listeners)
+            });
+        if is_told {
+            return self.monitors.listeners.put_back(audience);
+        }
         let mut next = std::mem::take(&mut audience.told);
         if next > 0 {
             let panic = audience.panic.take();

@@ -138,6 +138,15 @@ impl TaskSet {
             .flat_map(|(&word, at)| Bits(word).map(move |bit| at * 64 + bit))
     }
 
+    /// Removes all of `other`.
+    #[inline(always)]
+    pub(crate) fn remove_all(&mut self, other: &TaskSet) {
+        self.low &= !other.low;
+        for (word, &without) in self.high.iter_mut().zip(&other.high) {
+            *word &= !without;
+        }
+    }
+
     /// Adds all of `other`.
     pub(crate) fn union(&mut self, other: &TaskSet) {
         self.low |= other.low;

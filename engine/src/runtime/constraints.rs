@@ -43,11 +43,10 @@ impl Constraints {
         }
     }
 
-    /// Resets the state for a new execution. Monitors that are notified of preemptions count as a scope, because the
-    /// slow path of decisions notifies them: `tells_preemptions` is `true` if there are any.
+    /// Resets the state for a new execution.
     #[inline(always)]
-    pub(super) fn begin(&mut self, tells_preemptions: bool) {
-        self.scoped = tells_preemptions;
+    pub(super) fn begin(&mut self) {
+        self.scoped = false;
         self.scoping = Scoping::default();
         if let Some(points) = &mut self.data_points {
             points.begin();

@@ -99,7 +99,7 @@ impl Runtime {
             return None;
         }
         if self.decisions.repeat(choices) {
-            self.record.events.preempt();
+            self.note_preemption();
         }
         Some(task)
     }
@@ -185,7 +185,7 @@ impl Runtime {
             return self.step(last);
         };
         if goes_on {
-            self.record.events.preempt();
+            self.note_preemption();
         }
         let mut rest = others.rotate_right(last + 1);
         while skip > 0 {
@@ -227,13 +227,7 @@ impl Runtime {
                     alternatives as u32,
                     Candidates::List(&listed),
                 ) {
-                    Some(taken) => {
-                        if goes_on && taken != 0 && self.monitors.listening.intersects(Interests::ATTRIBUTES)
-                        {
-                            self.tell_status(self.ready.last(), "preempted");
-                        }
-                        self.wake(listed[taken as usize])
-                    }
+                    Some(taken) => self.wake(listed[taken as usize]),
                     None => Next::Stop,
                 }
             }
@@ -483,9 +477,18 @@ impl Runtime {
         let prescribed = self.decisions.take_prescribed(kind, preempts, alternatives);
         let taken = prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates));
         if preempts && taken.is_some_and(|taken| taken != 0) {
-            self.record.events.preempt();
+            self.note_preemption();
         }
         taken
+    }
+
+    /// Notes that the task that took the last step is preempted.
+    #[inline(always)]
+    fn note_preemption(&mut self) {
+        self.record.events.preempt();
+        if self.monitors.listening.intersects(Interests::ATTRIBUTES) {
+            self.tell_status(self.ready.last(), "preempted");
+        }
     }
 
     /// Returns the strategy's decision; `None` if another was prescribed, or none was expected.

@@ -7,7 +7,6 @@ use crate::record::{Status, VarKind};
 use crate::site::Site;
 use crate::strategy::{CompletedExecution, Operation};
 use crate::trace::{Analysis, Ending, SoundReduction};
-use intermezzo_sdk::Interests;
 use std::sync::Arc;
 
 impl Engine {
@@ -206,9 +205,7 @@ impl Runtime {
             self.monitors.listeners.forget();
         }
         self.tasks.begin();
-        // Monitors that are notified of preemptions are notified on the slow path of decisions.
-        let heard = self.monitors.listening.intersects(Interests::ATTRIBUTES);
-        self.constraints.begin(heard);
+        self.constraints.begin();
         self.ready.begin(self.constraints.scoped);
         self.world.begin();
         self.record.begin(

@@ -65,10 +65,9 @@ pub(super) fn caught(f: impl FnOnce()) -> Result<(), String> {
         // A panic that was caught by the code that raised it.
         noted();
     }
-    let before = CATCHING.get();
-    CATCHING.set(before + 1);
+    CATCHING.set(CATCHING.get() + 1);
     let outcome = catch_unwind(AssertUnwindSafe(f));
-    CATCHING.set(before);
+    CATCHING.set(CATCHING.get() - 1);
     match outcome {
         Ok(()) => Ok(()),
         Err(panic) => Err(words(panic)),

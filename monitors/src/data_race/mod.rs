@@ -62,7 +62,7 @@ use changes::{Change, Changes, NEVER, WHOLE};
 use clock::Clock;
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, EventId, Execution, Interests, Location, MemoryDeed, MemoryEvent,
-    MemoryOrder, Monitor, Release, SiteId, SyncVar, SyncVarAccess, SyncVarOp,
+    MemoryOrder, Monitor, Release, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,
 };
 use shadow::{At, Deed, End, Epoch, History, Shadow};
 use std::collections::HashSet;
@@ -370,8 +370,33 @@ impl DataRaces {
 
     /// `true` if these releases, all by one task, race with nothing before them.
     fn are_ordered(&mut self, releases: &[MemoryEvent], events: &[SyncVarAccess]) -> bool {
-        let mut first = None;
-        for event in releases {
+        let Some(&MemoryEvent {
+            what: MemoryDeed::Release(Release { after, .. }),
+            ..
+        }) = releases.first()
+        else {
+            return releases.is_empty();
+        };
+        let mut ordered = 0;
+        while ordered < releases.len() {
+            ordered += self.ordered_releases(&releases[ordered..], after.task);
+            // Most often it is enough to know of the operations before the first.
+            match releases.get(ordered) {
+                Some(event) if self.taken_in < event.events => self.catch_up(&events[..event.events]),
+                Some(_) => return false,
+                None => {}
+            }
+        }
+        true
+    }
+
+    /// Returns the number of releases, from the first, that are by this task and race with nothing, by what it is known to
+    /// know.
+    #[inline(always)]
+    fn ordered_releases(&mut self, releases: &[MemoryEvent], task: TaskId) -> usize {
+        let known = &*self.sync.known(task);
+        let memory = &mut self.memory[..self.memory_used];
+        let mut is_ordered = |event: &MemoryEvent| {
             let MemoryDeed::Release(Release {
                 after,
                 location,
@@ -380,29 +405,17 @@ impl DataRaces {
             else {
                 return false;
             };
-            let task = *first.get_or_insert(after.task);
-            if after.task != task || location.index() >= self.memory_used {
-                return false;
-            }
             let end = End {
                 site,
                 task,
                 deed: Deed::Release,
             };
-            let shadow = &mut self.memory[location.index()];
-            let Some((only, _)) = shadow.untouched_whole() else {
-                return false;
-            };
-            if only.races(end, self.sync.known(task)) {
-                self.catch_up(&events[..event.events]);
-                let known = self.sync.known(task);
-                let only = self.memory[location.index()].untouched_whole();
-                if only.is_none_or(|(only, _)| only.races(end, known)) {
-                    return false;
-                }
-            }
-        }
-        true
+            let shadow = memory.get_mut(location.index()).filter(|_| after.task == task);
+            let only = shadow.and_then(Shadow::untouched_whole);
+            only.is_some_and(|(only, _)| !only.races(end, known))
+        };
+        let first = releases.iter().position(|event| !is_ordered(event));
+        first.unwrap_or(releases.len())
     }
 
     /// Processes the visible operations since the last time: `events` are all so far.

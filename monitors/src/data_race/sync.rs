@@ -348,10 +348,10 @@ impl<K: Knowledge> Synchronisation<K> {
     }
 
     fn pass_on(&mut self, from: TaskId, to: TaskId) {
-        if from != to {
-            let known = std::mem::take(self.known(from));
-            self.known(to).join(&known);
-            *self.known(from) = known;
+        self.known(from);
+        self.known(to);
+        if let Ok([from, to]) = self.tasks.get_disjoint_mut([from.index(), to.index()]) {
+            to.known.join(&from.known);
         }
     }
 
@@ -376,8 +376,7 @@ impl Synchronisation<Clock> {
     #[inline]
     pub(super) fn take_in(&mut self, access: &SyncVarAccess) {
         use SyncVarOp::*;
-        let is_atomic = matches!(access.op, AtomicLoad | AtomicStore | AtomicRmw);
-        if is_atomic && access.var != SyncVar::NONE && self.changes.used < CHANGES_MAX {
+        if matches!(access.op, AtomicLoad | AtomicStore | AtomicRmw) {
             self.take_in_atomic(access);
         } else {
             self.take_in_other(access);
@@ -388,16 +387,21 @@ impl Synchronisation<Clock> {
     #[inline]
     fn take_in_atomic(&mut self, access: &SyncVarAccess) {
         let EventId { task: actor, index } = access.event;
-        if self.changes.used == self.changes.list.len() {
-            make_room(&mut self.changes.list, (2 * self.changes.used).max(64));
-        }
-        self.known(actor);
-        self.parts(actor, access.var);
+        let at = access.var.index();
         let Synchronisation {
-            tasks, vars, changes, ..
+            tasks,
+            vars,
+            vars_used,
+            changes,
         } = self;
-        let (task, var) = (&mut tasks[actor.index()], &mut vars[access.var.index()]);
-        let change = &mut changes.list[changes.used];
+        let (Some(task), Some(var), Some(change)) = (
+            tasks.get_mut(actor.index()),
+            vars.get_mut(at),
+            changes.list.get_mut(changes.used),
+        ) else {
+            return self.take_in_new_atomic(access);
+        };
+        *vars_used = (*vars_used).max(at + 1);
         changes.used += 1;
         (change.actor, change.own) = (actor.0, task.known.get(actor));
         (change.task, change.var) = (actor.0, access.var.0);
@@ -427,6 +431,21 @@ impl Synchronisation<Clock> {
                 store(task, var, access);
             }
         }
+    }
+
+    /// Makes room for the task, the variable and the change of an operation, and processes it.
+    #[cold]
+    #[inline(never)]
+    fn take_in_new_atomic(&mut self, access: &SyncVarAccess) {
+        if access.var == SyncVar::NONE || self.changes.used == CHANGES_MAX {
+            return self.take_in_other(access);
+        }
+        if self.changes.used == self.changes.list.len() {
+            make_room(&mut self.changes.list, (2 * self.changes.used).max(64));
+        }
+        self.known(access.event.task);
+        self.parts(access.event.task, access.var);
+        self.take_in_atomic(access);
     }
 
     #[inline(never)]
@@ -502,10 +521,10 @@ impl Synchronisation<Clock> {
                 given,
                 shared,
             } = change.changed;
-            let task = &mut self.tasks[change.task as usize];
             if known {
-                task.known.clone_from(&change.of_task);
+                self.tasks[change.task as usize].known.clone_from(&change.of_task);
             } else if to_acquire {
+                let task = &mut self.tasks[change.task as usize];
                 task.to_acquire.clone_from(&change.of_task);
             }
             if given {

@@ -5,12 +5,12 @@
 //! there.
 
 use super::memory::{DataAccess, Does};
-use super::record::{LastEvent, Record};
+use super::record::Record;
 use super::repeated::Repeated;
 use crate::record::VAR_BITS;
 use crate::site::Site;
 use intermezzo_sdk::{
-    DataVarAccess, EventId, MemoryDeed, MemoryEvent, MemoryOrder, Release, SyncVar, TaskId,
+    DataVarAccess, EventId, Location, MemoryDeed, MemoryEvent, MemoryOrder, Release, SiteId, SyncVar, TaskId,
 };
 
 /// The operations on plain memory.
@@ -23,19 +23,34 @@ pub(super) struct Log {
     told: Repeated<MemoryEvent>,
     /// The number of entries whose addresses the record knows.
     placed: usize,
+    /// For each of the accesses with which the events begin, the number of locations that were in use after it; `MIXED`
+    /// if not only these operations have given numbers to locations. Those from `told.len()` on belong to the execution
+    /// before.
+    locations: Vec<u32>,
+    /// The number of locations that this execution's operations have given numbers.
+    numbered: usize,
+    /// The number of locations that the record had ever added when the last execution ended.
+    added_before: u64,
 }
+
+/// Stands for a number of locations that says too little.
+const MIXED: u32 = u32::MAX;
 
 /// An operation as it was announced.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     site: Site,
     address: usize,
-    /// The variable of the cell or the atomic, and the bits below.
-    key: u32,
-    size: u32,
-    /// The number of visible operations before it, of all tasks.
-    events: u32,
-    task: u32,
+    /// The variable of the cell or the atomic, with the bits below, and from bit 32 on the size.
+    what: u64,
+    /// The task, and from bit 32 on the number of visible operations before it, of all tasks.
+    when: u64,
+}
+
+/// Returns two numbers as one word, which is compared at once.
+#[inline(always)]
+fn both(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
 }
 
 /// The bits of a key above the variable.
@@ -65,10 +80,11 @@ impl Entry {
         Entry {
             site: access.site,
             address: access.address,
-            key: var | does | if is_atomic { bits::ATOMIC } else { 0 },
-            size: access.size as u32,
-            events: events as u32,
-            task,
+            what: both(
+                var | does | if is_atomic { bits::ATOMIC } else { 0 },
+                access.size as u32,
+            ),
+            when: both(task, events as u32),
         }
     }
 
@@ -78,31 +94,178 @@ impl Entry {
         Entry {
             site: Site::NOWHERE,
             address: 0,
-            key: var | bits::DROP,
-            size: 0,
-            events: events as u32,
-            task,
+            what: both(var | bits::DROP, 0),
+            when: both(task, events as u32),
         }
     }
 
     #[inline(always)]
+    fn key(&self) -> u32 {
+        self.what as u32
+    }
+
+    #[inline(always)]
+    fn size(&self) -> u32 {
+        (self.what >> 32) as u32
+    }
+
+    #[inline(always)]
     fn var(&self) -> u32 {
-        self.key & bits::VAR
+        self.key() & bits::VAR
+    }
+
+    #[inline(always)]
+    fn task(&self) -> u32 {
+        self.when as u32
+    }
+
+    #[inline(always)]
+    fn events(&self) -> u32 {
+        (self.when >> 32) as u32
     }
 
     #[inline(always)]
     fn is_drop(&self) -> bool {
-        self.key & bits::DROP != 0
+        self.key() & bits::DROP != 0
+    }
+
+    /// `true` if it is an access, and the other is the same.
+    #[inline(always)]
+    fn is_same_access(&self, other: &Entry) -> bool {
+        self.site.is_same_word(other.site)
+            && self.what == other.what
+            && self.when == other.when
+            && self.key() & (bits::DROP | bits::OTHER) == 0
     }
 
     /// `true` if an operation with the same events before it has the same event. The address is not part of that.
     #[inline(always)]
     fn is_like(&self, other: &Entry) -> bool {
         self.site.is_same_word(other.site)
-            && (self.key, self.size) == (other.key, other.size)
-            && (self.events, self.task) == (other.events, other.task)
-            && self.key & bits::OTHER == 0
+            && self.what == other.what
+            && self.when == other.when
+            && self.key() & bits::OTHER == 0
     }
+}
+
+/// Returns the number of locations, if only the log's operations have given numbers to them: `numbered`.
+#[inline(always)]
+fn locations_now(record: &Record, numbered: usize) -> u32 {
+    let (locations, _) = record.locations();
+    if locations == numbered {
+        locations as u32
+    } else {
+        MIXED
+    }
+}
+
+/// Returns the event of an access, which follows this event.
+#[inline(always)]
+fn access(entry: &Entry, after: EventId, location: Location, site: SiteId) -> DataVarAccess {
+    let key = entry.key();
+    DataVarAccess {
+        after,
+        location,
+        offset: 0,
+        size: entry.size(),
+        is_write: key & bits::WRITE != 0,
+        by_pointer: key & bits::POINTER != 0,
+        order: MemoryOrder::None,
+        var: if key & bits::ATOMIC != 0 {
+            SyncVar(entry.var())
+        } else {
+            SyncVar::NONE
+        },
+        site,
+    }
+}
+
+/// Makes the events of accesses that follow the same event, from this one on, and returns the number of entries before those
+/// that are left. The entries are moved to the places of their events. A function of its own, in which the lists are known
+/// to be different.
+#[inline(never)]
+fn make_accesses(
+    entries: &mut [Entry],
+    first: usize,
+    told: &mut Vec<MemoryEvent>,
+    record: &mut Record,
+    locations: &mut Vec<u32>,
+    numbered: &mut usize,
+) -> usize {
+    let Entry { when, .. } = entries[first];
+    let (task, events) = (when as u32, (when >> 32) as u32);
+    let last = record.last_event(events, task);
+    let after = EventId {
+        task: TaskId(task),
+        index: last.index,
+    };
+    let mut at = first;
+    let mut site = None;
+    while let Some(&entry) = entries.get(at)
+        && entry.when == when
+        && !entry.is_drop()
+    {
+        // Cells are often accessed in a loop.
+        let number = match site {
+            Some((of, number)) if entry.site.is_same_word(of) => number,
+            _ => record.site_id(entry.site),
+        };
+        site = Some((entry.site, number));
+        let (before, _) = record.locations();
+        let location = record.access_var(entry.var(), task);
+        *numbered += record.locations().0 - before;
+        if locations.len() == told.len() {
+            locations.push(locations_now(record, *numbered));
+        }
+        if told.len() < at {
+            entries[told.len()] = entry;
+        }
+        told.push(MemoryEvent {
+            events: events as usize,
+            what: MemoryDeed::Access(access(&entry, after, location, number)),
+        });
+        at += 1;
+    }
+    at
+}
+
+/// Does the same for ends of cells.
+#[inline(never)]
+fn make_releases(
+    entries: &mut [Entry],
+    first: usize,
+    told: &mut Vec<MemoryEvent>,
+    record: &mut Record,
+) -> usize {
+    let Entry { when, .. } = entries[first];
+    let (task, events) = (when as u32, (when >> 32) as u32);
+    let last = record.last_event(events, task);
+    let after = EventId {
+        task: TaskId(task),
+        index: last.index,
+    };
+    let mut at = first;
+    while let Some(entry) = entries.get(at)
+        && entry.when == when
+        && entry.is_drop()
+    {
+        // A cell that was never accessed is no location.
+        if let Some(location) = record.drop_cell(entry.var()) {
+            if told.len() < at {
+                entries[told.len()] = entries[at];
+            }
+            told.push(MemoryEvent {
+                events: events as usize,
+                what: MemoryDeed::Release(Release {
+                    after,
+                    location,
+                    site: last.site,
+                }),
+            });
+        }
+        at += 1;
+    }
+    at
 }
 
 impl Log {
@@ -110,7 +273,7 @@ impl Log {
     pub(super) fn begin(&mut self) {
         std::mem::swap(&mut self.entries, &mut self.before);
         self.entries.clear();
-        self.placed = 0;
+        (self.placed, self.numbered) = (0, 0);
         self.told.begin();
     }
 
@@ -142,12 +305,12 @@ impl Log {
         self.entries.push(Entry {
             site: Site::NOWHERE,
             address: 0,
-            key: bits::OTHER,
-            size: 0,
-            events: event.events as u32,
-            task: 0,
+            what: both(bits::OTHER, 0),
+            when: both(0, event.events as u32),
         });
+        let at = self.told.len();
         self.told.push(event);
+        self.locations.truncate(at);
     }
 
     /// Makes the events of all entries. The record must have all visible operations.
@@ -162,6 +325,9 @@ impl Log {
 
     /// Takes the events from the execution before, as far as they are the same.
     fn repeat(&mut self, record: &mut Record) {
+        if self.repeat_first_accesses(record) {
+            return;
+        }
         let first = self.told.len();
         // The events of an entry say more than the entry, unless all visible operations before it are the same.
         let alike = record.same_accesses();
@@ -170,11 +336,12 @@ impl Log {
         let before = self.before.get(first..).unwrap_or_default();
         let mut same = 0;
         for ((entry, before), event) in entries.zip(before).zip(expected) {
+            let (locations, _) = record.locations();
             let is_same = entry.is_like(before)
                 && event.events <= alike
                 && match &event.what {
                     MemoryDeed::Access(access) => {
-                        record.is_accessed_at(entry.var(), access.location, entry.task)
+                        record.is_accessed_at(entry.var(), access.location, entry.task())
                     }
                     MemoryDeed::Release(release) => record.is_dropped_at(entry.var(), release.location),
                     MemoryDeed::Allocation(_) => false,
@@ -182,78 +349,66 @@ impl Log {
             if !is_same {
                 break;
             }
+            self.numbered += record.locations().0 - locations;
+            if let Some(locations) = self.locations.get_mut(first + same) {
+                *locations = locations_now(record, self.numbered);
+            }
             same += 1;
         }
         self.told.push_expected(same);
     }
 
+    /// Takes the first events if they are accesses, and if only such accesses have given numbers to locations, in this
+    /// execution and the one before. Then the first locations are as they were there. Returns `true` if the next entry
+    /// differs, so that no more can be taken.
+    fn repeat_first_accesses(&mut self, record: &mut Record) -> bool {
+        if self.told.len() > 0 || record.locations() != (0, self.added_before) {
+            return false;
+        }
+        let expected = self.told.expected_entries().len();
+        let length = self.entries.len().min(self.before.len()).min(expected);
+        let (entries, before) = (&self.entries[..length], &self.before[..length]);
+        let mut same = (0..length)
+            .find(|&at| !entries[at].is_same_access(&before[at]))
+            .unwrap_or(length);
+        let alike = record.same_accesses();
+        while same > 0 && entries[same - 1].events() as usize > alike {
+            same -= 1;
+        }
+        let last = same.checked_sub(1).and_then(|last| self.locations.get(last));
+        let Some(&locations) = last.filter(|locations| **locations != MIXED) else {
+            return false;
+        };
+        let locations = locations as usize;
+        record.take_locations_again(locations);
+        self.numbered = locations;
+        let differs = same < length && !entries[same].is_like(&before[same]);
+        self.told.push_expected(same);
+        differs
+    }
+
     /// Makes the events of the other entries.
     fn make(&mut self, record: &mut Record) {
         let first = self.told.len();
-        let mut kept = first;
-        let mut last = LastEvent::NONE;
-        let mut site = None;
-        self.told.differ();
-        for at in first..self.entries.len() {
-            let entry = &self.entries[at];
-            let Entry {
-                key,
-                size,
-                events,
-                task,
-                ..
-            } = *entry;
-            if (last.events, last.task) != (events, task) {
-                last = record.last_event(events, task);
-            }
-            let after = EventId {
-                task: TaskId(task),
-                index: last.index,
-            };
-            let what = if entry.is_drop() {
-                // A cell that was never accessed is no location.
-                let Some(location) = record.drop_cell(entry.var()) else {
-                    continue;
-                };
-                MemoryDeed::Release(Release {
-                    after,
-                    location,
-                    site: last.site,
-                })
+        self.locations.truncate(first);
+        let Log {
+            entries,
+            told,
+            locations,
+            numbered,
+            ..
+        } = self;
+        let told = told.new_entries();
+        let mut at = first;
+        while let Some(entry) = entries.get(at) {
+            at = if entry.is_drop() {
+                make_releases(entries, at, told, record)
             } else {
-                // Cells are often accessed in a loop.
-                let number = match site {
-                    Some((of, number)) if entry.site.is_same_word(of) => number,
-                    _ => record.site_id(entry.site),
-                };
-                site = Some((entry.site, number));
-                let is_atomic = key & bits::ATOMIC != 0;
-                MemoryDeed::Access(DataVarAccess {
-                    after,
-                    location: record.access_var(entry.var(), task),
-                    offset: 0,
-                    size,
-                    is_write: key & bits::WRITE != 0,
-                    by_pointer: key & bits::POINTER != 0,
-                    order: MemoryOrder::None,
-                    var: if is_atomic {
-                        SyncVar(entry.var())
-                    } else {
-                        SyncVar::NONE
-                    },
-                    site: number,
-                })
+                make_accesses(entries, at, told, record, locations, numbered)
             };
-            self.told.push_new(MemoryEvent {
-                events: events as usize,
-                what,
-            });
-            if kept < at {
-                self.entries[kept] = self.entries[at];
-            }
-            kept += 1;
         }
-        self.entries.truncate(kept);
+        entries.truncate(told.len());
+        self.told.count_new();
     }
 
     /// Enters the positions of the cells and atomics that were accessed since the last time.
@@ -261,17 +416,18 @@ impl Log {
         for entry in &self.entries[self.placed..] {
             if entry.is_drop() {
                 record.take_away(entry.var());
-            } else if entry.key & bits::OTHER == 0 {
-                let is_atomic = entry.key & bits::ATOMIC != 0;
-                record.put(entry.var(), entry.address, entry.size as usize, is_atomic);
+            } else if entry.key() & bits::OTHER == 0 {
+                let is_atomic = entry.key() & bits::ATOMIC != 0;
+                record.put(entry.var(), entry.address, entry.size() as usize, is_atomic);
             }
         }
         self.placed = self.entries.len();
     }
 
     /// Notes that the execution has ended.
-    pub(super) fn end(&mut self) {
+    pub(super) fn end(&mut self, record: &Record) {
         self.told.end();
+        (_, self.added_before) = record.locations();
     }
 
     /// Drops the log, because it takes too much memory.
@@ -280,6 +436,7 @@ impl Log {
         self.told.drop_all();
         self.entries.clear();
         self.before.clear();
+        self.locations.clear();
         self.placed = 0;
     }
 

@@ -82,13 +82,19 @@ impl Listener {
 /// The monitors, and their reports during a call.
 struct Audience {
     list: Vec<Listener>,
-    reports: Vec<sdk::MonitorFinding>,
-    /// The happens-before order of the execution, as far as monitors have asked for it.
-    order: sdk::HappensBefore,
+    said: Said,
     /// The number of monitors that a call which was broken off has already reached, with the panic of the last of them if
     /// it panicked.
     told: usize,
     panic: Option<String>,
+}
+
+/// The reports of the monitors during a call, and the answers that were computed for them.
+#[derive(Default)]
+struct Said {
+    reports: Vec<sdk::MonitorFinding>,
+    /// The happens-before order of the execution, as far as monitors have asked for it.
+    order: sdk::HappensBefore,
 }
 
 /// The monitors, and the data to notify them in their own terms.
@@ -129,8 +135,7 @@ impl Listeners {
             monitors: (!list.is_empty()).then(|| {
                 Box::new(Audience {
                     list,
-                    reports: Vec::new(),
-                    order: sdk::HappensBefore::default(),
+                    said: Said::default(),
                     told: 0,
                     panic: None,
                 })
@@ -165,9 +170,9 @@ impl Listeners {
     pub(super) fn forget(&mut self) {
         self.record().clear();
         if let Some(audience) = &mut self.monitors
-            && !audience.order.is_empty()
+            && !audience.said.order.is_empty()
         {
-            audience.order.clear();
+            audience.said.order.clear();
         }
     }
 
@@ -191,14 +196,15 @@ impl Listeners {
     /// Keeps the reports of a monitor, and its panic if it panicked.
     #[cold]
     fn hear(&mut self, audience: &mut Audience, which: usize, callback: &str, panic: Option<String>) {
-        let Audience { list, reports, .. } = audience;
+        let Audience { list, said, .. } = audience;
         let listener = &mut list[which];
-        self.reported.extend(reports.drain(..).map(|report| Reported {
-            monitor: listener.name.clone(),
-            report,
-            places: Vec::new(),
-            deeds: Vec::new(),
-        }));
+        self.reported
+            .extend(said.reports.drain(..).map(|report| Reported {
+                monitor: listener.name.clone(),
+                report,
+                places: Vec::new(),
+                deeds: Vec::new(),
+            }));
         if let Some(panic) = panic {
             (listener.gone, listener.interests) = (true, Interests::NONE);
             self.anybody_gone = true;
@@ -235,6 +241,14 @@ impl Runtime {
             return;
         };
         self.catch_up();
+        let is_new = audience.told == 0;
+        let is_told = is_new
+            && self.tell_quickly(&mut audience, &wants, |monitor, cx| {
+                call(monitor, cx, &self.monitors.listeners)
+            });
+        if is_told {
+            return self.monitors.listeners.put_back(audience);
+        }
         let mut next = std::mem::take(&mut audience.told);
         if next > 0 {
             let panic = audience.panic.take();
@@ -244,23 +258,15 @@ impl Runtime {
         }
         loop {
             let rt = &*self;
-            let record = rt.monitors.listeners.record.as_deref().expect("it has caught up");
             // One handler catches panics for all of them together: the monitor called last is the one that panicked.
             let called = caught(|| {
-                let Audience {
-                    list, reports, order, ..
-                } = &mut *audience;
-                while reports.is_empty()
+                let Audience { list, said, .. } = &mut *audience;
+                while said.reports.is_empty()
                     && let Some(listener) = list.get_mut(next)
                 {
                     next += 1;
                     if wants(listener) {
-                        let mut view = View {
-                            rt,
-                            record,
-                            order: &mut *order,
-                            reports: &mut *reports,
-                        };
+                        let mut view = View { rt, said };
                         call(
                             &mut *listener.monitor,
                             &mut Context::new(&mut view),
@@ -269,7 +275,7 @@ impl Runtime {
                     }
                 }
             });
-            if called.is_ok() && audience.reports.is_empty() {
+            if called.is_ok() && audience.said.reports.is_empty() {
                 break;
             }
             self.monitors
@@ -357,7 +363,8 @@ impl Runtime {
     pub(super) fn tell_end(&mut self, complete: bool) {
         if self.monitors.listeners.keeps_log {
             self.tell_log();
-            self.monitors.listeners.log.end();
+            let Listeners { record, log, .. } = &mut self.monitors.listeners;
+            log.end(record.get_or_insert_default());
         }
         let number = self.decisions.alike.number;
         self.catch_up();
@@ -387,14 +394,21 @@ impl Runtime {
 
     /// Notes the tasks that can take the next step, and those that have not ended and cannot.
     fn note_sets(&mut self) {
-        let [enabled, disabled] = self.monitors.listeners.record.get_or_insert_default().sets.next();
-        enabled.copy_from(self.ready.enabled());
+        let Runtime {
+            monitors,
+            ready,
+            tasks,
+            ..
+        } = self;
+        let [enabled, disabled] = monitors.listeners.record().sets.next();
+        enabled.copy_from(ready.enabled());
         disabled.clear();
-        for task in self.tasks.numbers() {
-            if self.tasks[task].status != Status::Ended && !self.ready.is_enabled(task) {
-                disabled.insert(task);
+        for (task, number) in tasks.as_slice().iter().zip(0..) {
+            if task.status != Status::Ended {
+                disabled.insert(number);
             }
         }
+        disabled.remove_all(enabled);
     }
 
     #[inline(never)]
@@ -405,7 +419,13 @@ impl Runtime {
         if !self.monitors.listening.intersects(Interests::SCHEDULE_POINTS) {
             return;
         }
-        let access = self.tasks[self.tasks.current()].pending.access;
+        let Some(mut audience) = self.monitors.listeners.monitors.take() else {
+            return;
+        };
+        self.catch_up();
+        let current = self.tasks.current();
+        let task = &self.tasks[current];
+        let access = task.pending.access;
         let next = SchedulePoint {
             kind: if access.op == SyncVarOp::Choice {
                 PointKind::Choice
@@ -413,16 +433,30 @@ impl Runtime {
                 PointKind::Access
             },
             event: EventId {
-                task: TaskId(self.tasks.current()),
-                index: self.tasks[self.tasks.current()].events + 1,
+                task: TaskId(current),
+                index: task.events + 1,
             },
             var: SyncVar(access.var),
             op: access.op,
             site: self.monitors.listeners.record().site_id(access.site),
         };
+        let wants = |listener: &Listener| listener.wants(Interests::SCHEDULE_POINTS);
+        let is_told = self.tell_quickly(&mut audience, wants, |monitor, cx| {
+            monitor.on_schedule_point(&next, cx)
+        });
+        self.monitors.listeners.put_back(audience);
+        if !is_told {
+            self.tell_point_further(&next);
+        }
+    }
+
+    /// Notifies those monitors of a schedule point that were not notified because one before them had something to say.
+    #[cold]
+    #[inline(never)]
+    fn tell_point_further(&mut self, next: &SchedulePoint) {
         let wanted = |listener: &Listener| listener.wants(Interests::SCHEDULE_POINTS);
         self.tell(wanted, "on_schedule_point", |monitor, cx, _| {
-            monitor.on_schedule_point(&next, cx)
+            monitor.on_schedule_point(next, cx)
         });
     }
 
@@ -440,69 +474,66 @@ impl Runtime {
         let Runtime { record, monitors, .. } = self;
         let events = &record.events;
         let known = monitors.listeners.record();
-        let access = known.catch_up_with_last(events.as_slice(), events.alike());
-        let is_told = aggregate(&access).is_none() && self.tell_access_to(&mut audience, &access);
+        let is_told = match &known.catch_up_with_last(events.as_slice(), events.alike()) {
+            Some(access) if aggregate(access).is_none() => {
+                let wants = |listener: &Listener| listener.wants(Interests::SYNC_ACCESSES);
+                self.tell_quickly(&mut audience, wants, |monitor, cx| {
+                    monitor.on_sync_var_access(access, cx)
+                })
+            }
+            _ => false,
+        };
         self.monitors.listeners.put_back(audience);
         if !is_told {
-            self.tell_access_otherwise(&access);
+            self.tell_access_otherwise();
         }
     }
 
-    /// Notifies the monitors of an access to one variable. If one of them panics or reports something, returns `false`;
-    /// `told` in the audience is then the number of the monitors that were called or need no call.
+    /// Calls each monitor that wants this. If one of them panics or reports something, returns `false`; `told` in the
+    /// audience is then the number of the monitors that were called or need no call.
     #[inline(always)]
-    fn tell_access_to(&self, audience: &mut Audience, access: &sdk::SyncVarAccess) -> bool {
-        let Audience {
-            list,
-            reports,
-            order,
-            told,
-            panic,
-        } = audience;
-        let Some(record) = self.monitors.listeners.record.as_deref() else {
-            return false;
-        };
+    fn tell_quickly(
+        &self,
+        audience: &mut Audience,
+        wants: impl Fn(&Listener) -> bool,
+        mut call: impl FnMut(&mut dyn Monitor, &mut Context<'_>),
+    ) -> bool {
+        let Audience { list, said, .. } = audience;
+        let mut reached = 0;
         let called = caught(|| {
-            for (number, listener) in list.iter_mut().enumerate() {
-                if listener.wants(Interests::SYNC_ACCESSES) {
-                    *told = number + 1;
-                    let mut view = View {
-                        rt: self,
-                        record,
-                        order,
-                        reports,
-                    };
-                    listener
-                        .monitor
-                        .on_sync_var_access(access, &mut Context::new(&mut view));
-                    if !reports.is_empty() {
+            for listener in list {
+                reached += 1;
+                if wants(listener) {
+                    let mut view = View { rt: self, said };
+                    call(&mut *listener.monitor, &mut Context::new(&mut view));
+                    if !said.reports.is_empty() {
                         return;
                     }
                 }
             }
-            *told = 0;
         });
-        match called {
-            Ok(()) => *told == 0,
-            Err(error) => {
-                *panic = Some(error);
-                false
-            }
+        let is_done = called.is_ok() && audience.said.reports.is_empty();
+        if !is_done {
+            (audience.told, audience.panic) = (reached, called.err());
         }
+        is_done
     }
 
     /// Notifies the monitors of an access to two variables; or of one to a single variable those that were not notified
     /// because one before them had something to say.
     #[cold]
     #[inline(never)]
-    fn tell_access_otherwise(&mut self, access: &sdk::SyncVarAccess) {
+    fn tell_access_otherwise(&mut self) {
+        let Some(&access) = self.monitors.listeners.accesses().last() else {
+            return;
+        };
         let wanted = |listener: &Listener| listener.wants(Interests::SYNC_ACCESSES);
-        match aggregate(access) {
+        match aggregate(&access) {
             Some(vars) => self.tell(wanted, "on_aggregate_sync_var_access", |monitor, cx, _| {
-                monitor.on_aggregate_sync_var_access(access, &vars, cx)
+                monitor.on_aggregate_sync_var_access(&access, &vars, cx)
             }),
             None => self.tell(wanted, "on_sync_var_access", |monitor, cx, _| {
-                monitor.on_sync_var_access(access, cx)
+                monitor.on_sync_var_access(&access, cx)
             }),
         }
     }

@@ -8,6 +8,7 @@ use hashbrown::HashMap;
 use intermezzo_sdk::{
     DataVarAccess, EventId, Location, SiteId, SyncVar, SyncVarAccess, SyncVarOp, SyncVarOps, TaskId,
 };
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// Plain memory that monitors are notified of.
@@ -50,33 +51,54 @@ struct VarMemory {
     is_indexed: bool,
 }
 
-/// A location, and the execution in which it got its number.
+/// The location of a block, and the execution in which it got its number.
 #[derive(Clone, Copy)]
 struct Numbered {
     in_execution: u64,
     location: Location,
-    /// `true` for a cell that was accessed, and was not dropped since.
-    is_alive: bool,
+}
+
+/// The location of a cell or an atomic. It counts if the location is in use and is this variable's.
+#[derive(Clone, Copy, Default)]
+struct VarLocation {
+    location: u32,
+    /// The last execution in which the cell was dropped, unless it was accessed later.
+    dropped_in: u64,
+}
+
+/// The locations of an execution, in the order in which they were accessed first.
+#[derive(Default)]
+struct Memories {
+    /// The locations. Those from `used` on belong to the execution before, until one is added.
+    list: Vec<Named>,
+    used: usize,
+    /// The number of locations that were added, in all executions.
+    added: u64,
+}
+
+impl Memories {
+    #[inline(always)]
+    fn add(&mut self, named: Named) {
+        self.list.truncate(self.used);
+        self.list.push(named);
+        self.used += 1;
+        self.added += 1;
+    }
+
+    /// Returns `true` if this location is in use and is this variable's.
+    #[inline(always)]
+    fn is_of(&self, location: u32, var: u32) -> bool {
+        let at = location as usize;
+        let is_var = |named: &Named| matches!(named.memory, Memory::Var(of) if of == var);
+        at < self.used && self.list.get(at).is_some_and(is_var)
+    }
 }
 
 /// The last event of a task before some moment, of which only the index and the place in the source matter.
 #[derive(Clone, Copy)]
 pub(super) struct LastEvent {
-    /// The moment: the number of visible operations before it, of all tasks.
-    pub(super) events: u32,
-    pub(super) task: u32,
     pub(super) index: u32,
     pub(super) site: SiteId,
-}
-
-impl LastEvent {
-    /// That of no task.
-    pub(super) const NONE: LastEvent = LastEvent {
-        events: u32::MAX,
-        task: u32::MAX,
-        index: 0,
-        site: SiteId(u32::MAX),
-    };
 }
 
 impl Default for Numbered {
@@ -84,7 +106,6 @@ impl Default for Numbered {
         Numbered {
             in_execution: 0,
             location: Location(0),
-            is_alive: false,
         }
     }
 }
@@ -105,10 +126,10 @@ pub(super) struct Record {
     executions: u64,
     vars: Vec<VarMemory>,
     /// The locations of variables, and of blocks.
-    var_locations: Vec<Numbered>,
+    var_locations: Vec<VarLocation>,
     blocks: Vec<Numbered>,
     pieces: HashMap<usize, Location>,
-    memories: Vec<Named>,
+    memories: Memories,
     /// The number of unnamed pieces that each task accessed first.
     granules: HashMap<u32, u32>,
     /// The variables of cells and atomics, by address; no two overlap. Those of earlier executions stay, because in
@@ -119,8 +140,9 @@ pub(super) struct Record {
     /// Plain accesses by address, for atomics that are not in use yet.
     pub(super) raw: Vec<Raw>,
     accesses: Repeated<SyncVarAccess>,
-    /// For each access, and those of the execution before, its kind and those of all before it.
-    ops: Vec<SyncVarOps>,
+    /// For the first accesses, and those of the execution before, the kind of each and of all before it. The others
+    /// follow when they are asked for.
+    ops: RefCell<Vec<SyncVarOps>>,
     /// The tasks that could take each step.
     pub(super) sets: Sets,
 }
@@ -174,10 +196,12 @@ impl Record {
             self.pieces.clear();
             self.granules.clear();
         }
-        self.memories.clear();
+        self.memories.used = 0;
         self.atomics.clear();
         self.raw.clear();
         self.accesses.begin();
+        let kept = self.accesses.expected_entries().len();
+        self.ops.get_mut().truncate(kept);
         self.sets.clear();
     }
 
@@ -214,11 +238,10 @@ impl Record {
 
     #[inline(never)]
     fn new_location(&mut self, memory: Memory, user: u32) -> Location {
-        let location = Location(self.memories.len() as u32);
+        let location = Location(self.memories.used as u32);
         let numbered = Numbered {
             in_execution: self.execution(),
             location,
-            is_alive: true,
         };
         let mut ordinal = 0;
         match memory {
@@ -234,7 +257,7 @@ impl Record {
                 ordinal = *count;
             }
         }
-        self.memories.push(Named {
+        self.memories.add(Named {
             memory,
             user,
             ordinal,
@@ -245,46 +268,58 @@ impl Record {
     /// Returns the location of a cell or an atomic that this task accesses.
     #[inline(always)]
     pub(super) fn access_var(&mut self, var: u32, user: u32) -> Location {
-        let execution = self.execution();
-        let known = entry(&mut self.var_locations, var);
-        if known.in_execution == execution {
-            known.is_alive = true;
-            return known.location;
+        if let Some(known) = self.var_locations.get_mut(var as usize)
+            && self.memories.is_of(known.location, var)
+        {
+            known.dropped_in = 0;
+            return Location(known.location);
         }
+        entry(&mut self.var_locations, var);
         self.new_var_location(var, user)
     }
 
     /// Gives a cell or an atomic that has no location the next one.
     #[inline(always)]
     fn new_var_location(&mut self, var: u32, user: u32) -> Location {
-        let location = Location(self.memories.len() as u32);
-        self.var_locations[var as usize] = Numbered {
-            in_execution: self.execution(),
+        let location = self.memories.used as u32;
+        self.var_locations[var as usize] = VarLocation {
             location,
-            is_alive: true,
+            dropped_in: 0,
         };
-        self.memories.push(Named {
+        self.memories.add(Named {
             memory: Memory::Var(var),
             user,
             ordinal: 0,
         });
-        location
+        Location(location)
     }
 
     /// Notes that a task accesses a cell or an atomic, and returns `true`; `false` if its location is not this one.
     #[inline(always)]
     pub(super) fn is_accessed_at(&mut self, var: u32, location: Location, user: u32) -> bool {
-        let (execution, next) = (self.execution(), self.memories.len());
         let known = entry(&mut self.var_locations, var);
-        if known.in_execution == execution {
-            known.is_alive = true;
-            return known.location == location;
+        if self.memories.is_of(known.location, var) {
+            known.dropped_in = 0;
+            return known.location == location.0;
         }
-        let is_next = location.index() == next;
+        let is_next = location.index() == self.memories.used;
         if is_next {
             self.new_var_location(var, user);
         }
         is_next
+    }
+
+    /// Returns the number of locations so far, and the number of those that were ever added.
+    #[inline(always)]
+    pub(super) fn locations(&self) -> (usize, u64) {
+        (self.memories.used, self.memories.added)
+    }
+
+    /// Takes the first locations of the execution before, of which there are this many. None must be in use, and none
+    /// may have been added since.
+    pub(super) fn take_locations_again(&mut self, locations: usize) {
+        debug_assert!(self.memories.used == 0 && locations <= self.memories.list.len());
+        self.memories.used = locations;
     }
 
     /// Notes the end of a cell that is at this location, and returns `true`; `false` if it is not there.
@@ -292,9 +327,11 @@ impl Record {
     pub(super) fn is_dropped_at(&mut self, var: u32, location: Location) -> bool {
         let execution = self.execution();
         let known = entry(&mut self.var_locations, var);
-        let is_there = known.in_execution == execution && known.location == location && known.is_alive;
+        let is_there = known.location == location.0
+            && known.dropped_in != execution
+            && self.memories.is_of(known.location, var);
         if is_there {
-            known.is_alive = false;
+            known.dropped_in = execution;
         }
         is_there
     }
@@ -303,10 +340,12 @@ impl Record {
     #[inline(always)]
     pub(super) fn drop_cell(&mut self, var: u32) -> Option<Location> {
         let execution = self.execution();
-        let known = entry(&mut self.var_locations, var);
-        let is_there = known.in_execution == execution && known.is_alive;
-        known.is_alive = false;
-        is_there.then_some(known.location)
+        let known = self.var_locations.get_mut(var as usize)?;
+        let is_there = known.dropped_in != execution && self.memories.is_of(known.location, var);
+        is_there.then(|| {
+            known.dropped_in = execution;
+            Location(known.location)
+        })
     }
 
     #[inline]
@@ -316,7 +355,8 @@ impl Record {
 
     /// Returns the piece of memory with that number.
     pub(super) fn memory(&self, location: Location) -> Option<Named> {
-        self.memories.get(location.index()).copied()
+        let used = &self.memories.list[..self.memories.used];
+        used.get(location.index()).copied()
     }
 
     /// Notes the position of a cell or an atomic; objects that were there before are gone.
@@ -429,8 +469,6 @@ impl Record {
         let mut own = before.filter(|access| access.event.task.0 == task);
         let last = own.next();
         LastEvent {
-            events,
-            task,
             index: last.map_or(0, |access| access.event.index),
             site: last.map_or(SiteId(u32::MAX), |access| access.site),
         }
@@ -445,57 +483,74 @@ impl Record {
         }
     }
 
-    /// Does the same, most often for a single event, and returns the last access. There must be an event.
+    /// Does the same, most often for a single event, and returns the last access; `None` if there is none.
     #[inline(always)]
-    pub(super) fn catch_up_with_last(&mut self, events: &[Event], alike: usize) -> SyncVarAccess {
+    pub(super) fn catch_up_with_last(&mut self, events: &[Event], alike: usize) -> Option<SyncVarAccess> {
         let at = self.accesses.len();
-        if at + 1 == events.len()
-            && at < alike
-            && let Some(known) = self.accesses.expected_entries().first()
-            && (known.read, known.written) == (events[at].read, events[at].written)
+        let last = at + 1 == events.len();
+        if let Some(event) = events.get(at)
+            && last
         {
-            let access = *known;
-            self.accesses.push_expected(1);
-            return access;
+            match self.accesses.expected() {
+                Some(known) if at < alike => {
+                    if (known.read, known.written) == (event.read, event.written) {
+                        let known = *known;
+                        self.accesses.push_expected(1);
+                        return Some(known);
+                    }
+                }
+                None if at >= alike => {
+                    let access = access(&mut self.sites, event);
+                    self.accesses.push_new(access);
+                    return Some(access);
+                }
+                _ => {}
+            }
         }
         self.catch_up(events, alike);
-        self.accesses.as_slice()[events.len() - 1]
+        self.accesses.as_slice().last().copied()
     }
 
     #[inline(never)]
     fn take_in(&mut self, events: &[Event], alike: usize) {
         let first = self.accesses.len();
         if let Some(alike) = events.get(first..alike) {
-            let pairs = self.accesses.expected_entries().iter().zip(alike);
-            let differ = |(known, event): (&SyncVarAccess, &Event)| {
-                (known.read, known.written) != (event.read, event.written)
-            };
-            let same = pairs.clone().position(differ).unwrap_or(pairs.len());
+            let known = self.accesses.expected_entries();
+            let both = known.len().min(alike.len());
+            let (known, alike) = (&known[..both], &alike[..both]);
+            let differ =
+                |&at: &usize| (known[at].read, known[at].written) != (alike[at].read, alike[at].written);
+            let same = (0..both).find(differ).unwrap_or(both);
             self.accesses.push_expected(same);
         }
-        let first = self.accesses.len();
-        let mut rest = events[first..].iter();
+        let mut rest = events[self.accesses.len()..].iter();
         for event in rest.by_ref() {
             let access = access(&mut self.sites, event);
             if !self.accesses.push(access) {
-                self.ops.truncate(self.accesses.len() - 1);
-                self.ops.push(self.ops().with(event.op));
+                self.ops.get_mut().truncate(self.accesses.len() - 1);
                 break;
             }
         }
-        let mut ops = self.ops();
-        for event in rest {
-            let access = access(&mut self.sites, event);
-            self.accesses.push_new(access);
-            ops = ops.with(event.op);
-            self.ops.push(ops);
-        }
+        let sites = &mut self.sites;
+        self.accesses.push_all_new(rest.map(|event| access(sites, event)));
     }
 
     /// Returns the kinds of the accesses that have been added.
     pub(super) fn ops(&self) -> SyncVarOps {
-        let last = self.ops[..self.accesses.len().min(self.ops.len())].last();
-        last.copied().unwrap_or_default()
+        let accesses = self.accesses.as_slice();
+        let mut known = self.ops.borrow_mut();
+        if let Some(last) = accesses.len().checked_sub(1)
+            && let Some(&ops) = known.get(last)
+        {
+            return ops;
+        }
+        let first = known.len().min(accesses.len());
+        let mut ops = known[..first].last().copied().unwrap_or_default();
+        known.extend(accesses[first..].iter().map(|access| {
+            ops = ops.with(access.op);
+            ops
+        }));
+        ops
     }
 
     /// Returns the accesses that have been added.

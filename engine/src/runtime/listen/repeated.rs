@@ -49,8 +49,9 @@ impl<T: Copy + PartialEq> Repeated<T> {
         as_before
     }
 
+    /// Returns the next entry if it is as before.
     #[inline(always)]
-    fn expected(&self) -> Option<&T> {
+    pub(super) fn expected(&self) -> Option<&T> {
         self.entries.get(self.used)
     }
 
@@ -67,12 +68,36 @@ impl<T: Copy + PartialEq> Repeated<T> {
         self.used += entries;
     }
 
-    /// Adds an entry, when the execution is known to differ from the one before.
+    /// Adds entries, when the execution is known to differ from the one before, or there are none.
+    #[inline(always)]
+    pub(super) fn push_all_new(&mut self, entries: impl ExactSizeIterator<Item = T>) {
+        debug_assert!(self.used == self.entries.len() || entries.len() == 0);
+        if entries.len() > 0 {
+            self.entries.extend(entries);
+            self.used = self.entries.len();
+        }
+    }
+
+    /// Adds an entry, when nothing is expected.
     #[inline(always)]
     pub(super) fn push_new(&mut self, entry: T) {
         debug_assert_eq!(self.used, self.entries.len());
         self.entries.push(entry);
         self.used += 1;
+    }
+
+    /// Returns the list, to which entries may be added, since the execution differs from the one before from here on.
+    /// `count_new` must follow.
+    #[inline(always)]
+    pub(super) fn new_entries(&mut self) -> &mut Vec<T> {
+        self.differ();
+        &mut self.entries
+    }
+
+    /// Counts the entries that were added.
+    #[inline(always)]
+    pub(super) fn count_new(&mut self) {
+        self.used = self.entries.len();
     }
 
     /// Notes that from here on the execution differs from the one before.

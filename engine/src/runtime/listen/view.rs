@@ -2,6 +2,7 @@
 
 use super::super::Runtime;
 use super::super::naming::{lineage, site_name, task_name, var_name};
+use super::Said;
 use super::record::{Memory, Named, Record};
 use crate::record::Status;
 use intermezzo_sdk::{
@@ -12,26 +13,31 @@ use intermezzo_sdk::{
 /// The engine, for the length of one call.
 pub(super) struct View<'a> {
     pub(super) rt: &'a Runtime,
-    pub(super) record: &'a Record,
-    /// The happens-before order of the first accesses of the record.
-    pub(super) order: &'a mut HappensBefore,
-    /// The reports of the monitor.
-    pub(super) reports: &'a mut Vec<MonitorFinding>,
+    pub(super) said: &'a mut Said,
 }
 
 impl View<'_> {
+    /// Returns the execution so far.
+    #[inline(always)]
+    fn record(&self) -> &Record {
+        let record = self.rt.monitors.listeners.record.as_deref();
+        record.expect("it is made before the first call")
+    }
+
     /// Returns the happens-before order of all accesses.
     fn caught_up_order(&mut self) -> &HappensBefore {
-        for access in &self.record.accesses()[self.order.len()..] {
-            self.order.add(access);
+        let listeners = &self.rt.monitors.listeners;
+        let order = &mut self.said.order;
+        for access in &listeners.accesses()[order.len()..] {
+            order.add(access);
         }
-        self.order
+        order
     }
 }
 
 impl Host for View<'_> {
     fn report(&mut self, report: MonitorFinding) {
-        self.reports.push(report);
+        self.said.reports.push(report);
     }
 
     fn task_name(&self, task: TaskId) -> String {
@@ -47,7 +53,7 @@ impl Host for View<'_> {
             memory,
             user,
             ordinal,
-        }) = self.record.memory(location)
+        }) = self.record().memory(location)
         else {
             return String::new();
         };
@@ -59,20 +65,22 @@ impl Host for View<'_> {
     }
 
     fn is_held_by_static(&self, location: Location) -> bool {
-        let memory = self.record.memory(location).map(|named| named.memory);
+        let memory = self.record().memory(location).map(|named| named.memory);
         matches!(memory, Some(Memory::Block(block)) if self.rt.end.held_by_statics.contains(&block))
     }
 
     fn site_name(&self, site: SiteId) -> String {
-        self.record.site(site).map_or_else(|| "unknown".into(), site_name)
+        self.record()
+            .site(site)
+            .map_or_else(|| "unknown".into(), site_name)
     }
 
     fn accesses(&self) -> &[SyncVarAccess] {
-        self.record.accesses()
+        self.record().accesses()
     }
 
     fn ops(&self) -> SyncVarOps {
-        self.record.ops()
+        self.record().ops()
     }
 
     fn enabled(&self) -> Vec<TaskId> {
@@ -86,11 +94,11 @@ impl Host for View<'_> {
     }
 
     fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
-        self.record.enabled_at(step)
+        self.record().enabled_at(step)
     }
 
     fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
-        self.record.disabled_at(step)
+        self.record().disabled_at(step)
     }
 
     fn happens_before(&mut self, a: EventId, b: EventId) -> bool {

@@ -1,7 +1,9 @@
 //! The command line as the user writes it.
 
+mod known;
 mod tune;
 
+pub(crate) use known::{ExplainArgs, ListTestsArgs};
 pub(crate) use tune::TuneArgs;
 
 use crate::command_flags::CommandFlags;
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     Test(Box<TestArgs>),
     Replay(ReplayArgs),
     Config(Box<ConfigArgs>),
+    List(ListTestsArgs),
+    Explain(ExplainArgs),
     Tune(Box<TuneArgs>),
     View(ViewArgs),
     /// Programs with known verdicts: the first thing to try

@@ -22,11 +22,18 @@ pub(crate) struct CommandSettings {
     pub(crate) nextest: bool,
     /// The file of known findings.
     pub(crate) baseline: Option<PathBuf>,
+    /// The files of results for CI servers and code hosts.
+    pub(crate) junit: Option<PathBuf>,
+    pub(crate) sarif: Option<PathBuf>,
+    /// `true` if findings are printed as annotations of GitHub.
+    pub(crate) annotations: bool,
+    /// `true` if a run without an explored test is no failure.
+    pub(crate) allow_none: bool,
 }
 
 fn arg(setting: &'static CommandSetting) -> Arg {
     let arg = Arg::new(setting.name)
-        .long(setting.name)
+        .long(setting.flag())
         .value_name(setting.placeholder)
         .help(setting.help)
         .value_parser(|value: &str| setting.check(value).map(|()| value.trim().to_owned()));
@@ -94,7 +101,7 @@ impl CommandFlags {
             let file = config.map_or(Path::new(""), |config| &config.path);
             file.parent().unwrap_or(Path::new("")).join(path)
         };
-        let path = match (flag("baseline"), in_file("baseline")) {
+        let path = |name| match (flag(name), in_file(name)) {
             (Some("none"), _) | (None, Some("none")) => None,
             (Some(path), _) => Some(PathBuf::from(path)),
             (None, path) => path.map(beside_file),
@@ -103,7 +110,11 @@ impl CommandFlags {
             unmodified,
             races: unmodified && is_on("races"),
             nextest: is_on("nextest"),
-            baseline: path,
+            baseline: path("baseline"),
+            junit: path("junit"),
+            sarif: path("sarif"),
+            annotations: is_on("annotations"),
+            allow_none: is_on("allow_none"),
         })
     }
 }
@@ -151,8 +162,8 @@ mod tests {
             Ok(CommandSettings {
                 unmodified,
                 races,
-                nextest: false,
                 baseline: baseline.map(PathBuf::from),
+                ..CommandSettings::default()
             })
         };
         let on = "[command]\nunmodified = true\nraces = true\nbaseline = \"known.toml\"\n";
@@ -168,6 +179,15 @@ mod tests {
             settings(&[("unmodified", "true")], "[command]\nraces = true"),
             is(true, true, None)
         );
+        let file = "[command]\njunit = \"out/junit.xml\"\nsarif = \"a.sarif\"\nallow_none = true\n";
+        let given = [("sarif", "none"), ("annotations", "true")];
+        let expected = CommandSettings {
+            junit: Some("project/out/junit.xml".into()),
+            annotations: true,
+            allow_none: true,
+            ..CommandSettings::default()
+        };
+        assert_eq!(settings(&given, file), Ok(expected));
         let refused = settings(&[("races", "true")], "").unwrap_err();
         assert!(refused.contains("give `--unmodified`"), "{refused}");
     }

@@ -10,6 +10,7 @@ mod command_flags;
 mod corpus;
 mod coverage;
 mod exit;
+mod explain;
 mod files;
 mod guard;
 mod history;
@@ -50,6 +51,8 @@ fn run(command: Command) -> Result<Exit, Problem> {
         Command::Test(args) => project::test::run(*args),
         Command::Replay(args) => replay::run(args),
         Command::Config(args) => project::config::run(*args),
+        Command::List(args) => project::list::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::View(args) => view::run(&args),
         Command::Corpus {

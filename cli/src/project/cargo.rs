@@ -1,5 +1,6 @@
 //! `cargo test`, run for its reports.
 
+use super::harness::{self, ToldTest};
 use super::refusal::{self, Refusal};
 use super::reports::{self, ProjectReport};
 use crate::cargo;
@@ -9,6 +10,7 @@ use crate::unmodified::Unmodified;
 use intermezzo::{Settings, baseline};
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::{env, fs, io};
@@ -27,6 +29,8 @@ pub(crate) struct CargoTest {
     directory: TempDir,
     runner: &'static Runner,
     shown: Shown,
+    /// `true` if the tests that are not explored are read from the output.
+    listens: bool,
 }
 
 /// A command of cargo that builds the tests and runs them.
@@ -68,6 +72,8 @@ pub(crate) struct Ran {
     pub(crate) reports: Vec<ProjectReport>,
     /// Tests that were not explored, because their settings are invalid.
     pub(super) refusals: Vec<Refusal>,
+    /// The tests that the harness names, if its output was read.
+    pub(super) told: Vec<ToldTest>,
 }
 
 impl Ran {
@@ -120,12 +126,20 @@ impl CargoTest {
             build: Vec::new(),
             directory,
             runner: &CARGO,
+            listens: false,
             shown: if stdout_is_taken {
                 Shown::OnStderr
             } else {
                 Shown::All
             },
         })
+    }
+
+    /// Has the tests that are not explored read from the output, or not. The output then goes to stderr, unless it is
+    /// silent.
+    pub(super) fn listens(mut self, on: bool) -> CargoTest {
+        self.listens = on;
+        self
     }
 
     /// Returns a directory that lives as long as the run.
@@ -218,17 +232,16 @@ impl CargoTest {
             .env(variable("reports"), &reports)
             .envs(self.build.iter().cloned())
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
-        match self.shown {
-            Shown::All => &mut command,
-            Shown::OnStderr => command.stdout(io::stderr()),
-            Shown::Trouble => command.stdout(Stdio::null()).stderr(Stdio::piped()),
+        let (status, output) = match self.listens {
+            true => self.heard(command)?,
+            false => self.shown(command)?,
         };
-        let output = command.spawn().and_then(Child::wait_with_output);
-        let Output { status, stderr, .. } = output.map_err(|error| cargo::no_cargo(&error))?;
         let (reports, refusals) = reports::read_all(&reports)?;
         let told = !reports.is_empty() || !refusals.is_empty();
-        if !status.success() && !told && !stderr.is_empty() {
-            output::complain(String::from_utf8_lossy(&stderr).trim_end());
+        let output = String::from_utf8_lossy(&output);
+        let is_hidden = self.shown == Shown::Trouble;
+        if !status.success() && !told && is_hidden && !output.is_empty() {
+            output::complain(output.trim_end());
         }
         if !status.success() && !told && !self.builds()? {
             let line = self.arguments.iter().fold(
@@ -247,7 +260,51 @@ impl CargoTest {
             passed: status.success(),
             reports,
             refusals,
+            told: match self.listens {
+                true => harness::tests(&output),
+                false => Vec::new(),
+            },
         })
+    }
+
+    /// Runs cargo, and returns its end, with its output on stderr where that is not shown.
+    fn shown(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Problem> {
+        match self.shown {
+            Shown::All => &mut command,
+            Shown::OnStderr => command.stdout(io::stderr()),
+            Shown::Trouble => command.stdout(Stdio::null()).stderr(Stdio::piped()),
+        };
+        let output = command.spawn().and_then(Child::wait_with_output);
+        let Output { status, stderr, .. } = output.map_err(|error| cargo::no_cargo(&error))?;
+        Ok((status, stderr))
+    }
+
+    /// Runs cargo, and returns its end and its whole output. Both streams are one pipe: cargo names a test binary on
+    /// stderr, and that names its tests on stdout.
+    fn heard(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Problem> {
+        let no_pipe = |error| Problem::usage(format!("cannot make a pipe ({error}): close some files"));
+        let (mut reader, writer) = io::pipe().map_err(no_pipe)?;
+        command
+            .stdout(writer.try_clone().map_err(no_pipe)?)
+            .stderr(writer);
+        let mut child = command.spawn().map_err(|error| cargo::no_cargo(&error))?;
+        // It holds the ends for writing, and would keep the pipe open.
+        drop(command);
+        let (mut output, mut buffer) = (Vec::new(), [0; 1 << 13]);
+        loop {
+            let length = match reader.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Ok(0) | Err(_) => break,
+                Ok(length) => length,
+            };
+            output.extend_from_slice(&buffer[..length]);
+            if self.shown != Shown::Trouble {
+                // A closed stderr is no reason to stop the tests.
+                let _ = io::stderr().write_all(&buffer[..length]);
+            }
+        }
+        let status = child.wait().map_err(|error| cargo::no_cargo(&error))?;
+        Ok((status, output))
     }
 
     /// `true` if cargo can build the tests: its exit code does not distinguish that from a failing test.

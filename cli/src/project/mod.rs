@@ -4,8 +4,11 @@
 //! variables, reports come back as files in a temporary directory.
 
 pub(crate) mod cargo;
+mod ci;
 pub(crate) mod config;
+mod harness;
 mod known;
+pub(crate) mod list;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;

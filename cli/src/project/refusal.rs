@@ -13,7 +13,7 @@ pub(crate) struct Refusal {
     #[serde(skip_serializing)]
     format: String,
     pub(super) program: String,
-    reason: String,
+    pub(super) reason: String,
 }
 
 impl Refusal {

@@ -242,6 +242,11 @@ impl ProjectReport {
         self.verdict.is_pass() && self.findings.iter().any(|finding| !finding.is_error())
     }
 
+    /// Returns the path of the test in its crate, of a test of an object: the report has the object's name.
+    pub(super) fn test_of_object(&self) -> Option<&str> {
+        self.test.as_deref().filter(|_| self.refinement)
+    }
+
     /// Returns the word for its verdict, and the word's colour.
     pub(super) fn word(&self) -> (&'static str, AnsiColor) {
         match self.known {

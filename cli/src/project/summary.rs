@@ -371,6 +371,7 @@ mod tests {
             "{\"format\":\"intermezzo-refusal/1\",\"program\":\"my_queue::drop\",\"reason\":\"why\"}";
         Ran {
             passed,
+            told: Vec::new(),
             refusals: Vec::from_iter(Refusal::read(refusal).filter(|_| !passed)),
             reports,
         }

@@ -1,6 +1,7 @@
 //! `test`: the project's tests under the given search, and a summary of what was explored.
 
 use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran};
+use super::ci;
 use super::known::{self, KnownFindings, KnownJson};
 use super::refusal::Refusal;
 use super::summary;
@@ -55,12 +56,15 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         make_directory(directory, "--reports")?;
     }
     view::check_may_write(args.view.as_ref())?;
+    ci::check_may_write(&command)?;
     // Tests are run in the directories of their packages.
     let search = args.search.clone().wherever_run();
     let detail = search_flags::detail(&search)?;
     let quiet = detail == Verbosity::Quiet && !args.json;
     let mut arguments = every_test(args.cargo);
-    if quiet {
+    // Quiet harnesses do not name the tests that pass.
+    let listens = command.junit.is_some() || command.annotations;
+    if quiet && !listens {
         let flag = if command.nextest {
             "--cargo-quiet"
         } else {
@@ -71,6 +75,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     let mut cargo = CargoTest::new(arguments, args.json)?
         .unmodified(command.unmodified.then_some(command.races))?
         .by_nextest(command.nextest)
+        .listens(listens)
         .baseline(known.as_ref().and_then(KnownFindings::file))
         .updates_baseline(args.update_baseline)
         .settings(search.given());
@@ -98,7 +103,10 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         known.mark(&mut ran);
     }
     let has_failed = !ran.passed;
-    let verdict = verdict(&ran, has_failed);
+    let verdict = match verdict(&ran, has_failed) {
+        Verdict::Inconclusive if ran.reports.is_empty() && command.allow_none => Verdict::Pass,
+        verdict => verdict,
+    };
     if args.json {
         let reports = ran.reports.iter().map(|report| &*report.text).collect();
         let cargo_test = if ran.passed { "passed" } else { "failed" };
@@ -122,6 +130,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     if let Some(page) = &args.view {
         view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
     }
+    ci::write(&command, &ran)?;
     ran.refused_none()?;
     if has_failed
         && ran
@@ -137,7 +146,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             "cargo test failed, though no explored test did: {where_to_look}"
         )));
     }
-    if ran.reports.is_empty() {
+    if ran.reports.is_empty() && !command.allow_none {
         output::complain(match command.unmodified {
             true => "nothing was explored: the project has no test, or none of the name that was given",
             false => NOTHING_EXPLORED,

@@ -5,6 +5,7 @@ use super::{check, partial};
 use crate::coverage::CoverageJson;
 use crate::problem::Problem;
 use intermezzo::recording::Recorded;
+use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::report::names::{in_row, in_text};
 use intermezzo::{Coverage, foreign};
 use serde::Deserialize;
@@ -111,12 +112,12 @@ pub(super) fn parse(text: &str) -> Result<Shown, String> {
                 ));
             }
             // Before anything else: another version may have other fields.
-            (Some(format), _) if format != FORMAT => return Err(other_format(&format)),
+            (Some(format), _) if !is_known(&format) => return Err(other_format(&format)),
             (Some(_), _) => vec![read(text)?],
         }
     };
     let shown = files.into_iter().enumerate().map(|(at, file)| {
-        if file.format != FORMAT {
+        if !is_known(&file.format) {
             return Err(format!("report {}: {}", at + 1, other_format(&file.format)));
         }
         shown(file).map_err(|why| format!("report {}: {why}", at + 1))
@@ -124,6 +125,11 @@ pub(super) fn parse(text: &str) -> Result<Shown, String> {
     Ok(Shown {
         reports: shown.collect::<Result<_, _>>()?,
     })
+}
+
+/// `true` if reports of this format are read. Those of tests of objects have their executions in further reports.
+fn is_known(format: &str) -> bool {
+    [FORMAT, REFINEMENT_FORMAT].contains(&format)
 }
 
 fn other_format(format: &str) -> String {

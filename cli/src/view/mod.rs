@@ -18,6 +18,7 @@ use crate::args::{Format, Open, ViewArgs};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
+pub(crate) use export::junit::{Ended, Unexplored};
 use intermezzo::Report;
 use model::Shown;
 use serde::Serialize;
@@ -98,6 +99,41 @@ pub(crate) fn write_page_of(to: Option<&PathBuf>, report: &Report) -> Result<(),
     }
 }
 
+/// Checks that a file of this format may be written there, before a long run rather than after it.
+pub(crate) fn check_may_write_as(to: &Path, format: Format) -> Result<(), Problem> {
+    target::check(to, Target::of(format), Force::Unknown)
+}
+
+/// Reads these reports, in their JSON forms.
+///
+/// # Errors
+/// If one is none.
+pub(crate) fn load_all<'a>(reports: impl Iterator<Item = &'a str>) -> Result<Shown, Problem> {
+    load::all(reports)
+}
+
+/// Writes these reports as JUnit, with the tests that have none.
+pub(crate) fn write_junit(to: &Path, shown: &Shown, others: &[Unexplored]) -> Result<(), Problem> {
+    let text = junit(shown, others)?;
+    target::write(to, Target::of(Format::Junit), &text, Force::Unknown)
+}
+
+/// Writes the findings of these reports as SARIF.
+pub(crate) fn write_sarif(to: &Path, shown: &Shown) -> Result<(), Problem> {
+    let text = export::sarif::log(shown);
+    target::write(to, Target::of(Format::Sarif), &text, Force::Unknown)
+}
+
+/// Returns the findings of these reports, and failed tests that have none, as annotations of GitHub.
+pub(crate) fn annotations(shown: &Shown, others: &[Unexplored]) -> String {
+    export::annotations::lines(shown, others)
+}
+
+fn junit(shown: &Shown, others: &[Unexplored]) -> Result<String, Problem> {
+    export::junit::suites(shown, others)
+        .map_err(|error| Problem::usage(format!("the report cannot be written as XML ({error})")))
+}
+
 fn render(shown: &Shown, format: Format, near: Option<&Path>) -> Result<String, Problem> {
     if matches!(format, Format::Shiviz | Format::Dot) {
         check_order_is_known(shown)?;
@@ -107,8 +143,7 @@ fn render(shown: &Shown, format: Format, near: Option<&Path>) -> Result<String, 
         Format::Perfetto => Ok(export::perfetto::trace(shown)),
         Format::Shiviz => Ok(export::shiviz::log(shown)),
         Format::Sarif => Ok(export::sarif::log(shown)),
-        Format::Junit => export::junit::suites(shown)
-            .map_err(|error| Problem::usage(format!("the report cannot be written as XML ({error})"))),
+        Format::Junit => junit(shown, &[]),
         Format::Dot => Ok(export::dot::graph(shown)),
     }
 }

@@ -64,6 +64,26 @@ const CASES: &[Case] = &[
         )),
     },
     Case {
+        command: &["list"],
+        real: &[],
+        // The stand-in for cargo builds nothing.
+        ends_with: 3,
+        prints: "",
+        wrong: (
+            &["--jsno"],
+            &["no test was listed", "cargo does not know these arguments"],
+        ),
+        broken: None,
+    },
+    Case {
+        command: &["explain"],
+        real: &["deadlock"],
+        ends_with: 0,
+        prints: "no task can continue",
+        wrong: (&["deadlok"], &["\"deadlok\"", "give one of assertion, "]),
+        broken: None,
+    },
+    Case {
         command: &["tune"],
         real: &["counter", "--strategies", "dfs", "--out", "results"],
         ends_with: 0,

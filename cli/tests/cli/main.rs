@@ -4,6 +4,7 @@ mod baseline;
 mod breakpoints;
 mod broken;
 mod checkpoint;
+mod ci;
 mod commands;
 mod config;
 mod corpus;

@@ -49,6 +49,11 @@ impl Sources {
         self.tokens.method(site)
     }
 
+    /// Returns the head of the innermost loop around all these places: `while self.busy()`.
+    pub(super) fn loop_around<'s>(&mut self, sites: impl IntoIterator<Item = &'s str>) -> Option<String> {
+        self.tokens.loop_around(sites)
+    }
+
     /// Returns the line of `file:line:column`, and its column from 0 in characters. Returns `None` if there is no such
     /// line, or if the place cannot be in it: then the file has changed since, or is another one.
     pub(crate) fn line(&mut self, site: &str) -> Option<(&str, usize)> {

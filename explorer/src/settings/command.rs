@@ -14,7 +14,7 @@ pub struct CommandSetting {
 }
 
 /// All of them.
-const ALL: [CommandSetting; 4] = [
+const ALL: [CommandSetting; 8] = [
     CommandSetting {
         name: "unmodified",
         placeholder: "BOOL",
@@ -35,12 +35,37 @@ const ALL: [CommandSetting; 4] = [
         placeholder: "FILE",
         help: "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file",
     },
+    CommandSetting {
+        name: "junit",
+        placeholder: "FILE",
+        help: "Writes every test of the run to this file as JUnit XML, those that are not explored too",
+    },
+    CommandSetting {
+        name: "sarif",
+        placeholder: "FILE",
+        help: "Writes the findings of the run to this file as SARIF 2.1.0",
+    },
+    CommandSetting {
+        name: "annotations",
+        placeholder: "BOOL",
+        help: "Prints each finding on stderr as an annotation of GitHub",
+    },
+    CommandSetting {
+        name: "allow_none",
+        placeholder: "BOOL",
+        help: "Ends with 0 instead of 3 if no test was explored",
+    },
 ];
 
 impl CommandSetting {
     /// Returns all of them, in the order of help.
     pub fn all() -> &'static [CommandSetting] {
         &ALL
+    }
+
+    /// Returns the name of its flag, without the dashes.
+    pub fn flag(&self) -> String {
+        self.name.replace('_', "-")
     }
 
     /// `true` if it is on or off.

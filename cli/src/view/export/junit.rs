@@ -1,4 +1,4 @@
-//! JUnit XML as CI servers read it: a suite for each crate, a case for each explored test, a failure with its execution.
+//! JUnit XML as CI servers read it: a suite for each module, a case for each test, a failure with its execution.
 
 use super::words;
 use crate::view::model::{Shown, ShownFinding, ShownReport};
@@ -10,25 +10,85 @@ use std::io;
 /// Events listed below a failure: the last ones.
 const EVENTS_MAX: usize = 200;
 
-/// Returns the suites of all reports.
+/// A test without a report.
+pub(crate) struct Unexplored {
+    /// The test's path, with its crate.
+    pub(crate) program: String,
+    pub(crate) ended: Ended,
+    /// The reason of a failure.
+    pub(crate) output: String,
+}
+
+/// The end of a test without a report.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Passed,
+    Failed,
+    Ignored,
+    /// It cannot be run with its settings.
+    Refused,
+}
+
+/// A case of a suite.
+enum Case<'a> {
+    Explored(&'a ShownReport),
+    Unexplored(&'a Unexplored),
+}
+
+impl Case<'_> {
+    fn program(&self) -> &str {
+        match self {
+            Case::Explored(report) => &report.program,
+            Case::Unexplored(test) => &test.program,
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        match self {
+            Case::Explored(report) => report.elapsed_seconds,
+            Case::Unexplored(_) => 0.0,
+        }
+    }
+
+    /// Returns the element that says that it did not pass.
+    fn tag(&self) -> Option<&'static str> {
+        match self {
+            Case::Explored(report) => match report.verdict.as_str() {
+                "pass" => None,
+                "fail" => Some("failure"),
+                _ => Some("error"),
+            },
+            Case::Unexplored(test) => match test.ended {
+                Ended::Passed => None,
+                Ended::Failed => Some("failure"),
+                Ended::Ignored => Some("skipped"),
+                Ended::Refused => Some("error"),
+            },
+        }
+    }
+}
+
+/// Returns the suites of all reports, and of tests that have none.
 ///
 /// # Errors
 /// None but those of writing into memory.
-pub(in crate::view) fn suites(shown: &Shown) -> io::Result<String> {
-    let mut suites: BTreeMap<&str, Vec<&ShownReport>> = BTreeMap::new();
-    for report in &shown.reports {
-        suites.entry(split(&report.program).0).or_default().push(report);
+pub(crate) fn suites(shown: &Shown, others: &[Unexplored]) -> io::Result<String> {
+    let explored = shown.reports.iter().map(Case::Explored);
+    let all: Vec<Case<'_>> = explored.chain(others.iter().map(Case::Unexplored)).collect();
+    let mut suites: BTreeMap<&str, Vec<&Case<'_>>> = BTreeMap::new();
+    for case in &all {
+        suites.entry(split(case.program()).0).or_default().push(case);
     }
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let all: Vec<&ShownReport> = shown.reports.iter().collect();
+    let all: Vec<&Case<'_>> = all.iter().collect();
     writer
         .create_element("testsuites")
         .with_attribute(("name", "intermezzo"))
         .with_attributes(counts(&all).iter().map(|(name, value)| (*name, value.as_str())))
         .write_inner_content(|writer| {
-            for (name, reports) in &suites {
-                suite(writer, name, reports)?;
+            for (name, cases) in &suites {
+                suite(writer, name, cases)?;
             }
             Ok(())
         })?;
@@ -37,35 +97,62 @@ pub(in crate::view) fn suites(shown: &Shown) -> io::Result<String> {
     Ok(text)
 }
 
-fn suite(writer: &mut Writer<Vec<u8>>, name: &str, reports: &[&ShownReport]) -> io::Result<()> {
+fn suite(writer: &mut Writer<Vec<u8>>, name: &str, cases: &[&Case<'_>]) -> io::Result<()> {
     writer
         .create_element("testsuite")
         .with_attribute(("name", allowed(name).as_str()))
-        .with_attributes(
-            counts(reports)
-                .iter()
-                .map(|(name, value)| (*name, value.as_str())),
-        )
-        .write_inner_content(|writer| reports.iter().try_for_each(|report| case(writer, report)))?;
+        .with_attributes(counts(cases).iter().map(|(name, value)| (*name, value.as_str())))
+        .write_inner_content(|writer| {
+            cases.iter().try_for_each(|case| match case {
+                Case::Explored(report) => explored(writer, report, case.tag()),
+                Case::Unexplored(test) => unexplored(writer, test, case.tag()),
+            })
+        })?;
     Ok(())
 }
 
 /// Returns an element's counts of its cases.
-fn counts(reports: &[&ShownReport]) -> [(&'static str, String); 4] {
-    let of = |verdict: &str| {
-        let same = reports.iter().filter(|report| report.verdict == verdict);
+fn counts(cases: &[&Case<'_>]) -> [(&'static str, String); 5] {
+    let of = |tag: &str| {
+        let same = cases.iter().filter(|case| case.tag() == Some(tag));
         same.count().to_string()
     };
-    let seconds: f64 = reports.iter().map(|report| report.elapsed_seconds).sum();
+    let seconds: f64 = cases.iter().map(|case| case.seconds()).sum();
     [
-        ("tests", reports.len().to_string()),
-        ("failures", of("fail")),
-        ("errors", of("inconclusive")),
+        ("tests", cases.len().to_string()),
+        ("failures", of("failure")),
+        ("errors", of("error")),
+        ("skipped", of("skipped")),
         ("time", format!("{seconds:.3}")),
     ]
 }
 
-fn case(writer: &mut Writer<Vec<u8>>, report: &ShownReport) -> io::Result<()> {
+fn unexplored(writer: &mut Writer<Vec<u8>>, test: &Unexplored, tag: Option<&'static str>) -> io::Result<()> {
+    let (class, name) = split(&test.program);
+    let element = writer
+        .create_element("testcase")
+        .with_attribute(("name", allowed(name).as_str()))
+        .with_attribute(("classname", allowed(class).as_str()));
+    let Some(tag) = tag else {
+        element.write_empty()?;
+        return Ok(());
+    };
+    let message = match test.ended {
+        Ended::Refused => "it cannot be run with its settings",
+        Ended::Ignored => "it has #[ignore]",
+        Ended::Passed | Ended::Failed => "it failed; it was not explored",
+    };
+    element.write_inner_content(|writer| {
+        writer
+            .create_element(tag)
+            .with_attribute(("message", message))
+            .write_text_content(BytesText::new(&allowed(&test.output)))?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn explored(writer: &mut Writer<Vec<u8>>, report: &ShownReport, tag: Option<&'static str>) -> io::Result<()> {
     let (class, name) = split(&report.program);
     let seconds = format!("{:.3}", report.elapsed_seconds);
     writer
@@ -79,11 +166,6 @@ fn case(writer: &mut Writer<Vec<u8>>, report: &ShownReport) -> io::Result<()> {
                 .iter()
                 .filter(|finding| finding.said.severity != "warning");
             // Many readers take only one element a case: the first finding is its failure.
-            let tag = match report.verdict.as_str() {
-                "pass" => None,
-                "fail" => Some("failure"),
-                _ => Some("error"),
-            };
             if let Some(tag) = tag {
                 let first = errors.clone().next();
                 let (kind, message) = match first {
@@ -145,9 +227,14 @@ fn describe(finding: &ShownFinding) -> String {
     text
 }
 
-/// Returns the crate or module of a test, and its name.
+/// Returns the crate or module of a test, and its name. The name of a test in documentation is a path of a file, and then
+/// what it is about: `src/lib.rs - Queue::push (line 4)`.
 fn split(program: &str) -> (&str, &str) {
-    program.rsplit_once("::").unwrap_or(("", program))
+    let path = program.split_once(" - ").map_or(program, |(path, _)| path);
+    match path.rfind("::") {
+        Some(at) => (&program[..at], &program[at + 2..]),
+        None => ("", program),
+    }
 }
 
 /// Returns the text without the characters that no XML document may hold, in whatever way they are written.

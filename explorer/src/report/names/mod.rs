@@ -7,6 +7,7 @@
 //! at the place, there is no name. Misses: names behind macros, and behind calls that are not known.
 
 mod binding;
+mod loops;
 mod path;
 mod source_files;
 #[cfg(test)]

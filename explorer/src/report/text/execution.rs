@@ -59,7 +59,7 @@ pub(super) fn show(
     let mut before: Option<&str> = None;
     for (at, row) in &rows {
         if *at > next {
-            let gap = relevance::gap(finding, next..*at, style.columns());
+            let gap = relevance::gap(finding, next..*at, style.columns(), sources);
             gap.iter()
                 .for_each(|gap| line(&mut text, &cut(gap, style.columns())));
         }
@@ -86,7 +86,7 @@ pub(super) fn show(
         before = Some(row.task);
     }
     if next < events.len() {
-        let gap = relevance::gap(finding, next..events.len(), style.columns());
+        let gap = relevance::gap(finding, next..events.len(), style.columns(), sources);
         gap.iter()
             .for_each(|gap| line(&mut text, &cut(gap, style.columns())));
     }

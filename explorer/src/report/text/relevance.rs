@@ -12,10 +12,11 @@ mod tests;
 
 use crate::report::lines::width;
 use crate::report::names::{counts_of, identities, without_number};
+use crate::report::source::Sources;
 use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, TurningPoint, count};
 use intermezzo_sdk::SyncVarOp;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::Range;
 
 /// The largest number of events of an execution that is shown as a whole.
@@ -35,6 +36,9 @@ const READ_LAST: usize = 3;
 
 /// The longest round of a loop that is recognised, in events.
 const ROUND_MAX: usize = 8;
+
+/// The longest head of a loop that the line for a gap has.
+const HEAD_MAX: usize = 44;
 
 /// The largest number of variables that the line for a gap names.
 const NAMED: usize = 4;
@@ -80,12 +84,23 @@ pub(super) fn shown(finding: &Finding, turning_point: Option<&TurningPoint>) -> 
             wanted.extend(accesses.iter().map(|&at| (Rank::Access, at)));
         }
     }
-    wanted.sort_by_key(|&(rank, at)| (rank, Reverse(at)));
-    // The reads are in order of importance.
-    let others = wanted.partition_point(|(rank, _)| *rank <= Rank::Preemption);
-    wanted.splice(others..others, about.reads.iter().map(|&at| (Rank::Read, at)));
-    let mut shown: BTreeSet<usize> = BTreeSet::new();
-    for (rank, at) in wanted {
+    // The reads are in order of importance, and of all others the latest comes first.
+    let by_place = wanted.into_iter().map(|(rank, at)| (Reverse(rank), at, at));
+    let reads = about.reads.iter().enumerate();
+    let reads = reads.map(|(number, &at)| (Reverse(Rank::Read), usize::MAX - number, at));
+    // Few of many are taken: a heap need not sort the others.
+    let mut wanted: BinaryHeap<(Reverse<Rank>, usize, usize)> = by_place.chain(reads).collect();
+    let is_access = |(rank, _, _): &&(Reverse<Rank>, usize, usize)| rank.0 < Rank::Switch;
+    let accesses = wanted.iter().filter(is_access).map(|&(_, _, at)| at);
+    let mut shown: BTreeSet<usize> = accesses.take(LINES * 4).collect();
+    if wanted.iter().filter(is_access).count() > LINES * 4 || lines(events, &shown) > LINES {
+        shown.clear();
+    }
+    while let Some((Reverse(rank), _, at)) = wanted.pop() {
+        // What fills a gap of one event is shown below.
+        if rank != Rank::Marked && lines(events, &shown) >= LINES {
+            break;
+        }
         if shown.insert(at) && rank != Rank::Marked && lines(events, &shown) > LINES {
             shown.remove(&at);
             if rank == Rank::Switch {
@@ -328,9 +343,15 @@ fn lines(events: &[FindingEvent], shown: &BTreeSet<usize>) -> usize {
     lines + usize::from(next < events.len())
 }
 
-/// Describes events that are left out: `... 36 events of main on tail, head`.
+/// Describes events that are left out: `... 36 events of main on tail, head`. Rounds of a loop are counted, with its head
+/// if the source has it: `... 10 more rounds of `while self.busy()`: 10 events of main on turn`.
 /// Returns nothing if the events are routine.
-pub(super) fn gap(finding: &Finding, left_out: Range<usize>, columns: usize) -> Option<String> {
+pub(super) fn gap(
+    finding: &Finding,
+    left_out: Range<usize>,
+    columns: usize,
+    sources: &mut Sources,
+) -> Option<String> {
     let events = &finding.events;
     if events[left_out.clone()]
         .iter()
@@ -358,7 +379,13 @@ pub(super) fn gap(finding: &Finding, left_out: Range<usize>, columns: usize) -> 
     vars.sort_by_key(|&(_, times)| Reverse(times));
     let mut text = String::from("  ... ");
     if let Some(rounds) = rounds(events, left_out.clone()) {
-        text.push_str(&format!("{}: ", count(rounds as u64, "more round")));
+        let round = left_out.len() / rounds;
+        let sites = events[left_out.start..][..round].iter().map(|event| &*event.site);
+        let head = sources.loop_around(sites);
+        // A `loop` has no condition to name.
+        let head = head.filter(|head| head != "loop" && width(head) <= HEAD_MAX);
+        let of = head.map_or_else(String::new, |head| format!(" of `{head}`"));
+        text.push_str(&format!("{}{of}: ", count(rounds as u64, "more round")));
     }
     text.push_str(&count(left_out.len() as u64, "event"));
     match tasks[..] {

@@ -134,6 +134,63 @@ fn what_the_failure_is_about_stays() {
     assert!(shortened > 100, "{shortened}");
 }
 
+/// Returns the reader of source files; events here have places in no file.
+fn sources() -> Sources {
+    Sources::new(crate::report::source::Search::here())
+}
+
+/// Every access to the variables that the failure is about stays if there is room for all; else the latest do, each with
+/// the other side of its conflict.
+#[test]
+fn accesses_to_the_variables_of_the_failure_stay() {
+    let (mut whole, mut short) = (0, 0);
+    for seed in 0..2000 {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut finding = random(&mut rng);
+        // Few are about the variable of the failure.
+        let rare = rng.random_range(10..80);
+        for event in &mut finding.events {
+            let about = rng.random_range(0..rare) == 0;
+            event.concerned &= about;
+            event.var = if about { "atomic 0.1" } else { "atomic 0.9" }.into();
+            event.preempts = false;
+            event.site = format!("src/x.rs:{}:1", rng.random_range(1..1000));
+        }
+        let message = "`atomic 0.1` is wrong";
+        let mut marked = Finding::bare(FindingKind::Assertion, message);
+        marked.events = finding.events;
+        let last = marked
+            .events
+            .iter_mut()
+            .rev()
+            .find(|event| event.var == "atomic 0.1");
+        let Some(last) = last else { continue };
+        last.concerned = true;
+        let events = &marked.events;
+        let accesses: BTreeSet<usize> = (0..events.len())
+            .filter(|&at| events[at].var == "atomic 0.1")
+            .collect();
+        let shown: BTreeSet<usize> = shown(&marked, None).into_iter().collect();
+        if lines(events, &accesses) <= LINES {
+            whole += usize::from(shown.len() < events.len());
+            assert!(accesses.is_subset(&shown), "{seed}: {accesses:?} {shown:?}");
+        } else if events.iter().filter(|event| event.concerned).count() == 1 {
+            // The last change by another task before each access that is shown, but for the earliest.
+            short += 1;
+            let kept: Vec<usize> = accesses.intersection(&shown).copied().collect();
+            for &at in kept.iter().skip(LINES / 2) {
+                let other = |before: &&usize| {
+                    **before < at && events[**before].task != events[at].task && changes(&events[**before])
+                };
+                if let Some(before) = accesses.iter().rev().find(other) {
+                    assert!(shown.contains(before), "{seed}: {at} without {before}");
+                }
+            }
+        }
+    }
+    assert!(whole > 500 && short > 50, "{whole} {short}");
+}
+
 #[test]
 fn what_is_left_out_is_named() {
     let mut events: Vec<FindingEvent> = (0..40).map(|_| store(1, "atomic 0.1", 1, 3)).collect();
@@ -160,7 +217,10 @@ fn what_is_left_out_is_named() {
         (30..61, 45, "  ... 31 events of task 1 and task 2"),
         (60..61, 100, "  ... 1 event of task 2"),
     ] {
-        assert_eq!(gap(&finding, range, columns).as_deref(), Some(expected));
+        assert_eq!(
+            gap(&finding, range, columns, &mut sources()).as_deref(),
+            Some(expected)
+        );
     }
 }
 
@@ -214,7 +274,7 @@ fn rounds_of_a_loop_are_counted() {
         // The beginning of a task is part of any execution.
         let expected: Vec<usize> = (1..round + 1).chain(49 * round + 1..50 * round + 1).collect();
         assert_eq!(shown, expected, "{round}");
-        let text = gap(finding, round + 1..49 * round + 1, 100).unwrap();
+        let text = gap(finding, round + 1..49 * round + 1, 100, &mut sources()).unwrap();
         assert!(text.starts_with("  ... 48 more rounds: "), "{text}");
     }
 }

@@ -1,0 +1,44 @@
+//! The command line of `list` and `explain`, which say what there is.
+
+use clap::Args;
+use std::ffi::OsString;
+
+/// Lists the tests of this project, and which of them are explored
+///
+/// Builds the tests and asks each binary for their names; no test is run. Tests of documentation are not listed, and a
+/// test of an object (`refine`) below a plain `#[test]` is one that is not explored by itself.
+#[derive(Args, Debug)]
+#[command(after_help = LIST_HELP)]
+pub(crate) struct ListTestsArgs {
+    /// Prints one JSON value on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Arguments of `cargo test`, and after a further `--`, of the test binaries
+    #[arg(
+        value_name = "CARGO TEST ARGS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) cargo: Vec<OsString>,
+}
+
+const LIST_HELP: &str = "\
+Examples:
+  cargo intermezzo list
+  cargo intermezzo list -p my-queue --lib -- push
+
+JSON: { tests: [{ program, package, target, explored }] }. Exit code 3: no test is explored.";
+
+/// Explains a kind of finding: what it means, why it is one, and what to do
+#[derive(Args, Debug)]
+#[command(after_help = EXPLAIN_HELP)]
+pub(crate) struct ExplainArgs {
+    /// The kind, as in a failure's first line: `deadlock` of `error[deadlock]`; all in a list if it is left out
+    pub(crate) kind: Option<String>,
+    /// Prints one JSON value on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const EXPLAIN_HELP: &str = "\
+JSON: { kind, meaning, why, next }; without a kind an array of these.";

@@ -4,6 +4,7 @@ use intermezzo_explorer::report::{TextStyle, VarNames};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock, mpsc};
 use intermezzo_explorer::{Explorer, Nameable, Report, name, thread};
+use intermezzo_sdk::{Context, Execution, FindingKind, Interests, Monitor, MonitorFinding, SyncVarAccess};
 
 /// Returns the names of the only finding.
 fn names(report: &Report) -> &VarNames {
@@ -261,4 +262,90 @@ fn names_change_nothing_of_the_search() {
             "{strategy} {reduction}"
         );
     }
+}
+
+/// A monitor that says at the end what it can learn of each variable, and asks while an operation is under way.
+struct Curious;
+
+impl Monitor for Curious {
+    fn name(&self) -> &str {
+        "curious"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        // The name of the first place, which later ones may replace.
+        assert_eq!(
+            cx.source_name(access.var).is_empty(),
+            cx.var_kind(access.var) == "task"
+        );
+    }
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        let mut vars: Vec<_> = execution.accesses.iter().map(|access| access.var).collect();
+        vars.sort();
+        vars.dedup();
+        let known = vars
+            .into_iter()
+            .filter(|var| cx.var_kind(*var) != "task")
+            .map(|var| {
+                let (name, kind, place) = (cx.source_name(var), cx.var_kind(var), cx.made_at(var));
+                let mut place = place.rsplit(':');
+                let (_, line) = (place.next().unwrap(), place.next().unwrap());
+                format!("{kind} {name}, line {line}")
+            });
+        let message = known.collect::<Vec<_>>().join("; ");
+        let report = MonitorFinding::new(FindingKind::Plugin("curious".into()), message);
+        cx.report(report.warning());
+    }
+}
+
+static TOTAL: AtomicUsize = AtomicUsize::new(0);
+const TOTAL_LINE: u32 = line!() - 1;
+
+#[test]
+fn monitors_learn_names_kinds_and_places() {
+    let made = line!() + 3;
+    let test = || {
+        let unused = AtomicBool::new(false);
+        let count = Arc::new(AtomicUsize::new(0));
+        let journal = Mutex::new(0);
+        name(&journal, "the journal");
+        let add = |c: &AtomicUsize| c.fetch_add(1, SeqCst);
+        add(&count);
+        *journal.lock().unwrap() = count.load(SeqCst);
+        TOTAL.store(1, SeqCst);
+        drop(unused);
+    };
+    let report = Explorer::new().monitor(Curious).explore(test);
+    // The source shows where a mutex with a given name is made, too. The counts of an `Arc` are used where it is made.
+    let expected = format!(
+        "atomic count, line {made}; mutex the journal, line {}; atomic TOTAL, line {TOTAL_LINE}; count count, line {made}",
+        made + 1,
+    );
+    assert_eq!(report.findings()[0].message, expected);
+}
+
+/// The order in which monitors ask, and that they ask at all, changes no figure.
+#[test]
+fn questions_for_names_change_nothing_of_the_search() {
+    let test = || {
+        let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| a.store(1 + b.load(SeqCst), SeqCst));
+            b.store(1 + a.load(SeqCst), SeqCst);
+        });
+    };
+    let explorer = || Explorer::new().keep_going(true);
+    let (asked, plain) = (
+        explorer().monitor(Curious).explore(test),
+        explorer().explore(test),
+    );
+    assert_eq!(
+        (asked.executions(), asked.traces()),
+        (plain.executions(), plain.traces())
+    );
 }

@@ -13,11 +13,12 @@ pub use intermezzo_explorer::{
     WaitingTask, unfinished,
 };
 pub use intermezzo_explorer::{
-    alloc, baseline, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report,
-    schedule, search, settings, sync, task, thread, time, trace,
+    Nameable, any_bool, atomically, attribute, choose, event, is_exploring, name, preemptions_off,
+    preemptions_on,
 };
 pub use intermezzo_explorer::{
-    any_bool, atomically, attribute, choose, event, is_exploring, preemptions_off, preemptions_on,
+    alloc, baseline, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report,
+    schedule, search, settings, sync, task, thread, time, trace,
 };
 #[doc(hidden)]
 pub use intermezzo_explorer::{foreign, is_laid_over_std, is_memory_watched, point, steps};

@@ -30,6 +30,12 @@ const EXAMPLES: &[(&str, &str, &[&str], &[&str])] = &[
     ),
     (
         "intermezzo",
+        "named",
+        &[],
+        &["a miss was lost", "load misses", "store misses"],
+    ),
+    (
+        "intermezzo",
         "refine_stack",
         &[],
         &[

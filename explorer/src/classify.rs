@@ -64,6 +64,7 @@ pub(crate) fn findings(
         waiting,
         reported: reports,
         events,
+        given_names,
         current,
         toucher,
         unlike,
@@ -86,7 +87,7 @@ pub(crate) fn findings(
         found_by: None,
         places: Vec::new(),
         deeds: Vec::new(),
-        names: VarNames::default(),
+        names: given_names.clone(),
     };
     let likely_source = |another_var| Some(likely_source(unlike, toucher.as_deref(), another_var));
     let panicked = |panics: Vec<TaskPanic>, waiting: Vec<WaitingTask>| {
@@ -231,12 +232,17 @@ pub(crate) fn findings(
             Vec::new(),
         ));
     }
-    found.extend(reported(reports, &events, &schedule));
+    found.extend(reported(reports, &events, &given_names, &schedule));
     found
 }
 
 /// Returns the findings that monitors reported.
-pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule: &Schedule) -> Vec<Finding> {
+pub(crate) fn reported(
+    reports: Vec<Reported>,
+    events: &[FindingEvent],
+    given_names: &VarNames,
+    schedule: &Schedule,
+) -> Vec<Finding> {
     let finding = |Reported {
                        monitor,
                        report,
@@ -271,7 +277,7 @@ pub(crate) fn reported(reports: Vec<Reported>, events: &[FindingEvent], schedule
             found_by: None,
             places,
             deeds,
-            names: VarNames::default(),
+            names: given_names.clone(),
         }
     };
     reports.into_iter().map(finding).collect()

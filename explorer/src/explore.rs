@@ -504,6 +504,7 @@ impl Explorer {
         let body = call::<F> as *const () as usize;
         let apart = self.record.then(|| recording::Apart {
             settings: self.settings.clone(),
+            sources: self.sources.clone().unwrap_or_else(Search::here),
             program: program.clone(),
             body,
             makes: self.monitors.iter().filter_map(Listening::make).collect(),
@@ -515,7 +516,7 @@ impl Explorer {
             self.monitors.extend(live.as_ref().map(recording::Live::listener));
         }
         let test = || call(&test);
-        let sources = self.sources.take().unwrap_or_else(Search::here);
+        let sources = self.sources.get_or_insert_with(Search::here).clone();
         let mut report = self.exploration(&program, body).run_apart(&test)?;
         report.name_variables(&sources);
         if let Some(apart) = apart {
@@ -565,6 +566,7 @@ impl Explorer {
             monitors,
             progress,
             inspector,
+            sources,
             ..
         } = self;
         Exploration {
@@ -577,6 +579,7 @@ impl Explorer {
             monitors,
             progress,
             inspector,
+            sources: sources.unwrap_or_else(Search::here),
         }
     }
 }

@@ -103,8 +103,8 @@ pub struct Finding {
     pub places: Vec<NamedPlace>,
     /// The actions it is about besides events: the accesses of a data race.
     pub deeds: Vec<FindingDeed>,
-    /// The names that the source gives its variables, by their identities: `tail` for `atomic 0.1`. A variable is left
-    /// out if the source has none, or was not found.
+    /// The names of its variables, by their identities: `tail` for `atomic 0.1`. The test gave them by `intermezzo::name`,
+    /// or the source has them. A variable is left out if the source has none, or was not found.
     pub names: VarNames,
 }
 
@@ -385,7 +385,8 @@ impl Report {
                 .iter_mut()
                 .flat_map(|recording| &mut recording.vars)
             {
-                var.source_name = names.and_then(|names| names.get(&var.name)).cloned();
+                let name = names.and_then(|names| names.get(&var.name)).cloned();
+                var.source_name = name.or(var.source_name.take());
             }
             if let Some(passing) = &mut recorded.nearest_pass {
                 names::name_recording(passing, &mut files);

@@ -15,6 +15,7 @@
 
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
+use crate::name::Nameable;
 use intermezzo_engine::runtime::{
     Body, DataAccess, Does, Embedded, EmbeddedIdentity, Engine, Gates, Object, Owner, Site, VarKind,
 };
@@ -124,6 +125,12 @@ impl<T: ?Sized, I: EmbeddedIdentity> Plain<T, I> {
     }
 }
 
+impl<T: ?Sized, I: EmbeddedIdentity> Nameable for Plain<T, I> {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.0, name);
+    }
+}
+
 /// Returns the address of a body's data, and its size in bytes.
 fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
     // SAFETY: the body exists as long as the cell, which the caller borrows.
@@ -142,6 +149,12 @@ fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
 /// read and [`ByPointer::with_mut`] a write; [`crate::ptr`] has reads and writes by pointer that are seen.
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(Plain<T>);
+
+impl<T: ?Sized> Nameable for UnsafeCell<T> {
+    fn give_name(&self, name: &str) {
+        self.0.give_name(name);
+    }
+}
 
 impl<T> UnsafeCell<T> {
     /// Returns a cell with this value.
@@ -228,6 +241,12 @@ impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
 #[doc(hidden)]
 pub struct LoomCell<T: ?Sized>(Plain<T, Embedded>);
 
+impl<T: ?Sized> Nameable for LoomCell<T> {
+    fn give_name(&self, name: &str) {
+        self.0.give_name(name);
+    }
+}
+
 impl<T> LoomCell<T> {
     /// Returns a cell with this value.
     pub const fn new(value: T) -> LoomCell<T> {
@@ -259,6 +278,12 @@ impl<T: ?Sized> LoomCell<T> {
 /// A place whose value is moved in and out: `std::cell::Cell`.
 #[repr(transparent)]
 pub struct Cell<T: ?Sized>(Plain<T>);
+
+impl<T: ?Sized> Nameable for Cell<T> {
+    fn give_name(&self, name: &str) {
+        self.0.give_name(name);
+    }
+}
 
 impl<T> Cell<T> {
     /// Returns a cell with this value.

@@ -81,6 +81,12 @@ pub(crate) enum When {
     OpenWithin(Gates, Duration),
 }
 
+impl<S: State> crate::name::Nameable for Gated<S> {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.0, name);
+    }
+}
+
 impl<S> Gated<S> {
     pub(crate) const fn new(state: S) -> Gated<S> {
         Gated(Object::new(GatedBody {

@@ -21,6 +21,7 @@ pub mod future;
 mod gated;
 pub mod hash;
 pub mod hint;
+mod name;
 mod operation;
 mod preemption;
 #[doc(hidden)]
@@ -47,6 +48,7 @@ pub const TRANSPARENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/collecti
 pub use std as real_std;
 
 pub use block::atomically;
+pub use name::{Nameable, name};
 pub use operation::Operations;
 pub use preemption::{preemptions_off, preemptions_on};
 

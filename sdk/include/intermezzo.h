@@ -34,7 +34,7 @@
 
 
 // The version of this contract. Both sides must have the same.
-#define INTERMEZZO_VERSION 3
+#define INTERMEZZO_VERSION 4
 
 // The return value of a function that succeeded.
 #define INTERMEZZO_OK 0
@@ -411,6 +411,17 @@ typedef struct IntermezzoHostTable {
   // Name of a variable: its kind, the task that used it first, and its index among the variables which that task
   // used first.
   size_t (*var_name)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
+  // Name that the test's author gave a variable: by `intermezzo::name`, or else in the source, as far as the operations
+  // so far show it; empty if there is none. Two variables may have the same name. The source is read when the first
+  // monitor asks. At the end of an execution the name is the one that a finding shows, except for a number behind
+  // equal names.
+  size_t (*source_name)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
+  // Kind of a variable, as reports call it: `mutex`, `atomic`, `count` for the reference counts of an `Arc`; empty if
+  // there is no such variable.
+  size_t (*var_kind)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
+  // `file:line:column` where a variable is made, if the source shows that in a `let` or in a static; otherwise of its
+  // first use. Empty if that is not known either.
+  size_t (*made_at)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
   // Name of a cell or block of memory: its kind, the task that used it first, and its index among those which that
   // task used first.
   size_t (*location_name)(struct IntermezzoCall *call,
@@ -619,7 +630,7 @@ typedef struct IntermezzoMonitorTable {
   void (*on_shutdown)(void *instance, struct IntermezzoCall *call);
 } IntermezzoMonitorTable;
 
-// The function that a plugin exports under the name `intermezzo_monitor_3`: makes one monitor, and fills its table.
+// The function that a plugin exports under the name `intermezzo_monitor_4`: makes one monitor, and fills its table.
 //
 // It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 // process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -642,7 +653,7 @@ extern "C" {
 #endif
 
 // The entry that a plugin defines: an IntermezzoEntry.
-INTERMEZZO_EXPORT uint32_t intermezzo_monitor_3(const IntermezzoHostTable *host, IntermezzoText arguments,
+INTERMEZZO_EXPORT uint32_t intermezzo_monitor_4(const IntermezzoHostTable *host, IntermezzoText arguments,
                                                 IntermezzoMonitorTable *monitor, char *message,
                                                 size_t capacity);
 

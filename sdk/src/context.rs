@@ -12,6 +12,22 @@ pub trait Host {
     fn task_name(&self, task: TaskId) -> String;
     /// See [`Context::var_name`].
     fn var_name(&self, var: SyncVar) -> String;
+    /// See [`Context::source_name`].
+    fn source_name(&self, _: SyncVar) -> String {
+        String::new()
+    }
+    /// See [`Context::given_name`].
+    fn given_name(&self, _: SyncVar) -> Option<String> {
+        None
+    }
+    /// See [`Context::var_kind`].
+    fn var_kind(&self, _: SyncVar) -> String {
+        String::new()
+    }
+    /// See [`Context::made_at`].
+    fn made_at(&self, _: SyncVar) -> String {
+        String::new()
+    }
     /// See [`Context::location_name`].
     fn location_name(&self, location: Location) -> String;
     /// See [`Context::is_held_by_static`].
@@ -66,6 +82,34 @@ impl<'a> Context<'a> {
     /// that task used first.
     pub fn var_name(&self, var: SyncVar) -> String {
         self.host.var_name(var)
+    }
+
+    /// Returns the name that the test's author gave a variable: by `intermezzo::name`, or else in the source, as far as
+    /// the operations so far show it. Empty if there is none, or if the source was not found. Two variables may have the
+    /// same name; [`var_name`](Self::var_name) distinguishes them, and reports show the author's name in its place.
+    ///
+    /// The source is read when the first monitor asks. At the end of an execution all operations are known, and the name
+    /// is the one that a finding shows, except for a number behind equal names.
+    pub fn source_name(&self, var: SyncVar) -> String {
+        self.host.source_name(var)
+    }
+
+    /// Returns the name that the test gave a variable by `intermezzo::name`. For recorders that belong to the explorer.
+    #[doc(hidden)]
+    pub fn given_name(&self, var: SyncVar) -> Option<String> {
+        self.host.given_name(var)
+    }
+
+    /// Returns the kind of a variable, as reports call it: `mutex`, `atomic`, `count` for the reference counts of an
+    /// `Arc`. Empty if there is no such variable.
+    pub fn var_kind(&self, var: SyncVar) -> String {
+        self.host.var_kind(var)
+    }
+
+    /// Returns the place where a variable is made, as `file:line:column`, if the source shows that in a `let` or in a
+    /// static. Otherwise the place of its first use. Empty if that is not known either.
+    pub fn made_at(&self, var: SyncVar) -> String {
+        self.host.made_at(var)
     }
 
     /// Returns the name of a cell or block of memory: its kind, the task that used it first, and its index among

@@ -72,6 +72,9 @@ impl Monitor for Recorder {
     }
     fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         self.log.push_str(&cx.var_name(access.var));
+        self.log.push_str(&cx.source_name(access.var));
+        self.log.push_str(&cx.var_kind(access.var));
+        self.log.push_str(&cx.made_at(access.var));
         self.log.push_str(&cx.site_name(access.site));
         self.note("on_sync_var_access", access, access.event, cx);
     }
@@ -308,11 +311,11 @@ fn a_table_that_cannot_be_is_refused_with_a_message() {
     let cases: [Case<MonitorTable>; 11] = [
         (
             |table| table.version = VERSION + 1,
-            "version 4 of the contract, which is newer than version 3",
+            "version 5 of the contract, which is newer than version 4",
         ),
         (
             |table| table.version = VERSION - 1,
-            "version 2 of the contract, which is older than version 3",
+            "version 3 of the contract, which is older than version 4",
         ),
         (|table| table.size -= 8, "the plugin's table has"),
         (|table| table.size += 8, "the plugin's table has"),
@@ -472,8 +475,8 @@ fn sound_event() -> EventId {
 
 /// Numbers and layouts are frozen: a change of this test requires a change of the version.
 #[test]
-fn numbers_of_version_3_do_not_change() {
-    assert_eq!((VERSION, abi::ENTRY), (3, "intermezzo_monitor_3"));
+fn numbers_of_version_4_do_not_change() {
+    assert_eq!((VERSION, abi::ENTRY), (4, "intermezzo_monitor_4"));
     let prototype = format!("INTERMEZZO_EXPORT uint32_t {}(", abi::ENTRY);
     assert!(
         abi::HEADER.contains(&prototype),
@@ -556,7 +559,7 @@ fn numbers_of_version_3_do_not_change() {
 /// As above, for machines of 64 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn layouts_of_version_3_do_not_change() {
+fn layouts_of_version_4_do_not_change() {
     let sizes = [
         size_of::<abi::SyncAccess>(),
         size_of::<abi::Point>(),
@@ -571,5 +574,5 @@ fn layouts_of_version_3_do_not_change() {
         size_of::<HostTable>(),
         size_of::<MonitorTable>(),
     ];
-    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 16, 32, 104, 112, 152]);
+    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 16, 32, 104, 136, 152]);
 }

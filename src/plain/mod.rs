@@ -33,6 +33,18 @@ pub fn event(_: &str) {}
 /// Attaches an attribute to the last event for the monitors: there are no monitors.
 pub fn attribute(_: &str, _: &str) {}
 
+/// Names an object: there are no reports to show the name.
+pub fn name<T: ?Sized>(_: &T, _: &str) {}
+
+/// An object that [`name`] can give a name: any. A type of your own that names the objects in it in explorations has
+/// these functions here, too.
+pub trait Nameable {
+    /// Gives the objects in this one a name: never called.
+    fn give_name(&self, name: &str) {
+        let _ = name;
+    }
+}
+
 /// Runs this: no monitor has to know that it is meant to be atomic.
 pub fn atomically<R>(_name: &str, body: impl FnOnce() -> R) -> R {
     body()

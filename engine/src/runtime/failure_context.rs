@@ -127,6 +127,9 @@ impl Runtime {
                 }
             })
             .collect();
+        let given = self.objects.given_names.iter();
+        let given_names = given.map(|(var, name)| (var_name(self, var), name.to_owned()));
+        let given_names = given_names.collect();
         let current = named(self.tasks.current());
         let choices = self.decisions.with_closed();
         FailureContext {
@@ -134,6 +137,7 @@ impl Runtime {
             waiting,
             reported,
             events,
+            given_names,
             current,
             toucher: None,
             unlike: self.decisions.alike.told(),

@@ -40,6 +40,9 @@ const UNUSED: u64 = 0;
 const STATIC: u64 = 1;
 /// The bit of identities of objects first used outside any execution. The other bits number those first uses.
 const OUTSIDE: u64 = 1 << 63;
+/// The bit of identities of objects that were named and not yet used: the others are an epoch and the name's number. (The
+/// numbers of first uses outside do not reach it.)
+const NAMED: u64 = 1 << 62;
 /// The first epoch, so that no identity looks like the ones above.
 const FIRST_EPOCH: u64 = 1;
 
@@ -71,7 +74,7 @@ impl Epochs {
         if self.0.is_empty() {
             let first = NEXT_EPOCH.fetch_add(EPOCHS_AT_ONCE, Relaxed);
             assert!(
-                first < 1 << (63 - VAR_BITS),
+                first < 1 << (62 - VAR_BITS),
                 "the process has run out of execution numbers"
             );
             self.0 = first..first + EPOCHS_AT_ONCE;
@@ -160,6 +163,11 @@ fn is_outside_since(id: u64, began: u64) -> bool {
     id & OUTSIDE != 0 && id & !OUTSIDE > began
 }
 
+/// Returns `true` if the object with this identity was named, and not used since.
+fn is_named(id: u64) -> bool {
+    id & (OUTSIDE | NAMED) == NAMED
+}
+
 /// The past of an object that the current execution has not used.
 enum Past {
     /// The execution created it; or it is a static that was restored. A thread that is not controlled may have used it
@@ -198,7 +206,10 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     /// been used in this execution.
     pub fn is_unused(&self) -> bool {
         match self.id.word() {
-            Some(word) if statics_are_restored() => word.load(Relaxed) == UNUSED,
+            Some(word) if statics_are_restored() => {
+                let id = word.load(Relaxed);
+                id == UNUSED || is_named(id)
+            }
             _ => matches!(self.past(None), Past::None),
         }
     }
@@ -222,6 +233,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
             Some(word) => match word.load(Relaxed) {
                 UNUSED => self.first_use_outside(),
                 id if id & OUTSIDE != 0 => {}
+                id if is_named(id) => self.first_use_outside(),
                 STATIC if !super::watchdog::any_worker() => {}
                 STATIC => super::watchdog::touched_static(self.address(), site),
                 // It belongs to an execution that has ended, or this thread does not belong to it.
@@ -244,8 +256,11 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
             _ => OUTSIDE | (USES_OUTSIDE.fetch_add(1, Relaxed) + 1),
         };
         if let Some(word) = self.id.word() {
+            let before = word.load(Relaxed);
             // If a task uses it first at this moment, it is the task's.
-            _ = word.compare_exchange(UNUSED, id, Relaxed, Relaxed);
+            if before == UNUSED || is_named(before) {
+                _ = word.compare_exchange(before, id, Relaxed, Relaxed);
+            }
         }
     }
 
@@ -263,7 +278,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     /// first uses outside when the execution began.
     fn past(&self, began: Option<u64>) -> Past {
         let id = self.id.word().map_or(UNUSED, |word| word.load(Relaxed));
-        match id {
+        match if is_named(id) { UNUSED } else { id } {
             // What was done to it outside is undone, or is a part of its initial value. The word itself may say so
             // still: it is restored, too, to its value when the front end began to restore.
             STATIC if statics_are_restored() => Past::None,
@@ -396,6 +411,37 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         self.first_use(engine, site)
     }
 
+    /// Gives the object's variable in this execution a name, which reports show instead of one from the source. If the
+    /// object is used later, it has its variable then, as without a name.
+    pub fn name(&self, engine: Engine, name: &str) {
+        if engine.in_teardown() {
+            return;
+        }
+        let address = self.address();
+        let replica = |rt: &mut Runtime| {
+            let epoch = rt.objects.epoch();
+            rt.objects.statics.find(address, epoch).map(|(var, ..)| var)
+        };
+        let var = self.known(engine).or_else(|| engine.with(replica));
+        let past = self.past(None);
+        engine.with(|rt| {
+            let epoch = rt.objects.epoch();
+            let names = &mut rt.objects.given_names;
+            match (var, past, self.id.word()) {
+                (Some(var), ..) => names.give(var, name),
+                (None, Past::Used, _) => {}
+                // It does not move.
+                (None, Past::Static, _) | (None, Past::None, None) => names.give_later(address, name),
+                (None, Past::None, Some(word)) => {
+                    let number = names.keep(name);
+                    if number < VARS_MAX {
+                        word.store(NAMED | epoch << VAR_BITS | number as u64, Relaxed);
+                    }
+                }
+            }
+        });
+    }
+
     #[inline(never)]
     fn first_use(&self, engine: Engine, site: Site) -> (u32, *mut B) {
         if let Some(var) = I::find(self, engine) {
@@ -439,8 +485,17 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
             }
             var
         });
-        if is_outside_since(I::bind(self, engine, var), began) {
+        let before = I::bind(self, engine, var);
+        if is_outside_since(before, began) {
             self.share_with_outsider(engine, var, site);
+        }
+        if is_named(before) || self.id.word().is_none() {
+            let (epoch, number) = ((before & !NAMED) >> VAR_BITS, before & ((1 << VAR_BITS) - 1));
+            let address = self.address();
+            engine.with(|rt| match epoch == rt.objects.epoch() {
+                true => rt.objects.given_names.give_kept(var, number as usize),
+                false => rt.objects.given_names.give_by_address(var, address),
+            });
         }
         (var, body)
     }
@@ -508,6 +563,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
             let var = rt.add_var_at(B::KIND, gates, site);
             let epoch = rt.objects.epoch();
             rt.objects.statics.begin(address, epoch, var, dropper);
+            rt.objects.given_names.give_by_address(var, address);
             var
         });
         (var, body)

@@ -4,6 +4,7 @@
 use super::arena::FreedBlocks;
 use super::blocks::Blocks;
 use super::by_address::ByAddressTable;
+use super::given_names::GivenNames;
 use super::object::{Epochs, uses_outside};
 use super::replicas::Statics;
 use crate::record::Vars;
@@ -16,6 +17,7 @@ pub(super) struct Objects {
     /// The number of first uses of objects outside any execution when this one began.
     uses_outside: u64,
     pub(super) vars: Vars,
+    pub(super) given_names: GivenNames,
     pub(super) by_address: ByAddressTable,
     pub(super) statics: Statics,
     pub(super) blocks: Blocks,
@@ -30,6 +32,7 @@ impl Objects {
             epochs: Epochs::new(),
             uses_outside: 0,
             vars: Vars::default(),
+            given_names: GivenNames::default(),
             by_address: ByAddressTable::new(),
             statics: Statics::default(),
             blocks: Blocks::default(),
@@ -43,6 +46,7 @@ impl Objects {
         self.epoch = self.epochs.next();
         self.uses_outside = uses_outside();
         self.vars.clear();
+        self.given_names.clear();
         self.by_address.begin();
     }
 

@@ -10,6 +10,7 @@ use crate::strategy::Operation;
 use crate::trace::SoundReduction;
 use intermezzo_sdk::SyncVarOp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The outcome of an execution, in the engine's own terms.
 pub struct ExecutionOutcome {
@@ -109,6 +110,8 @@ pub struct FailureContext {
     pub reported: Vec<Reported>,
     /// The events, in order.
     pub events: Vec<FindingEvent>,
+    /// The names that the test gave its variables, by their identities.
+    pub given_names: BTreeMap<String, String>,
     /// The name of the task that ran last.
     pub current: String,
     /// The name of an uncontrolled thread that used objects of the execution.

@@ -19,7 +19,8 @@ pub use progress::Progress;
 
 use crate::classify;
 use crate::listening::{self, Listening};
-use crate::report::Report;
+use crate::report::source::Search;
+use crate::report::{Report, names};
 use crate::settings::{Reduction, SettingError, Settings, SpinLoops, StrategyKind, search};
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use intermezzo_engine::runtime::{
@@ -52,6 +53,8 @@ pub(crate) struct Exploration {
     pub(crate) monitors: Vec<Listening>,
     pub(crate) progress: Option<OnProgress>,
     pub(crate) inspector: Option<Inspector>,
+    /// The way in which source files are found, for monitors that ask for names.
+    pub(crate) sources: Search,
 }
 
 fn refused(name: &str, problem: &str) -> ExploreError {
@@ -155,6 +158,7 @@ impl Exploration {
             binary,
             progress,
             inspector,
+            sources,
             ..
         } = self;
         let learns_races = settings.preempt_at_races
@@ -173,7 +177,7 @@ impl Exploration {
         let _interrupts = interrupt::Guard::install();
         let (mut worker, done, shutdown_reports) = work(
             &shared,
-            (&program, &binary),
+            (&program, &binary, &sources),
             &premises,
             learns_races,
             shares,
@@ -427,7 +431,7 @@ fn shares(mut strategy: Box<dyn Strategy>, jobs: usize) -> Vec<Box<dyn Strategy>
 /// Only the first worker's executions are probed.
 fn work(
     common: &Shared<'_>,
-    (program, binary): (&str, &TestBinary),
+    (program, binary, sources): (&str, &TestBinary, &Search),
     premises: &Premises,
     learns_races: bool,
     shares: Vec<Box<dyn Strategy>>,
@@ -458,6 +462,7 @@ fn work(
         let compatible = monitors.iter().all(|monitor| monitor.reduction_compatible());
         let heeds_scope = strategy.needs().scope;
         let mut listeners = Listeners::new(monitors);
+        listeners.read_names_by(Box::new(names::Reader::new(sources.clone())));
         let mut inspector = inspector.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(first) = inspector.take_if(|_| number == 0) {
             listeners.inspect(first);

@@ -9,7 +9,7 @@ use super::worker_loop::{Done, GivenUp};
 use super::{OnProgress, Progress};
 use crate::classify;
 use crate::minimise::{Deadline, Minimiser};
-use crate::report::{Finding, Limit, PlainAccesses, Report, Verdict, count, narrowed};
+use crate::report::{Finding, Limit, PlainAccesses, Report, VarNames, Verdict, count, narrowed};
 use crate::settings::{Reduction, Settings};
 use intermezzo_engine::runtime::{Executor, Reported};
 use intermezzo_engine::schedule::Premises;
@@ -234,6 +234,7 @@ impl Outcome<'_> {
         report.take_findings(classify::reported(
             shutdown_reports,
             &[],
+            &VarNames::new(),
             &schedule(Vec::new(), Premises::default()),
         ));
         match traces {

@@ -159,7 +159,7 @@ impl Tables {
             };
             self.vars.push(RecordedVar {
                 kind: kind.to_owned(),
-                source_name: None,
+                source_name: cx.given_name(var),
                 name,
             });
             self.vars.len() - 1

@@ -5,6 +5,7 @@ use super::recorder::{Recorded as Slot, Recorder};
 use super::{Recorded, Recording};
 use crate::driver::Exploration;
 use crate::listening::{Listening, Make};
+use crate::report::source::Search;
 use crate::report::{Finding, FoundBy, Report};
 use crate::settings::{MonitorRequest, Settings, SpinLoops};
 use intermezzo_engine::schedule::{Choice, Schedule};
@@ -22,6 +23,8 @@ const STEPS_TRIED: u64 = 200_000;
 /// Everything that further executions need, except the test.
 pub(crate) struct Apart {
     pub(crate) settings: Settings,
+    /// The way in which source files are found.
+    pub(crate) sources: Search,
     pub(crate) program: String,
     /// The address of the test's code.
     pub(crate) body: usize,
@@ -216,6 +219,7 @@ impl Apart {
             monitors,
             progress: None,
             inspector: None,
+            sources: self.sources.clone(),
         };
         let report = exploration
             .run_apart(test)

@@ -50,27 +50,31 @@ pub(crate) fn c_plugin() -> &'static Path {
     BUILT.get_or_init(|| c("c-plugin", include_str!("monitor.c"), &[]))
 }
 
-/// Returns the Rust plugin of these tests, compiled once, in a project of its own.
+/// Returns the Rust plugin of these tests, compiled once.
 pub(crate) fn rust_plugin() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins/rust-plugin");
-        std::fs::create_dir_all(directory.join("src")).unwrap();
-        let manifest = format!(
-            "[package]\nname = \"rust-plugin\"\nversion = \"3.2.1\"\nedition = \"2024\"\n\n\
-             [lib]\ncrate-type = [\"cdylib\"]\n\n[dependencies]\nintermezzo-sdk = {{ path = {:?} }}\n\n\
-             [profile.dev]\nopt-level = 1\nstrip = true\n\n[workspace]\n",
-            sdk()
-        );
-        std::fs::write(directory.join("Cargo.toml"), manifest).unwrap();
-        std::fs::write(directory.join("src/lib.rs"), include_str!("monitor.rs.txt")).unwrap();
-        cargo(
-            &["build", "--offline", "--quiet"],
-            &directory,
-            Some(&directory.join("target")),
-        );
-        directory.join("target/debug/librust_plugin.so")
-    })
+    BUILT.get_or_init(|| rust("rust-plugin", include_str!("monitor.rs.txt")))
+}
+
+/// Compiles Rust to a library, in a project of its own.
+pub(crate) fn rust(name: &str, source: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins").join(name);
+    std::fs::create_dir_all(directory.join("src")).unwrap();
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"3.2.1\"\nedition = \"2024\"\n\n\
+         [lib]\ncrate-type = [\"cdylib\"]\n\n[dependencies]\nintermezzo-sdk = {{ path = {:?} }}\n\n\
+         [profile.dev]\nopt-level = 1\nstrip = true\n\n[workspace]\n",
+        sdk()
+    );
+    std::fs::write(directory.join("Cargo.toml"), manifest).unwrap();
+    std::fs::write(directory.join("src/lib.rs"), source).unwrap();
+    cargo(
+        &["build", "--offline", "--quiet"],
+        &directory,
+        Some(&directory.join("target")),
+    );
+    let library = format!("target/debug/lib{}.so", name.replace('-', "_"));
+    directory.join(library)
 }
 
 /// Builds a plugin of the workspace, by its package name.

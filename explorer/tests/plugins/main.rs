@@ -2,5 +2,6 @@
 
 mod build;
 mod mutated;
+mod named;
 mod refused;
 mod work;

@@ -12,6 +12,7 @@
 mod convert;
 mod share;
 
+use crate::name::Nameable;
 use intermezzo_engine::site::Site;
 use intermezzo_sdk::SyncVarOp;
 use share::{STRONG, Share, Unborn, WEAK};
@@ -31,6 +32,19 @@ pub struct Arc<T: ?Sized> {
 pub struct Weak<T: ?Sized> {
     share: Share<WEAK>,
     inner: std::sync::Weak<T>,
+}
+
+impl<T: Nameable + ?Sized> Nameable for Arc<T> {
+    fn give_name(&self, name: &str) {
+        self.share.give_name(name);
+        (**self).give_name(name);
+    }
+}
+
+impl<T: ?Sized> Nameable for Weak<T> {
+    fn give_name(&self, name: &str) {
+        self.share.give_name(name);
+    }
 }
 
 impl<T> Arc<T> {

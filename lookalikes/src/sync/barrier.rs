@@ -57,6 +57,12 @@ pub struct Barrier {
     object: Object<BarrierBody>,
 }
 
+impl crate::name::Nameable for Barrier {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.object, name);
+    }
+}
+
 // SAFETY: all parts of the body can be shared.
 unsafe impl Sync for Barrier {}
 impl UnwindSafe for Barrier {}

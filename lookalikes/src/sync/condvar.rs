@@ -42,6 +42,12 @@ pub struct Condvar {
     object: Object<CondvarBody>,
 }
 
+impl crate::name::Nameable for Condvar {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.object, name);
+    }
+}
+
 // SAFETY: all parts of the body can be shared.
 unsafe impl Sync for Condvar {}
 impl UnwindSafe for Condvar {}

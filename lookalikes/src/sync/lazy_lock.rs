@@ -1,6 +1,7 @@
 //! `std::sync::LazyLock`. Closure and value are inside the object, so that a static one is fresh in every execution.
 
 use super::once::Initialisation;
+use crate::name::Nameable;
 use intermezzo_engine::site::Site;
 use std::fmt;
 use std::mem::replace;
@@ -18,6 +19,12 @@ enum Lazy<T, F> {
 /// A value made at its first use: `std::sync::LazyLock`.
 pub struct LazyLock<T, F = fn() -> T> {
     initialisation: Initialisation<Lazy<T, F>>,
+}
+
+impl<T, F> Nameable for LazyLock<T, F> {
+    fn give_name(&self, name: &str) {
+        self.initialisation.give_name(name);
+    }
 }
 
 // SAFETY: the closure is only called, by one task, maybe on another thread (`Send`); the value is shared.

@@ -4,6 +4,7 @@ mod channel;
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
+use crate::name::Nameable;
 use channel::{Receiving, Sending};
 use intermezzo_engine::site::Site;
 use std::cell::Cell;
@@ -44,9 +45,21 @@ pub struct Sender<T> {
     sending: Sending<T>,
 }
 
+impl<T> Nameable for Sender<T> {
+    fn give_name(&self, name: &str) {
+        self.sending.give_name(name);
+    }
+}
+
 /// The sending end of a bounded channel: `std::sync::mpsc::SyncSender`.
 pub struct SyncSender<T> {
     sending: Sending<T>,
+}
+
+impl<T> Nameable for SyncSender<T> {
+    fn give_name(&self, name: &str) {
+        self.sending.give_name(name);
+    }
 }
 
 /// The receiving end of a channel: `std::sync::mpsc::Receiver`.
@@ -54,6 +67,12 @@ pub struct Receiver<T> {
     receiving: Receiving<T>,
     /// As in std, because there is one receiver.
     not_sync: PhantomData<Cell<()>>,
+}
+
+impl<T> Nameable for Receiver<T> {
+    fn give_name(&self, name: &str) {
+        self.receiving.give_name(name);
+    }
 }
 
 impl<T> UnwindSafe for Sender<T> {}

@@ -52,6 +52,12 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 impl<T: ?Sized> UnwindSafe for Mutex<T> {}
 impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
+impl<T: ?Sized> crate::name::Nameable for Mutex<T> {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.object, name);
+    }
+}
+
 /// The way in which a guard holds its lock.
 pub(super) enum Held<'a> {
     /// By std's lock alone; `None` once that is released.

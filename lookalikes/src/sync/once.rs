@@ -4,6 +4,7 @@
 //! possible when no task initialises, and either begins an initialisation or finds it complete. Nothing can come
 //! between std's two that makes a difference. The end of an initialisation is another visible operation.
 
+use crate::name::Nameable;
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
@@ -118,6 +119,12 @@ impl Progress {
 /// stay valid.
 pub(super) struct Initialisation<V> {
     object: Object<OnceBody<V>>,
+}
+
+impl<V> Nameable for Initialisation<V> {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.object, name);
+    }
 }
 
 impl<V> Initialisation<V> {
@@ -369,6 +376,12 @@ impl<V> Drop for RunningOutside<'_, V> {
 /// A one-time initialisation: `std::sync::Once`.
 pub struct Once {
     initialisation: Initialisation<()>,
+}
+
+impl Nameable for Once {
+    fn give_name(&self, name: &str) {
+        self.initialisation.give_name(name);
+    }
 }
 
 // SAFETY: there is no value, and the progress is accessed by one task at a time, or is std's.

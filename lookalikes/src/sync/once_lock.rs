@@ -1,6 +1,7 @@
 //! `std::sync::OnceLock`. Its value is inside the object, so that a static one is empty in every execution.
 
 use super::once::Initialisation;
+use crate::name::Nameable;
 use intermezzo_engine::site::Site;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -9,6 +10,12 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 pub struct OnceLock<T> {
     /// `Some` once it is complete.
     initialisation: Initialisation<Option<T>>,
+}
+
+impl<T> Nameable for OnceLock<T> {
+    fn give_name(&self, name: &str) {
+        self.initialisation.give_name(name);
+    }
 }
 
 // SAFETY: the one initialising call writes the value, maybe on another thread than where it is dropped (`Send`); it is

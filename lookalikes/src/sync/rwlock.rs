@@ -146,6 +146,12 @@ pub struct RwLock<T: ?Sized> {
     object: Object<RwLockBody<T>>,
 }
 
+impl<T: ?Sized> crate::name::Nameable for RwLock<T> {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.object, name);
+    }
+}
+
 // SAFETY: a writer, maybe on another thread, can move the data out.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
 // SAFETY: as above; and readers share the data.

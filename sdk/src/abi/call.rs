@@ -53,6 +53,9 @@ pub(super) static HOST: HostTable = HostTable {
     report,
     task_name,
     var_name,
+    source_name,
+    var_kind,
+    made_at,
     location_name,
     is_held_by_static,
     site_name,
@@ -225,6 +228,21 @@ unsafe extern "C" fn task_name(call: *mut Call, task: TaskId, text: *mut c_char,
 unsafe extern "C" fn var_name(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize {
     // SAFETY: the call and the room are what the contract says.
     unsafe { ask(call, 0, |_, cx| give_text(&cx.var_name(var), text, capacity)) }
+}
+
+unsafe extern "C" fn source_name(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe { ask(call, 0, |_, cx| give_text(&cx.source_name(var), text, capacity)) }
+}
+
+unsafe extern "C" fn var_kind(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe { ask(call, 0, |_, cx| give_text(&cx.var_kind(var), text, capacity)) }
+}
+
+unsafe extern "C" fn made_at(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe { ask(call, 0, |_, cx| give_text(&cx.made_at(var), text, capacity)) }
 }
 
 unsafe extern "C" fn location_name(

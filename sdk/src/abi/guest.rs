@@ -133,6 +133,21 @@ impl Host for Guest<'_> {
         self.name(|room, capacity| unsafe { (self.host.var_name)(self.call, var, room, capacity) })
     }
 
+    fn source_name(&self, var: SyncVar) -> String {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.name(|room, capacity| unsafe { (self.host.source_name)(self.call, var, room, capacity) })
+    }
+
+    fn var_kind(&self, var: SyncVar) -> String {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.name(|room, capacity| unsafe { (self.host.var_kind)(self.call, var, room, capacity) })
+    }
+
+    fn made_at(&self, var: SyncVar) -> String {
+        // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+        self.name(|room, capacity| unsafe { (self.host.made_at)(self.call, var, room, capacity) })
+    }
+
     fn location_name(&self, location: Location) -> String {
         // SAFETY: the contract of `Guest::new`, and there is the room that is said.
         self.name(|room, capacity| unsafe { (self.host.location_name)(self.call, location, room, capacity) })

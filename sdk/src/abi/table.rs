@@ -7,7 +7,7 @@ use crate::{EventId, Location, SiteId, SyncVar, TaskId};
 use std::ffi::{c_char, c_void};
 
 /// The version of this contract. Both sides must have the same.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The return value of a function that succeeded.
 pub const OK: u32 = 0;
@@ -57,7 +57,7 @@ pub struct Call {
     _opaque: (),
 }
 
-/// The function that a plugin exports under the name `intermezzo_monitor_3`: makes one monitor, and fills its table.
+/// The function that a plugin exports under the name `intermezzo_monitor_4`: makes one monitor, and fills its table.
 ///
 /// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 /// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -166,6 +166,20 @@ pub struct HostTable {
     /// Name of a variable: its kind, the task that used it first, and its index among the variables which that task
     /// used first.
     pub var_name:
+        unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
+    /// Name that the test's author gave a variable: by `intermezzo::name`, or else in the source, as far as the operations
+    /// so far show it; empty if there is none. Two variables may have the same name. The source is read when the first
+    /// monitor asks. At the end of an execution the name is the one that a finding shows, except for a number behind
+    /// equal names.
+    pub source_name:
+        unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
+    /// Kind of a variable, as reports call it: `mutex`, `atomic`, `count` for the reference counts of an `Arc`; empty if
+    /// there is no such variable.
+    pub var_kind:
+        unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
+    /// `file:line:column` where a variable is made, if the source shows that in a `let` or in a static; otherwise of its
+    /// first use. Empty if that is not known either.
+    pub made_at:
         unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
     /// Name of a cell or block of memory: its kind, the task that used it first, and its index among those which that
     /// task used first.

@@ -8,6 +8,7 @@ mod pointers;
 mod record;
 mod repeated;
 mod sites;
+mod source_names;
 mod view;
 
 pub(super) use held::HeldBack;
@@ -15,6 +16,7 @@ pub use memory::{DataAccess, Does, Owner};
 pub(super) use monitors::Monitors;
 pub(super) use pointers::{Pointers, probe};
 pub(super) use record::Memory;
+pub use source_names::{SourceName, SourceNames};
 
 use super::inspection::{Inspector, UnderWay};
 use super::panics::caught;
@@ -29,6 +31,8 @@ use sdk::{
     Context, EventAttribute, EventId, Execution, FindingKind, Interests, MemoryDeed, MemoryEvent, Monitor,
     PointKind, SchedulePoint, SyncVar, SyncVarOp, TaskId, UserEvent,
 };
+use source_names::AskedNames;
+use std::cell::RefCell;
 use view::View;
 
 /// A finding of a monitor, in the current execution.
@@ -113,6 +117,8 @@ pub struct Listeners {
     anybody_gone: bool,
     /// The findings of the current execution.
     pub reported: Vec<Reported>,
+    /// The names of variables that monitors have asked for.
+    asked_names: RefCell<AskedNames>,
     /// The functions for inspections, if those are requested; and the inspection in progress.
     pub(super) inspector: Option<Box<Inspector>>,
     pub(super) inspect: Option<UnderWay>,

@@ -4,6 +4,7 @@ use super::super::Runtime;
 use super::super::naming::{lineage, site_name, task_name, var_name};
 use super::Said;
 use super::record::{Memory, Named, Record};
+use super::source_names::{self, SourceName};
 use crate::record::Status;
 use intermezzo_sdk::{
     EventId, HappensBefore, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, SyncVarOps,
@@ -33,6 +34,16 @@ impl View<'_> {
         }
         order
     }
+
+    /// Returns the name of a variable in the source.
+    fn in_source(&self, var: SyncVar) -> SourceName {
+        source_names::of(
+            self.rt,
+            self.record(),
+            &self.rt.monitors.listeners.asked_names,
+            var,
+        )
+    }
 }
 
 impl Host for View<'_> {
@@ -46,6 +57,29 @@ impl Host for View<'_> {
 
     fn var_name(&self, var: SyncVar) -> String {
         var_name(self.rt, var.0)
+    }
+
+    fn source_name(&self, var: SyncVar) -> String {
+        self.given_name(var).unwrap_or_else(|| self.in_source(var).name)
+    }
+
+    fn given_name(&self, var: SyncVar) -> Option<String> {
+        self.rt.objects.given_names.of(var.0).map(str::to_owned)
+    }
+
+    fn var_kind(&self, var: SyncVar) -> String {
+        let vars = &self.rt.objects.vars;
+        if var.index() >= vars.count() {
+            return String::new();
+        }
+        vars[var.0].kind.name().to_owned()
+    }
+
+    fn made_at(&self, var: SyncVar) -> String {
+        let vars = &self.rt.objects.vars;
+        let known = (var.index() < vars.count()).then(|| &vars[var.0]);
+        let first_use = || known?.first_site.map(site_name);
+        self.in_source(var).made_at.or_else(first_use).unwrap_or_default()
     }
 
     fn location_name(&self, location: Location) -> String {

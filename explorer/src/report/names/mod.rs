@@ -7,20 +7,27 @@
 //! at the place, there is no name. Misses: names behind macros, and behind calls that are not known.
 
 mod binding;
+mod kinds;
 mod loops;
 mod path;
+mod prose;
+mod reader;
 mod source_files;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
+pub(in crate::report) use prose::{counts_of, identities, quoted, without_number};
+pub use prose::{in_row, in_text};
+pub(crate) use reader::Reader;
 pub(in crate::report) use source_files::SourceFiles;
 
 use super::recording::Recording;
 use super::{Finding, FindingDetail};
 use binding::Binding;
+use kinds::{BOXES, MADE, METHODS, PLAIN_FIELDS};
 use path::{Path, Root, Step};
-use std::borrow::Cow;
+use prose::kind_of;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use tokens::Tokens;
@@ -47,9 +54,24 @@ enum Trust {
     Static,
 }
 
-/// Returns the names of the finding's variables, as far as the source has some.
+/// Returns the names of the finding's variables: those it has, which the test gave, and as far as the source has some.
 pub(super) fn of(finding: &Finding, files: &mut SourceFiles) -> VarNames {
-    of_uses(uses(finding), files)
+    of_uses(uses(finding), &given(finding), files)
+}
+
+/// Returns the names that the test gave the variables that the finding is about, in order of appearance.
+fn given(finding: &Finding) -> Vec<(&str, String)> {
+    if finding.names.is_empty() {
+        return Vec::new();
+    }
+    let uses = uses(finding).into_iter().map(|(var, _)| var);
+    let places = identities(&finding.message).map(|(at, _)| &finding.message[at]);
+    let mut seen = HashSet::new();
+    let named = uses.chain(places).filter_map(|var| {
+        let (var, name) = finding.names.get_key_value(&*counts_of(var))?;
+        seen.insert(var).then(|| (var.as_str(), name.clone()))
+    });
+    named.collect()
 }
 
 /// Gives the variables of an execution the names that the source has for them.
@@ -59,14 +81,17 @@ pub(super) fn name_recording(recording: &mut Recording, files: &mut SourceFiles)
         let (var, site) = (recording.vars.get(event.var?)?, recording.sites.get(event.site?)?);
         Some((&*var.name, &**site))
     });
-    let names = of_uses(uses.collect(), files);
+    let vars = recording.vars.iter();
+    let given = vars.filter_map(|var| Some((&*var.name, var.source_name.clone()?)));
+    let names = of_uses(uses.collect(), &given.collect::<Vec<_>>(), files);
     for var in &mut recording.vars {
         var.source_name = names.get(&var.name).cloned();
     }
 }
 
-/// Returns the names of variables that are used at these places.
-fn of_uses(uses: Vec<(&str, &str)>, files: &mut SourceFiles) -> VarNames {
+/// Returns the names of variables that are used at these places. Some have given names, which the others do not get.
+fn of_uses(uses: Vec<(&str, &str)>, given: &[(&str, String)], files: &mut SourceFiles) -> VarNames {
+    let mut names = distinct(given.to_vec());
     // Each variable in the order of appearance, and each of its places once.
     let mut vars: Vec<(&str, Vec<(String, Trust)>)> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
@@ -75,7 +100,9 @@ fn of_uses(uses: Vec<(&str, &str)>, files: &mut SourceFiles) -> VarNames {
         if !seen.insert((var, site)) {
             continue;
         }
-        let Some(kind) = kind_of(var) else { continue };
+        let Some(kind) = kind_of(var).filter(|_| !names.contains_key(var)) else {
+            continue;
+        };
         let at = *known.entry(var).or_insert_with(|| {
             vars.push((var, Vec::new()));
             vars.len() - 1
@@ -87,7 +114,20 @@ fn of_uses(uses: Vec<(&str, &str)>, files: &mut SourceFiles) -> VarNames {
     let named = vars
         .into_iter()
         .filter_map(|(var, names)| Some((var, most_trusted(names)?)));
-    distinct(named.collect())
+    let taken: HashSet<String> = names.values().cloned().collect();
+    for (var, name) in distinct(named.collect()) {
+        let alone = [
+            name.clone(),
+            format!("{name} ({})", kind_of(&var).unwrap_or_default()),
+        ];
+        let numbered = (2..).map(|number| format!("{name}#{number}"));
+        let free = alone
+            .into_iter()
+            .chain(numbered)
+            .find(|name| !taken.contains(name));
+        names.extend(free.map(|name| (var, name)));
+    }
+    names
 }
 
 /// Returns the variables that the finding has, and the places where they are used.
@@ -114,232 +154,21 @@ fn uses(finding: &Finding) -> Vec<(&str, &str)> {
     uses
 }
 
-/// Kinds of variables, and the methods and functions by which tests use them.
-const METHODS: &[(&[&str], &[&str])] = &[
-    (
-        &["atomic", "pointer"],
-        &[
-            "load",
-            "store",
-            "swap",
-            "compare_exchange",
-            "compare_exchange_weak",
-            "compare_and_swap",
-            "fetch_update",
-            "try_update",
-            "update",
-            "fetch_add",
-            "fetch_sub",
-            "fetch_max",
-            "fetch_min",
-            "fetch_and",
-            "fetch_nand",
-            "fetch_or",
-            "fetch_xor",
-            "fetch_not",
-            "fetch_ptr_add",
-            "fetch_ptr_sub",
-            "fetch_byte_add",
-            "fetch_byte_sub",
-            "get_mut",
-            "into_inner",
-            "unsync_load",
-            "with_mut",
-        ],
-    ),
-    (
-        &["mutex"],
-        &[
-            "lock",
-            "try_lock",
-            "is_poisoned",
-            "clear_poison",
-            "get_mut",
-            "into_inner",
-        ],
-    ),
-    (
-        &["rwlock"],
-        &[
-            "read",
-            "write",
-            "try_read",
-            "try_write",
-            "is_poisoned",
-            "clear_poison",
-            "get_mut",
-            "into_inner",
-        ],
-    ),
-    (
-        &["condvar"],
-        &[
-            "wait",
-            "wait_while",
-            "wait_timeout",
-            "wait_timeout_ms",
-            "wait_timeout_while",
-            "notify_one",
-            "notify_all",
-        ],
-    ),
-    (
-        &["once"],
-        &[
-            "call_once",
-            "call_once_force",
-            "is_completed",
-            "wait",
-            "wait_force",
-            "get",
-            "set",
-            "get_or_init",
-            "take",
-            "force",
-            "try_insert",
-        ],
-    ),
-    (&["barrier"], &["wait"]),
-    (
-        &["channel"],
-        &["send", "try_send", "recv", "try_recv", "recv_timeout"],
-    ),
-    (
-        &["count", "arc"],
-        &[
-            "clone",
-            "upgrade",
-            "downgrade",
-            "strong_count",
-            "weak_count",
-            "try_unwrap",
-            "into_inner",
-            "get_mut",
-            "make_mut",
-            "unwrap_or_clone",
-        ],
-    ),
-    // `swap` is a use of two cells.
-    (
-        &["cell"],
-        &[
-            "get",
-            "set",
-            "replace",
-            "take",
-            "update",
-            "with",
-            "with_mut",
-            "get_mut",
-            "as_ptr",
-            "into_inner",
-        ],
-    ),
-];
-
-/// Types whose `new` makes a variable.
-const MADE: &[&str] = &[
-    "Mutex",
-    "RwLock",
-    "Condvar",
-    "Once",
-    "OnceLock",
-    "LazyLock",
-    "Barrier",
-    "Cell",
-    "UnsafeCell",
-];
-
-/// Types whose `new` puts a value into a box.
-const BOXES: &[&str] = &["Arc", "Rc", "Box", "Pin", "CachePadded"];
-
-/// Fields whose names say nothing.
-const PLAIN_FIELDS: &[&str] = &["inner", "value", "data", "ptr", "raw"];
-
-/// Returns the kind of a variable with this identity; `None` for a task, or if it is no identity.
-fn kind_of(var: &str) -> Option<&str> {
-    let (at, kind) = identities(var).next()?;
-    (at == (0..var.len())).then_some(kind)
+/// A name of a variable in the source.
+struct Found {
+    name: String,
+    trust: Trust,
+    /// The token at which the variable is made, if that is known.
+    made: Option<usize>,
 }
 
-/// Returns the places of variables' identities in a text, and their kinds: `mutex 0.2`.
-pub(super) fn identities(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
-    let part = |c: char| c.is_ascii_digit() || c == '.' || c == '^';
-    text.match_indices(' ').filter_map(move |(at, _)| {
-        let numbers = &text[at + 1..];
-        let numbers = &numbers[..numbers.find(|c| !part(c)).unwrap_or(numbers.len())];
-        // The end of a sentence.
-        let numbers = numbers.trim_end_matches('.');
-        let letters = text[..at]
-            .bytes()
-            .rev()
-            .take_while(u8::is_ascii_lowercase)
-            .count();
-        let begin = at - letters;
-        let kind = &text[begin..at];
-        let is_known = METHODS.iter().any(|(kinds, _)| kinds.contains(&kind));
-        let (user, ordinal) = numbers.rsplit_once('.')?;
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_lineage = user.split(['.', '^']).all(is_number);
-        (is_known && is_number(ordinal) && is_lineage).then_some((begin..at + 1 + numbers.len(), kind))
-    })
-}
-
-/// Returns prose with the identities of variables replaced by their names.
-///
-/// ```
-/// use intermezzo_explorer::report::{VarNames, names};
-///
-/// let named = VarNames::from([("mutex 0.1".into(), "journal".into())]);
-/// assert_eq!(names::in_text("main waits to lock mutex 0.1", &named), "main waits to lock `journal`");
-/// ```
-pub fn in_text(text: &str, names: &VarNames) -> String {
-    replaced(text, names, quoted)
-}
-
-/// Returns the text of a table's row with the identities of variables replaced by their names.
-pub fn in_row(text: &str, names: &VarNames) -> String {
-    replaced(text, names, str::to_owned)
-}
-
-fn replaced(text: &str, names: &VarNames, shown: impl Fn(&str) -> String) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for (at, _) in identities(text) {
-        let var = &text[at.clone()];
-        if let Some(name) = names.get(&*counts_of(var)) {
-            out.push_str(&text[done..at.start]);
-            out.push_str(&shown(name));
-            done = at.end;
-        }
-    }
-    out.push_str(&text[done..]);
-    out
-}
-
-/// Returns the identity of the counts of an `Arc`. The monitor for leaks writes `arc 0.1` for the variable `count 0.1`.
-pub(super) fn counts_of(var: &str) -> Cow<'_, str> {
-    match var.strip_prefix("arc ") {
-        Some(numbers) => format!("count {numbers}").into(),
-        None => var.into(),
-    }
-}
-
-/// Returns a name without the number that distinguishes it from equal ones.
-pub(super) fn without_number(name: &str) -> &str {
-    match name.rsplit_once('#') {
-        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => name,
-    }
-}
-
-/// Returns the name as prose shows it.
-pub(super) fn quoted(name: &str) -> String {
-    format!("`{name}`")
+/// Returns the name that the source at this token has for a variable of this kind, and the trust in it.
+fn name_at(tokens: &Tokens, at: usize, kind: &str) -> Option<(String, Trust)> {
+    found_at(tokens, at, kind).map(|found| (found.name, found.trust))
 }
 
 /// Returns the name that the source at this token has for a variable of this kind.
-fn name_at(tokens: &Tokens, at: usize, kind: &str) -> Option<(String, Trust)> {
+fn found_at(tokens: &Tokens, at: usize, kind: &str) -> Option<Found> {
     let methods = METHODS.iter().find(|(kinds, _)| kinds.contains(&kind))?.1;
     if !tokens.is_name(at) {
         return None;
@@ -370,7 +199,9 @@ fn name_at(tokens: &Tokens, at: usize, kind: &str) -> Option<(String, Trust)> {
         return name_of(tokens, path, kind);
     }
     let makes = kind == "count" && matches!(tokens.text(function), "new" | "from" | "default" | "new_cyclic");
-    makes.then(|| made_at(tokens, at)).flatten()
+    let (name, trust) = makes.then(|| made_at(tokens, at)).flatten()?;
+    let made = Some(at);
+    Some(Found { name, trust, made })
 }
 
 /// Returns the name of the variable that is made by the expression that begins at this token.
@@ -402,11 +233,17 @@ struct Followed {
     /// The name at its beginning; nothing for `self` and for a field that a pattern took out.
     root: Option<(String, Trust)>,
     steps: Vec<Step>,
+    /// The token at which the variable is made, or the value that has it.
+    made: Option<usize>,
 }
 
-fn name_of(tokens: &Tokens, path: Path, kind: &str) -> Option<(String, Trust)> {
+fn name_of(tokens: &Tokens, path: Path, kind: &str) -> Option<Found> {
     let used = path.first;
-    let Followed { root, mut steps } = follow(tokens, path, kind, 0)?;
+    let Followed {
+        root,
+        mut steps,
+        made,
+    } = follow(tokens, path, kind, 0)?;
     let is_telling = |step: &Step| match step {
         Step::Field(name) => {
             !PLAIN_FIELDS.contains(&name.as_str()) && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -440,21 +277,33 @@ fn name_of(tokens: &Tokens, path: Path, kind: &str) -> Option<(String, Trust)> {
             Step::Element(index) => name.extend(["[", index.as_deref().unwrap_or("_"), "]"]),
         }
     }
-    (name.chars().count() <= LENGTH_MAX).then_some((name, trust))
+    let found = Found { name, trust, made };
+    (found.name.chars().count() <= LENGTH_MAX).then_some(found)
 }
 
 /// Follows the local name at the beginning of a path. `None` if its meaning is not found.
 fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Followed> {
     let Path { root, steps, .. } = path;
     let (name, used) = match root {
-        Root::Receiver => return Some(Followed { root: None, steps }),
+        Root::Receiver => {
+            return Some(Followed {
+                root: None,
+                steps,
+                made: None,
+            });
+        }
         Root::Item(name) => {
+            let made = tokens.static_named(&name);
             let root = Some((name, Trust::Static));
-            return Some(Followed { root, steps });
+            return Some(Followed { root, steps, made });
         }
         Root::Call(name) => {
             let root = Some((name, Trust::Alias));
-            return Some(Followed { root, steps });
+            return Some(Followed {
+                root,
+                steps,
+                made: None,
+            });
         }
         Root::Method(name) => return follow_method(tokens, &name, steps),
         Root::Local(name, used) => (name, used),
@@ -464,6 +313,7 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
         Some(Followed {
             root,
             steps: steps.clone(),
+            made: None,
         })
     };
     let through = |value: &Range<usize>, element: bool| {
@@ -483,7 +333,10 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
         return has_field.then(|| own(Trust::Alias)).flatten();
     };
     match binding {
-        Binding::Let(value) if makes(tokens, &value, kind) => own(Trust::Made),
+        Binding::Let(value) if makes(tokens, &value, kind) => own(Trust::Made).map(|followed| Followed {
+            made: Some(value.start),
+            ..followed
+        }),
         // `self` itself has no name.
         Binding::Let(value) if value.len() == 1 && tokens.text(value.start) == "self" && steps.is_empty() => {
             None
@@ -496,7 +349,8 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
                 // A channel has two names.
                 [sender, receiver] if kind == "channel" && makes_channel(tokens, &value) => {
                     let root = Some((format!("{sender}/{receiver}"), Trust::Made));
-                    Some(Followed { root, steps })
+                    let made = Some(value.start);
+                    Some(Followed { root, steps, made })
                 }
                 _ => own(Trust::Local),
             }
@@ -507,6 +361,7 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
             Some(Followed {
                 root: None,
                 steps: all,
+                made: None,
             })
         }
         Binding::Element(value) => through(&value, true).or_else(|| own(Trust::Alias)),
@@ -529,7 +384,11 @@ fn follow_method(tokens: &Tokens, name: &str, mut steps: Vec<Step>) -> Option<Fo
         }
         None => Some((format!("{name}()"), Trust::Alias)),
     };
-    Some(Followed { root, steps })
+    Some(Followed {
+        root,
+        steps,
+        made: None,
+    })
 }
 
 /// `true` if a value of these tokens is a variable of its own, or an array of some, perhaps in a box.

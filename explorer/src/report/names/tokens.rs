@@ -147,6 +147,26 @@ impl Tokens {
         self.tokens.get(at).is_some_and(ends)
     }
 
+    /// Returns line and column of this token, both from 1; columns are counted in characters.
+    pub(super) fn place(&self, at: usize) -> (usize, usize) {
+        let begin = self.tokens[at].at.start;
+        let line = self.lines.partition_point(|&line| line <= begin);
+        (line, self.text[self.lines[line - 1]..begin].chars().count() + 1)
+    }
+
+    /// Returns the token with the name of the static of that name, if the file has one such static.
+    pub(super) fn static_named(&self, name: &str) -> Option<usize> {
+        let name = name.rsplit("::").next()?;
+        let is_its = |at: &usize| {
+            let before = self.before(*at);
+            self.text(*at) == name
+                && (before == "static" || before == "mut" && self.before(at - 1) == "static")
+        };
+        let mut with_name = (1..self.count()).filter(is_its);
+        let first = with_name.next()?;
+        with_name.next().is_none().then_some(first)
+    }
+
     /// Returns the token that begins in this line and column, both from 1; the compiler counts characters.
     pub(super) fn at(&self, line: usize, column: usize) -> Option<usize> {
         let begin = *self.lines.get(line.checked_sub(1)?)?;

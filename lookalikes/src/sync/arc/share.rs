@@ -178,6 +178,17 @@ pub(super) struct Share<const IS_STRONG: bool> {
     site: Site,
 }
 
+impl<const IS_STRONG: bool> crate::name::Nameable for Share<IS_STRONG> {
+    fn give_name(&self, name: &str) {
+        // Counts from outside the execution are not recorded.
+        let of_this =
+            |counts: &&Arc<Counts>| Engine::current().is_some_and(|engine| engine.epoch() == counts.epoch);
+        if let Some(counts) = self.counts.as_ref().filter(of_this) {
+            crate::name::give(&counts.object, name);
+        }
+    }
+}
+
 impl Share<WEAK> {
     /// Returns an empty share.
     pub(super) const fn nowhere(site: Site) -> Self {

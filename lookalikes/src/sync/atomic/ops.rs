@@ -39,6 +39,12 @@ unsafe impl<T: Primitive, I: Identity + Send> Send for Atomic<T, I> {}
 unsafe impl<T: Primitive, I: Identity + Sync> Sync for Atomic<T, I> {}
 impl<T: Primitive, I: Identity> RefUnwindSafe for Atomic<T, I> {}
 
+impl<T: Primitive, I: Identity> crate::name::Nameable for Atomic<T, I> {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.object, name);
+    }
+}
+
 impl<T, I: Identity> Atomic<T, I> {
     /// Returns an atomic with this value.
     #[inline]

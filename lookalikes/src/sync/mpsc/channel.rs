@@ -6,6 +6,7 @@
 //! table; one that queues cannot be distinguished from one that has not begun.
 
 use crate::gated::{Did, Gated, State, When};
+use crate::name::Nameable;
 use intermezzo_engine::runtime::{Gates, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::VecDeque;
@@ -181,6 +182,18 @@ pub(super) struct Receiving<T> {
     channel: Arc<Channel<T>>,
     /// As for the other end.
     site: Site,
+}
+
+impl<T> Nameable for Sending<T> {
+    fn give_name(&self, name: &str) {
+        self.channel.queue.give_name(name);
+    }
+}
+
+impl<T> Nameable for Receiving<T> {
+    fn give_name(&self, name: &str) {
+        self.channel.queue.give_name(name);
+    }
 }
 
 /// Returns the two ends of a new channel.

@@ -132,6 +132,11 @@ const REFUSED: [(&str, &str, &str); 15] = [
         "`n` has its values already",
     ),
     (
+        "args(n = [1]), args(n = [2])",
+        "fn f(n: u8) {}",
+        "`args` is given twice: write one list, as in `args(tasks = 2..=4)`",
+    ),
+    (
         "args(n = [])",
         "fn f(n: u8) {}",
         "`n` has no value: there would be no case",

@@ -36,6 +36,10 @@ impl Arguments {
         };
         for Item { name, span, value } in items(attribute)? {
             match (name.as_str(), value) {
+                ("args", Value::Group(_)) if !arguments.choices.is_empty() => return Err(twice(span, &name)),
+                ("contexts", Value::Group(_)) if !arguments.contexts.is_empty() => {
+                    return Err(twice(span, &name));
+                }
                 ("crate", Value::Tokens(value)) => arguments.facade = path(span, value)?,
                 ("args", Value::Group(list)) => arguments.choices.extend(cases::choices(list)?),
                 ("contexts", Value::Group(list)) => arguments.contexts.extend(cases::contexts(list)?),
@@ -54,6 +58,14 @@ impl Arguments {
         }
         Ok(arguments)
     }
+}
+
+/// Returns the refusal of a second list.
+fn twice(span: Span, name: &str) -> Refusal {
+    Refusal::new(
+        span,
+        format!("`{name}` is given twice: write one list, as in {}", example(name)),
+    )
 }
 
 fn example(name: &str) -> &'static str {

@@ -492,12 +492,10 @@ impl Record {
             && last
         {
             match self.accesses.expected() {
-                Some(known) if at < alike => {
-                    if (known.read, known.written) == (event.read, event.written) {
-                        let known = *known;
-                        self.accesses.push_expected(1);
-                        return Some(known);
-                    }
+                Some(known) if at < alike && (known.read, known.written) == (event.read, event.written) => {
+                    let known = *known;
+                    self.accesses.push_expected(1);
+                    return Some(known);
                 }
                 None if at >= alike => {
                     let access = access(&mut self.sites, event);

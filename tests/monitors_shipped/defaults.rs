@@ -168,6 +168,40 @@ fn what_is_written_by_a_pointer_is_seen() {
     assert_eq!(report.verdict(), Verdict::Pass, "{report}");
 }
 
+/// A name changes nothing of what is seen of an object that was not used before.
+#[test]
+fn data_races_have_the_names_that_the_test_gave() {
+    let report = Explorer::new().explore(|| {
+        let count = Plain::default();
+        intermezzo::name(&count.0, "the count");
+        thread::scope(|scope| {
+            scope.spawn(|| count.write(1));
+            count.read();
+        });
+    });
+    assert_eq!(kinds(&report), ["data_race"], "{report}");
+    let lines = report.findings()[0].lines().join("\n");
+    assert!(
+        lines.contains("`the count`") && !lines.contains("cell 0"),
+        "{lines}"
+    );
+    let report = Explorer::new().explore(|| {
+        let atomic = Racy(std::cell::UnsafeCell::new(AtomicUsize::new(0)));
+        let atomic = &atomic;
+        // SAFETY: as above.
+        intermezzo::name(unsafe { &*atomic.0.get() }, "the atomic");
+        thread::scope(|scope| {
+            // SAFETY: no other task runs while there is an exclusive reference.
+            scope.spawn(move || *unsafe { &mut *atomic.0.get() }.get_mut() = 1);
+            // SAFETY: as above.
+            scope.spawn(move || unsafe { &*atomic.0.get() }.load(Relaxed));
+        });
+    });
+    assert_eq!(kinds(&report), ["data_race"], "{report}");
+    let lines = report.findings()[0].lines().join("\n");
+    assert!(lines.contains("`the atomic`"), "{lines}");
+}
+
 /// An atomic that is shared, and also accessed plainly.
 struct Racy(std::cell::UnsafeCell<AtomicUsize>);
 

@@ -1,4 +1,4 @@
-//! What a monitor hears and is told of a script.
+//! Scripts, played to a monitor that records all that it receives.
 
 use super::*;
 

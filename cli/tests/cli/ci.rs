@@ -196,7 +196,7 @@ fn by_nextest(run: &dyn Fn(&[&str]) -> Ran, project: &Path, of_binaries: &[(Stri
     }
 }
 
-/// Which tests are explored is known before any is run.
+/// Checks the list of tests: it is known before any is run.
 fn tests_are_listed(run: &dyn Fn(&[&str]) -> Ran) {
     let json = run(&["list", "--json"]).ends_with(0).json();
     let listed = json["tests"].as_array().unwrap().iter().map(|test| {

@@ -15,5 +15,7 @@ pages! {
     pass: "guide/src/pass.md",
     settings: "guide/src/settings.md",
     shuttle: "guide/src/shuttle.md",
+    pitfalls: "guide/src/pitfalls.md",
+    others: "guide/src/others.md",
     refinement: "REFINEMENT.md",
 }

@@ -94,7 +94,8 @@ impl Strategy {
     /// The search that the setting `strategy` names so.
     ///
     /// ```
-    /// use intermezzo_explorer::Strategy;
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Strategy;
     ///
     /// assert!(Strategy::named("portfolio(pct(3),pos,surw)").is_ok());
     /// assert!(Strategy::named("ranked(variables=1)").is_ok());
@@ -142,7 +143,8 @@ impl Strategy {
 /// Explores the executions of a test.
 ///
 /// ```
-/// use intermezzo_explorer::{Explorer, sync::atomic::{AtomicUsize, Ordering::SeqCst}, thread};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{Explorer, sync::atomic::{AtomicUsize, Ordering::SeqCst}, thread};
 ///
 /// let report = Explorer::new().explore(|| {
 ///     let n = AtomicUsize::new(0);
@@ -234,6 +236,14 @@ impl Explorer {
     }
 
     /// Sets the test's name in reports and schedules. Default: the path of the closure that is explored.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let report = Explorer::new().program("queue::tests::push").explore(|| {});
+    /// assert_eq!(report.program(), "queue::tests::push");
+    /// ```
     pub fn program(mut self, name: impl Into<String>) -> Explorer {
         self.program = Some(name.into());
         self
@@ -248,6 +258,15 @@ impl Explorer {
 
     /// Sets the places to look for source files, which have the names of variables. Default: the current directory, and
     /// those above it.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, report::source::Search};
+    ///
+    /// let package = Search::of_package(env!("CARGO_MANIFEST_DIR").as_ref(), file!());
+    /// let report = Explorer::new().sources(package).explore(|| {});
+    /// assert!(report.verdict().is_pass());
+    /// ```
     pub fn sources(mut self, sources: Search) -> Explorer {
         self.sources = Some(sources);
         self
@@ -257,7 +276,8 @@ impl Explorer {
     /// their own. [`Settings::all`] lists them.
     ///
     /// ```
-    /// use intermezzo_explorer::Explorer;
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
     ///
     /// let explorer = Explorer::new()
     ///     .set("strategy", "dfs(delays=2)")
@@ -277,6 +297,14 @@ impl Explorer {
     }
 
     /// Sets the search to run. Default: depth-first.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Coverage, Explorer, Strategy};
+    ///
+    /// let report = Explorer::new().strategy(Strategy::random()).executions(10).explore(|| {});
+    /// assert_eq!(report.coverage(), &Coverage::Sampled { executions: 10 });
+    /// ```
     pub fn strategy(mut self, strategy: Strategy) -> Explorer {
         self.custom = None;
         match strategy.0 {
@@ -288,15 +316,16 @@ impl Explorer {
 
     /// Sets the method of leaving out executions that show nothing new. Default: with [`Strategy::auto`] the strongest sound
     /// reduction; with any other strategy none, so that every schedule is run.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Coverage, Explorer, Reduction};
+    ///
+    /// let report = Explorer::new().reduction(Reduction::Dpor).explore(|| {});
+    /// assert_eq!((report.reduction(), report.coverage()), ("dpor", &Coverage::Exhaustive));
+    /// ```
     pub fn reduction(mut self, reduction: Reduction) -> Explorer {
         self.settings.reduction = reduction;
-        self
-    }
-
-    /// Explores all executions with no preemption, then all with one, and so on up to this many.
-    /// Default: no bound.
-    pub fn preemptions(mut self, most: u32) -> Explorer {
-        self.settings.preemptions = Some(most);
         self
     }
 
@@ -308,44 +337,18 @@ impl Explorer {
         self
     }
 
-    /// Explores with this many workers, each on an OS thread of its own. Default: 1.
-    ///
-    /// The report says the same as with one worker, except for the time, unless a limit on executions or time, a crash or a
-    /// divergence ends the search: the executions until then depend on the workers. There is no estimate of the rest. With
-    /// the reduction `caching` it depends on the workers which executions are left out for others. With `dpor` and
-    /// `source-dpor` the traces and outcomes are the same, but the execution that represents a trace depends on the workers;
-    /// with `dpor` within a preemption bound, so does the number of executions. The first finding ends the search, and the
-    /// executions until then count.
-    ///
-    /// Executions that workers ran beyond the first finding, in the order of the search, do not count, unless the search
-    /// [keeps going](Explorer::keep_going). Several threads run the test at once: state that its executions share, against
-    /// the rules, is now shared at the same time.
-    ///
-    /// # Panics
-    /// No worker, or more than 1024.
-    pub fn jobs(self, jobs: usize) -> Explorer {
-        self.set("jobs", jobs)
-    }
-
-    /// Keeps the search in this file, which is written every 10 seconds, or as the setting `checkpoint_every` says, and at
-    /// the end. If the file exists when the exploration begins, the search continues from it.
-    ///
-    /// The report is that of an exploration that was never interrupted: times and executions add up. A limit on executions
-    /// is that of the whole search, so a higher one continues it where it was reached; a limit on time is that of each
-    /// process. A search that was complete is not run again. The file must be of the same build of the program, and of the
-    /// same settings except for limits, the number of workers, and those of the checkpoint itself.
-    pub fn checkpoint(mut self, file: impl Into<PathBuf>) -> Explorer {
-        self.settings.checkpoint = Some(file.into());
-        self
-    }
-
-    /// Sets the most visible operations in an execution; one that takes more is a finding. Default: 20,000.
-    pub fn steps_per_execution(mut self, most: u64) -> Explorer {
-        self.settings.steps = most;
-        self
-    }
-
     /// Sets the seed of the search's own randomness; a search that draws executions begins with its first. Default: 0.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, Strategy};
+    ///
+    /// let first = |seed| {
+    ///     let explorer = Explorer::new().strategy(Strategy::random()).seed(seed).executions(100);
+    ///     explorer.explore(|| assert_ne!(intermezzo::choose(10), 7)).first_failure()
+    /// };
+    /// assert_eq!(first(3), first(3));
+    /// ```
     pub fn seed(mut self, seed: u64) -> Explorer {
         (self.settings.seed, self.settings.first_execution) = (seed, None);
         self
@@ -424,6 +427,14 @@ impl Explorer {
     /// Adds recordings to the report: of each finding its execution, event by event, and the nearest execution found that
     /// passes (see [`Report::recordings`]). This takes more executions of the test after the search, up to some hundred for
     /// each finding, which are not counted. Default: none.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let report = Explorer::new().record(true).explore(|| assert_eq!(intermezzo::choose(2), 0));
+    /// assert_eq!(report.recordings().len(), 1);
+    /// ```
     pub fn record(mut self, on: bool) -> Explorer {
         self.record = on;
         self
@@ -432,6 +443,17 @@ impl Explorer {
     /// Runs only the execution of this schedule, with the environment, the limit on steps and the treatment of waiting loops
     /// under which it was found. The monitors that it names are attached, and after them those of [`Settings::monitors`]
     /// that it does not name.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let test = || assert_eq!(intermezzo::choose(4), 0);
+    /// let found = Explorer::new().explore(test);
+    /// let schedule = found.findings()[0].schedule.clone();
+    /// let again = Explorer::new().replay(schedule).explore(test);
+    /// assert_eq!((again.executions(), again.findings().len()), (1, 1));
+    /// ```
     pub fn replay(mut self, schedule: Schedule) -> Explorer {
         recording::settings_of_replay(&mut self.settings, &schedule);
         self.replay = Some(schedule);
@@ -443,6 +465,14 @@ impl Explorer {
     /// The test is run once per execution, always from the same state: what it shares with other
     /// executions must not change. It runs on a thread of its own, with its tasks on small stacks.
     ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let report = Explorer::new().explore(|| assert!(intermezzo::choose(3) < 2));
+    /// assert!(report.verdict().is_fail());
+    /// ```
+    ///
     /// # Panics
     /// The schedule to replay is of another test, or settings do not go together: use [`Explorer::try_explore`]
     /// where that may be.
@@ -451,6 +481,15 @@ impl Explorer {
     }
 
     /// Explores the test, as [`Explorer::explore`] does.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, Reduction, Strategy};
+    ///
+    /// // A reduction needs a search that follows its plan.
+    /// let refused = Explorer::new().strategy(Strategy::random()).reduction(Reduction::Dpor).try_explore(|| {});
+    /// assert!(refused.is_err());
+    /// ```
     ///
     /// # Errors
     /// The schedule to replay is of another test, or settings do not go together.

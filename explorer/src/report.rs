@@ -123,6 +123,22 @@ impl Finding {
     }
 
     /// Returns the name that the source gives a variable, or else its identity.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, sync::atomic::{AtomicUsize, Ordering::SeqCst}};
+    ///
+    /// let report = Explorer::new().explore(|| {
+    ///     let tail = AtomicUsize::new(0);
+    ///     assert_eq!(tail.load(SeqCst), 1);
+    /// });
+    /// let finding = &report.findings()[0];
+    /// for event in &finding.events {
+    ///     println!("{} {} {}", event.task, event.op, finding.name_of(&event.var));
+    /// }
+    /// // A variable that has no name there, or is none of the finding's, is shown by its identity.
+    /// assert_eq!(finding.name_of("atomic 7.7"), "atomic 7.7");
+    /// ```
     pub fn name_of<'a>(&'a self, var: &'a str) -> &'a str {
         self.names.get(var).map_or(var, String::as_str)
     }
@@ -222,6 +238,15 @@ impl Serialize for Finding {
 }
 
 /// The result of an exploration.
+///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::Explorer;
+///
+/// let report = Explorer::new().explore(|| _ = intermezzo::choose(5));
+/// assert_eq!(report.executions(), 5);
+/// println!("{report}");
+/// ```
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     format: &'static str,
@@ -416,11 +441,28 @@ impl Report {
     }
 
     /// Returns the outcome in a word.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// assert!(Explorer::new().explore(|| {}).verdict().is_pass());
+    /// assert!(Explorer::new().explore(|| panic!("no")).verdict().is_fail());
+    /// ```
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
     /// Returns the coverage of the exploration, which says how much a pass means.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Coverage, Explorer};
+    ///
+    /// let explored = |explorer: Explorer| explorer.explore(|| _ = intermezzo::choose(9));
+    /// assert_eq!(explored(Explorer::new()).coverage(), &Coverage::Exhaustive);
+    /// assert!(matches!(explored(Explorer::new().executions(3)).coverage(), Coverage::Bounded { .. }));
+    /// ```
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
     }
@@ -480,6 +522,16 @@ impl Report {
 
     /// Returns the findings: first errors, then warnings, each in the order in which they were found. A finding that
     /// occurs again is counted, not listed.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let report = Explorer::new().explore(|| panic!("the queue is empty"));
+    /// let finding = &report.findings()[0];
+    /// assert!(finding.message.contains("the queue is empty"));
+    /// println!("replay it by {}", finding.schedule.token());
+    /// ```
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
@@ -563,6 +615,14 @@ impl Report {
     }
 
     /// Returns the report as one JSON object, ended by a line break.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let json = Explorer::new().explore(|| {}).to_json();
+    /// assert!(json.contains("\"verdict\": \"pass\""));
+    /// ```
     pub fn to_json(&self) -> String {
         let mut text =
             serde_json::to_string_pretty(self).expect("a report has no map with other keys than text");

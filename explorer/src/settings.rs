@@ -405,7 +405,8 @@ impl Settings {
     /// Returns every setting, those that most tests need first.
     ///
     /// ```
-    /// use intermezzo_explorer::Settings;
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Settings;
     ///
     /// let names: Vec<&str> = Settings::all().iter().map(|setting| setting.name).collect();
     /// assert!(names.starts_with(&["strategy", "reduction", "preemptions"]));

@@ -9,7 +9,8 @@ use intermezzo_sdk::UserEvent;
 /// Blocks nest; leaving by a panic leaves the block. Does nothing else outside an exploration.
 ///
 /// ```
-/// use intermezzo_explorer::{atomically, sync::atomic::{AtomicUsize, Ordering::SeqCst}};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{atomically, sync::atomic::{AtomicUsize, Ordering::SeqCst}};
 ///
 /// let n = AtomicUsize::new(0);
 /// let before = atomically("increment", || {

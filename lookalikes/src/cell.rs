@@ -187,7 +187,8 @@ impl<T: ?Sized> UnsafeCell<T> {
 /// trait for std's own `UnsafeCell`.
 ///
 /// ```
-/// use intermezzo_explorer::cell::{ByPointer, UnsafeCell};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::cell::{ByPointer, UnsafeCell};
 ///
 /// let cell = UnsafeCell::new(1);
 /// // SAFETY: nothing else uses the cell.

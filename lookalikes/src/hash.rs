@@ -19,7 +19,8 @@ impl RandomState {
     /// Returns new keys.
     ///
     /// ```
-    /// use intermezzo_explorer::hash::{BuildHasher, RandomState};
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::hash::{BuildHasher, RandomState};
     ///
     /// let keys = RandomState::new();
     /// assert_eq!(keys.hash_one("a"), keys.clone().hash_one("a"));

@@ -58,6 +58,14 @@ use intermezzo_sdk::SyncVarOp;
 
 /// Chooses a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
 ///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::Explorer;
+///
+/// let report = Explorer::new().explore(|| assert!(intermezzo::choose(4) < 4));
+/// assert_eq!(report.executions(), 4);
+/// ```
+///
 /// # Panics
 /// Outside an exploration, if `n` is 0. Inside one that is a finding.
 #[track_caller]
@@ -78,6 +86,13 @@ pub fn choose(n: usize) -> usize {
 }
 
 /// Chooses `false` or `true`, each of which is explored; `false` outside an exploration.
+///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::Explorer;
+///
+/// assert_eq!(Explorer::new().explore(|| _ = intermezzo::any_bool()).executions(), 2);
+/// ```
 #[track_caller]
 pub fn any_bool() -> bool {
     choose(2) == 1
@@ -118,6 +133,14 @@ pub fn steps() -> Option<u64> {
 }
 
 /// Returns `true` if the caller is inside an exploration.
+///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::Explorer;
+///
+/// assert!(!intermezzo::is_exploring());
+/// assert!(Explorer::new().explore(|| assert!(intermezzo::is_exploring())).verdict().is_pass());
+/// ```
 pub fn is_exploring() -> bool {
     Engine::current().is_some()
 }

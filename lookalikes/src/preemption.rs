@@ -13,7 +13,8 @@ use intermezzo_engine::runtime::Engine;
 /// Use it for code that is known to be right, or for the parts of a test that only set it up.
 ///
 /// ```
-/// use intermezzo_explorer::{Explorer, preemptions_off, sync::atomic::{AtomicUsize, Ordering::SeqCst}, thread};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{Explorer, preemptions_off, sync::atomic::{AtomicUsize, Ordering::SeqCst}, thread};
 ///
 /// let report = Explorer::new().explore(|| {
 ///     let n = AtomicUsize::new(0);

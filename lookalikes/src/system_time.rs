@@ -24,7 +24,8 @@ impl SystemTime {
     /// Returns the present moment.
     ///
     /// ```
-    /// use intermezzo_explorer::time::{SystemTime, UNIX_EPOCH};
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::time::{SystemTime, UNIX_EPOCH};
     ///
     /// assert!(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() > 0);
     /// # Ok::<(), std::time::SystemTimeError>(())

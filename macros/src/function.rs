@@ -1,7 +1,7 @@
 //! The test function.
 
 use crate::{Refusal, bare, is_punct};
-use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 use std::iter::Peekable;
 
 /// A test function, cut into the parts that the expansion needs.
@@ -37,6 +37,11 @@ impl Function {
         let parameters = parameters(inputs.clone())?;
         let mut output: Vec<TokenTree> = rest.collect();
         let body = output.pop().ok_or_else(no_function)?;
+        // While it is written, a function may end with its type.
+        let may_be_body = |group: &Group| matches!(group.delimiter(), Delimiter::Brace | Delimiter::None);
+        if !matches!(&body, TokenTree::Group(group) if may_be_body(group)) {
+            return Err(Refusal::new(body.span(), "a test needs a body"));
+        }
         Ok(Function {
             attributes,
             visibility,

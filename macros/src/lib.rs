@@ -17,7 +17,9 @@ use proc_macro::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
 /// See `intermezzo::test`.
 #[proc_macro_attribute]
 pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    expanded(attribute, item).unwrap_or_else(Refusal::into_compile_error)
+    // An editor needs the function to complete names in it, whatever is wrong with it or with its attribute.
+    expanded(attribute, item.clone())
+        .unwrap_or_else(|refusal| [item, refusal.into_compile_error()].into_iter().collect())
 }
 
 /// Source that cannot be expanded, and the reason.

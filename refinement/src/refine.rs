@@ -23,6 +23,17 @@ use std::panic::Location;
 use std::sync::Arc;
 
 /// Describes a test of the objects that `make` makes: see [`Refinement`].
+///
+/// ```
+/// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }
+/// use intermezzo::refinement::refine;
+/// use intermezzo::sync::atomic::{AtomicU8, Ordering::SeqCst};
+///
+/// refine(|| AtomicU8::new(0))
+///     .op("next", (), |n, ()| n.fetch_add(1, SeqCst))
+///     .scenarios(5)
+///     .check();
+/// ```
 #[track_caller]
 pub fn refine<T: Sync + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -> Refinement<T> {
     let site = Location::caller();
@@ -50,8 +61,9 @@ pub fn refine<T: Sync + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -
 /// of each are explored, and each history is compared with the object itself, or with a model.
 ///
 /// ```
-/// use intermezzo_explorer::sync::Mutex;
-/// use intermezzo_refinement::{fresh, refine};
+/// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }
+/// use intermezzo::refinement::{fresh, refine};
+/// use intermezzo::sync::Mutex;
 ///
 /// refine(|| Mutex::new(Vec::new()))
 ///     .op("push", fresh::<u8>(), |stack, value| stack.lock().unwrap().push(value))
@@ -348,6 +360,19 @@ impl<T: Sync + 'static> Refinement<T> {
     }
 
     /// Compares the object with a model. The meaning of each operation follows.
+    ///
+    /// ```
+    /// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }
+    /// use intermezzo::refinement::refine;
+    /// use intermezzo::sync::atomic::{AtomicU8, Ordering::SeqCst};
+    ///
+    /// refine(|| AtomicU8::new(0))
+    ///     .op("next", (), |n, ()| n.fetch_add(1, SeqCst))
+    ///     .spec(|| 0)
+    ///     .means("next", |n: &mut u8, ()| std::mem::replace(n, *n + 1))
+    ///     .scenarios(5)
+    ///     .check();
+    /// ```
     pub fn spec<M: Clone + Eq + Hash + Send + Sync + 'static>(
         self,
         initial: impl Fn() -> M + Send + Sync + 'static,
@@ -464,6 +489,20 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     }
 
     /// Runs the test, and returns its report.
+    ///
+    /// ```
+    /// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }
+    /// use intermezzo::refinement::refine;
+    /// use intermezzo::sync::atomic::{AtomicU8, Ordering::SeqCst};
+    ///
+    /// let add = |n: &AtomicU8, ()| {
+    ///     let before = n.load(SeqCst);
+    ///     n.store(before + 1, SeqCst);
+    ///     before
+    /// };
+    /// let report = refine(|| AtomicU8::new(0)).op("next", (), add).run();
+    /// assert!(report.verdict().is_fail());
+    /// ```
     ///
     /// # Panics
     /// If the test has no operations, or an operation has no meaning for the model. If there is a schedule to replay,

@@ -121,6 +121,16 @@ impl<'a> Context<'a> {
     /// Returns `true` if a static holds this memory when the execution ends. Such memory is not released, and it is no
     /// leak, because statics live until the process ends. `false` before `on_execution_end`, and in executions that are
     /// not complete.
+    ///
+    /// ```
+    /// # mod intermezzo { pub mod sdk { pub use intermezzo_sdk::*; } }
+    /// use intermezzo::sdk::{Context, Location};
+    ///
+    /// // At the end of the execution: memory that a static holds is no leak.
+    /// fn leaked<'a>(left: &'a [Location], cx: &'a Context<'_>) -> impl Iterator<Item = &'a Location> {
+    ///     left.iter().filter(|location| !cx.is_held_by_static(**location))
+    /// }
+    /// ```
     pub fn is_held_by_static(&self, location: Location) -> bool {
         self.host.is_held_by_static(location)
     }

@@ -61,6 +61,32 @@ impl BitOr for Interests {
 /// A listener on executions.
 ///
 /// Calls are sequential: a monitor never sees two at once. All callbacks have an empty default.
+///
+/// ```
+/// # mod intermezzo { pub mod sdk { pub use intermezzo_sdk::*; } }
+/// use intermezzo::sdk::{Context, Interests, Monitor, SyncVarAccess};
+///
+/// #[derive(Default)]
+/// struct Counter {
+///     operations: u64,
+/// }
+///
+/// impl Monitor for Counter {
+///     fn name(&self) -> &str {
+///         "counter"
+///     }
+///     fn interests(&self) -> Interests {
+///         Interests::SYNC_ACCESSES
+///     }
+///     // Executions of one trace have the same operations.
+///     fn reduction_compatible(&self) -> bool {
+///         true
+///     }
+///     fn on_sync_var_access(&mut self, _: &SyncVarAccess, _: &mut Context<'_>) {
+///         self.operations += 1;
+///     }
+/// }
+/// ```
 #[allow(unused_variables)]
 pub trait Monitor: Send {
     /// Returns the monitor's name in reports.

@@ -1,7 +1,8 @@
-//! The explorer's limits, and its treatment of findings, call by call.
+//! The explorer's limits, the parts of a search, and the treatment of findings, call by call.
 
 use super::Explorer;
 use crate::report::Expected;
+use std::path::PathBuf;
 use std::time::Duration;
 
 impl Explorer {
@@ -12,9 +13,87 @@ impl Explorer {
         self
     }
 
+    /// Explores all executions with no preemption, then all with one, and so on up to this many.
+    /// Default: no bound.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let report = Explorer::new().preemptions(1).explore(|| {});
+    /// assert!(report.verdict().is_pass());
+    /// ```
+    pub fn preemptions(mut self, most: u32) -> Explorer {
+        self.settings.preemptions = Some(most);
+        self
+    }
+
+    /// Explores with this many workers, each on an OS thread of its own. Default: 1.
+    ///
+    /// The report says the same as with one worker, except for the time, unless a limit on executions or time, a crash or a
+    /// divergence ends the search: the executions until then depend on the workers. There is no estimate of the rest. With
+    /// the reduction `caching` it depends on the workers which executions are left out for others. With `dpor` and
+    /// `source-dpor` the traces and outcomes are the same, but the execution that represents a trace depends on the workers;
+    /// with `dpor` within a preemption bound, so does the number of executions. The first finding ends the search, and the
+    /// executions until then count.
+    ///
+    /// Executions that workers ran beyond the first finding, in the order of the search, do not count, unless the search
+    /// [keeps going](Explorer::keep_going). Several threads run the test at once: state that its executions share, against
+    /// the rules, is now shared at the same time.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Coverage, Explorer};
+    ///
+    /// let report = Explorer::new().jobs(2).explore(|| _ = intermezzo::choose(20));
+    /// assert_eq!((report.executions(), report.coverage()), (20, &Coverage::Exhaustive));
+    /// ```
+    ///
+    /// # Panics
+    /// No worker, or more than 1024.
+    pub fn jobs(self, jobs: usize) -> Explorer {
+        self.set("jobs", jobs)
+    }
+
+    /// Keeps the search in this file, which is written every 10 seconds, or as the setting `checkpoint_every` says, and at
+    /// the end. If the file exists when the exploration begins, the search continues from it.
+    ///
+    /// The report is that of an exploration that was never interrupted: times and executions add up. A limit on executions
+    /// is that of the whole search, so a higher one continues it where it was reached; a limit on time is that of each
+    /// process. A search that was complete is not run again. The file must be of the same build of the program, and of the
+    /// same settings except for limits, the number of workers, and those of the checkpoint itself.
+    pub fn checkpoint(mut self, file: impl Into<PathBuf>) -> Explorer {
+        self.settings.checkpoint = Some(file.into());
+        self
+    }
+
+    /// Sets the most visible operations in an execution; one that takes more is a finding. Default: 20,000.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, sync::atomic::{AtomicBool, Ordering::SeqCst}};
+    ///
+    /// let flag = AtomicBool::new(false);
+    /// let report = Explorer::new().steps_per_execution(50).explore(move || while !flag.load(SeqCst) {});
+    /// assert!(report.verdict().is_fail());
+    /// ```
+    pub fn steps_per_execution(mut self, most: u64) -> Explorer {
+        self.settings.steps = most;
+        self
+    }
+
     /// Stops the search after this much time in this process; the running execution is finished first. Findings are then
     /// replayed and made smaller, for a quarter of this time at most. `Duration::MAX` is no limit. Default: two
     /// minutes where [`executions`](Explorer::executions) are not limited either, and the report says so; else no limit.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    /// use std::time::Duration;
+    ///
+    /// let report = Explorer::new().time(Duration::from_secs(5)).explore(|| {});
+    /// assert!(report.verdict().is_pass());
+    /// ```
     pub fn time(mut self, most: Duration) -> Explorer {
         self.settings.time = Some(most);
         self
@@ -25,7 +104,8 @@ impl Explorer {
     /// limit. Works on Linux for x86-64 and aarch64. Default: 10 seconds.
     ///
     /// ```
-    /// use intermezzo_explorer::Explorer;
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
     /// use std::time::Duration;
     ///
     /// let report = Explorer::new()
@@ -68,6 +148,14 @@ impl Explorer {
     /// Expects the test to panic in some execution, with a message that contains this text: the report then passes, with the
     /// panic among its findings. It fails if no execution panics, or if there is another finding. An empty text is part of
     /// every message. Default: a panic is a failure.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let report = Explorer::new().should_panic("full").explore(|| assert!(intermezzo::any_bool(), "full"));
+    /// assert!(report.verdict().is_pass());
+    /// ```
     pub fn should_panic(self, expected: impl Into<String>) -> Explorer {
         self.expect(Expected::Panic(expected.into()))
     }
@@ -98,6 +186,15 @@ impl Explorer {
     }
 
     /// Continues after a finding. Default: stop at the first.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let test = || assert_ne!(intermezzo::choose(3), 1, "one");
+    /// let report = Explorer::new().keep_going(true).explore(test);
+    /// assert_eq!((report.executions(), report.first_failure()), (3, Some(2)));
+    /// ```
     pub fn keep_going(mut self, keep_going: bool) -> Explorer {
         self.settings.keep_going = keep_going;
         self

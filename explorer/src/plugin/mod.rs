@@ -31,7 +31,8 @@ use std::path::{Path, PathBuf};
 /// A monitor from a file.
 ///
 /// ```no_run
-/// use intermezzo_explorer::{Explorer, Plugin};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{Explorer, Plugin};
 ///
 /// let plugin = Plugin::load("target/debug/libno_relaxed.so")?;
 /// let report = Explorer::new().monitor(plugin).explore(|| {});

@@ -7,7 +7,8 @@ use std::fmt;
 /// An expectation that a test declares of its own exploration.
 ///
 /// ```
-/// use intermezzo_explorer::{Expected, Explorer, sync::Mutex, thread};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{Expected, Explorer, sync::Mutex, thread};
 ///
 /// let report = Explorer::new()
 ///     .expect(Expected::named("deadlock", "")?)

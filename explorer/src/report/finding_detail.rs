@@ -14,7 +14,8 @@ use words::{CONSEQUENCE, endless, meanwhile, rounds};
 /// The subject of a finding, as data.
 ///
 /// ```
-/// use intermezzo_explorer::{Explorer, FindingDetail};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{Explorer, FindingDetail};
 ///
 /// let report = Explorer::new().explore(|| panic!("boom"));
 /// let FindingDetail::Panic { panics, .. } = &report.findings()[0].detail else { panic!("{report}") };

@@ -6,7 +6,8 @@ use std::fmt;
 /// The origin of a finding: the engine, or a monitor.
 ///
 /// ```
-/// use intermezzo_explorer::{Explorer, FoundBy};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{Explorer, FoundBy};
 ///
 /// let report = Explorer::new().explore(|| panic!("boom"));
 /// assert_eq!(report.findings()[0].monitor, FoundBy::Engine);

@@ -19,7 +19,8 @@ type Inner<K, V, S> = std::collections::HashMap<K, V, S>;
 /// Inside an exploration it iterates in the same order in every execution that does the same with it.
 ///
 /// ```
-/// use intermezzo_explorer::collections::HashMap;
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::collections::HashMap;
 ///
 /// let mut ages = HashMap::from([("Ada", 36)]);
 /// ages.insert("Kurt", 71);

@@ -19,7 +19,8 @@ type Inner<T, S> = std::collections::HashSet<T, S>;
 /// Inside an exploration it iterates in the same order in every execution that does the same with it.
 ///
 /// ```
-/// use intermezzo_explorer::collections::HashSet;
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::collections::HashSet;
 ///
 /// let mut seen = HashSet::from([1, 2]);
 /// assert!(seen.insert(3) && !seen.insert(1));

@@ -15,7 +15,8 @@ use std::mem::needs_drop;
 /// Declares thread-local keys: `std::thread_local!`, with the same syntax.
 ///
 /// ```
-/// use intermezzo_explorer::thread::thread_local;
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::thread::thread_local;
 /// use std::cell::{Cell, RefCell};
 ///
 /// thread_local! {

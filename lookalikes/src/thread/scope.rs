@@ -45,7 +45,8 @@ impl Running {
 /// have ended. Thread-local values of threads that were not joined may be dropped later, as in std.
 ///
 /// ```
-/// use intermezzo_explorer::thread;
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::thread;
 ///
 /// let text = String::from("borrowed");
 /// let length = thread::scope(|s| s.spawn(|| text.len()).join().unwrap());

@@ -37,7 +37,8 @@ pub(in crate::report) fn identities(text: &str) -> impl Iterator<Item = (Range<u
 /// Returns prose with the identities of variables replaced by their names.
 ///
 /// ```
-/// use intermezzo_explorer::report::{VarNames, names};
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::report::{VarNames, names};
 ///
 /// let named = VarNames::from([("mutex 0.1".into(), "journal".into())]);
 /// assert_eq!(names::in_text("main waits to lock mutex 0.1", &named), "main waits to lock `journal`");

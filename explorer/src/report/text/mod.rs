@@ -39,6 +39,15 @@ impl fmt::Display for Finding {
 
 impl Report {
     /// Returns the report in words, as `to_string` does, in the given style.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, TextStyle, Verbosity};
+    ///
+    /// let report = Explorer::new().explore(|| panic!("no"));
+    /// let quiet = report.text(&TextStyle::default().detail(Verbosity::Quiet));
+    /// assert!(quiet.contains("main panicked") && quiet.len() < report.to_string().len());
+    /// ```
     pub fn text(&self, style: &TextStyle) -> String {
         let mut text = String::new();
         let reduced = self.reduction != "none";

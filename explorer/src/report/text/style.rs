@@ -25,6 +25,14 @@ pub enum ReplayedBy {
 }
 
 /// The look of a text. The default is plain, and the same everywhere.
+///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{TextStyle, Verbosity};
+///
+/// let narrow = TextStyle { width: Some(80), ..TextStyle::default() };
+/// assert_eq!(narrow.detail, Verbosity::Normal);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextStyle {
     /// The largest number of columns in a line. With `None`, prose takes 100 and commands, which are to be copied, are

@@ -318,7 +318,7 @@ fn monitors_learn_names_kinds_and_places() {
         add(&count);
         *journal.lock().unwrap() = count.load(SeqCst);
         TOTAL.store(1, SeqCst);
-        drop(unused);
+        _ = unused;
     };
     let report = Explorer::new().monitor(Curious).explore(test);
     // The source shows where a mutex with a given name is made, too. The counts of an `Arc` are used where it is made.

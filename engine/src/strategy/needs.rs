@@ -53,9 +53,10 @@ impl Unreliable {
     /// Returns the strongest reduction that does not rely on such a plan.
     pub fn sound(self) -> SoundReduction {
         match self {
-            // What a task can do then depends on more than the operations that come before.
-            Unreliable::HeldBack | Unreliable::NothingNew => SoundReduction::Caching,
+            // The effect of an operation then depends on more than those that it shares something with.
+            Unreliable::NothingNew => SoundReduction::Caching,
             Unreliable::CutShort
+            | Unreliable::HeldBack
             | Unreliable::TasksOfOneNumber
             | Unreliable::SameVariable
             | Unreliable::Incomparable => SoundReduction::SourceSets,

@@ -38,7 +38,7 @@
 //!   alternative along it is tried. Tasks may then stay asleep that wakeup trees expect the plan to wake, so the search
 //!   falls back to source sets.
 //!
-//! Misses: nothing. If fair scheduling holds back a task that should be tried, happens-before caching takes over.
+//! Misses: nothing. Where fair scheduling may hold back a task that should be tried, a task that sleeps goes instead.
 //! Memory: the path, its sleep sets, and the sequences still to be explored.
 
 mod all_saved;
@@ -273,22 +273,26 @@ impl Dpor {
             })
         };
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
-        let Some(alternative) = alternative else {
-            let blocked = self.sleepers[sleeping..]
-                .iter()
-                .any(|sleeper| sleeper.across_elided);
-            self.leave();
-            self.cut(point, blocked);
-            match self.insertion {
-                // It ended a round of a loop that waits, and had to be tried.
-                _ if blocked => {}
-                // A task that is held back, and so not listed, may have been the one to go.
-                _ if point.fair => self.bound.invalidate(Unreliable::HeldBack),
-                // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access shows.
-                Insertion::WakeupTrees => self.bound.invalidate(Unreliable::NothingNew),
-                Insertion::SourceSets | Insertion::Bounded(_) => {}
+        let alternative = if let Some(alternative) = alternative {
+            alternative
+        } else {
+            let asleep = &mut self.sleepers[sleeping..];
+            let blocked = asleep.iter().any(|sleeper| sleeper.across_elided);
+            if blocked || !point.fair {
+                self.leave();
+                self.cut(point, blocked);
+                if !blocked && self.insertion == Insertion::WakeupTrees {
+                    // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access
+                    // shows.
+                    self.bound.invalidate(Unreliable::NothingNew);
+                }
+                return 0;
             }
-            return 0;
+            // A task that is held back, and so not listed, may be the one to go. Then what the sleepers lead to elsewhere
+            // need not show what follows here.
+            asleep.iter_mut().for_each(|sleeper| sleeper.overslept = true);
+            self.bound.invalidate(Unreliable::HeldBack);
+            0
         };
         node.task = listed[alternative].task;
         if guided.is_some() && planned > 1 {

@@ -162,6 +162,7 @@ pub struct Trace {
     failed_counts: Vec<u32>,
     /// The steps that ended waits with a limit, in order.
     timed_waits: Vec<timed::TimedWait>,
+    /// The waits with a limit that something else ended, in the order in which their tasks continued.
     ended_waits: Vec<EndedWait>,
     /// The steps that moved virtual time, in order, each with the time after it.
     times: Vec<(u32, u64)>,

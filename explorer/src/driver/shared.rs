@@ -425,8 +425,8 @@ impl<'a> Shared<'a> {
         self.weakened.fetch_add(1, SeqCst);
     }
 
-    /// Forgets that the plans of the search, which is about to restart, were not reliable. Returns the reduction with
-    /// which it restarts.
+    /// Forgets that the plans of the search were not reliable, because it is about to restart. Returns the reduction of
+    /// the new search.
     pub(super) fn forget_plans(&self) -> SoundReduction {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         let (sound, note) = weaker.sound_for_test.clone();

@@ -4,17 +4,14 @@
 //! Handles are given up in any order, but the last one runs the destructor. So an operation on a count is another one
 //! where other handles are left.
 
+use crate::agreement::{Random, agree};
 use crate::variable;
 use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex, Weak};
-use intermezzo_explorer::{Environment, Explorer, Reduction, Report, Strategy, thread};
-use std::collections::BTreeSet;
+use intermezzo_explorer::thread;
 
 /// The default number of random programs; `EXPLORED_COUNTED` changes it.
 const PROGRAMS: u64 = 300;
-
-/// The number of executions of the reference beyond which a program is too large.
-const EXECUTIONS_MAX: u64 = 2_000;
 
 /// An operation. It does nothing if the task does not have the handle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,20 +77,8 @@ struct Program {
     tasks: Vec<Vec<Op>>,
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % bound) as usize
-    }
-}
-
 fn draw(seed: u64) -> Program {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    (0..8).for_each(|_| _ = random.below(2));
+    let mut random = Random::new(seed);
     let ending = [Ending::Adds, Ending::Locks, Ending::Nothing][random.below(3)];
     let (tasks, most) = [(3, 1), (3, 2), (2, 3)][random.below(3)];
     let ops = |random: &mut Random| {
@@ -225,38 +210,9 @@ fn count<'a>(
     (arc, Some(count))
 }
 
-/// Explores a program, and returns the report with the outcomes.
-fn explore(program: &Program, reduction: Reduction) -> (Report, BTreeSet<Vec<Seen>>) {
-    let outcomes = std::sync::Mutex::new(BTreeSet::new());
-    let explorer = Explorer::new()
-        .strategy(Strategy::dfs())
-        .reduction(reduction)
-        .executions(EXECUTIONS_MAX)
-        .environment(Environment::calm())
-        .set("monitors", "none");
-    let report = explorer.explore(|| {
-        let outcome = run(program);
-        outcomes.lock().unwrap().insert(outcome);
-    });
-    assert!(report.findings().is_empty(), "{program:?}: {report}");
-    (report, outcomes.into_inner().unwrap())
-}
-
 /// Compares the reductions on a program. Returns `false` if it is too large.
 fn compare(program: &Program) -> bool {
-    let (reference, all) = explore(program, Reduction::None);
-    if reference.executions() >= EXECUTIONS_MAX {
-        return false;
-    }
-    for reduction in [Reduction::Dpor, Reduction::SourceDpor, Reduction::Caching] {
-        let (report, outcomes) = explore(program, reduction);
-        assert_eq!(outcomes, all, "{program:?}: {reduction:?}: {report}");
-        assert_eq!(report.traces(), reference.traces(), "{program:?}: {reduction:?}");
-        if report.reduction() == "dpor" {
-            assert_eq!(report.redundant(), 0, "{program:?}");
-        }
-    }
-    true
+    agree(program, "calm", || run(program)).is_ok()
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! - `EXPLORED_REDUCTION`: the name of the only reduction to compare
 
 mod adversities;
+mod agreement;
 mod claims;
 #[path = "../common/mod.rs"]
 mod common;

@@ -4,19 +4,16 @@
 //! Virtual time and fair scheduling let an operation depend on others that share no variable with it. So the order of
 //! such programs' steps is easily taken to matter less than it does.
 
+use crate::agreement::{Random, agree};
 use crate::variable;
 use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, mpsc};
+use intermezzo_explorer::thread;
 use intermezzo_explorer::time::Instant;
-use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Strategy, thread};
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_TIMED` changes it.
 const PROGRAMS: u64 = 400;
-
-/// The number of executions of the reference beyond which a program is too large.
-const EXECUTIONS_MAX: u64 = 4_000;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -35,31 +32,19 @@ enum Op {
 
 type Program = Vec<Vec<Op>>;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % bound
-    }
-}
-
 fn draw(seed: u64) -> Program {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    (0..8).for_each(|_| _ = random.below(2));
+    let mut random = Random::new(seed);
     let tasks = 2 + random.below(2);
     let op = |random: &mut Random| match random.below(15) {
         0 => Op::Yield,
-        1 => Op::Sleep(1 + random.below(3)),
-        2 | 3 => Op::ParkTimeout(1 + random.below(3)),
-        4 | 5 => Op::WaitTimeout(1 + random.below(3)),
-        6 => Op::ReceiveTimeout(1 + random.below(3)),
+        1 => Op::Sleep(1 + random.below(3) as u64),
+        2 | 3 => Op::ParkTimeout(1 + random.below(3) as u64),
+        4 | 5 => Op::WaitTimeout(1 + random.below(3) as u64),
+        6 => Op::ReceiveTimeout(1 + random.below(3) as u64),
         7 | 8 => Op::Notify,
-        9 => Op::Unpark(random.below(tasks) as usize),
+        9 => Op::Unpark(random.below(tasks)),
         10 => Op::Send,
-        11 => Op::Store(1 + random.below(2)),
+        11 => Op::Store(1 + random.below(2) as u64),
         12 => Op::Load,
         _ => Op::Now,
     };
@@ -135,50 +120,17 @@ fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Seen {
     seen
 }
 
-/// Explores a program with this many workers, and returns the report with the outcomes.
-fn explore(program: &Program, reduction: Reduction, jobs: usize) -> (Report, BTreeSet<Vec<Seen>>) {
-    let outcomes = std::sync::Mutex::new(BTreeSet::new());
-    let explorer = Explorer::new()
-        .strategy(Strategy::dfs())
-        .reduction(reduction)
-        .jobs(jobs)
-        .executions(EXECUTIONS_MAX)
-        .set("environment", "spurious_wakeups=0")
-        .set("monitors", "none");
-    let report = explorer.explore(|| {
-        let outcome = run(program);
-        outcomes.lock().unwrap().insert(outcome);
-    });
-    assert!(report.findings().is_empty(), "{program:?}: {report}");
-    (report, outcomes.into_inner().unwrap())
-}
-
 /// Compares the reductions on a program. Returns `false` if it is too large.
 fn compare(program: &Program) -> bool {
-    let (reference, all) = explore(program, Reduction::None, 1);
-    if reference.executions() >= EXECUTIONS_MAX {
+    let Ok(optimal) = agree(program, "spurious_wakeups=0", || run(program)) else {
         return false;
-    }
-    for (reduction, jobs) in [
-        (Reduction::Dpor, 1),
-        (Reduction::Dpor, 3),
-        (Reduction::SourceDpor, 1),
-        (Reduction::Caching, 1),
-    ] {
-        let (report, outcomes) = explore(program, reduction, jobs);
-        let missing: Vec<_> = all.difference(&outcomes).collect();
-        assert!(
-            missing.is_empty() && outcomes.is_subset(&all),
-            "{program:?}: {reduction:?} with {jobs} workers misses {missing:?} in {report}"
+    };
+    if let Some(report) = optimal {
+        assert_eq!(
+            Some(report.executions()),
+            report.traces(),
+            "{program:?}: {report}"
         );
-        let stays = report.reduction() == "dpor";
-        if stays && *reference.coverage() == Coverage::Exhaustive {
-            assert_eq!(
-                (report.executions(), report.redundant()),
-                (reference.traces().unwrap(), 0),
-                "{program:?}"
-            );
-        }
     }
     true
 }

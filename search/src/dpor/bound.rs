@@ -4,7 +4,7 @@ use super::Insertion;
 use super::names::AssumedDistinct;
 use super::node::Node;
 use intermezzo_engine::strategy::Unreliable;
-use intermezzo_engine::trace::{SoundReduction, StableOpId};
+use intermezzo_engine::trace::StableOpId;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,8 +22,6 @@ pub(super) struct Bound {
     lost: Arc<AtomicBool>,
     /// The reason why some tree is not reliable, if one is not: see [`Tree::insert`](super::tree::Tree::insert).
     unreliable: Arc<OnceLock<Unreliable>>,
-    /// The same for reasons that make source sets unreliable, too.
-    unsound: Arc<OnceLock<Unreliable>>,
     /// The assumptions about variables that came into use late.
     pub(super) apart: Arc<AssumedDistinct>,
     /// The lineage of each task number, as far as known; and the part of it that this worker has verified.
@@ -53,7 +51,6 @@ impl Bound {
             left_out: Arc::default(),
             lost: Arc::default(),
             unreliable: Arc::default(),
-            unsound: Arc::default(),
             apart: Arc::default(),
             lineages: Arc::default(),
             sure_of: Vec::new(),
@@ -134,26 +131,15 @@ impl Bound {
         }
     }
 
-    /// Notes that some tree is not reliable. The first reason counts, but one for which source sets are not reliable
-    /// either counts more.
+    /// Notes that some tree is not reliable. The first reason counts.
     pub(super) fn invalidate(&self, why: Unreliable) {
-        let first = match why.sound() {
-            SoundReduction::WakeupTrees | SoundReduction::SourceSets => &self.unreliable,
-            SoundReduction::Caching | SoundReduction::Nothing => &self.unsound,
-        };
-        let _ = first.set(why);
+        let _ = self.unreliable.set(why);
     }
 
     /// Returns the reason why some tree is not reliable, if one is not.
     #[inline]
     pub(super) fn unreliable(&self) -> Option<Unreliable> {
-        self.unsound().or_else(|| self.unreliable.get().copied())
-    }
-
-    /// Returns the reason why source sets are not reliable, if they are not.
-    #[inline]
-    pub(super) fn unsound(&self) -> Option<Unreliable> {
-        self.unsound.get().copied()
+        self.unreliable.get().copied()
     }
 
     /// Returns `true` if anything was left out.

@@ -555,10 +555,10 @@ impl Strategy for Dpor {
             in_order: false,
             // The course of a departed execution is unknown, and so is what it makes redundant.
             replays_exactly: true,
+            // The other reductions hold no sequences.
             fallback: match self.insertion {
                 Insertion::WakeupTrees => self.bound.unreliable(),
-                // The other reductions hold no sequences.
-                Insertion::SourceSets | Insertion::Bounded(_) => self.bound.unsound(),
+                Insertion::SourceSets | Insertion::Bounded(_) => None,
             },
         }
     }

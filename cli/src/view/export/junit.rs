@@ -227,8 +227,8 @@ fn describe(finding: &ShownFinding) -> String {
     text
 }
 
-/// Returns the crate or module of a test, and its name. The name of a test in documentation is a path of a file, and then
-/// what it is about: `src/lib.rs - Queue::push (line 4)`.
+/// Returns the crate or module of a test, and its name. A test in documentation is named by its file and its item:
+/// `src/lib.rs - Queue::push (line 4)`.
 fn split(program: &str) -> (&str, &str) {
     let path = program.split_once(" - ").map_or(program, |(path, _)| path);
     match path.rfind("::") {

@@ -1,0 +1,82 @@
+//! The reductions on a program that a test draws itself, compared with a search without reduction.
+
+use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Strategy};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::sync::Mutex;
+
+/// The number of executions without reduction from which on a program is too large.
+const EXECUTIONS_MAX: u64 = 4_000;
+
+/// The searches that are compared, each with its number of workers.
+const SEARCHES: [(Reduction, usize); 4] = [
+    (Reduction::Dpor, 1),
+    (Reduction::Dpor, 3),
+    (Reduction::SourceDpor, 1),
+    (Reduction::Caching, 1),
+];
+
+/// Random numbers (xorshift).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        (0..8).for_each(|_| _ = random.below(2));
+        random
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 11) % bound as u64) as usize
+    }
+}
+
+/// Checks that all reductions show the outcomes that a search without reduction shows, and as many traces. Returns the
+/// report of `dpor`, if it was not replaced and every schedule was run; `None` otherwise.
+///
+/// # Errors
+/// The program is too large.
+pub(crate) fn agree<O: Ord + Debug + Send>(
+    program: &impl Debug,
+    environment: &str,
+    test: impl Fn() -> O + Sync,
+) -> Result<Option<Report>, ()> {
+    let explore = |reduction, jobs| {
+        let outcomes = Mutex::new(BTreeSet::new());
+        let explorer = Explorer::new()
+            .strategy(Strategy::dfs())
+            .reduction(reduction)
+            .jobs(jobs)
+            .executions(EXECUTIONS_MAX)
+            .set("environment", environment)
+            .set("monitors", "none");
+        let report = explorer.explore(|| {
+            let outcome = test();
+            outcomes.lock().unwrap().insert(outcome);
+        });
+        assert!(report.findings().is_empty(), "{program:?}: {report}");
+        (report, outcomes.into_inner().unwrap())
+    };
+    let (reference, all) = explore(Reduction::None, 1);
+    if reference.executions() >= EXECUTIONS_MAX {
+        return Err(());
+    }
+    let is_whole = *reference.coverage() == Coverage::Exhaustive;
+    let mut optimal = None;
+    for (reduction, jobs) in SEARCHES {
+        let (report, outcomes) = explore(reduction, jobs);
+        let said = format!("{program:?}: {reduction:?} with {jobs} workers: {report}");
+        assert_eq!(outcomes, all, "{said}");
+        if is_whole {
+            assert_eq!(report.traces(), reference.traces(), "{said}");
+        }
+        if is_whole && jobs == 1 && report.reduction() == "dpor" {
+            assert_eq!(report.redundant(), 0, "{said}");
+            optimal = Some(report);
+        }
+    }
+    Ok(optimal)
+}

@@ -17,6 +17,7 @@ use std::sync::{LockResult, PoisonError};
 use std::time::{Duration, Instant};
 
 struct CondvarBody {
+    /// Wakes threads that wait outside an execution, by the lock of `waiters`.
     raw: std::sync::Condvar,
     /// The tasks that wait, in the order in which they came.
     waiters: std::sync::Mutex<Vec<u32>>,
@@ -179,23 +180,28 @@ impl Condvar {
             panic!("a guard of an exploration is used outside it");
         };
         // SAFETY: the body exists as long as the object.
-        let CondvarBody { raw, outside, .. } = unsafe { &*self.object.outside(site) };
-        // The mutex is held, so a task that changes what is waited for sees this first.
-        outside.fetch_add(1, SeqCst);
-        mutex.is_given_up();
+        let body = unsafe { &*self.object.outside(site) };
+        // The mutex is held, so a task that changes the condition sees this first. To notify, it takes the list's lock,
+        // and by then this thread waits.
+        body.outside.fetch_add(1, SeqCst);
+        let list = body.waiters();
+        mutex.give_up(held);
         let until = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let (held, timed_out) = match until {
-            None => (raw.wait(held).unwrap_or_else(PoisonError::into_inner), false),
+        let (list, timed_out) = match until {
+            None => {
+                let woken = body.raw.wait(list);
+                (woken.unwrap_or_else(PoisonError::into_inner), false)
+            }
             Some(until) => {
                 let left = until.saturating_duration_since(Instant::now());
-                let (held, result) = raw
-                    .wait_timeout(held, left)
-                    .unwrap_or_else(PoisonError::into_inner);
-                (held, result.timed_out())
+                let woken = body.raw.wait_timeout(list, left);
+                let (list, result) = woken.unwrap_or_else(PoisonError::into_inner);
+                (list, result.timed_out())
             }
         };
-        outside.fetch_sub(1, SeqCst);
-        (mutex.regain(held, site), timed_out)
+        drop(list);
+        body.outside.fetch_sub(1, SeqCst);
+        (mutex.lock_outside(site), timed_out)
     }
 
     fn wait_inside<'a, T>(

@@ -120,15 +120,17 @@ impl<T: ?Sized> Mutex<T> {
         let site = Site::caller();
         match Engine::current() {
             Some(engine) => self.lock_inside(engine, site, SyncVarOp::LockAcquire),
-            None => {
-                let body = self.object.outside(site);
-                // SAFETY: the lock of std is shared.
-                let held = unsafe { &(*body).raw }
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                self.guard(body, Held::Outside(Some(held)))
-            }
+            None => self.lock_outside(site),
         }
+    }
+
+    /// Takes the lock for a thread outside any execution.
+    pub(super) fn lock_outside(&self, site: Site) -> LockResult<MutexGuard<'_, T>> {
+        let body = self.object.outside(site);
+        // SAFETY: the lock of std is shared.
+        let raw = unsafe { &(*body).raw };
+        let held = raw.lock().unwrap_or_else(PoisonError::into_inner);
+        self.guard(body, Held::Outside(Some(held)))
     }
 
     #[inline]
@@ -305,15 +307,10 @@ pub(super) enum Released<'a> {
     Inside { var: u32 },
 }
 
-impl<'a, T: ?Sized> Mutex<T> {
-    /// Returns a guard for a lock that was taken from std again.
-    pub(super) fn regain(&'a self, held: Raw<'a>, site: Site) -> LockResult<MutexGuard<'a, T>> {
-        self.guard(self.object.outside(site), Held::Outside(Some(held)))
-    }
-
-    /// Notes that a thread outside any execution is about to give the lock up by a wait. Tasks are released before it is
-    /// free, and then wait again until it is.
-    pub(super) fn is_given_up(&self) {
+impl<T: ?Sized> Mutex<T> {
+    /// Releases the lock for a thread outside any execution. Tasks may take it from then on.
+    pub(super) fn give_up(&self, held: Raw<'_>) {
+        drop(held);
         self.object.opened_outside(FREE);
     }
 }
@@ -342,8 +339,9 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
             Held::Outside(ref mut raw) => {
                 let raw = raw.take();
                 self.poison_if_panicking();
-                drop(raw);
-                self.lock.object.opened_outside(FREE);
+                if let Some(raw) = raw {
+                    self.lock.give_up(raw);
+                }
             }
             Held::Inside { epoch, var, site, .. } => {
                 // A guard that outlived its execution has nothing to release.

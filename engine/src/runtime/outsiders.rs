@@ -9,7 +9,7 @@
 //!
 //! So the moment at which a task is released does not depend on real time, as long as tasks wait at gates: an outsider
 //! that is fast and one that is slow give the same execution. When no task can continue, the worker waits for outsiders
-//! for a grace period.
+//! for a grace period, which is longer while one of them is running.
 //!
 //! Blind spots: time-outs come before the outsiders, because virtual time passes as soon as no task can continue. An
 //! outsider uses another copy of a static than the execution does: the report only names it. Works where workers
@@ -31,11 +31,18 @@ use std::time::{Duration, Instant};
 /// to do its work.
 const GRACE: Duration = Duration::from_millis(200);
 
+/// The time that it waits as long as one of them runs, or would if it had a processor: on a busy machine, a thread may
+/// wait long for one.
+const BUSY_GRACE: Duration = Duration::from_secs(2);
+
 /// The time between two looks at the values that waiting loops read.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The most statics that are remembered of an execution.
 const STATICS_MAX: usize = 16;
+
+/// The most users of objects that are remembered.
+const USERS_MAX: usize = 64;
 
 /// The place of gates that an outsider opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +75,8 @@ struct Notes {
     posted: u64,
     /// The first outsider that used an object of the execution, and where.
     first: Option<String>,
+    /// The outsiders that used objects of this worker's executions, as the kernel numbers them.
+    users: Vec<i32>,
     statics: Vec<StaticUse>,
     /// The looks at waiting loops: the execution, the number of posts at the first look since the last post, and its
     /// time.
@@ -124,6 +133,10 @@ impl Outsiders {
         if notes.first.is_none() {
             notes.first = Some(caller_at(site));
         }
+        let user = watchdog::thread_id();
+        if !notes.users.contains(&user) && notes.users.len() < USERS_MAX {
+            notes.users.push(user);
+        }
         self.is_touched.store(true, Relaxed);
     }
 
@@ -176,11 +189,29 @@ impl Outsiders {
         self.notes().first.take()
     }
 
+    /// `true` if the thread was not there when the worker began.
+    fn is_new(&self, thread: i32) -> bool {
+        !self.known.get().is_some_and(|known| known.contains(&thread))
+    }
+
     /// Returns `true` if there may be threads that will release a task.
     fn expected(&self) -> bool {
-        let is_new = |thread: &i32| !self.known.get().is_some_and(|known| known.contains(thread));
-        let any_new = || watchdog::threads().iter().any(is_new);
+        let any_new = || watchdog::threads().iter().any(|thread| self.is_new(*thread));
         !self.gave_up.load(Relaxed) && (self.is_touched.load(Relaxed) || any_new())
+    }
+
+    /// Returns `true` if the worker has waited long enough, from this moment on.
+    fn is_over(&self, since: Instant) -> bool {
+        let waited = since.elapsed();
+        waited >= GRACE && (waited >= BUSY_GRACE || !self.any_runs())
+    }
+
+    /// Returns `true` if a thread that may release a task is running.
+    fn any_runs(&self) -> bool {
+        let users = self.notes().users.clone();
+        watchdog::threads()
+            .into_iter()
+            .any(|thread| (self.is_new(thread) || users.contains(&thread)) && watchdog::runs(thread))
     }
 
     /// Takes the posts for the execution; those for earlier ones are dropped.
@@ -190,20 +221,26 @@ impl Outsiders {
         posts
     }
 
-    /// Waits for a post, at most until the time. Returns `false` if there was none.
-    fn wait(&self, until: Instant) -> bool {
+    /// Waits for a post, for the rest of the grace period that began at this moment. Returns `false` if there was none.
+    fn wait(&self, since: Instant) -> bool {
         if !self.expected() {
             return false;
         }
         let mut notes = self.notes();
         while notes.posts.is_empty() {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                self.gave_up.store(true, Relaxed);
-                return false;
-            }
+            let left = GRACE.saturating_sub(since.elapsed()).max(LOOK);
             let waited = self.posted.wait_timeout(notes, left);
-            notes = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let (now, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            if now.posts.is_empty() {
+                drop(now);
+                if self.is_over(since) {
+                    self.gave_up.store(true, Relaxed);
+                    return false;
+                }
+                notes = self.notes();
+            } else {
+                notes = now;
+            }
         }
         true
     }
@@ -214,17 +251,17 @@ impl Outsiders {
             return false;
         }
         let mut notes = self.notes();
-        let now = Instant::now();
         let since = match notes.looks {
             Some((of, posted, since)) if of == execution && posted == notes.posted => since,
-            _ => now,
+            _ => Instant::now(),
         };
         notes.looks = Some((execution, notes.posted, since));
-        if now.saturating_duration_since(since) >= GRACE {
+        drop(notes);
+        if self.is_over(since) {
             self.gave_up.store(true, Relaxed);
             return false;
         }
-        drop(self.posted.wait_timeout(notes, LOOK));
+        drop(self.posted.wait_timeout(self.notes(), LOOK));
         true
     }
 }
@@ -260,10 +297,10 @@ impl Runtime {
         }
         // Loops that wait are looked at again and again instead, and an expected deadlock is not worth the time.
         let waits = !self.limits.deadlocks_allowed && !self.constraints.spins.any_parked();
-        let until = Instant::now() + GRACE;
+        let since = Instant::now();
         self.take_posts();
         while !goes_on(self) {
-            if !waits || !self.watched.pulse().outsiders.wait(until) {
+            if !waits || !self.watched.pulse().outsiders.wait(since) {
                 return None;
             }
             self.take_posts();

@@ -53,6 +53,23 @@ fn a_message_from_outside_releases_its_receiver() {
     assert_eq!(report.executions(), 1, "{report}");
 }
 
+/// A thread that runs, or would if it had a processor, gets more time than one that sleeps.
+#[test]
+fn a_thread_that_computes_for_long_is_waited_for() {
+    let line = line!() + 6;
+    let report = released(line, || {
+        let (sender, receiver) = mpsc::channel();
+        let outsider = outsider(move || {
+            let begun = std::time::Instant::now();
+            while begun.elapsed() < Duration::from_millis(600) {}
+            sender.send(1)
+        });
+        assert_eq!(receiver.recv(), Ok(1));
+        outsider.join().unwrap().unwrap();
+    });
+    assert_eq!(report.executions(), 1, "{report}");
+}
+
 /// The order of the tasks is explored as if time had passed when the thread released one of them.
 #[test]
 fn tasks_are_explored_around_an_operation_from_outside() {

@@ -134,9 +134,9 @@ impl Drop for Watched {
 }
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) use watcher::{any_worker, post, threads, touched, touched_static};
+pub(super) use watcher::{any_worker, post, runs, thread_id, threads, touched, touched_static};
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-use watcher::{thread_id, unwatch, watch};
+use watcher::{unwatch, watch};
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 pub(super) fn touched(_: u64, _: Site) {}
@@ -164,8 +164,13 @@ fn watch(_: &Arc<Pulse>) {}
 fn unwatch(_: &Arc<Pulse>) {}
 
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-fn thread_id() -> i32 {
+pub(super) fn thread_id() -> i32 {
     0
+}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub(super) fn runs(_: i32) -> bool {
+    false
 }
 
 /// The thread that inspects the workers.
@@ -268,6 +273,11 @@ mod watcher {
         };
         threads.retain(|thread| !is_worker(thread));
         threads
+    }
+
+    /// Returns `true` if this thread runs, or would if it had a processor.
+    pub(in super::super) fn runs(thread: i32) -> bool {
+        thread::state(thread).runs
     }
 
     /// Calls a function for the workers, unless this thread is a worker's: such a one uses objects during teardown.

@@ -204,7 +204,8 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Sets the most executions of a scenario. Default: 20,000. A report says where it was reached.
+    /// Sets the most executions of a scenario. `INTERMEZZO_EXECUTIONS` in the environment overrides this. Default:
+    /// 20,000. A report says where it was reached.
     pub fn executions(mut self, executions: u64) -> Self {
         self.subject.settings.executions = executions;
         self
@@ -506,7 +507,7 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     ///
     /// # Panics
     /// If the test has no operations, or an operation has no meaning for the model. If there is a schedule to replay,
-    /// and not exactly one scenario is pinned, or it is of another.
+    /// and not exactly one scenario is pinned, or it is of another. If `INTERMEZZO_EXECUTIONS` is no number.
     pub fn run(self) -> RefinementReport {
         self.run_for(None)
     }
@@ -523,6 +524,9 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
         } = self;
         against.settle(&mut SubjectOf(&mut subject));
         subject.settings.record |= std::env::var_os("INTERMEZZO_RECORD").is_some();
+        if let Some(executions) = executions_from_environment() {
+            subject.settings.executions = executions;
+        }
         let mut report = RefinementReport {
             program: name,
             in_full,
@@ -645,4 +649,17 @@ impl<T> Subject<T> {
             ),
         }
     }
+}
+
+/// Returns the most executions of a scenario, if the environment sets them.
+///
+/// # Panics
+/// If the variable's value is invalid.
+fn executions_from_environment() -> Option<u64> {
+    let value = std::env::var("INTERMEZZO_EXECUTIONS").ok()?;
+    let mut settings = intermezzo_explorer::Settings::default();
+    if let Err(error) = settings.set("executions", &value) {
+        panic!("INTERMEZZO_EXECUTIONS: {}", error.problem);
+    }
+    Some(settings.executions.unwrap_or(u64::MAX))
 }

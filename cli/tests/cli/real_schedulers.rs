@@ -268,7 +268,12 @@ fn tests_that_use_intermezzo_explore_what_they_depend_on() {
         "[dev-dependencies]\nintermezzo = {{ path = {root:?}, features = [\"explore\"] }}\ncrossbeam-queue = \"0.3\"\n"
     );
     let project = project_of("using", &dependencies, &format!("{}{USERS}", shown_test()));
-    let ran = run(&project, &["test", "--unmodified", "--json"]).ends_with(1);
+    // Without a limit, comparisons take minutes.
+    let ran = run(
+        &project,
+        &["test", "--unmodified", "--json", "--executions", "300"],
+    )
+    .ends_with(1);
     let all = ran.json();
     let found = report(&all, "using::an_attribute_explores");
     assert_eq!(found["verdict"], "fail", "{found:#}");
@@ -281,7 +286,14 @@ fn tests_that_use_intermezzo_explore_what_they_depend_on() {
             .as_str()
             .is_some_and(|format| format.contains("refinement"))
     };
-    assert_eq!(others.filter(is_refinement).count(), 3, "{reports:#?}");
+    let comparisons: Vec<_> = others.filter(is_refinement).collect();
+    assert_eq!(comparisons.len(), 3, "{reports:#?}");
+    for comparison in comparisons {
+        let executions = comparison["executions"].as_u64().unwrap();
+        let scenarios = comparison["scenarios"].as_u64().unwrap();
+        // Operations one at a time come on top.
+        assert!(executions <= 1_000 * scenarios, "{comparison:#}");
+    }
     for test in [
         "the_queue_is_linearizable",
         "a_queue_of_others_is_linearizable",

@@ -1,9 +1,13 @@
 //! Loops that wait: explored without a bound, and distinguished from loops that end by themselves.
 
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Coverage, Explorer, Limit, Report, Schedule, hint, thread};
+use intermezzo_explorer::sync::{Condvar, Mutex};
+use intermezzo_explorer::{Coverage, Explorer, Limit, Reduction, Report, Schedule, Strategy, hint, thread};
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+use std::sync::Mutex as StdMutex;
+use std::sync::atomic::AtomicUsize as StdAtomicUsize;
 
 /// The two ways to yield in a loop.
 const WAYS: [fn(); 2] = [hint::spin_loop, thread::yield_now];
@@ -153,7 +157,7 @@ fn petersons_lock() {
 #[test]
 fn a_sequence_lock() {
     for way in WAYS {
-        let seen = Mutex::new(BTreeSet::new());
+        let seen = StdMutex::new(BTreeSet::new());
         let report = Explorer::new().explore(|| {
             let (sequence, a, b) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
             let read = thread::scope(|s| {
@@ -187,7 +191,7 @@ fn a_sequence_lock() {
 #[test]
 fn bounded_spins_keep_their_outcomes() {
     for way in WAYS {
-        let seen = Mutex::new(BTreeSet::new());
+        let seen = StdMutex::new(BTreeSet::new());
         let report = Explorer::new().set("fair_yields", 100).explore(|| {
             let x = AtomicUsize::new(0);
             let rounds = thread::scope(|s| {
@@ -216,7 +220,7 @@ fn bounded_spins_keep_their_outcomes() {
 /// A back-off runs while it grows, and its task is parked once it does not.
 #[test]
 fn a_back_off_grows_and_saturates() {
-    let seen = Mutex::new(BTreeSet::new());
+    let seen = StdMutex::new(BTreeSet::new());
     let report = Explorer::new().set("fair_yields", 100).explore(|| {
         let x = AtomicUsize::new(0);
         let waits = thread::scope(|s| {
@@ -244,7 +248,7 @@ fn a_back_off_grows_and_saturates() {
 #[test]
 fn a_loop_that_looks_at_the_clock_is_not_parked() {
     use intermezzo_explorer::time::Instant;
-    let seen = Mutex::new(BTreeSet::new());
+    let seen = StdMutex::new(BTreeSet::new());
     let report = Explorer::new().set("fair_yields", 100).explore(|| {
         let x = AtomicUsize::new(0);
         let until = Instant::now() + std::time::Duration::from_micros(3);
@@ -353,4 +357,132 @@ fn a_loop_bounded_by_the_heap_still_ends() {
     let report = Explorer::new().set("spin_loops", "run").explore(test);
     covered(&report);
     assert!(!said(&report, "spin_loops"), "{report}");
+}
+
+/// Runs a function in a part of the stack that the engine does not use.
+#[inline(never)]
+fn deeper(run: impl FnOnce()) {
+    let between = [0_u8; 8192];
+    black_box(&between);
+    run();
+    black_box(&between);
+}
+
+/// Writes a value all over the part of the stack that the next function will use.
+#[inline(never)]
+fn litter(value: usize) {
+    black_box(&[value; 2048]);
+}
+
+/// Waits. A slot of the stack has what was there before, until it is written in the second round.
+#[inline(never)]
+fn wait_with_a_slot(flag: &AtomicUsize) {
+    let mut slot = MaybeUninit::<[usize; 16]>::uninit();
+    while flag.load(SeqCst) == 0 {
+        hint::spin_loop();
+        black_box(slot.write([7; 16]));
+    }
+}
+
+/// What a task leaves on its stack does not decide when the next one that runs there is parked.
+#[test]
+fn stacks_have_nothing_of_earlier_executions() {
+    let explore = |jobs, left: fn(usize) -> usize| {
+        let executions = StdAtomicUsize::new(0);
+        let report = Explorer::new().jobs(jobs).explore(|| {
+            let left = left(executions.fetch_add(1, SeqCst));
+            let (flag, other) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        deeper(|| wait_with_a_slot(&flag));
+                        deeper(|| litter(left));
+                    });
+                }
+                (0..2).for_each(|_| _ = other.fetch_add(1, SeqCst));
+                flag.store(1, SeqCst);
+            });
+        });
+        assert!(report.verdict().is_pass(), "{report}");
+        (report.executions(), report.traces(), report.coverage().clone())
+    };
+    let clean = explore(1, |_| 0);
+    for jobs in [1, 2, 3] {
+        assert_eq!(explore(jobs, |_| 7), clean);
+        assert_eq!(explore(jobs, |execution| execution % 2 * 7), clean);
+    }
+}
+
+/// Explores with every search that must agree.
+fn by_each(test: impl Fn() + Send + Sync) -> Vec<Report> {
+    let mut explorers = vec![Explorer::new().strategy(Strategy::auto())];
+    for (_, reduction) in Reduction::ALL {
+        if reduction != Reduction::OrderedAtomics {
+            explorers.push(Explorer::new().reduction(reduction));
+        }
+    }
+    explorers.push(Explorer::new().reduction(Reduction::Dpor).jobs(2));
+    explorers
+        .into_iter()
+        .map(|explorer| explorer.explore(&test))
+        .collect()
+}
+
+/// A task that waits on a condition variable releases the mutex, for which another one waits in a loop.
+#[test]
+fn a_wait_on_a_condition_variable_changes_its_mutex() {
+    for report in by_each(|| {
+        let (lock, condvar) = (Mutex::new(false), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut guard = loop {
+                    match lock.try_lock() {
+                        Ok(guard) => break guard,
+                        Err(_) => thread::yield_now(),
+                    }
+                };
+                *guard = true;
+                condvar.notify_one();
+            });
+            let mut guard = lock.lock().unwrap();
+            while !*guard {
+                guard = condvar.wait(guard).unwrap();
+            }
+        });
+    }) {
+        covered(&report);
+    }
+}
+
+/// After a loop that ends because of memory that is not compared, all orders of what follows are run. A failure that
+/// depends on them is found by every search.
+#[test]
+fn what_follows_a_loop_that_counts_is_explored() {
+    let test = |fails: bool| {
+        by_each(move || {
+            let (flag, count) = (AtomicUsize::new(0), Box::new(StdAtomicUsize::new(0)));
+            let (first, second) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    while flag.load(SeqCst) == 0 && count.fetch_add(1, SeqCst) < 4 {
+                        thread::yield_now();
+                    }
+                    first.store(1, SeqCst);
+                    second.store(1, SeqCst);
+                });
+                scope.spawn(|| {
+                    while first.load(SeqCst) == 0 {
+                        thread::yield_now();
+                    }
+                    assert!(!fails || second.load(SeqCst) == 1, "it is too early");
+                });
+            });
+        })
+    };
+    for report in test(false) {
+        covered_but_for(&report, &Limit::Awaits { seen: true });
+    }
+    for report in test(true) {
+        assert_eq!(kind(&report), "panic", "{report}");
+    }
 }

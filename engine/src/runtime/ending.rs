@@ -30,6 +30,8 @@ pub(super) struct ExecutionEnd {
     pub(super) carried: Option<Box<dyn Any + Send>>,
     /// `true` if the execution was given up at its end, to be run again with the same choices.
     pub(super) runs_again: bool,
+    /// `true` if it was given up because of what earlier tasks had left on the stacks.
+    pub(super) is_unclear: bool,
     /// The panic hook that the test has set.
     #[cfg(feature = "unmodified")]
     pub(super) hook: Option<super::panics::HookOfTest>,

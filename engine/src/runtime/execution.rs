@@ -43,6 +43,7 @@ impl Engine {
             next = self.task();
         }
         self.drop_statics_early();
+        self.with(Runtime::give_up_on_unclear_stacks);
         #[cfg(all(
             feature = "unmodified",
             target_os = "linux",
@@ -291,6 +292,20 @@ impl Runtime {
             at,
             expected,
             found: None,
+        }
+    }
+
+    /// Gives the execution up, to be run again with the same choices, if what earlier tasks have left on the stacks may
+    /// have decided which tasks were parked.
+    #[inline(always)]
+    fn give_up_on_unclear_stacks(&mut self) {
+        let ends = !matches!(
+            self.end.stop,
+            Some(Stop::CutOff | Stop::Hung(_) | Stop::Crashed(_))
+        );
+        self.end.is_unclear = self.tasks.is_unclear() && ends && !self.end.damaged;
+        if self.end.is_unclear && !self.decisions.has_departed() {
+            self.depart();
         }
     }
 

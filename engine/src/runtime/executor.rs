@@ -249,12 +249,24 @@ impl Executor {
     /// # Panics
     /// The calling thread is inside an execution already.
     pub fn execute(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
-        let executed = self.execute_once(test);
+        let executed = self.execute_on_clear_stacks(test);
         if !self.runtime.end.runs_again {
             return executed;
         }
         self.prepare_again();
-        self.execute_once(test)
+        self.execute_on_clear_stacks(test)
+    }
+
+    /// Runs the prepared execution, and once more with stacks that are cleared further if need be. That happens a few
+    /// times in a process.
+    fn execute_on_clear_stacks(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
+        loop {
+            let executed = self.execute_once(test);
+            if !self.runtime.end.is_unclear || self.runtime.end.damaged {
+                return executed;
+            }
+            self.prepare_again();
+        }
     }
 
     fn execute_once(&mut self, test: &dyn Fn()) -> ExecutionOutcome {

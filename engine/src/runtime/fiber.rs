@@ -199,6 +199,10 @@ impl Room {
 pub(crate) struct Fiber {
     coroutine: Coroutine,
     stack_bytes: usize,
+    /// The number of bytes from the top of the stack in which the job found nothing of earlier ones.
+    cleared: usize,
+    /// `true` if the stack was just mapped, and has had no job.
+    is_new: bool,
     pub room: Room,
 }
 
@@ -208,10 +212,14 @@ impl Fiber {
     /// # Errors
     /// No memory can be mapped for a stack.
     pub(super) fn new(stack_bytes: usize, entry: Entry) -> std::io::Result<Box<Fiber>> {
-        let stack = pooled(stack_bytes).map_or_else(|| mapped(stack_bytes), Ok)?;
+        let pooled = pooled(stack_bytes);
+        let is_new = pooled.is_none();
+        let stack = pooled.map_or_else(|| mapped(stack_bytes), Ok)?;
         Ok(Box::new(Fiber {
             coroutine: Coroutine::new(stack, entry)?,
             stack_bytes,
+            cleared: 0,
+            is_new,
             room: Room::new(),
         }))
     }
@@ -266,6 +274,24 @@ impl Fiber {
     /// Returns the number of bytes of its stack that are in use while it is suspended.
     pub(super) fn in_use(&self) -> usize {
         self.coroutine.in_use()
+    }
+
+    /// Clears this many bytes from the top of the stack of what earlier jobs have left there.
+    #[inline(always)]
+    pub(super) fn clear(&mut self, bytes: usize) {
+        self.cleared = match std::mem::take(&mut self.is_new) {
+            true => self.stack_bytes,
+            false => bytes,
+        };
+        if bytes > 0 {
+            self.coroutine.clear(bytes.min(self.stack_bytes));
+        }
+    }
+
+    /// Returns the number of bytes from the top of the stack in which the job found nothing of earlier ones.
+    #[allow(dead_code, reason = "the states of tasks are not compared on all targets")]
+    pub(super) fn cleared(&self) -> usize {
+        self.cleared
     }
 
     /// Abandons the fiber's unfinished work (its values are leaked, not dropped), and makes it ready for jobs again.

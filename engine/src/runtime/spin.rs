@@ -65,6 +65,10 @@ impl Awaited {
     /// Returns whether this event makes a difference to a task that read the variable before; `None` if the event does
     /// not concern it.
     fn changed_by(&self, event: &Event) -> Option<bool> {
+        // A wait on a condition variable releases the mutex, whose number it has.
+        if event.op == SyncVarOp::CondvarWait && event.written == u64::from(self.var) {
+            return Some(true);
+        }
         let concerns = event.var == self.var && event.op.is_write();
         concerns.then(|| !has_value(event.op) || self.value != Some(event.written))
     }
@@ -414,6 +418,7 @@ impl Runtime {
     pub(super) fn look_at_changes(&mut self) {
         let events = self.record.events.as_slice();
         let looked = std::mem::replace(&mut self.constraints.spins.looked, events.len());
+        let mut unseen = None;
         for event in events[looked..].iter().filter(|event| event.op.is_write()) {
             let mut next = self.constraints.spins.parked.first_from(0);
             while let Some(task) = next {
@@ -430,7 +435,12 @@ impl Runtime {
             if self.constraints.spins.last_rounds && !only_looks(event) {
                 self.constraints.spins.last_rounds = false;
                 self.constraints.spins.unseen_change = true;
+                unseen = Some((event.op, event.site));
             }
+        }
+        if let Some((op, site)) = unseen {
+            // No search is asked about the last rounds, and partial-order reductions cannot continue after them.
+            self.record.sound_only(SoundReduction::Caching, op, site);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The tasks of an execution, each with its fiber, and the one that runs.
 #[derive(Default)]
@@ -30,7 +31,24 @@ pub(super) struct Tasks {
     running: u32,
     /// The context in which the worker waits while tasks run.
     worker_context: WorkerContext,
+    /// The number of bytes of each stack that are cleared before a task runs on it.
+    cleared: usize,
+    /// `true` if the state of a task was compared that used more of its stack.
+    is_unclear: bool,
 }
+
+/// The number of bytes of stacks to clear, in this process: as many as any task used whose state was compared, and some
+/// below. Dead slots are part of that state, and get what functions have left that were called before. What an earlier
+/// task has left must not decide whether a task is parked, because other workers, and replays, have stacks with another
+/// history.
+static CLEARED: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of bytes to clear below those that are compared: what functions leave there that return a value which is
+/// partly not initialised.
+pub(super) const BELOW: usize = 2048;
+
+/// The number of bytes to clear is a multiple of this one, so that it seldom has to grow.
+const CLEARED_UNIT: usize = 1024;
 
 impl Index<u32> for Tasks {
     type Output = Task;
@@ -56,6 +74,21 @@ impl Tasks {
         self.live = 0;
         self.current = 0;
         self.running = 0;
+        self.cleared = CLEARED.load(Relaxed);
+        self.is_unclear = false;
+    }
+
+    /// Notes that the state of the running task is compared, which uses this many bytes of its stack.
+    #[allow(dead_code, reason = "the states of tasks are not compared on all targets")]
+    pub(super) fn note_compared(&mut self, bytes: usize) {
+        let bytes = bytes + BELOW;
+        CLEARED.fetch_max(bytes.next_multiple_of(CLEARED_UNIT), Relaxed);
+        self.is_unclear |= bytes > self.fibers[self.running as usize].cleared();
+    }
+
+    /// Returns `true` if the state of a task was compared in which an earlier task may have left something.
+    pub(super) fn is_unclear(&self) -> bool {
+        self.is_unclear
     }
 
     /// Returns the tasks of this execution.
@@ -131,6 +164,7 @@ impl Tasks {
         } else if self.created as usize == self.fibers.len() {
             self.fibers.push(Fiber::new(stack_bytes, entry)?);
         }
+        self.fibers[self.created as usize].clear(self.cleared);
         Ok(self.created)
     }
 

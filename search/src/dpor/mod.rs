@@ -503,7 +503,9 @@ impl Strategy for Dpor {
                 .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
         }
         if steps > self.nodes.len() {
-            self.leave_unproved(point);
+            // Steps were taken of which the search knows nothing. A loop ended because of memory that is not compared, so
+            // caching takes over. Or the path was loaded, and is of another test.
+            self.cut(point, false);
             return Some(0);
         }
         match point.candidates.only_enabled() {

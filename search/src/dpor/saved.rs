@@ -11,7 +11,7 @@ use super::tree::{SavedBranch, Tree};
 use super::values::{Values, Wanted};
 use super::{Dpor, Insertion, Planned};
 use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
-use intermezzo_engine::strategy::{ChoicePoint, Parallel, Plan, Resumable, SearchState};
+use intermezzo_engine::strategy::{Parallel, Plan, Resumable, SearchState};
 use intermezzo_engine::trace::{Key, Step, Trace};
 use serde::{Deserialize, Serialize};
 
@@ -110,13 +110,6 @@ impl Dpor {
         self.planned = Planned::default();
         self.note_planned();
         Some(())
-    }
-
-    /// Abandons an execution that has taken more steps than the loaded path has: it does not belong to that path.
-    #[cold]
-    pub(super) fn leave_unproved(&mut self, point: &ChoicePoint<'_>) {
-        debug_assert!(self.part.unproved, "one node for each step");
-        self.cut(point, false);
     }
 
     /// Returns `true` if the loaded path fits the execution: each choice of a task was made at a step of its own, which

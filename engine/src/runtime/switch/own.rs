@@ -73,6 +73,17 @@ impl Coroutine {
         self.top() - self.stack_pointer
     }
 
+    /// Sets the unused part of the stack to zero, down to this many bytes from its top. The coroutine must not be
+    /// running.
+    pub(in super::super) fn clear(&mut self, bytes: usize) {
+        let size = self.addresses().len();
+        let from = self.top() - bytes.min(size);
+        let unused = self.stack_pointer.saturating_sub(from);
+        // SAFETY: our own stack, which is mapped, and suspended at its pointer: nothing uses what is below. The caller
+        // gives a number of bytes that a task has used, so the guard page is not reached.
+        unsafe { std::ptr::with_exposed_provenance_mut::<u8>(from).write_bytes(0, unused) };
+    }
+
     /// Gives the stack back. Its contents are forgotten.
     pub(in super::super) fn release(&mut self) -> Option<DefaultStack> {
         self.stack.take()

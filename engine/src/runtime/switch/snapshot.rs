@@ -6,6 +6,7 @@
 
 use crate::record::Access;
 use crate::runtime::spin::LoopContext;
+use crate::runtime::tasks::BELOW;
 use crate::runtime::{Engine, Runtime};
 use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
@@ -90,7 +91,7 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
     engine.with(|rt| {
         let current = rt.tasks.current();
         let task = &rt.tasks[current];
-        if rt.end.teardown || task.yielded {
+        if rt.end.teardown || task.yielded || !rt.limits.awaits {
             return;
         }
         let surroundings = LoopContext {
@@ -106,6 +107,7 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         };
         let to = rt.tasks.fiber(rt.tasks.running()).coroutine().top();
         let words = (to - from.addr()) / size_of::<u64>();
+        rt.tasks.note_compared(to - from.addr());
         // SAFETY: from the registers just saved up to its top this is the running stack, mapped and aligned, and nothing
         // else writes to it. Dead slots and padding have some value: the machine has no uninitialised memory, and a
         // volatile read is the machine's.
@@ -118,4 +120,13 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
 extern "C-unwind" fn go_on(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
     // SAFETY: as the caller says.
     unsafe { Engine::of(runtime) }.yield_now(Access::nowhere(op, site));
+    clear_below();
+}
+
+/// Clears the words of the stack that the engine has used for the yield. A function that the loop calls may return them
+/// as the part of a value that is not initialised, and the first round would not have had them there.
+#[inline(never)]
+fn clear_below() {
+    let words = [0_u64; BELOW / size_of::<u64>()];
+    std::hint::black_box(&words);
 }

@@ -15,8 +15,10 @@ enum Pattern {
     Module(Vec<String>),
     /// The end of a source file's path, in whole components.
     File(Vec<String>),
-    /// A variable as reports name it.
+    /// A variable by its identity.
     Variable(String),
+    /// Variables by the name that the source or the test gives them.
+    Named(String),
 }
 
 /// Places and variables: a part of the value of the setting `preempt`.
@@ -25,7 +27,8 @@ pub struct Scope(Vec<Pattern>);
 
 impl Scope {
     /// Parses a list separated by commas: module paths (`queue::ring`), source files (`ring.rs`, `queue/ring.rs`) and
-    /// variables as reports name them (`atomic 0.2`).
+    /// variables as reports name them (`tail`, `slots[2].seq`, `atomic 0.2`). A single name is a module or a variable; in
+    /// backticks it is a variable.
     ///
     /// # Errors
     /// An entry is none of these; the text says what would be valid.
@@ -49,6 +52,27 @@ impl Scope {
     pub(crate) fn entry_of_variable(&self, name: &str) -> Option<usize> {
         let is = |pattern: &Pattern| matches!(pattern, Pattern::Variable(variable) if variable == name);
         self.0.iter().position(is)
+    }
+
+    /// Returns the number of the entry that includes the variables with a name of the source or the test. The indices and
+    /// numbers of elements and objects make no difference.
+    pub(crate) fn entry_of_name(&self, name: &str) -> Option<usize> {
+        let is = |pattern: &Pattern| match pattern {
+            Pattern::Named(of) => has_name(of, name),
+            Pattern::Module(path) => path.len() == 1 && path[0] == name,
+            _ => false,
+        };
+        self.0.iter().position(is)
+    }
+
+    /// `true` if any entry may be a variable's name.
+    pub(crate) fn has_names(&self) -> bool {
+        let may_be = |pattern: &Pattern| match pattern {
+            Pattern::Named(_) => true,
+            Pattern::Module(path) => path.len() == 1,
+            _ => false,
+        };
+        self.0.iter().any(may_be)
     }
 
     /// Returns `true` if any entry is a variable.
@@ -79,8 +103,46 @@ impl fmt::Display for Scope {
     }
 }
 
+/// `true` if a variable with the second name is one of those with the first, which may have an index or a number:
+/// `slots[2].seq` is every `slots[_].seq`, and `Node#2.next` every `next`.
+fn has_name(wanted: &str, name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let general = |name: &str| {
+        let name = name
+            .rsplit_once('#')
+            .filter(|(_, number)| is_number(number))
+            .map_or(name, |(name, _)| name);
+        let mut parts = name.split('[');
+        let mut general = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let index = part.split_once(']').filter(|(index, _)| is_number(index));
+            match index {
+                Some((_, rest)) => general.extend(["[_]", rest]),
+                None => general.extend(["[", part]),
+            }
+        }
+        general
+    };
+    let (wanted, name) = (general(wanted), general(name));
+    if let Some((owner, rest)) = wanted.split_once('#')
+        && let Some((number, field)) = rest.split_once('.')
+        && is_number(number)
+    {
+        return name == field
+            || name.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) == Some(field);
+    }
+    wanted == name
+}
+
 impl Pattern {
     fn parse(entry: &str) -> Result<Pattern, String> {
+        let quoted = entry
+            .strip_prefix('`')
+            .and_then(|rest| rest.strip_suffix('`'))
+            .filter(|name| !name.is_empty() && !name.contains('`'));
+        if let Some(name) = quoted {
+            return Ok(Pattern::Named(name.to_owned()));
+        }
         let components = |separators: &[char]| {
             let parts = entry
                 .split(separators)
@@ -108,17 +170,21 @@ impl Pattern {
             if !path.is_empty() && path.iter().all(plain) {
                 return Ok(Pattern::Module(path));
             }
+            let part_of_name = |c: char| c.is_alphanumeric() || "_.[]#()".contains(c);
+            if entry.starts_with(|c: char| c.is_alphabetic() || c == '_') && entry.chars().all(part_of_name) {
+                return Ok(Pattern::Named(entry.to_owned()));
+            }
         }
         Err(format!(
             "`{entry}` is no module path (`queue::ring`), source file (`queue/ring.rs`) or variable as a report names \
-             it (`atomic 0.2`)"
+             it (`slots[2].seq`, `atomic 0.2`)"
         ))
     }
 
     /// Returns `true` if it includes a source file, given by the components of its path.
     fn holds_file(&self, path: &[&str]) -> bool {
         match self {
-            Pattern::Variable(_) => false,
+            Pattern::Variable(_) | Pattern::Named(_) => false,
             Pattern::File(end) => path.ends_with(&end.iter().map(String::as_str).collect::<Vec<_>>()),
             Pattern::Module(module) => {
                 // The file without its extension, `a/b/mod.rs` as `a/b`; files below begin with the same components.
@@ -143,6 +209,10 @@ impl fmt::Display for Pattern {
             Pattern::Module(path) => f.write_str(&path.join("::")),
             Pattern::File(path) => f.write_str(&path.join("/")),
             Pattern::Variable(name) => f.write_str(name),
+            Pattern::Named(name) => match Pattern::parse(name) {
+                Ok(Pattern::Named(_)) => f.write_str(name),
+                _ => write!(f, "`{name}`"),
+            },
         }
     }
 }
@@ -171,6 +241,33 @@ mod tests {
         ] {
             let scope = Scope::parse(entry).unwrap();
             assert_eq!(scope.entry_of_file(file).is_some(), within, "{entry} and {file}");
+        }
+    }
+
+    #[test]
+    fn variables_have_names_of_the_source() {
+        for (entry, name, is) in [
+            ("tail", "tail", true),
+            ("`tail`", "tail", true),
+            ("crate::tail", "tail", true),
+            ("tail", "head", false),
+            ("tail#2", "tail", true),
+            ("slots[2].seq", "slots[_].seq", true),
+            ("slots[2].seq", "slots[1].seq", true),
+            ("slots[_]", "slots[_].seq", false),
+            ("Node#2.next", "next", true),
+            ("Node#2.next", "Node.next", true),
+            ("Node#2.next", "Edge.next", false),
+            ("Q.0", "Q.0", true),
+            ("head()", "head()", true),
+            ("`the journal`", "the journal", true),
+            ("queue::tail", "tail", false),
+            ("tail.rs", "tail", false),
+        ] {
+            let scope = Scope::parse(entry).unwrap();
+            assert_eq!(scope.entry_of_name(name).is_some(), is, "{entry} and {name}");
+            assert!(scope.has_names() || !is, "{entry}");
+            assert_eq!(Scope::parse(&scope.to_string()), Ok(scope), "{entry}");
         }
     }
 

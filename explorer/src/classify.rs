@@ -6,11 +6,12 @@ use crate::report::{
 };
 use intermezzo_engine::described::NamedPlace;
 use intermezzo_engine::runtime::{
-    Abnormal, Crash, Doing, Endless, EndlessLoop, FailureContext, PanicNote, Reported, Stop, Unlike, Verdict,
-    Waiting,
+    Abnormal, Crash, Doing, Endless, EndlessLoop, FailureContext, Layout, PanicNote, Reported, Stop, Unlike,
+    Verdict, Waiting,
 };
 use intermezzo_engine::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, Severity, SyncVarOp};
+use std::collections::BTreeMap;
 
 /// `true` if the execution ended by itself.
 pub(crate) fn complete(stop: &Stop) -> bool {
@@ -65,6 +66,7 @@ pub(crate) fn findings(
         reported: reports,
         events,
         given_names,
+        layout,
         current,
         toucher,
         unlike,
@@ -88,6 +90,8 @@ pub(crate) fn findings(
         places: Vec::new(),
         deeds: Vec::new(),
         names: given_names.clone(),
+        functions: BTreeMap::new(),
+        layout: layout.clone(),
     };
     let likely_source = |another_var| Some(likely_source(unlike, toucher.as_deref(), another_var));
     let panicked = |panics: Vec<TaskPanic>, waiting: Vec<WaitingTask>| {
@@ -232,7 +236,7 @@ pub(crate) fn findings(
             Vec::new(),
         ));
     }
-    found.extend(reported(reports, &events, &given_names, &schedule));
+    found.extend(reported(reports, &events, (&given_names, &layout), &schedule));
     found
 }
 
@@ -240,7 +244,7 @@ pub(crate) fn findings(
 pub(crate) fn reported(
     reports: Vec<Reported>,
     events: &[FindingEvent],
-    given_names: &VarNames,
+    (given_names, layout): (&VarNames, &Layout),
     schedule: &Schedule,
 ) -> Vec<Finding> {
     let finding = |Reported {
@@ -278,6 +282,8 @@ pub(crate) fn reported(
             places,
             deeds,
             names: given_names.clone(),
+            functions: BTreeMap::new(),
+            layout: layout.clone(),
         }
     };
     reports.into_iter().map(finding).collect()

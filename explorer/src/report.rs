@@ -26,6 +26,7 @@ pub use limits::{Limit, covered, unexplored};
 pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, with_places};
 
 use intermezzo_engine::environment::Environment;
+use intermezzo_engine::runtime::Layout;
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{FindingKind, Severity};
 use intermezzo_search::classic::maple::IRootCoverage;
@@ -33,6 +34,7 @@ use intermezzo_search::estimate::Estimate;
 use recording::Recorded;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -106,6 +108,11 @@ pub struct Finding {
     /// The names of its variables, by their identities: `tail` for `atomic 0.1`. The test gave them by `intermezzo::name`,
     /// or the source has them. A variable is left out if the source has none, or was not found.
     pub names: VarNames,
+    /// The functions that its tasks run, by the tasks' names: `producer` for `task 1`. Tasks whose threads have names are
+    /// left out, and those whose functions the source does not show.
+    pub functions: BTreeMap<String, String>,
+    /// The places of its variables in memory, from which elements and objects are numbered.
+    pub(crate) layout: Layout,
 }
 
 impl Finding {
@@ -222,6 +229,9 @@ impl Serialize for Finding {
         let names = listed::names(self, &listed);
         if !names.is_empty() {
             map.serialize_entry("names", &names)?;
+        }
+        if !self.functions.is_empty() {
+            map.serialize_entry("functions", &self.functions)?;
         }
         match &self.detail {
             FindingDetail::Panic { panics, .. } => {
@@ -388,6 +398,7 @@ impl Report {
         let mut files = names::SourceFiles::new(sources.clone());
         for finding in &mut self.findings {
             finding.names = names::of(finding, &mut files);
+            finding.functions = names::functions(finding, &mut files);
         }
         for Reproduction { finding, breakpoint } in &mut self.reproductions {
             let (Ok(breakpoint), Some(finding)) = (breakpoint, self.findings.get(*finding)) else {
@@ -413,6 +424,8 @@ impl Report {
                 let name = names.and_then(|names| names.get(&var.name)).cloned();
                 var.source_name = name.or(var.source_name.take());
             }
+            let both = recorded.execution.iter_mut().chain(&mut recorded.nearest_pass);
+            both.for_each(|recording| names::of_recorded(recording, &mut files));
             if let Some(passing) = &mut recorded.nearest_pass {
                 names::name_recording(passing, &mut files);
             }

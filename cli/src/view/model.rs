@@ -4,6 +4,7 @@ use intermezzo::recording::Recording;
 use intermezzo::report::VarNames;
 use intermezzo::{FindingDeed, FindingDetail, FindingEvent, WaitingTask};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Reports, as they are shown.
 #[derive(Serialize)]
@@ -94,6 +95,9 @@ pub(crate) struct FindingFile {
     /// The names that the source gives variables, by their identities.
     #[serde(default, skip_serializing_if = "VarNames::is_empty")]
     pub(crate) names: VarNames,
+    /// The functions that its tasks run, by the tasks' names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) functions: BTreeMap<String, String>,
     /// The message line by line, made from `detail`.
     #[serde(skip_deserializing)]
     pub(crate) lines: Vec<String>,

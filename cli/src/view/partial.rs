@@ -88,9 +88,10 @@ fn recording(finding: &FindingFile) -> Result<Recording, String> {
         last[task] = index;
         while recording.tasks.len() <= task {
             let name = format!("task {}", recording.tasks.len());
-            recording.tasks.push(RecordedTask { name });
+            recording.tasks.push(RecordedTask { name, function: None });
         }
         recording.tasks[task].name.clone_from(&event.task);
+        recording.tasks[task].function = finding.functions.get(&event.task).cloned();
         let var = (!event.var.is_empty()).then(|| {
             *vars.entry(event.var.as_str()).or_insert_with(|| {
                 let kind = event.var.split(' ').next().unwrap_or_default();

@@ -93,6 +93,8 @@ pub struct Var {
     pub ordinal: u32,
     /// The place of its first use; `None` if that is not known, or if it is a task's own variable.
     pub first_site: Option<Site>,
+    /// The object's address and size at its first use; nothing if that is not known.
+    pub(crate) memory: Option<(usize, usize)>,
     /// The holder of a lock, and the place where it was locked: for reports of deadlocks.
     pub owner: u32,
     pub(crate) owned_at: Option<Site>,
@@ -131,6 +133,7 @@ impl Vars {
                 first_user,
                 ordinal,
                 first_site: None,
+                memory: None,
                 owner: NO_TASK,
                 owned_at: None,
             });
@@ -143,6 +146,7 @@ impl Vars {
             var.first_user = first_user;
             var.ordinal = ordinal;
             var.first_site = None;
+            var.memory = None;
             var.owner = NO_TASK;
         }
         at as u32

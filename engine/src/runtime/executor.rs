@@ -8,7 +8,7 @@ use super::decisions::Decisions;
 use super::ending::ExecutionEnd;
 use super::execution_record::ExecutionRecord;
 use super::journal::Journal;
-use super::listen::{Listeners, Monitors, Reported};
+use super::listen::{Listeners, Monitors, Reported, SourceNames};
 use super::memory::Memory;
 use super::naming::site_name;
 use super::objects::Objects;
@@ -151,10 +151,11 @@ impl Executor {
         }
     }
 
-    /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`.
-    pub fn scope(&mut self, only_in: Scope, not_in: Scope) {
+    /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`. Variables have the names
+    /// that `names` reads.
+    pub fn scope(&mut self, only_in: Scope, not_in: Scope, names: Box<dyn SourceNames + Send>) {
         if !only_in.is_empty() || !not_in.is_empty() {
-            self.runtime.constraints.preemptible = Some(Box::new(Preemptible::new(only_in, not_in)));
+            self.runtime.constraints.preemptible = Some(Box::new(Preemptible::new(only_in, not_in, names)));
         }
     }
 

@@ -1,7 +1,7 @@
 //! A description of an execution, for reports.
 
 use super::naming::{site_name, task_name, var_name};
-use super::{FailureContext, Runtime, Waiting};
+use super::{FailureContext, Layout, Runtime, Waiting};
 use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
 use crate::record::{Event, NO_TASK, Status};
 use crate::strategy::Operation;
@@ -130,6 +130,11 @@ impl Runtime {
         let given = self.objects.given_names.iter();
         let given_names = given.map(|(var, name)| (var_name(self, var), name.to_owned()));
         let given_names = given_names.collect();
+        let vars = (0..self.objects.vars.count() as u32).filter_map(|var| {
+            let (address, size) = self.objects.vars[var].memory?;
+            Some((var_name(self, var), address, size))
+        });
+        let layout = Layout::new(vars);
         let current = named(self.tasks.current());
         let choices = self.decisions.with_closed();
         FailureContext {
@@ -138,6 +143,7 @@ impl Runtime {
             reported,
             events,
             given_names,
+            layout,
             current,
             toucher: None,
             unlike: self.decisions.alike.told(),

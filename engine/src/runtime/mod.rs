@@ -49,6 +49,7 @@ mod inspection;
 pub mod interrupt;
 pub mod journal;
 mod known_loops;
+mod layout;
 #[cfg(all(
     feature = "unmodified",
     target_os = "linux",
@@ -91,6 +92,7 @@ pub use handle::Engine;
 pub use image::{set_statics_restored, statics_are_restored};
 pub use inspection::Inspection;
 pub use inspection::Inspector;
+pub use layout::{Layout, Place};
 pub use listen::{DataAccess, Does, Listeners, Owner, Reported, SourceName, SourceNames};
 pub use livelock::{Endless, EndlessLoop, Verdict};
 pub use naming::{site_name, var_identity};

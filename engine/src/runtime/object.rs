@@ -480,6 +480,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         let (address, size) = (self.body_address(), self.body_bytes().len());
         let var = engine.with(|rt| {
             let var = rt.add_var_at(B::KIND, gates, site);
+            rt.objects.vars[var].memory = Some((self.address(), std::mem::size_of_val(self)));
             if rt.monitors.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
                 rt.atomic_in_use(var, address, size);
             }
@@ -561,6 +562,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         let dropper = Dropper::new(body);
         let var = engine.with(|rt| {
             let var = rt.add_var_at(B::KIND, gates, site);
+            rt.objects.vars[var].memory = Some((address, std::mem::size_of_val(self)));
             let epoch = rt.objects.epoch();
             rt.objects.statics.begin(address, epoch, var, dropper);
             rt.objects.given_names.give_by_address(var, address);

@@ -3,7 +3,7 @@
 use super::crash::Crash;
 use super::listen::Reported;
 use super::scope::Scoping;
-use super::{CutOff, PanicNote, Stop};
+use super::{CutOff, Layout, PanicNote, Stop};
 use crate::described::{BreakpointFigures, FindingEvent};
 use crate::schedule::{Choice, Premises};
 use crate::strategy::Operation;
@@ -112,6 +112,8 @@ pub struct FailureContext {
     pub events: Vec<FindingEvent>,
     /// The names that the test gave its variables, by their identities.
     pub given_names: BTreeMap<String, String>,
+    /// The places of its variables in memory.
+    pub layout: Layout,
     /// The name of the task that ran last.
     pub current: String,
     /// The name of an uncontrolled thread that used objects of the execution.

@@ -10,8 +10,8 @@
 //!
 //! None of this runs unless a scope, a region or ordered atomics are in use; decisions then take the slow path.
 
-use super::naming::var_name;
-use super::{Engine, Runtime};
+use super::naming::{site_name, var_name};
+use super::{Engine, Runtime, SourceNames, VarKind};
 use crate::scope::Scope;
 use crate::site::Site;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,10 @@ pub(super) struct Preemptible {
     only_in: Entries,
     not_in: Entries,
     names_variables: bool,
+    has_names: bool,
+    names: Box<dyn SourceNames + Send>,
+    /// For each source place and kind of variable, the position of the variable that the source names there.
+    named: HashMap<(Site, VarKind), Place>,
     /// For each source place, its position in the scope; kept for the whole exploration.
     sites: HashMap<Site, Place>,
     /// For each variable of this execution, by its number, its position in the scope.
@@ -88,8 +92,11 @@ struct Place {
 }
 
 impl Preemptible {
-    pub(super) fn new(only_in: Scope, not_in: Scope) -> Preemptible {
+    pub(super) fn new(only_in: Scope, not_in: Scope, names: Box<dyn SourceNames + Send>) -> Preemptible {
         Preemptible {
+            has_names: only_in.has_names() || not_in.has_names(),
+            names,
+            named: HashMap::new(),
             names_variables: only_in.names_variables() || not_in.names_variables(),
             only_in: Entries::new(only_in),
             not_in: Entries::new(not_in),
@@ -139,10 +146,35 @@ impl Preemptible {
         place
     }
 
-    /// Returns `true` if a task may be preempted before an operation there. Exclusions win.
-    fn allows(&self, site: Place, variable: Place) -> bool {
-        let within = self.only_in.scope.is_empty() || site.only_in || variable.only_in;
-        within && !site.not_in && !variable.not_in
+    /// Returns the position of a variable by the name that the test gave it, or else by the one that the source has for
+    /// it at this place.
+    fn named(&mut self, kind: VarKind, site: Site, given: Option<&str>) -> Place {
+        if !self.has_names || kind == VarKind::Task {
+            return Place::default();
+        }
+        let Preemptible {
+            named,
+            names,
+            only_in,
+            not_in,
+            ..
+        } = self;
+        let mut place = |name: &str| Place {
+            only_in: only_in.has(only_in.scope.entry_of_name(name)),
+            not_in: not_in.has(not_in.scope.entry_of_name(name)),
+        };
+        match given {
+            Some(given) => place(given),
+            None => *named
+                .entry((site, kind))
+                .or_insert_with(|| place(&names.name(kind.name(), &[site_name(site)]).name)),
+        }
+    }
+
+    /// Returns `true` if a task may be preempted before an operation with these positions. Exclusions win.
+    fn allows(&self, of: [Place; 3]) -> bool {
+        let within = self.only_in.scope.is_empty() || of.iter().any(|place| place.only_in);
+        within && !of.iter().any(|place| place.not_in)
     }
 
     /// Returns notes on entries that matched nothing: they may be misspelled.
@@ -186,7 +218,12 @@ impl Runtime {
         let access = self.tasks[self.ready.last()].pending.access;
         let site = preemptible.site(access.site);
         let variable = preemptible.variable(access.var, || var_name(self, access.var));
-        let out = !preemptible.allows(site, variable);
+        let known =
+            ((access.var as usize) < self.objects.vars.count()).then(|| self.objects.vars[access.var].kind);
+        let named = known.map_or_else(Place::default, |kind| {
+            preemptible.named(kind, access.site, self.objects.given_names.of(access.var))
+        });
+        let out = !preemptible.allows([site, variable, named]);
         self.constraints.preemptible = Some(preemptible);
         out
     }

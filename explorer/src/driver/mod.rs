@@ -493,7 +493,11 @@ fn work(
             worker.arm(premises.breakpoints.clone());
         }
         if heeds_scope {
-            worker.scope(settings.preempt_in.clone(), settings.preempt_not_in.clone());
+            worker.scope(
+                settings.preempt_in.clone(),
+                settings.preempt_not_in.clone(),
+                Box::new(names::Reader::new(sources.clone())),
+            );
         }
         if settings.reduction == Reduction::OrderedAtomics && common.kind == Kind::OfSettings && compatible {
             let settings = settings.clone();

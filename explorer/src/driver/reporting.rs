@@ -11,7 +11,7 @@ use crate::classify;
 use crate::minimise::{Deadline, Minimiser};
 use crate::report::{Finding, Limit, PlainAccesses, Report, VarNames, Verdict, count, narrowed};
 use crate::settings::{Reduction, Settings};
-use intermezzo_engine::runtime::{Executor, Reported};
+use intermezzo_engine::runtime::{Executor, Layout, Reported};
 use intermezzo_engine::schedule::Premises;
 use intermezzo_engine::strategy::Coverage;
 use intermezzo_engine::trace::Fingerprints;
@@ -234,7 +234,7 @@ impl Outcome<'_> {
         report.take_findings(classify::reported(
             shutdown_reports,
             &[],
-            &VarNames::new(),
+            (&VarNames::new(), &Layout::default()),
             &schedule(Vec::new(), Premises::default()),
         ));
         match traces {

@@ -122,6 +122,7 @@ impl Monitor for Recorder {
             tasks: (0..created)
                 .map(|task| RecordedTask {
                     name: cx.task_name(TaskId(task)),
+                    function: None,
                 })
                 .collect(),
             vars: tables.vars,

@@ -36,6 +36,8 @@ impl Finding {
             places: Vec::new(),
             deeds: Vec::new(),
             names: Default::default(),
+            functions: Default::default(),
+            layout: Default::default(),
         }
     }
 }

@@ -57,6 +57,19 @@ pub struct Recording {
 pub struct RecordedTask {
     /// Its name.
     pub name: String,
+    /// The function that it runs, if its thread has no name and the source shows one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+}
+
+impl RecordedTask {
+    /// Returns its name, with the function that it runs: `task 1 (producer)`.
+    pub fn label(&self) -> String {
+        match &self.function {
+            Some(function) => format!("{} ({function})", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// A variable.

@@ -270,7 +270,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new(
         "preempt",
         ("LIST", "module paths, source files and variables, with `!` before those to leave out; or `everywhere`"),
-        "Places where tasks are preempted: `queue::ring,!slots.rs,atomic 0.2`",
+        "Places where tasks are preempted: `queue::ring,!slots.rs,tail`",
         |s, v| scope::parse(v).map(|(only_in, not_in)| (s.preempt_in, s.preempt_not_in) = (only_in, not_in)),
         |s| scope::show(&s.preempt_in, &s.preempt_not_in),
     )

@@ -99,6 +99,50 @@ fn variables_are_named_as_in_reports() {
     assert!(told.contains(left_out), "{told}");
 }
 
+/// A name of the source is the one at the place of the operation; one that the test gives counts everywhere.
+#[test]
+fn variables_are_named_as_in_the_source_or_by_the_test() {
+    let within = |scope: &str| {
+        let report = Explorer::new().set("preempt", scope).explore(two_atomics);
+        (report.executions(), report.notes().len())
+    };
+    let by_identity = |scope: &str| within(scope).0;
+    for (named, identity) in [
+        ("a", "atomic 0.1"),
+        ("b", "atomic 0.2"),
+        ("!a", "!atomic 0.1"),
+        ("!`b`", "!atomic 0.2"),
+        ("a, b", "everywhere"),
+    ] {
+        assert_eq!(by_identity(named), by_identity(identity), "{named}");
+    }
+    let unfitting = |scope: &str| {
+        let report = Explorer::new().set("preempt", scope).explore(two_atomics);
+        report
+            .notes()
+            .iter()
+            .any(|note| note.contains("no schedule point"))
+    };
+    assert!(!unfitting("b") && unfitting("b, c") && unfitting("b[0]"));
+    let given = || {
+        let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        intermezzo_explorer::name(&a, "first of both");
+        intermezzo_explorer::name(&b, "b");
+        let add = |x: &AtomicUsize| _ = x.fetch_add(1, SeqCst);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    add(&a);
+                    add(&b);
+                });
+            }
+        });
+    };
+    let explored = |scope: &str| Explorer::new().set("preempt", scope).explore(given).executions();
+    assert_eq!(explored("!`first of both`"), explored("b"));
+    assert_eq!(explored("x"), explored("queue::nothing"));
+}
+
 #[test]
 fn findings_replay_without_the_scope() {
     let test = || {

@@ -69,7 +69,7 @@ pub(in crate::view) fn trace(shown: &Shown) -> String {
         };
         events.push(named("process_name", 0, &format!("{}: {which}", report.program)));
         for (tid, task) in execution.recording.tasks.iter().enumerate() {
-            events.push(named("thread_name", tid, &task.name));
+            events.push(named("thread_name", tid, &task.label()));
         }
         steps(&execution.recording, pid, &mut arrows, &mut events);
     }

@@ -7,7 +7,7 @@ class Execution {
     this.passes = passes;
     this.partial = partial;
     this.events = recording.events;
-    this.tasks = recording.tasks;
+    this.tasks = recording.tasks.map((task) => ({ ...task, label: task.function ? `${task.name} (${task.function})` : task.name }));
     this.length = recording.events.length;
     this.#order();
     this.#sets();

@@ -278,7 +278,7 @@ class App {
   taskChoices() {
     const { active, filters } = this;
     return active.execution.tasks.map((task, number) => ({
-      label: task.name, colour: theme.task(number), on: !filters.tasks.has(number), count: active.execution.eventOf[number].length,
+      label: task.label, colour: theme.task(number), on: !filters.tasks.has(number), count: active.execution.eventOf[number].length,
       set: (on) => (on ? filters.tasks.delete(number) : filters.tasks.add(number)),
     }));
   }

@@ -4,8 +4,10 @@
 const OVERSCAN = 6;
 
 /** A name with its middle left out if the column has no room for it, because the end often distinguishes tasks; or just the number. */
-function fitting(name, column, number) {
-  const room = Math.floor((column - 34) / 9.5);
+/** The function that a task runs is shown if all of it fits. */
+function fitting(task, column, number) {
+  const { name } = task, room = Math.floor((column - 34) / 9.5);
+  if (task.label.length <= room) return task.label;
   if (name.length <= room) return name;
   if (room < 4) return String(number);
   return `${name.slice(0, Math.floor((room - 1) / 2))}…${name.slice(-Math.ceil((room - 1) / 2))}`;
@@ -63,8 +65,8 @@ class Pane {
     this.columns.replaceChildren(
       el("div", { class: "column gutter", role: "columnheader", style: `left:0;width:${GUTTER - 4}px` }, "step"),
       ...execution.tasks.map((task, number) => el("div", {
-        class: `column${column < 62 ? " narrow" : ""}`, role: "columnheader", title: task.name, "aria-label": task.name, style: `left:${x(number) - LANE}px;width:${column}px`,
-      }, el("span", { class: "dot", style: `background:${theme.task(number)}` }), el("span", {}, fitting(task.name, column, number)))));
+        class: `column${column < 62 ? " narrow" : ""}`, role: "columnheader", title: task.label, "aria-label": task.label, style: `left:${x(number) - LANE}px;width:${column}px`,
+      }, el("span", { class: "dot", style: `background:${theme.task(number)}` }), el("span", {}, fitting(task, column, number)))));
     this.#arrangeEnds();
     this.minimap.repaint();
   }

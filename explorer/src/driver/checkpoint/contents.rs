@@ -5,10 +5,13 @@ use super::super::shared::{Results, Workers};
 use super::super::span_totals::Counts;
 use super::Restored;
 use super::error::CheckpointProblem;
-use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, severity_from_name, severity_name};
+use crate::report::{
+    Finding, FindingDetail, FindingEvent, FoundBy, VarNames, severity_from_name, severity_name,
+};
 use crate::retry::Departed;
 use crate::settings::Settings;
 use intermezzo_engine::described::{FindingDeed, NamedPlace};
+use intermezzo_engine::runtime::Layout;
 use intermezzo_engine::schedule::Schedule;
 use intermezzo_engine::strategy::{SearchPosition, SearchState};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
@@ -193,6 +196,11 @@ struct SavedFinding {
     count: u64,
     #[serde(default)]
     found_by: Option<String>,
+    /// The names that the test gave.
+    #[serde(default)]
+    names: VarNames,
+    #[serde(default)]
+    layout: Layout,
     detail: FindingDetail,
 }
 
@@ -214,6 +222,8 @@ impl SavedFinding {
             schedule: finding.schedule.token(),
             count: finding.count,
             found_by: finding.found_by.clone(),
+            names: finding.names.clone(),
+            layout: finding.layout.clone(),
             detail: finding.detail.clone(),
         }
     }
@@ -238,7 +248,9 @@ impl SavedFinding {
                 replays: None,
                 places: self.places,
                 deeds: self.deeds,
-                names: Default::default(),
+                names: self.names,
+                functions: BTreeMap::new(),
+                layout: self.layout,
                 detail: self.detail,
             },
         })

@@ -37,6 +37,11 @@ impl Tokens {
         loops
     }
 
+    /// `true` if the token is in a loop of its function or closure.
+    pub(super) fn is_in_loop(&self, at: usize) -> bool {
+        !self.loops_around(at).is_empty()
+    }
+
     /// Returns the `{` of the body of the loop that begins with this word, if one does.
     fn body_of_loop(&self, first: usize) -> Option<usize> {
         let mut at = first + 1;
@@ -54,7 +59,7 @@ impl Tokens {
     }
 
     /// `true` if the token is in a closure that begins in this bracket, or whose body the bracket is.
-    fn begins_closure(&self, open: usize, used: usize) -> bool {
+    pub(super) fn begins_closure(&self, open: usize, used: usize) -> bool {
         if self.text(open) == "{" && matches!(self.before(open), "|" | "||") {
             return true;
         }

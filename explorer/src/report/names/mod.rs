@@ -7,8 +7,14 @@
 //! at the place, there is no name. Misses: names behind macros, and behind calls that are not known.
 
 mod binding;
+mod declared;
+mod elements;
+#[cfg(test)]
+mod elements_tests;
+mod functions;
 mod kinds;
 mod loops;
+mod objects;
 mod path;
 mod prose;
 mod reader;
@@ -16,7 +22,9 @@ mod source_files;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod values;
 
+pub(in crate::report) use functions::{functions, of_recorded};
 pub(in crate::report) use prose::{counts_of, identities, quoted, without_number};
 pub use prose::{in_row, in_text};
 pub(crate) use reader::Reader;
@@ -25,12 +33,16 @@ pub(in crate::report) use source_files::SourceFiles;
 use super::recording::Recording;
 use super::{Finding, FindingDetail};
 use binding::Binding;
+use elements::{Element, Elements};
+use intermezzo_engine::runtime::Layout;
 use kinds::{BOXES, MADE, METHODS, PLAIN_FIELDS};
-use path::{Path, Root, Step};
+use objects::{HeapField, OnHeap};
+use path::{Call, Index, Path, Root, Step};
 use prose::kind_of;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use tokens::Tokens;
+use values::{Moment, Seen};
 
 /// Names of variables, by their identities.
 pub type VarNames = BTreeMap<String, String>;
@@ -56,7 +68,13 @@ enum Trust {
 
 /// Returns the names of the finding's variables: those it has, which the test gave, and as far as the source has some.
 pub(super) fn of(finding: &Finding, files: &mut SourceFiles) -> VarNames {
-    of_uses(uses(finding), &given(finding), files)
+    let seen = finding.events.iter().map(|event| Seen {
+        task: &event.task,
+        site: &event.site,
+        read: event.read,
+    });
+    let seen: Vec<Seen<'_>> = seen.collect();
+    of_uses((uses(finding), &seen), &given(finding), &finding.layout, files)
 }
 
 /// Returns the names that the test gave the variables that the finding is about, in order of appearance.
@@ -64,7 +82,7 @@ fn given(finding: &Finding) -> Vec<(&str, String)> {
     if finding.names.is_empty() {
         return Vec::new();
     }
-    let uses = uses(finding).into_iter().map(|(var, _)| var);
+    let uses = uses(finding).into_iter().map(|(var, ..)| var);
     let places = identities(&finding.message).map(|(at, _)| &finding.message[at]);
     let mut seen = HashSet::new();
     let named = uses.chain(places).filter_map(|var| {
@@ -77,27 +95,48 @@ fn given(finding: &Finding) -> Vec<(&str, String)> {
 /// Gives the variables of an execution the names that the source has for them.
 pub(super) fn name_recording(recording: &mut Recording, files: &mut SourceFiles) {
     let events = recording.events.iter();
-    let uses = events.filter_map(|event| {
+    let seen: Vec<Seen<'_>> = events
+        .clone()
+        .map(|event| Seen {
+            task: recording.tasks.get(event.task).map_or("", |task| &task.name),
+            site: event
+                .site
+                .and_then(|site| recording.sites.get(site))
+                .map_or("", String::as_str),
+            read: event.read,
+        })
+        .collect();
+    let uses = events.enumerate().filter_map(|(at, event)| {
         let (var, site) = (recording.vars.get(event.var?)?, recording.sites.get(event.site?)?);
-        Some((&*var.name, &**site))
+        Some((&*var.name, &**site, Some(at)))
     });
     let vars = recording.vars.iter();
     let given = vars.filter_map(|var| Some((&*var.name, var.source_name.clone()?)));
-    let names = of_uses(uses.collect(), &given.collect::<Vec<_>>(), files);
+    let names = of_uses(
+        (uses.collect(), &seen),
+        &given.collect::<Vec<_>>(),
+        &Layout::default(),
+        files,
+    );
     for var in &mut recording.vars {
         var.source_name = names.get(&var.name).cloned();
     }
 }
 
 /// Returns the names of variables that are used at these places. Some have given names, which the others do not get.
-fn of_uses(uses: Vec<(&str, &str)>, given: &[(&str, String)], files: &mut SourceFiles) -> VarNames {
+fn of_uses(
+    (uses, seen): (Vec<Use<'_>>, &[Seen<'_>]),
+    given: &[(&str, String)],
+    layout: &Layout,
+    files: &mut SourceFiles,
+) -> VarNames {
     let mut names = distinct(given.to_vec());
     // Each variable in the order of appearance, and each of its places once.
-    let mut vars: Vec<(&str, Vec<(String, Trust)>)> = Vec::new();
+    let mut vars: Vec<(&str, Vec<(Found, &str)>)> = Vec::new();
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut seen: HashSet<(&str, &str)> = HashSet::new();
-    for (var, site) in uses {
-        if !seen.insert((var, site)) {
+    let mut places: HashSet<(&str, &str)> = HashSet::new();
+    for (var, site, event) in uses {
+        if !places.insert((var, site)) {
             continue;
         }
         let Some(kind) = kind_of(var).filter(|_| !names.contains_key(var)) else {
@@ -108,14 +147,24 @@ fn of_uses(uses: Vec<(&str, &str)>, given: &[(&str, String)], files: &mut Source
             vars.len() - 1
         });
         if let Some((tokens, at_token)) = files.token(site) {
-            vars[at].1.extend(name_at(tokens, at_token, kind));
+            let file = site.rsplitn(3, ':').nth(2).unwrap_or_default();
+            let mut found = found_at(tokens, at_token, kind);
+            if let Some(elements) = found.as_mut().and_then(|found| found.elements.as_mut())
+                && let Some(event) = event.filter(|event| *event < seen.len())
+            {
+                let moment = Moment {
+                    before: &seen[..event],
+                    task: seen[event].task,
+                    file,
+                };
+                elements.evaluate(tokens, &moment);
+            }
+            vars[at].1.extend(found.map(|found| (found, file)));
         }
     }
-    let named = vars
-        .into_iter()
-        .filter_map(|(var, names)| Some((var, most_trusted(names)?)));
+    let named = in_memory(&vars, layout);
     let taken: HashSet<String> = names.values().cloned().collect();
-    for (var, name) in distinct(named.collect()) {
+    for (var, name) in distinct(named) {
         let alone = [
             name.clone(),
             format!("{name} ({})", kind_of(&var).unwrap_or_default()),
@@ -130,24 +179,58 @@ fn of_uses(uses: Vec<(&str, &str)>, given: &[(&str, String)], files: &mut Source
     names
 }
 
+/// Returns the names of variables that have these at the places of their uses. Elements have their indices, as far as the
+/// layout shows them.
+fn in_memory<'v>(vars: &[(&'v str, Vec<(Found, &str)>)], layout: &Layout) -> Vec<(&'v str, String)> {
+    let mut named: Vec<(&str, String)> = Vec::new();
+    let mut elements: Vec<Element<'_>> = Vec::new();
+    let mut fields: Vec<OnHeap<'_>> = Vec::new();
+    for (var, found) in vars {
+        let names = found.iter().map(|(found, _)| (found.name.clone(), found.trust));
+        let Some(name) = most_trusted(names.collect()) else {
+            continue;
+        };
+        elements.extend(Element::of(var, &name, found));
+        fields.extend(OnHeap::of(var, &name, found));
+        named.push((var, name));
+    }
+    let mut count_of: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, name) in &named {
+        *count_of.entry(name).or_default() += 1;
+    }
+    let mut numbered = elements::numbered(elements, layout, |name| count_of.get(name).copied().unwrap_or(0));
+    numbered.extend(objects::numbered(fields, layout));
+    let named = named.into_iter();
+    let named = named.map(|(var, name)| (var, numbered.get(var).cloned().unwrap_or(name)));
+    named.collect()
+}
+
+/// A use of a variable: its identity, the place, and the number of the event that it is, if it is one.
+type Use<'a> = (&'a str, &'a str, Option<usize>);
+
 /// Returns the variables that the finding has, and the places where they are used.
-fn uses(finding: &Finding) -> Vec<(&str, &str)> {
-    let mut uses: Vec<(&str, &str)> = Vec::new();
-    uses.extend(finding.events.iter().map(|event| (&*event.var, &*event.site)));
+fn uses(finding: &Finding) -> Vec<Use<'_>> {
+    let mut uses: Vec<Use<'_>> = Vec::new();
+    let events = finding.events.iter().enumerate();
+    uses.extend(events.map(|(at, event)| (&*event.var, &*event.site, Some(at))));
     for deed in &finding.deeds {
-        uses.extend(identities(&deed.what).map(|(at, _)| (&deed.what[at], &*deed.site)));
+        uses.extend(identities(&deed.what).map(|(at, _)| (&deed.what[at], &*deed.site, None)));
     }
     match &finding.detail {
         FindingDetail::Blocked { waiting, .. } => {
             for task in waiting {
-                uses.push((&task.var, &task.site));
-                uses.extend(task.held_since.iter().map(|site| (&*task.var, &**site)));
-                uses.extend(task.awaited.iter().map(|awaited| (&*awaited.var, &*awaited.site)));
+                uses.push((&task.var, &task.site, None));
+                uses.extend(task.held_since.iter().map(|site| (&*task.var, &**site, None)));
+                uses.extend(
+                    task.awaited
+                        .iter()
+                        .map(|awaited| (&*awaited.var, &*awaited.site, None)),
+                );
             }
         }
         FindingDetail::Endless { loops, .. } => {
             let steps = loops.iter().flat_map(|each| &each.steps);
-            uses.extend(steps.map(|step| (&*step.var, &*step.site)));
+            uses.extend(steps.map(|step| (&*step.var, &*step.site, None)));
         }
         _ => {}
     }
@@ -160,11 +243,10 @@ struct Found {
     trust: Trust,
     /// The token at which the variable is made, if that is known.
     made: Option<usize>,
-}
-
-/// Returns the name that the source at this token has for a variable of this kind, and the trust in it.
-fn name_at(tokens: &Tokens, at: usize, kind: &str) -> Option<(String, Trust)> {
-    found_at(tokens, at, kind).map(|found| (found.name, found.trust))
+    /// The array that the variable is in, if it is in one that is known.
+    elements: Option<Elements>,
+    /// The field of an object on the heap that it is, if it is one.
+    heap: Option<HeapField>,
 }
 
 /// Returns the name that the source at this token has for a variable of this kind.
@@ -201,7 +283,13 @@ fn found_at(tokens: &Tokens, at: usize, kind: &str) -> Option<Found> {
     let makes = kind == "count" && matches!(tokens.text(function), "new" | "from" | "default" | "new_cyclic");
     let (name, trust) = makes.then(|| made_at(tokens, at)).flatten()?;
     let made = Some(at);
-    Some(Found { name, trust, made })
+    Some(Found {
+        name,
+        trust,
+        made,
+        elements: None,
+        heap: None,
+    })
 }
 
 /// Returns the name of the variable that is made by the expression that begins at this token.
@@ -239,11 +327,14 @@ struct Followed {
 
 fn name_of(tokens: &Tokens, path: Path, kind: &str) -> Option<Found> {
     let used = path.first;
+    let followed = follow(tokens, path, kind, 0)?;
+    let elements = tokens.elements(&followed, used);
+    let heap = tokens.heap_field(&followed, used);
     let Followed {
         root,
         mut steps,
         made,
-    } = follow(tokens, path, kind, 0)?;
+    } = followed;
     let is_telling = |step: &Step| match step {
         Step::Field(name) => {
             !PLAIN_FIELDS.contains(&name.as_str()) && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -270,14 +361,31 @@ fn name_of(tokens: &Tokens, path: Path, kind: &str) -> Option<Found> {
         (false, None) if steps.iter().any(is_field) => (tokens.type_around(used)?.to_owned(), Trust::Local),
         (false, None) => return None,
     };
+    let mut pattern = name.clone();
     for step in steps.drain(begin..) {
         match step {
-            Step::Field(field) if name.is_empty() => name = field,
-            Step::Field(field) => name.extend([".", &field]),
-            Step::Element(index) => name.extend(["[", index.as_deref().unwrap_or("_"), "]"]),
+            Step::Field(field) if name.is_empty() => {
+                pattern.clone_from(&field);
+                name = field;
+            }
+            Step::Field(field) => {
+                pattern.extend([".", &field]);
+                name.extend([".", &field]);
+            }
+            Step::Element(index) => {
+                pattern.push_str("[_]");
+                name.extend(["[", index.number.as_deref().unwrap_or("_"), "]"]);
+            }
         }
     }
-    let found = Found { name, trust, made };
+    let elements = elements.map(|elements| elements.with_pattern(pattern));
+    let found = Found {
+        name,
+        trust,
+        made,
+        elements,
+        heap,
+    };
     (found.name.chars().count() <= LENGTH_MAX).then_some(found)
 }
 
@@ -305,7 +413,7 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
                 made: None,
             });
         }
-        Root::Method(name) => return follow_method(tokens, &name, steps),
+        Root::Method(call) => return follow_method(tokens, call, steps),
         Root::Local(name, used) => (name, used),
     };
     let own = |trust: Trust| {
@@ -323,7 +431,9 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
             return None;
         }
         let mut followed = follow(tokens, path, kind, depth + 1)?;
-        followed.steps.extend(element.then_some(Step::Element(None)));
+        followed
+            .steps
+            .extend(element.then(|| Step::Element(Index::default())));
         followed.steps.extend(steps.iter().cloned());
         Some(followed)
     };
@@ -333,10 +443,11 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
         return has_field.then(|| own(Trust::Alias)).flatten();
     };
     match binding {
-        Binding::Let(value) if makes(tokens, &value, kind) => own(Trust::Made).map(|followed| Followed {
-            made: Some(value.start),
-            ..followed
-        }),
+        Binding::Let(value) if makes(tokens, &value, kind) || tokens.makes_array(&value) => own(Trust::Made)
+            .map(|followed| Followed {
+                made: Some(value.start),
+                ..followed
+            }),
         // `self` itself has no name.
         Binding::Let(value) if value.len() == 1 && tokens.text(value.start) == "self" && steps.is_empty() => {
             None
@@ -371,18 +482,23 @@ fn follow(tokens: &Tokens, path: Path, kind: &str, depth: usize) -> Option<Follo
 }
 
 /// Follows a method of `self` to the field that it returns, or else takes its name.
-fn follow_method(tokens: &Tokens, name: &str, mut steps: Vec<Step>) -> Option<Followed> {
-    let returned = tokens.body_of(name).and_then(|body| {
+fn follow_method(tokens: &Tokens, call: Call, mut steps: Vec<Step>) -> Option<Followed> {
+    let returned = tokens.body_of(&call.method).and_then(|body| {
         let path = tokens.path_within(body.start, body.end.checked_sub(1)?)?;
         (path.root == Root::Receiver && !path.steps.is_empty()).then_some(path.steps)
     });
     let root = match returned {
         Some(mut fields) => {
+            for step in &mut fields {
+                if let Step::Element(index) = step {
+                    index.call = Some(call.clone());
+                }
+            }
             fields.append(&mut steps);
             steps = fields;
             None
         }
-        None => Some((format!("{name}()"), Trust::Alias)),
+        None => Some((format!("{}()", call.method), Trust::Alias)),
     };
     Some(Followed {
         root,

@@ -14,16 +14,33 @@ pub(super) enum Root {
     Item(String),
     /// A call whose result is not known: `head()`.
     Call(String),
-    /// A call of a method of `self`, with its name.
-    Method(String),
+    /// A call of a method of `self`.
+    Method(Call),
+}
+
+/// A call of a method, by its name and the `(` of its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) method: String,
+    pub(super) open: usize,
+}
+
+/// The index of an element.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Index {
+    /// The index, if it is a number.
+    pub(super) number: Option<String>,
+    /// The tokens of the index, if it has some.
+    pub(super) tokens: Option<Range<usize>>,
+    /// The call of the method that the tokens are in, if they are in another one.
+    pub(super) call: Option<Call>,
 }
 
 /// A further part of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Field(String),
-    /// An element, with its index if that is a number.
-    Element(Option<String>),
+    Element(Index),
 }
 
 /// An expression that names a place in memory.
@@ -119,7 +136,10 @@ impl Tokens {
                             } else if !SAME.contains(&said) && !ELEMENT.contains(&said) && call.is_none() {
                                 let of_self = self.before(name - 1) == "self" && self.before(name - 2) != ".";
                                 let root = match of_self {
-                                    true => Root::Method(said.to_owned()),
+                                    true => Root::Method(Call {
+                                        method: said.to_owned(),
+                                        open,
+                                    }),
                                     false => Root::Call(format!("{said}()")),
                                 };
                                 call = Some((root, steps.len()));
@@ -265,9 +285,14 @@ impl Tokens {
         Some(at + 1..self.partner(at))
     }
 
-    /// Returns the index between these brackets, if it is a number.
-    fn index(&self, open: usize, close: usize) -> Option<String> {
-        (close == open + 2 && self.is_number(open + 1)).then(|| self.text(open + 1).to_owned())
+    /// Returns the index between these brackets.
+    fn index(&self, open: usize, close: usize) -> Index {
+        let is_number = close == open + 2 && self.is_number(open + 1);
+        Index {
+            number: is_number.then(|| self.text(open + 1).to_owned()),
+            tokens: Some(open + 1..close),
+            call: None,
+        }
     }
 }
 

@@ -75,11 +75,27 @@ pub(in crate::report) fn counts_of(var: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a name without the number that distinguishes it from equal ones.
-pub(in crate::report) fn without_number(name: &str) -> &str {
-    match name.rsplit_once('#') {
-        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        _ => name,
+/// Returns a name without the numbers that distinguish it from others: `slots[_].seq` for `slots[2].seq`, `Node.next` for
+/// `Node#2.next`, and `tail` for `tail#2`.
+pub(in crate::report) fn without_number(name: &str) -> Cow<'_, str> {
+    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let mut out = String::new();
+    let mut rest = name;
+    while let Some(at) = rest.find(['#', '[']) {
+        let after = &rest[at + 1..];
+        let (number, end) = after.split_at(digits(after));
+        let is_object = rest[at..].starts_with('#') && (end.is_empty() || end.starts_with('.'));
+        let is_element = rest[at..].starts_with('[') && end.starts_with(']');
+        match !number.is_empty() {
+            true if is_object => out.push_str(&rest[..at]),
+            true if is_element => out.extend([&rest[..at], "[_"]),
+            _ => out.extend([&rest[..at + 1], number]),
+        }
+        rest = end;
+    }
+    match out.is_empty() {
+        true => name.into(),
+        false => (out + rest).into(),
     }
 }
 

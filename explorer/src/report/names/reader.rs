@@ -30,7 +30,9 @@ impl Reader {
             return known.clone();
         }
         let found = self.files.token(site).and_then(|(tokens, at)| {
-            let Found { name, trust, made } = found_at(tokens, at, kind)?;
+            let Found {
+                name, trust, made, ..
+            } = found_at(tokens, at, kind)?;
             Some((name, trust, made.map(|made| tokens.place(made))))
         });
         let file = site.rsplitn(3, ':').nth(2).unwrap_or_default();

@@ -18,6 +18,15 @@ impl SourceFiles {
         SourceFiles { search, files }
     }
 
+    /// Makes one file with this text.
+    #[cfg(test)]
+    pub(super) fn of(file: &str, text: String) -> SourceFiles {
+        let tokens = Tokens::read(text);
+        let mut files = SourceFiles::new(Search::here());
+        files.files.insert(file.to_owned(), tokens);
+        files
+    }
+
     /// Returns the file of `file:line:column`, and the token that begins there.
     pub(super) fn token(&mut self, site: &str) -> Option<(&Tokens, usize)> {
         let (file, line, column) = parts(site)?;

@@ -20,7 +20,10 @@ fn names_in(kind: &str, source: &str) -> Vec<Option<(String, Trust)>> {
     }
     let tokens = Tokens::read(text).unwrap_or_else(|| panic!("brackets: {source}"));
     assert!(!marks.is_empty(), "{source}");
-    let name = |(line, column)| name_at(&tokens, tokens.at(line, column)?, kind);
+    let name = |(line, column)| {
+        let found = found_at(&tokens, tokens.at(line, column)?, kind)?;
+        Some((found.name, found.trust))
+    };
     marks.into_iter().map(name).collect()
 }
 
@@ -492,6 +495,24 @@ fn equal_names_are_told_apart() {
         ),
     ] {
         assert_eq!(told(vars), expected);
+    }
+}
+
+#[test]
+fn numbers_are_left_out_where_several_variables_have_a_line() {
+    for (name, expected) in [
+        ("tail", "tail"),
+        ("tail#12", "tail"),
+        ("slots[2].seq", "slots[_].seq"),
+        ("slots[_]#1", "slots[_]"),
+        ("grid[0][_]", "grid[_][_]"),
+        ("Node#2.next", "Node.next"),
+        ("Node#2.next#3", "Node.next"),
+        ("the #1 lock", "the #1 lock"),
+        ("a#", "a#"),
+        ("r#type", "r#type"),
+    ] {
+        assert_eq!(without_number(name), expected);
     }
 }
 

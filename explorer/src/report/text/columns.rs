@@ -4,6 +4,7 @@
 use super::style::{Part, TextStyle};
 use crate::report::lines::{cut, path, width};
 use crate::report::source::Sources;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The mark in front of a row that the finding is about.
@@ -44,6 +45,8 @@ enum Layout {
     /// A column for each task, by its name and its width; then the file and the line.
     Lanes {
         lanes: Vec<(String, usize)>,
+        /// The headings of the columns.
+        heads: Vec<String>,
         place: usize,
     },
 }
@@ -63,19 +66,26 @@ fn file_name(site: &str) -> &str {
 
 impl Columns<'_> {
     /// Makes the columns for these rows; those of tasks are in the order of `tasks`.
-    pub(super) fn new<'s>(rows: &[&Row<'_>], tasks: &[&str], style: &'s TextStyle) -> Columns<'s> {
-        let layout = lanes(rows, tasks, style.columns()).unwrap_or_else(|| list(rows, style.columns()));
+    /// A task that runs one of these functions has its name in the heading, if there is room.
+    pub(super) fn new<'s>(
+        rows: &[&Row<'_>],
+        tasks: &[&str],
+        functions: &BTreeMap<String, String>,
+        style: &'s TextStyle,
+    ) -> Columns<'s> {
+        let layout =
+            lanes(rows, tasks, functions, style.columns()).unwrap_or_else(|| list(rows, style.columns()));
         Columns { style, layout }
     }
 
     /// Writes the names of the tasks, if they have columns.
     pub(super) fn head(&self, text: &mut String) {
-        let Layout::Lanes { lanes, .. } = &self.layout else {
+        let Layout::Lanes { lanes, heads, .. } = &self.layout else {
             return;
         };
         let mut head = String::new();
-        for (task, wide) in lanes {
-            head.push_str(&format!("  {task:wide$}"));
+        for (name, (_, wide)) in heads.iter().zip(lanes) {
+            head.push_str(&format!("  {name:wide$}"));
         }
         line(text, &self.style.paint(Part::Heading, head.trim_end()));
     }
@@ -88,7 +98,7 @@ impl Columns<'_> {
         };
         let columns = self.style.columns();
         let (task, what, place, below) = match &self.layout {
-            Layout::Lanes { lanes, place } => {
+            Layout::Lanes { lanes, place, .. } => {
                 let mut begin = mark;
                 for (task, wide) in lanes {
                     let deed = if task == row.task { &row.what } else { "" };
@@ -142,7 +152,12 @@ impl Columns<'_> {
 }
 
 /// Returns a column for each task, if all fits: nothing is cut.
-fn lanes(rows: &[&Row<'_>], tasks: &[&str], columns: usize) -> Option<Layout> {
+fn lanes(
+    rows: &[&Row<'_>],
+    tasks: &[&str],
+    functions: &BTreeMap<String, String>,
+    columns: usize,
+) -> Option<Layout> {
     let mut lanes: Vec<(String, usize)> = Vec::new();
     for row in rows {
         let wide = width(&row.what).max(width(row.task));
@@ -162,11 +177,22 @@ fn lanes(rows: &[&Row<'_>], tasks: &[&str], columns: usize) -> Option<Layout> {
     let (name, whole) = (widest(file_name), widest(|site| site));
     // A path that is cut has an ellipsis and a slash.
     let needed = (name + 2).min(whole);
-    let is_enough = lanes.len() > 1 && needed <= room;
-    is_enough.then(|| Layout::Lanes {
-        lanes,
-        place: whole.min(room),
-    })
+    if lanes.len() < 2 || needed > room {
+        return None;
+    }
+    let place = whole.min(room);
+    // No place is cut for a heading.
+    let mut room = room - place;
+    let heads = lanes.iter_mut().map(|(task, wide)| {
+        let with_function = functions.get(task).map(|function| format!("{task} ({function})"));
+        let fits = with_function.filter(|head| width(head).saturating_sub(*wide) <= room);
+        let head = fits.unwrap_or_else(|| task.clone());
+        room -= width(&head).saturating_sub(*wide);
+        *wide = width(&head).max(*wide);
+        head
+    });
+    let heads = heads.collect();
+    Some(Layout::Lanes { lanes, heads, place })
 }
 
 fn list(rows: &[&Row<'_>], columns: usize) -> Layout {

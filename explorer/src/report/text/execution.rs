@@ -53,7 +53,7 @@ pub(super) fn show(
         line(&mut text, &style.paint(Part::Heading, &heading));
     }
     let all: Vec<&Row<'_>> = rows.iter().map(|(_, row)| row).collect();
-    let columns = Columns::new(&all, &tasks(events), style);
+    let columns = Columns::new(&all, &tasks(events), &finding.functions, style);
     columns.head(&mut text);
     let mut next = 0;
     let mut before: Option<&str> = None;
@@ -138,7 +138,8 @@ pub(super) fn show_deeds(finding: &Finding, style: &TextStyle, sources: &mut Sou
     for at in 0..finding.events.len() {
         rows.extend(rows_of(finding, at, sources).into_iter().filter(|row| row.marked));
     }
-    let columns = Columns::new(&rows.iter().collect::<Vec<_>>(), &tasks(&finding.events), style);
+    let rows_shown: Vec<&Row<'_>> = rows.iter().collect();
+    let columns = Columns::new(&rows_shown, &tasks(&finding.events), &finding.functions, style);
     columns.head(&mut text);
     for row in &rows {
         columns.write(&mut text, row, false, sources);

@@ -15,6 +15,7 @@ use crate::report::names::{counts_of, identities, without_number};
 use crate::report::source::Sources;
 use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, TurningPoint, count};
 use intermezzo_sdk::SyncVarOp;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::ops::Range;
@@ -360,23 +361,31 @@ pub(super) fn gap(
         return None;
     }
     let mut tasks: Vec<&str> = Vec::new();
-    let mut vars: Vec<(&str, usize)> = Vec::new();
+    // The variables that have one name but for their numbers: the name of the first, and `true` if there are others.
+    let mut vars: Vec<(&str, bool, usize)> = Vec::new();
     for event in &events[left_out.clone()] {
         if !tasks.contains(&&*event.task) {
             tasks.push(&event.task);
         }
         // A task's own variable says nothing.
-        let name = without_number(finding.name_of(&event.var));
+        let name = finding.name_of(&event.var);
         if event.var.is_empty() || identities(&event.var).next().is_none() {
             continue;
         }
-        match vars.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, times)) => *times += 1,
-            None => vars.push((name, 1)),
+        let shared = without_number(name);
+        match vars
+            .iter_mut()
+            .find(|(known, ..)| without_number(known) == shared)
+        {
+            Some((known, others, times)) => {
+                *others |= *known != name;
+                *times += 1;
+            }
+            None => vars.push((name, false, 1)),
         }
     }
     // The most frequent first, and else in order of appearance.
-    vars.sort_by_key(|&(_, times)| Reverse(times));
+    vars.sort_by_key(|&(.., times)| Reverse(times));
     let mut text = String::from("  ... ");
     if let Some(rounds) = rounds(events, left_out.clone()) {
         let round = left_out.len() / rounds;
@@ -393,7 +402,11 @@ pub(super) fn gap(
         [one, other] => text.push_str(&format!(" of {one} and {other}")),
         _ => text.push_str(&format!(" of {} tasks", tasks.len())),
     }
-    for (number, (var, _)) in vars.iter().enumerate() {
+    for (number, (var, others, _)) in vars.iter().enumerate() {
+        let var = match others {
+            true => without_number(var),
+            false => Cow::from(*var),
+        };
         let piece = format!("{}{var}", if number == 0 { " on " } else { ", " });
         let more = format!(" and {} more", vars.len() - number);
         if number == NAMED || width(&text) + width(&piece) + width(&more) > columns {

@@ -67,14 +67,20 @@ fn tests() -> BTreeSet<String> {
     all
 }
 
-/// Returns the names of the functions that have an attribute of tests right before them.
+/// Returns the names of the functions that have an attribute of tests right before them. Attributes may have several
+/// lines.
 fn tests_in(source: &str) -> Vec<String> {
-    let mut is_test = false;
+    let (mut is_test, mut open) = (false, 0);
     let mut found = Vec::new();
     for line in source.lines().map(str::trim) {
-        if line.starts_with("#[") {
+        let begins = open == 0 && line.starts_with("#[");
+        if begins {
             let attribute = line[2..].split(['(', ']']).next().unwrap_or_default();
             is_test |= attribute == "test" || attribute.ends_with("::test");
+        }
+        if begins || open > 0 {
+            open += line.matches('[').count();
+            open = open.saturating_sub(line.matches(']').count());
         } else if let Some((_, rest)) = line.split_once("fn ").filter(|_| is_test) {
             let name = rest.split(['(', '<']).next().unwrap_or_default();
             found.push(name.to_owned());
@@ -179,6 +185,7 @@ fn every_item_is_as_told() {
 
 #[test]
 fn tests_are_found_by_their_attributes() {
-    let source = "#[test]\nfn one() {}\nfn two() {}\n#[intermezzo::test(expect(deadlock))]\n#[ignore]\npub fn three() {}\n";
-    assert_eq!(tests_in(source), ["one", "three"]);
+    let source = "#[test]\nfn one() {}\nfn two() {}\n#[intermezzo::test(expect(deadlock))]\n#[ignore]\npub fn three() {}\n\
+                  #[test]\n#[cfg_attr(\nall(a),\nignore = \"why\"\n)]\nfn four() {}\n#[inline]\nfn five() {}\n";
+    assert_eq!(tests_in(source), ["one", "three", "four"]);
 }

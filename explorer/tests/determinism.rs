@@ -274,7 +274,7 @@ fn a_search_that_continues_compares_with_the_same_execution() {
     assert_eq!((returned.as_str(), by_default.as_str()), ("1", "2"));
 }
 
-/// What a task of a random program does with one of two atomics.
+/// An operation of a task of a random program: on one of two atomics, or on a lock.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Load(usize),

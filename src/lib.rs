@@ -46,7 +46,7 @@ pub use plain::*;
 #[doc(hidden)]
 pub use test::run_unmodified;
 #[doc(hidden)]
-pub use test::{Outcome, Source, check_outcome, run_test};
+pub use test::{NoError, Outcome, Returned, Source, check_outcome, run_deterministic_test, run_test};
 
 /// Explores a test function: `#[intermezzo::test]`, or with settings,
 /// `#[intermezzo::test(preemptions = 2, strategy = "random", executions = 10_000)]`.
@@ -81,6 +81,12 @@ pub use test::{Outcome, Source, check_outcome, run_test};
 /// // It fails if there are more or fewer.
 /// #[intermezzo::test(expect(executions = 1, traces = 1))]
 /// fn alone() {}
+///
+/// // It fails if an execution returns another value.
+/// #[intermezzo::test(deterministic)]
+/// fn total() -> usize {
+///     2
+/// }
 /// # fn main() {}
 /// ```
 ///
@@ -88,6 +94,10 @@ pub use test::{Outcome, Source, check_outcome, run_test};
 /// with a part of its message if that matters (`expect(panic = "overflow")`), and the figures `executions`, `traces`,
 /// `steps` (of the longest execution) and `tasks` (the most of an execution), which must be exactly these. Figures are
 /// not compared in a replay. Without the feature `explore` a test that expects a finding is not run.
+///
+/// A test that is `deterministic` returns a value of any type with `Debug`, and fails if an execution returns another one
+/// than the default execution, in which no task is preempted. Values are compared as `Debug` shows them. An `Err` fails,
+/// as in any test. Without the feature `explore` the test is run once, and its value is dropped.
 ///
 /// With `#[should_panic]` the test passes if some execution panics with that message, and nothing else is found. If
 /// `INTERMEZZO_REPLAY` has a schedule of another test, the test is not run, and says so on stderr.

@@ -28,6 +28,27 @@ pub fn check_outcome<R: Outcome>(body: impl FnOnce() -> R) {
     body().check();
 }
 
+/// The value that a test returned, if it has to be the same in every execution.
+pub struct Returned<'a, T>(pub &'a T);
+
+impl<T, E: Debug> Returned<'_, Result<T, E>> {
+    /// Panics if it is an error.
+    #[track_caller]
+    pub fn check(&self) {
+        if let Err(error) = self.0 {
+            panic!("the test returned an error: {error:?}");
+        }
+    }
+}
+
+/// A value that is no `Result`. For a `Result` the method of its own type is called.
+pub trait NoError {
+    /// Does nothing: there is no error.
+    fn check(&self) {}
+}
+
+impl<T> NoError for Returned<'_, T> {}
+
 /// The information about a test that the compiler and its attributes give.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
@@ -71,9 +92,9 @@ fn tell(message: &str) {
 }
 
 #[cfg(feature = "explore")]
-pub use explored::{run_test, run_unmodified};
+pub use explored::{run_deterministic_test, run_test, run_unmodified};
 #[cfg(not(feature = "explore"))]
-pub use plain::run_test;
+pub use plain::{run_deterministic_test, run_test};
 
 #[cfg(feature = "explore")]
 mod explored {
@@ -84,9 +105,10 @@ mod explored {
     use crate::report::source::Search;
     use crate::settings::Layers;
     use crate::{
-        Coverage, Expected, Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle, Verbosity,
-        is_laid_over_std, is_memory_watched,
+        Coverage, Expected, ExploreError, Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle,
+        Verbosity, is_laid_over_std, is_memory_watched,
     };
+    use std::fmt::Debug;
 
     /// The settings of tests whose std has the look-alikes laid over it, unless others are given.
     const OF_UNMODIFIED: [(&str, &str); 3] = [
@@ -142,11 +164,35 @@ mod explored {
     /// If the test does not pass, or a setting is invalid. A test with `#[should_panic]` panics if it passes.
     #[track_caller]
     pub fn run_test(program: &str, settings: &[(&str, &str)], source: Source, test: fn()) {
+        run(program, settings, source, &|explorer: Explorer| {
+            explorer.try_explore(test)
+        });
+    }
+
+    /// Explores a test of this name that has to return the same in every execution, as [`run_test`] does.
+    ///
+    /// # Panics
+    /// As [`run_test`].
+    #[track_caller]
+    pub fn run_deterministic_test<T: Debug>(
+        program: &str,
+        settings: &[(&str, &str)],
+        source: Source,
+        test: fn() -> T,
+    ) {
+        run(program, settings, source, &|explorer: Explorer| {
+            explorer.try_explore_deterministic(test)
+        });
+    }
+
+    /// Explores a test in this way.
+    #[track_caller]
+    fn run(program: &str, settings: &[(&str, &str)], source: Source, explore: Explore<'_>) {
         let settings = match is_laid_over_std() {
             true => [&of_unmodified(), settings].concat(),
             false => settings.to_vec(),
         };
-        match judge(program, &settings, source, test) {
+        match judge(program, &settings, source, explore) {
             Judged::Passed { text, panic } => {
                 say(&text);
                 source.pass(&panic);
@@ -172,12 +218,16 @@ mod explored {
         // The ordinary test harness gives a test's thread the name of the test.
         let name = program.split_once("::").map_or(program, |(_, path)| path);
         crate::thread::name_main(name.to_owned().leak());
-        match judge(program, &of_unmodified(), source, test) {
+        let explore = |explorer: Explorer| explorer.try_explore(test);
+        match judge(program, &of_unmodified(), source, &explore) {
             Judged::Passed { text, .. } => Ok(text),
             Judged::NotRun(message) => Ok(message),
             Judged::Failed(text) => Err(text),
         }
     }
+
+    /// A way to explore a test by an explorer that is set up.
+    type Explore<'a> = &'a dyn Fn(Explorer) -> Result<Report, ExploreError>;
 
     /// The result of a test.
     enum Judged {
@@ -190,12 +240,7 @@ mod explored {
     }
 
     /// Explores a test, and judges its report.
-    fn judge(
-        program: &str,
-        settings: &[(&str, &str)],
-        source: Source,
-        test: impl Fn() + Send + Sync,
-    ) -> Judged {
+    fn judge(program: &str, settings: &[(&str, &str)], source: Source, run: Explore<'_>) -> Judged {
         let binary = source.of(program);
         let replayed_by = match binary.is_unmodified() {
             true => ReplayedBy::CommandLine,
@@ -204,7 +249,7 @@ mod explored {
         if let Some(other) = other_test(program, &binary) {
             return Judged::NotRun(format!("{program} was not run: {other}"));
         }
-        let (report, detail) = match explore(program, settings, binary, source, test) {
+        let (report, detail) = match explore(program, settings, binary, source, run) {
             Ok(Some(explored)) => explored,
             Ok(None) => {
                 return Judged::Passed {
@@ -279,7 +324,7 @@ mod explored {
         settings: &[(&str, &str)],
         binary: TestBinary,
         source: Source,
-        test: impl Fn() + Send + Sync,
+        run: Explore<'_>,
     ) -> Result<Option<(Report, Verbosity)>, String> {
         let layers = Layers::of_test(program, settings).map_err(|error| error.to_string())?;
         if layers.are_all_that_is_wanted(program) {
@@ -299,7 +344,7 @@ mod explored {
         if let Some(sources) = sources(source) {
             explorer = explorer.sources(sources);
         }
-        let report = explorer.try_explore(test).map_err(|error| error.to_string())?;
+        let report = run(explorer).map_err(|error| error.to_string())?;
         Ok(Some((report, layers.settings().detail)))
     }
 
@@ -340,6 +385,7 @@ mod plain {
     //! Tests are run as they are.
 
     use super::{Source, tell};
+    use std::fmt::Debug;
     use std::sync::Once;
 
     /// Runs the test once, as it is, and says on stderr that it was not explored: once for all tests of the process.
@@ -349,6 +395,26 @@ mod plain {
     /// If the test does; or if `INTERMEZZO_REPLAY` has a schedule of it, or an unreadable text.
     #[track_caller]
     pub fn run_test(program: &str, _: &[(&str, &str)], source: Source, test: fn()) {
+        run(program, source, test);
+    }
+
+    /// Runs a test once that has to return the same in every execution, as [`run_test`] does.
+    ///
+    /// # Panics
+    /// As [`run_test`].
+    #[track_caller]
+    pub fn run_deterministic_test<T: Debug>(
+        program: &str,
+        _: &[(&str, &str)],
+        source: Source,
+        test: fn() -> T,
+    ) {
+        run(program, source, || drop(test()));
+    }
+
+    /// Runs the test once.
+    #[track_caller]
+    fn run(program: &str, source: Source, test: impl FnOnce()) {
         const OFF: &str = "the feature `explore` of intermezzo is off; switch it on in [dev-dependencies]";
         if let Ok(given) = std::env::var("INTERMEZZO_REPLAY") {
             let replayed = program_of(&given);

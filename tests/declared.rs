@@ -100,6 +100,53 @@ fn figures_are_expected() {
     load.join().unwrap();
 }
 
+#[intermezzo::test(deterministic)]
+fn a_sum_is_one_result() -> Vec<usize> {
+    let total = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for part in 1..=3 {
+            let total = &total;
+            scope.spawn(move || total.fetch_add(part, SeqCst));
+        }
+    });
+    vec![total.load(SeqCst)]
+}
+
+#[intermezzo::test(deterministic, args(tasks = 1..=2), contexts(all(reduction = "dpor"), walk(strategy = "random", executions = 9)))]
+fn cases_have_one_result(tasks: usize) -> Result<usize, String> {
+    let total = Mutex::new(0);
+    thread::scope(|scope| {
+        for _ in 0..tasks {
+            scope.spawn(|| *total.lock().unwrap() += 1);
+        }
+    });
+    ran("cases_have_one_result", format!("{tasks}"));
+    Ok(total.into_inner().unwrap())
+}
+
+#[intermezzo::test(deterministic, expect(determinism = "the test returned 1, and 0"))]
+fn two_results_are_expected() -> usize {
+    intermezzo::choose(2)
+}
+
+#[intermezzo::test(deterministic, expect(panic = "the test returned an error: \"wrong\""))]
+fn an_error_is_no_result() -> Result<(), &'static str> {
+    Err("wrong")
+}
+
+#[test]
+fn cases_may_have_to_be_deterministic() {
+    cases_have_one_result::all_tasks_1();
+    cases_have_one_result::all_tasks_2();
+    cases_have_one_result::walk_tasks_1();
+    cases_have_one_result::walk_tasks_2();
+    let ran = RAN.lock().unwrap();
+    assert_eq!(
+        ran["cases_have_one_result"].iter().collect::<Vec<_>>(),
+        ["1", "2"]
+    );
+}
+
 /// Returns the notes of a report that fails.
 #[track_caller]
 fn failed(expected: &[(&str, &str)], test: impl Fn() + Send + Sync) -> Vec<String> {

@@ -61,6 +61,10 @@ fn a_function_that_is_no_test_stays_a_function() {
             "#[intermezzo::test] fn broken<T>(n: T) { compile_error!(\"its body is there\"); } fn caller() { broken(1); }",
             "a test has no parameters of types or lifetimes",
         ),
+        (
+            "#[intermezzo::test(deterministic = true)] fn broken(n: u8) { compile_error!(\"its body is there\"); } fn caller() { broken(1); }",
+            "`deterministic` has no value",
+        ),
     ] {
         let name = ours.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let told = errors(program, &name);

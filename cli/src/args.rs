@@ -116,8 +116,9 @@ Examples:
   cargo intermezzo test --strategy random --executions 10_000 -p my-queue --lib push -- --nocapture
   cargo intermezzo test --jobs 2 --checkpoint target/searches
 
-JSON: { verdict, cargo_test: \"passed\" | \"failed\", reports: [..], baseline?: { known, gone } }, each report as it was
-written; of the baseline the findings { test, in, kind, at } that it has, and those that are not found any more.
+JSON: { arguments: [..], started, ended, verdict, cargo_test: \"passed\" | \"failed\", reports: [..], baseline?: { known,
+gone } }, each report as it was written; of the baseline the findings { test, in, kind, at } that it has, and those that
+are not found any more; times in UTC.
 Exit code 2: the project does not build, cargo cannot be run, or a test cannot be run with its settings.
 Exit code 3: nothing was explored.";
 

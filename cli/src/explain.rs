@@ -142,6 +142,14 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
             "Remove what makes it differ: random numbers, the clock, the order of a hash map; or compare with a model that \
              allows both.",
         ),
+        FindingKind::Determinism => (
+            "a test that has to return the same in every execution returned something else",
+            "What it returns depends on the order of its tasks' operations. Both values are right only if the test may \
+             return either.",
+            "Replay both schedules of the failure, and look where the executions part: the turning point names the two \
+             operations whose order decides. If the order may decide, return a value that leaves it out: a sum, or a \
+             sorted list.",
+        ),
         FindingKind::Crash => (
             "a signal ended the execution: a segmentation fault, an abort, a stack overflow",
             "Unsafe code used memory that is not there or not its own, or the program called abort.",

@@ -6,6 +6,7 @@
 mod args;
 mod breakpoints;
 mod cargo;
+mod clock;
 mod command_flags;
 mod corpus;
 mod coverage;

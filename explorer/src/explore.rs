@@ -1,7 +1,12 @@
 //! The explorer: the builder that sets up an exploration call by call.
 
+mod deterministic;
 mod limits;
+mod strategy;
 
+pub use strategy::Strategy;
+
+use crate::determinism::DefaultExecution;
 use crate::driver::{Exploration, ExploreError, OnProgress, Progress};
 use crate::files::checkpoint_in;
 use crate::listening::Listening;
@@ -9,9 +14,7 @@ use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::source::Search;
 use crate::report::{Expected, Limit, Report};
-use crate::settings::{
-    BestFirstOptions, IRootOptions, RankedOptions, Reduction, SettingError, Settings, StrategyKind,
-};
+use crate::settings::{Reduction, SettingError, Settings};
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
@@ -19,126 +22,11 @@ use intermezzo_engine::runtime::races::is_memory_watched;
 use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, statics_are_restored};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_sdk::{EventId, Monitor};
-use intermezzo_search::{self as search, Interesting};
+use intermezzo_search as search;
 use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// A search, by value, for [`Explorer::strategy`].
-pub struct Strategy(Chosen);
-
-enum Chosen {
-    Kind(StrategyKind),
-    Custom(Box<dyn search::Strategy>),
-}
-
-impl From<StrategyKind> for Strategy {
-    fn from(kind: StrategyKind) -> Strategy {
-        Strategy(Chosen::Kind(kind))
-    }
-}
-
-impl Strategy {
-    /// Depth-first: every schedule; with a preemption bound, in order of preemptions.
-    pub fn dfs() -> Strategy {
-        StrategyKind::DFS.into()
-    }
-
-    /// Exhaustive search and samples, by turns: every trace with the strongest sound reduction, executions in order of
-    /// preemptions, and executions drawn by several strategies. It ends when one of the exhaustive searches does. This is
-    /// the search of `#[intermezzo::test]`.
-    pub fn auto() -> Strategy {
-        StrategyKind::Auto.into()
-    }
-
-    /// Random walk, with the explorer's seed.
-    pub fn random() -> Strategy {
-        StrategyKind::Random.into()
-    }
-
-    /// Random priorities of tasks that change `depth - 1` times, for bugs of this depth; less than 1 counts as 1.
-    pub fn pct(depth: u32) -> Strategy {
-        StrategyKind::Pct(depth.max(1)).into()
-    }
-
-    /// Everything that priorities of tasks and `depth - 1` changes of them can do; less than 1 counts as 1.
-    pub fn pct_all(depth: u32) -> Strategy {
-        StrategyKind::PctAll(depth.max(1)).into()
-    }
-
-    /// Random priorities of tasks that change `depth - 1` times, only at accesses to this many variables, which are drawn
-    /// again for each execution; less than 1 counts as 1.
-    pub fn pct_variables(depth: u32, variables: u32) -> Strategy {
-        let kind = StrategyKind::PctVars {
-            depth: depth.max(1),
-            variables: variables.max(1),
-        };
-        kind.into()
-    }
-
-    /// Random priorities of operations, drawn again for those that race with a step.
-    pub fn pos() -> Strategy {
-        StrategyKind::Pos.into()
-    }
-
-    /// Random priorities of places in the source: tasks that run the same code are treated alike.
-    pub fn places() -> Strategy {
-        StrategyKind::Places.into()
-    }
-
-    /// Random walks that are uniform over the orders of the interesting operations.
-    pub fn surw(interesting: Interesting) -> Strategy {
-        StrategyKind::Surw(interesting).into()
-    }
-
-    /// The search that the setting `strategy` names so.
-    ///
-    /// ```
-    /// # use intermezzo_explorer as intermezzo;
-    /// use intermezzo::Strategy;
-    ///
-    /// assert!(Strategy::named("portfolio(pct(3),pos,surw)").is_ok());
-    /// assert!(Strategy::named("ranked(variables=1)").is_ok());
-    /// assert!(Strategy::named("deepest").is_err());
-    /// ```
-    ///
-    /// # Errors
-    /// There is none; the error says which there are.
-    pub fn named(name: &str) -> Result<Strategy, SettingError> {
-        let mut settings = Settings::default();
-        settings.set("strategy", name)?;
-        Ok(settings.strategy.into())
-    }
-
-    /// Best-first: fewest preemptions, then the rarest operation.
-    ///
-    /// For another order: `Strategy::named("best-first(2*rare+deepest)")`. For priority functions of your own:
-    /// `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
-    pub fn best_first() -> Strategy {
-        StrategyKind::BestFirst(BestFirstOptions::DEFAULT).into()
-    }
-
-    /// In order of preemptions, up to [`Explorer::preemptions`].
-    ///
-    /// For bounds on the variables against which preemptions count, and on the tasks whose order matters:
-    /// `Strategy::named("ranked(variables=1,threads=2)")`.
-    pub fn ranked() -> Strategy {
-        StrategyKind::Ranked(RankedOptions::DEFAULT).into()
-    }
-
-    /// Exposes iRoots, one after the other: patterns of one or two dependencies between static places of two tasks. The
-    /// search ends when each that it predicted has been exposed, or has been attempted twice.
-    ///
-    /// With a memo, or more attempts: `Strategy::named("maple(memo=iroots.json,attempts=4)")`.
-    pub fn maple() -> Strategy {
-        StrategyKind::Maple(IRootOptions::DEFAULT).into()
-    }
-
-    /// A search of your own. It keeps to bounds of its own: those of the explorer do not reach it.
-    pub fn custom(strategy: impl search::Strategy + 'static) -> Strategy {
-        Strategy(Chosen::Custom(Box::new(strategy)))
-    }
-}
+use strategy::Chosen;
 
 /// Explores the executions of a test.
 ///
@@ -173,6 +61,8 @@ pub struct Explorer {
     record: bool,
     expected: Vec<Expected>,
     sources: Option<Search>,
+    /// `true` if the test notes what it returns, which has to be the same in every execution.
+    deterministic: bool,
 }
 
 impl Default for Explorer {
@@ -205,6 +95,7 @@ impl Explorer {
             record: false,
             expected: Vec::new(),
             sources: None,
+            deterministic: false,
         }
     }
 
@@ -494,10 +385,7 @@ impl Explorer {
     /// # Errors
     /// The schedule to replay is of another test, or settings do not go together.
     pub fn try_explore<F: Fn() + Send + Sync>(mut self, test: F) -> Result<Report, ExploreError> {
-        let program = self
-            .program
-            .clone()
-            .unwrap_or_else(|| std::any::type_name::<F>().replace("::{{closure}}", ""));
+        let program = self.program.clone().unwrap_or_else(name_of::<F>);
         if is_laid_over_std() {
             self.binary = self.binary.unmodified(is_memory_watched());
         }
@@ -541,6 +429,16 @@ impl Explorer {
         let (reports, expected) = (self.reports.clone(), mem::take(&mut self.expected));
         let unmodified = self.binary.is_unmodified();
         let body = call::<F> as *const () as usize;
+        let test = || call(&test);
+        let mut by_default = match self.deterministic {
+            true => Some(DefaultExecution::of(
+                self.bare_exploration(&program, body),
+                &test,
+            )?),
+            false => None,
+        };
+        self.monitors
+            .extend(by_default.as_ref().and_then(DefaultExecution::comparison));
         let apart = self.record.then(|| recording::Apart {
             settings: self.settings.clone(),
             sources: self.sources.clone().unwrap_or_else(Search::here),
@@ -548,15 +446,21 @@ impl Explorer {
             body,
             makes: self.monitors.iter().filter_map(Listening::make).collect(),
         });
-        let mut live = None;
-        if self.replay.is_some() {
+        let (mut live, is_replay) = (None, self.replay.is_some());
+        if is_replay {
             self.custom = None;
             live = self.record.then(recording::Live::default);
             self.monitors.extend(live.as_ref().map(recording::Live::listener));
         }
-        let test = || call(&test);
         let sources = self.sources.get_or_insert_with(Search::here).clone();
-        let mut report = self.exploration(&program, body).run_apart(&test)?;
+        let damaged = by_default.as_mut().and_then(DefaultExecution::take_if_damaged);
+        let mut report = match damaged {
+            Some(report) => report,
+            None => self.exploration(&program, body).run_apart(&test)?,
+        };
+        if let Some(by_default) = by_default {
+            by_default.settle(&mut report, is_replay);
+        }
         report.name_variables(&sources);
         if let Some(apart) = apart {
             recording::record(&mut report, &apart, live.as_ref(), &test);
@@ -593,6 +497,13 @@ impl Explorer {
         {
             self.settings.checkpoint = Some(checkpoint_in(directory, program));
         }
+    }
+
+    /// Returns an exploration of the same test with the same settings, and nothing attached to it.
+    fn bare_exploration(&self, program: &str, body: usize) -> Exploration {
+        let mut bare = Explorer::with_settings(self.settings.clone());
+        (bare.binary, bare.sources) = (self.binary.clone(), self.sources.clone());
+        bare.exploration(program, body)
     }
 
     /// Returns the exploration of the test of this name, whose code is at this address.
@@ -634,6 +545,11 @@ fn addresses_differ() -> Option<Limit> {
     Some(Limit::Addresses {
         because: because.into(),
     })
+}
+
+/// Returns the path of a closure, as the name of a test that has no other.
+fn name_of<F>() -> String {
+    std::any::type_name::<F>().replace("::{{closure}}", "")
 }
 
 /// Calls the test: its address tells tests apart that have the same name.

@@ -12,6 +12,7 @@
 
 pub mod baseline;
 mod classify;
+mod determinism;
 mod driver;
 mod explore;
 mod files;

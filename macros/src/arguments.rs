@@ -13,6 +13,8 @@ pub(crate) struct Arguments {
     pub(crate) expected: TokenStream,
     /// `true` if one of these is a finding.
     pub(crate) expects_finding: bool,
+    /// `true` if the test has to return the same in every execution.
+    pub(crate) deterministic: bool,
     /// The values of each argument of the function.
     pub(crate) choices: Vec<Choices>,
     /// The settings of each context.
@@ -30,6 +32,7 @@ impl Arguments {
             settings: TokenStream::new(),
             expected: TokenStream::new(),
             expects_finding: false,
+            deterministic: false,
             choices: Vec::new(),
             contexts: Vec::new(),
             facade: tokens("::intermezzo"),
@@ -48,6 +51,11 @@ impl Arguments {
                         arguments.expects_finding |= !FIGURES.contains(&item.name.as_str());
                         arguments.expected.extend(expectation(&item)?);
                     }
+                }
+                ("deterministic", Value::None) => arguments.deterministic = true,
+                ("deterministic", _) => {
+                    let reason = "`deterministic` has no value: `#[intermezzo::test(deterministic)]`";
+                    return Err(Refusal::new(span, reason));
                 }
                 ("args" | "contexts" | "expect", _) => {
                     let reason = format!("write `{name}` with parentheses, as in {}", example(&name));

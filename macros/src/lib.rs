@@ -213,6 +213,27 @@ fn output(function: &Function) -> TokenStream {
     }
 }
 
+/// Returns a closure that returns what `body` does, unless that is an error. Which of the two checks it calls depends on
+/// the type, which only the compiler knows.
+fn returning(facade: &TokenStream, body: TokenStream) -> TokenStream {
+    let join = |parts: &[TokenStream]| parts.iter().cloned().collect::<TokenStream>();
+    let check = join(&[
+        tokens("#[allow(unused_imports)] use"),
+        facade.clone(),
+        tokens("::NoError as _;"),
+        facade.clone(),
+        tokens("::Returned(&returned).check();"),
+    ]);
+    let statements = join(&[
+        tokens("let returned = "),
+        group(Delimiter::Parenthesis, body),
+        tokens("();"),
+        group(Delimiter::Brace, check),
+        tokens("returned"),
+    ]);
+    join(&[tokens("||"), group(Delimiter::Brace, statements)])
+}
+
 /// Returns the function that the test harness calls. `body` is a closure.
 fn function_of_test(
     test: &Test,
@@ -226,6 +247,7 @@ fn function_of_test(
         settings,
         expected,
         expects_finding,
+        deterministic,
         facade,
         ..
     } = &test.arguments;
@@ -241,9 +263,21 @@ fn function_of_test(
         group(Delimiter::Bracket, expected.clone()),
         tokens(&format!(", expects_finding: {expects_finding}")),
     ]);
+    let (run, test) = match deterministic {
+        false => (
+            "::run_test",
+            join(&[
+                tokens("||"),
+                facade.clone(),
+                tokens("::check_outcome"),
+                group(Delimiter::Parenthesis, body),
+            ]),
+        ),
+        true => ("::run_deterministic_test", returning(facade, body)),
+    };
     let call = join(&[
         facade.clone(),
-        tokens("::run_test"),
+        tokens(run),
         group(
             Delimiter::Parenthesis,
             join(&[
@@ -258,10 +292,8 @@ fn function_of_test(
                 facade.clone(),
                 tokens("::Source"),
                 group(Delimiter::Brace, source),
-                tokens(", ||"),
-                facade.clone(),
-                tokens("::check_outcome"),
-                group(Delimiter::Parenthesis, body),
+                tokens(","),
+                test,
             ]),
         ),
         tokens(";"),

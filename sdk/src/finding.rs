@@ -30,6 +30,8 @@ pub enum FindingKind {
     Refinement,
     /// A specification with two outcomes for one call.
     NondeterministicSpec,
+    /// A test that returns something else in another execution, and should not.
+    Determinism,
     /// A signal: segmentation fault, abort, stack overflow.
     Crash,
     /// A replay that departed from its schedule.
@@ -47,7 +49,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Every kind but those of plugins.
-    pub const ALL: [FindingKind; 17] = [
+    pub const ALL: [FindingKind; 18] = [
         FindingKind::Assertion,
         FindingKind::Panic,
         FindingKind::Deadlock,
@@ -60,6 +62,7 @@ impl FindingKind {
         FindingKind::Leak,
         FindingKind::Refinement,
         FindingKind::NondeterministicSpec,
+        FindingKind::Determinism,
         FindingKind::Crash,
         FindingKind::Divergence,
         FindingKind::StepLimit,
@@ -91,6 +94,7 @@ impl FindingKind {
             Leak => "leak",
             Refinement => "refinement",
             NondeterministicSpec => "nondeterministic_spec",
+            Determinism => "determinism",
             Crash => "crash",
             Divergence => "divergence",
             StepLimit => "step_limit",
@@ -130,6 +134,7 @@ mod tests {
                 | FindingKind::Leak
                 | FindingKind::Refinement
                 | FindingKind::NondeterministicSpec
+                | FindingKind::Determinism
                 | FindingKind::Crash
                 | FindingKind::Divergence
                 | FindingKind::StepLimit

@@ -6,6 +6,7 @@ mod hangs;
 mod names;
 mod objects;
 mod programs;
+mod results;
 mod twelve;
 mod widths;
 
@@ -36,6 +37,9 @@ impl Case {
     }
 
     fn report(&self) -> Report {
+        if self.name == "determinism" {
+            return self.explorer().explore_deterministic(results::counted_at_once);
+        }
         let report = self.explorer().explore(self.body);
         if self.name != "divergence" {
             return report;
@@ -55,7 +59,7 @@ fn style() -> TextStyle {
 
 /// Returns every case with its report; each report is made once.
 fn reports() -> impl Iterator<Item = (&'static Case, Report)> {
-    let cases = programs::CASES.iter().chain(hangs::CASES);
+    let cases = programs::CASES.iter().chain(hangs::CASES).chain(results::CASES);
     cases.map(|case| (case, case.report()))
 }
 

@@ -5,7 +5,8 @@ use super::ci;
 use super::known::{self, KnownFindings, KnownJson};
 use super::refusal::Refusal;
 use super::summary;
-use crate::args::TestArgs;
+use crate::args::{self, TestArgs};
+use crate::clock;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -14,13 +15,19 @@ use crate::view;
 use intermezzo::{Verbosity, Verdict};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 /// A run of a project's tests in JSON.
 #[derive(Serialize)]
 struct TestJson<'a> {
+    /// The arguments with which it was called.
+    arguments: Vec<String>,
+    started: String,
+    ended: String,
     verdict: Verdict,
     cargo_test: &'static str,
     reports: Vec<&'a RawValue>,
@@ -39,6 +46,7 @@ struct BaselineJson<'a> {
 
 /// Runs the tests.
 pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
+    let started = SystemTime::now();
     args.search.check()?;
     let command = args.command.settings(&args.cargo)?;
     let known = command.baseline.as_ref();
@@ -111,6 +119,9 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         let reports = ran.reports.iter().map(|report| &*report.text).collect();
         let cargo_test = if ran.passed { "passed" } else { "failed" };
         output::json(&TestJson {
+            arguments: arguments_of_process(),
+            started: clock::in_utc(started),
+            ended: clock::in_utc(SystemTime::now()),
             verdict,
             cargo_test,
             reports,
@@ -153,6 +164,15 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         });
     }
     Ok(verdict.into())
+}
+
+/// Returns the arguments with which the command was called, without the program.
+fn arguments_of_process() -> Vec<String> {
+    let arguments = args::without_subcommand_word(env::args_os());
+    let given = arguments.iter().skip(1);
+    given
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// Returns the verdict of the whole run. A failed test that explored nothing is a failure like a finding.

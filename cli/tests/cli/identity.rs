@@ -74,6 +74,27 @@ fn as_declared() {
 }
 "#;
 
+/// A test whose result depends on the schedule.
+const RESULTS: &str = r#"
+use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo::thread;
+
+#[intermezzo::test(deterministic)]
+fn one_of_two() -> usize {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| n.store(n.load(SeqCst) + 1, SeqCst));
+        n.store(n.load(SeqCst) + 1, SeqCst);
+    });
+    n.load(SeqCst)
+}
+
+#[intermezzo::test(deterministic)]
+fn always_two() -> Result<usize, String> {
+    Ok(2)
+}
+"#;
+
 const MISDECLARED: &str = r#"
 #[intermezzo::test(expect(executions = 3, trace = 3))]
 fn wrongly() {}
@@ -90,6 +111,9 @@ mod tests {
 
     #[intermezzo::test]
     fn runs_once() {}
+
+    #[intermezzo::test(deterministic)]
+    fn returns() -> Result<u8, ()> { Ok(1) }
 
     #[intermezzo::test]
     #[should_panic(expected = "as it should")]
@@ -112,6 +136,7 @@ fn new_workspace() -> PathBuf {
         ("tests/races.rs", RACES),
         ("tests/panics.rs", PANICS),
         ("tests/cases.rs", CASES),
+        ("tests/results.rs", RESULTS),
         ("tests/misdeclared.rs", MISDECLARED),
         ("two/Cargo.toml", &format!("{}{explored}", package("two"))),
         ("two/src/lib.rs", ""),
@@ -132,6 +157,7 @@ fn a_schedule_is_of_one_test_and_carries_what_it_needs() {
     monitors_are_carried(&run, project);
     panics_may_be_expected(&run, project);
     each_case_is_a_test(&run);
+    results_may_have_to_be_the_same(&run, project);
     tests_that_are_not_explored_say_so(project);
 }
 
@@ -318,6 +344,38 @@ fn each_case_is_a_test(run: &dyn Fn(&[&str]) -> Ran) {
     let token = token(&one.json()["reports"][0]);
     let again = run(&["replay", &token, "--json"]).ends_with(1).json();
     assert_eq!(again["program"], "cases::chosen::some_last_2");
+}
+
+fn results_may_have_to_be_the_same(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
+    let cargo = cargo_test(project, None, &["--test", "results"]).ends_with(101);
+    for line in [
+        "test always_two ... ok\n",
+        "test one_of_two ... FAILED\n",
+        "error[determinism]: the test returned 1, and 2 in its default execution\n",
+        "or the default execution, which returned 2:\n",
+    ] {
+        assert!(cargo.stdout.contains(line), "{line}\n{}", cargo.stdout);
+    }
+    let all = run(&["test", "--test", "results", "--json"]).ends_with(1).json();
+    let mut reports = all["reports"].as_array().unwrap().iter();
+    let report = reports
+        .find(|report| report["program"] == "results::one_of_two")
+        .unwrap();
+    let detail = &report["findings"][0]["detail"];
+    assert_eq!(
+        (&detail["kind"], &detail["returned"], &detail["by_default"]),
+        (&"results".into(), &"1".into(), &"2".into())
+    );
+    let replayed = run(&["replay", &token(report), "--json"]).ends_with(1).json();
+    assert_eq!(replayed["findings"], findings(report));
+    let default_schedule = detail["default_schedule"].as_str().unwrap();
+    let replayed = run(&["replay", default_schedule, "--json"]).ends_with(0).json();
+    assert_eq!(replayed["coverage"]["as_recorded"], true);
+    let text = run(&["test", "--test", "results"]).ends_with(1).stdout;
+    assert!(
+        text.contains("determinism: the test returned 1, and 2 in its"),
+        "{text}"
+    );
 }
 
 fn tests_that_are_not_explored_say_so(project: &Path) {

@@ -142,6 +142,17 @@ fn tests_are_explored(run: &dyn Fn(&[&str]) -> Ran) -> Value {
         (&json["verdict"], &json["cargo_test"]),
         (&"fail".into(), &"failed".into())
     );
+    // The test binary is called as `cargo intermezzo`, without the word that cargo adds.
+    assert_eq!(
+        json["arguments"],
+        serde_json::json!(["test", "--json", "--reports", "out/reports"])
+    );
+    let (started, ended) = (json["started"].as_str().unwrap(), json["ended"].as_str().unwrap());
+    // Such times are in the order of their texts.
+    assert!(
+        started.len() == 20 && started <= ended && ended.ends_with('Z'),
+        "{started} {ended}"
+    );
     let expected = [
         ("suite::tests::an_update_is_lost", "pass"),
         ("throw_away::tests::an_update_is_lost", "fail"),

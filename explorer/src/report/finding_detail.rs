@@ -9,7 +9,7 @@ mod words;
 use super::names::{VarNames, in_text, quoted};
 use super::source::sites_in;
 use serde::{Deserialize, Serialize};
-use words::{CONSEQUENCE, endless, meanwhile, rounds};
+use words::{CONSEQUENCE, difference, endless, meanwhile, returned_in, rounds};
 
 /// The subject of a finding, as data.
 ///
@@ -122,6 +122,15 @@ pub enum FindingDetail {
         /// Earlier panics.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         panics: Vec<TaskPanic>,
+    },
+    /// A test that has to return the same in every execution returned something else.
+    Results {
+        /// The value that it returned in this execution, as `Debug` shows it.
+        returned: String,
+        /// The value that it returned in its default execution.
+        by_default: String,
+        /// The schedule of that execution, as a token.
+        default_schedule: String,
     },
     /// A finding of a monitor, or wrong use of the tool. Only its message is known.
     Message {
@@ -237,6 +246,25 @@ pub enum HangState {
 const NAME: &str = "NAME";
 
 impl FindingDetail {
+    /// Returns the message about a test that returned something else than in its default execution.
+    pub(crate) fn message_of_results(returned: &str, by_default: &str) -> String {
+        difference(returned, by_default)
+    }
+
+    /// Returns the detail of a finding with such a message, given the token of the default execution; `None` if it is
+    /// another message.
+    pub(crate) fn of_results(
+        message: &str,
+        by_default: &str,
+        default_schedule: &str,
+    ) -> Option<FindingDetail> {
+        Some(FindingDetail::Results {
+            returned: returned_in(message, by_default)?,
+            by_default: by_default.to_owned(),
+            default_schedule: default_schedule.to_owned(),
+        })
+    }
+
     /// Returns the message line by line. The first line says what happened; each other line is a part of it.
     pub fn lines(&self) -> Vec<String> {
         // The message of a panic may have several lines.
@@ -273,7 +301,9 @@ impl FindingDetail {
             }
             FindingDetail::Hang { place, .. } => place.iter().flat_map(|place| sites_in(place)).collect(),
             FindingDetail::Message { text } => sites_in(text).collect(),
-            FindingDetail::ChoiceDiffers { .. } | FindingDetail::CrashOfRemains { .. } => Vec::new(),
+            FindingDetail::ChoiceDiffers { .. }
+            | FindingDetail::CrashOfRemains { .. }
+            | FindingDetail::Results { .. } => Vec::new(),
         }
     }
 
@@ -418,6 +448,7 @@ impl FindingDetail {
             FindingDetail::ChoiceDiffers { .. }
             | FindingDetail::EventDiffers { .. }
             | FindingDetail::CrashOfRemains { .. }
+            | FindingDetail::Results { .. }
             | FindingDetail::Message { .. } => {}
         }
         if let FindingDetail::Crash { panics, .. }
@@ -461,5 +492,29 @@ fn kind_of(var: &str) -> &str {
     match var.rsplit_once(' ') {
         Some((kind, _)) if kind != "task" => kind,
         _ => NAME,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_read_back_from_their_message() {
+        for value in [
+            "1",
+            "",
+            "\"2, and 3 in its default execution\"",
+            "the test returned 4, and 5",
+        ] {
+            let message = FindingDetail::message_of_results(value, "\"3\"");
+            let detail = FindingDetail::of_results(&message, "\"3\"", "token").expect("it is such a message");
+            assert_eq!(detail.to_string(), message);
+            let FindingDetail::Results { returned, .. } = detail else {
+                panic!("{detail:?}")
+            };
+            assert_eq!(returned, value);
+            assert!(FindingDetail::of_results(&message, "4", "token").is_none());
+        }
     }
 }

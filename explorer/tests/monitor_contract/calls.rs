@@ -2,9 +2,9 @@
 
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering};
-use intermezzo_explorer::{Environment, Explorer, event, thread};
+use intermezzo_explorer::{Environment, Explorer, choose, event, thread};
 use intermezzo_sdk::{
-    Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, SchedulePoint,
+    Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, PointKind, SchedulePoint,
     SyncVarAccess, SyncVarOp, TaskId, UserEvent,
 };
 use std::collections::BTreeMap;
@@ -179,6 +179,44 @@ fn calls_come_in_the_order_of_the_contract() {
         .collect();
     let found = calls(Interests::SCHEDULE_POINTS);
     assert_eq!(found[..found.len() - 2], points[..points.len() - 2]);
+}
+
+/// A monitor that records the kinds of schedule points.
+struct Points(Arc<StdMutex<Vec<(PointKind, SyncVarOp, EventId)>>>);
+
+impl Monitor for Points {
+    fn name(&self) -> &str {
+        "points"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SCHEDULE_POINTS
+    }
+    fn reduction_compatible(&self) -> bool {
+        false
+    }
+    fn on_schedule_point(&mut self, next: &SchedulePoint, _: &mut Context<'_>) {
+        self.0.lock().unwrap().push((next.kind, next.op, next.event));
+    }
+}
+
+#[test]
+fn a_choice_is_a_schedule_point() {
+    let seen = Arc::new(StdMutex::new(Vec::new()));
+    let explorer = Explorer::new().environment(Environment::calm());
+    let report = explorer.monitor(Points(seen.clone())).explore(|| {
+        let n = AtomicUsize::new(choose(2));
+        n.load(Ordering::SeqCst);
+    });
+    assert_eq!(report.executions(), 2, "{report}");
+    let event = |index| EventId {
+        task: TaskId(0),
+        index,
+    };
+    let execution = [
+        (PointKind::Choice, SyncVarOp::Choice, event(2)),
+        (PointKind::Access, SyncVarOp::AtomicLoad, event(3)),
+    ];
+    assert_eq!(*seen.lock().unwrap(), [execution, execution].concat());
 }
 
 /// A monitor does not receive executions that are run for findings of others. The last call of all comes nevertheless.

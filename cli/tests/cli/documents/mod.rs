@@ -8,6 +8,7 @@ mod output;
 mod project;
 mod read;
 mod settings;
+mod sources;
 pub(crate) mod strategies;
 
 pub(crate) use read::words;

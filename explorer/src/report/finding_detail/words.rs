@@ -15,6 +15,18 @@ pub(super) fn meanwhile(thread: &str) -> String {
     )
 }
 
+/// Returns the words for a test that returned something else than in its default execution.
+pub(super) fn difference(returned: &str, by_default: &str) -> String {
+    format!("the test returned {returned}, and {by_default} in its default execution")
+}
+
+/// Returns the value that the test returned, from such words; `None` if they are others.
+pub(super) fn returned_in(words: &str, by_default: &str) -> Option<String> {
+    let returned = words.strip_prefix("the test returned ")?;
+    let returned = returned.strip_suffix(&format!(", and {by_default} in its default execution"))?;
+    Some(returned.to_owned())
+}
+
 pub(super) fn endless(cause: EndlessCause, running: &str) -> String {
     let given_up = "the execution was given up at its limit of steps";
     match cause {
@@ -168,6 +180,9 @@ impl fmt::Display for FindingDetail {
                 }?;
                 f.write_str(&before(panics))
             }
+            FindingDetail::Results {
+                returned, by_default, ..
+            } => f.write_str(&difference(returned, by_default)),
             FindingDetail::Message { text } => f.write_str(text),
         }
     }

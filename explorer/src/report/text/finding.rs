@@ -7,7 +7,9 @@ use super::{count, describe, execution, help, turning};
 use crate::report::lines::width;
 use crate::report::names::in_text;
 use crate::report::source::Sources;
-use crate::report::{Finding, FoundBy, Replays, Reproduction, SuggestedBreakpoint, TurningPoint};
+use crate::report::{
+    Finding, FindingDetail, FoundBy, Replays, Reproduction, SuggestedBreakpoint, TurningPoint,
+};
 use crate::settings::Verbosity;
 
 /// The longest token that is shown, in bytes: some lines of a terminal.
@@ -97,6 +99,7 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     // A finding about the exploration as a whole has no execution.
     if context.like.is_none() && (!finding.events.is_empty() || finding.monitor == FoundBy::Engine) {
         text.next(finding);
+        text.default_execution(finding);
     }
     match context.reproduction.map(|reproduction| &reproduction.breakpoint) {
         Some(Ok(breakpoint)) => text.breakpoint(breakpoint, context.reduced),
@@ -163,6 +166,30 @@ impl Text<'_> {
                 self.command(&format!("INTERMEZZO_REPLAY={token}"), INDENT);
             }
         }
+    }
+
+    /// Writes how to see the execution with which this one was compared.
+    fn default_execution(&mut self, finding: &Finding) {
+        let FindingDetail::Results {
+            by_default,
+            default_schedule,
+            ..
+        } = &finding.detail
+        else {
+            return;
+        };
+        if default_schedule.len() > TOKEN_MAX {
+            return;
+        }
+        self.title(&format!("or the default execution, which returned {by_default}:"));
+        let command = match (self.style.replayed_by, finding.schedule.program.split_once("::")) {
+            (ReplayedBy::CommandLine, _) => format!("cargo intermezzo replay {default_schedule}"),
+            (ReplayedBy::Test, Some((_, test))) => {
+                format!("INTERMEZZO_REPLAY={default_schedule} cargo test {test} -- --exact")
+            }
+            _ => format!("INTERMEZZO_REPLAY={default_schedule}"),
+        };
+        self.command(&command, INDENT);
     }
 
     /// Writes how to see a finding again whose token is too long to copy.

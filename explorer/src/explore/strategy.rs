@@ -1,0 +1,120 @@
+//! A search as a value.
+
+use crate::settings::{BestFirstOptions, IRootOptions, RankedOptions, SettingError, Settings, StrategyKind};
+use intermezzo_search::{self as search, Interesting};
+
+/// A search, by value, for [`Explorer::strategy`].
+pub struct Strategy(pub(super) Chosen);
+
+pub(super) enum Chosen {
+    Kind(StrategyKind),
+    Custom(Box<dyn search::Strategy>),
+}
+
+impl From<StrategyKind> for Strategy {
+    fn from(kind: StrategyKind) -> Strategy {
+        Strategy(Chosen::Kind(kind))
+    }
+}
+
+impl Strategy {
+    /// Depth-first: every schedule; with a preemption bound, in order of preemptions.
+    pub fn dfs() -> Strategy {
+        StrategyKind::DFS.into()
+    }
+
+    /// Exhaustive search and samples, by turns: every trace with the strongest sound reduction, executions in order of
+    /// preemptions, and executions drawn by several strategies. It ends when one of the exhaustive searches does. This is
+    /// the search of `#[intermezzo::test]`.
+    pub fn auto() -> Strategy {
+        StrategyKind::Auto.into()
+    }
+
+    /// Random walk, with the explorer's seed.
+    pub fn random() -> Strategy {
+        StrategyKind::Random.into()
+    }
+
+    /// Random priorities of tasks that change `depth - 1` times, for bugs of this depth; less than 1 counts as 1.
+    pub fn pct(depth: u32) -> Strategy {
+        StrategyKind::Pct(depth.max(1)).into()
+    }
+
+    /// Everything that priorities of tasks and `depth - 1` changes of them can do; less than 1 counts as 1.
+    pub fn pct_all(depth: u32) -> Strategy {
+        StrategyKind::PctAll(depth.max(1)).into()
+    }
+
+    /// Random priorities of tasks that change `depth - 1` times, only at accesses to this many variables, which are drawn
+    /// again for each execution; less than 1 counts as 1.
+    pub fn pct_variables(depth: u32, variables: u32) -> Strategy {
+        let kind = StrategyKind::PctVars {
+            depth: depth.max(1),
+            variables: variables.max(1),
+        };
+        kind.into()
+    }
+
+    /// Random priorities of operations, drawn again for those that race with a step.
+    pub fn pos() -> Strategy {
+        StrategyKind::Pos.into()
+    }
+
+    /// Random priorities of places in the source: tasks that run the same code are treated alike.
+    pub fn places() -> Strategy {
+        StrategyKind::Places.into()
+    }
+
+    /// Random walks that are uniform over the orders of the interesting operations.
+    pub fn surw(interesting: Interesting) -> Strategy {
+        StrategyKind::Surw(interesting).into()
+    }
+
+    /// The search that the setting `strategy` names so.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Strategy;
+    ///
+    /// assert!(Strategy::named("portfolio(pct(3),pos,surw)").is_ok());
+    /// assert!(Strategy::named("ranked(variables=1)").is_ok());
+    /// assert!(Strategy::named("deepest").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// There is none; the error says which there are.
+    pub fn named(name: &str) -> Result<Strategy, SettingError> {
+        let mut settings = Settings::default();
+        settings.set("strategy", name)?;
+        Ok(settings.strategy.into())
+    }
+
+    /// Best-first: fewest preemptions, then the rarest operation.
+    ///
+    /// For another order: `Strategy::named("best-first(2*rare+deepest)")`. For priority functions of your own:
+    /// `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
+    pub fn best_first() -> Strategy {
+        StrategyKind::BestFirst(BestFirstOptions::DEFAULT).into()
+    }
+
+    /// In order of preemptions, up to [`Explorer::preemptions`].
+    ///
+    /// For bounds on the variables against which preemptions count, and on the tasks whose order matters:
+    /// `Strategy::named("ranked(variables=1,threads=2)")`.
+    pub fn ranked() -> Strategy {
+        StrategyKind::Ranked(RankedOptions::DEFAULT).into()
+    }
+
+    /// Exposes iRoots, one after the other: patterns of one or two dependencies between static places of two tasks. The
+    /// search ends when each that it predicted has been exposed, or has been attempted twice.
+    ///
+    /// With a memo, or more attempts: `Strategy::named("maple(memo=iroots.json,attempts=4)")`.
+    pub fn maple() -> Strategy {
+        StrategyKind::Maple(IRootOptions::DEFAULT).into()
+    }
+
+    /// A search of your own. It keeps to bounds of its own: those of the explorer do not reach it.
+    pub fn custom(strategy: impl search::Strategy + 'static) -> Strategy {
+        Strategy(Chosen::Custom(Box::new(strategy)))
+    }
+}

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 const directory = process.argv[2];
-const shots = process.env.SHOTS;
+const { SHOTS: shots, PICTURES: pictures } = process.env;
 if (shots) mkdirSync(shots, { recursive: true });
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 // With a profile of its own, which goes when it is closed.
@@ -32,6 +32,17 @@ const selected = () => tab.evaluate(() => {
   return row && { step: Number(row.querySelector(".number").textContent), text: row.querySelector(".label").textContent, top: row.getBoundingClientRect().top };
 });
 const shot = async (name) => { if (shots) await tab.screenshot({ path: join(shots, `${name}.png`) }); };
+/** Draws a picture of the documents, which is smaller. */
+const picture = async (name) => {
+  if (!pictures) return;
+  const before = tab.viewportSize();
+  await tab.setViewportSize({ width: 1280, height: 620 });
+  // The selected row is in the middle again.
+  await press(..."jjjjjjkkkkkk");
+  await tab.screenshot({ path: join(pictures, `${name}.png`) });
+  await tab.setViewportSize(before);
+  await settle();
+};
 const text = (selector) => tab.locator(selector).innerText();
 const done = [];
 const test = async (name, body) => { await body(); assert.deepEqual(complaints, [], name); done.push(name); };
@@ -81,7 +92,7 @@ await test("a deadlock: filters, search, help", async () => {
   await settle();
   assert.equal(await tab.locator(".row.found:not([hidden])").count(), 2);
   await press("Enter");
-  assert.match((await selected()).text, /mutex/);
+  assert.match((await selected()).text, /lock.*first#1/);
   await press("Escape", "?");
   assert.ok(await tab.getByText("Keys and signs").isVisible());
   await press("Escape");
@@ -108,6 +119,7 @@ await test("two executions side by side part at the same step and scroll togethe
   const tops = await tab.evaluate(() => [...document.querySelectorAll(".tag.parts")].map((tag) => tag.closest(".row").getBoundingClientRect().top));
   assert.ok(Math.abs(tops[0] - tops[1]) < 2, String(tops));
   await shot("side-by-side-light");
+  await picture("side-by-side");
   await press("t");
   await shot("side-by-side-dark");
   await press("x", "j");

@@ -42,8 +42,8 @@ class Details {
     const facts = [];
     if (item.kind === EVENT) {
       facts.push(["event", `${thing.task}.${thing.index}`]);
-      const identity = Object.entries(this.app.finding?.names ?? {}).find(([, name]) => name === execution.varName(thing));
-      if (identity) facts.push(["variable", identity[0]]);
+      const identity = execution.identity(thing);
+      if (identity) facts.push(["variable", identity]);
       if (thing.read !== undefined) facts.push(["read", number(thing.read)]);
       if (thing.written !== undefined) facts.push(["written", number(thing.written)]);
       if (execution.isSwitch(item.ref)) {

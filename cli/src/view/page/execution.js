@@ -1,8 +1,9 @@
 // One execution with its tables for look-ups: orders, sets of tasks, switches. Computed once.
 
 class Execution {
-  constructor({ recording, passes, partial, deeds = [] }) {
+  constructor({ recording, passes, partial, deeds = [] }, names) {
     this.recording = recording;
+    this.identities = new Map(Object.entries(names ?? {}).map(([identity, name]) => [name, identity]));
     this.deeds = deeds;
     this.passes = passes;
     this.partial = partial;
@@ -133,6 +134,8 @@ class Execution {
 
   taskName(task) { return this.tasks[task].name; }
   varName(event) { return event.var === undefined ? "" : this.recording.vars[event.var].name; }
+  /** What JSON calls the event's variable, where the source has a name for it. */
+  identity(event) { return this.identities.get(this.varName(event)); }
   siteName(thing) { return thing.site === undefined || thing.site === null ? "" : this.recording.sites[thing.site]; }
 
   /** The values that an event read and wrote, in a few characters. */

@@ -41,7 +41,7 @@ class App {
     this.chosen = at;
     const { report, finding } = this.choices[at] ?? { report: null, finding: null };
     Object.assign(this, { report, finding });
-    this.executions = (finding?.executions ?? []).map((one) => new Execution(one));
+    this.executions = (finding?.executions ?? []).map((one) => new Execution(one, finding.names));
     const rows = this.executions.reduce((sum, one) => sum + (one.recording.data?.length ?? 0), 0);
     this.filters = { tasks: new Set(), vars: null, switches: false, around: false, cones: false, memory: finding?.kind === "data_race" || rows <= 2000 };
     this.tools.search.value = "";

@@ -124,11 +124,13 @@ class Rows {
     return { op: accessName(item.thing), order: "", about: location, value: bytes, site: execution.siteName(item.thing) };
   }
 
-  /** All words of a row in lower case, for the search. */
+  /** All words of a row in lower case, with its variable's identity, for the search. */
   haystack(item) {
     if (item.haystack === undefined) {
+      const { execution } = this;
       const { op, order, about, value, site } = this.words(item);
-      item.haystack = `${this.execution.taskName(item.task)} ${op} ${order} ${about} ${value} ${site}`.toLowerCase();
+      const identity = item.kind === EVENT ? execution.identity(execution.events[item.ref]) ?? "" : "";
+      item.haystack = [execution.taskName(item.task), op, order, about, value, site, identity].join(" ").toLowerCase();
     }
     return item.haystack;
   }

@@ -2,7 +2,7 @@
 
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo::{Expected, Explorer, thread};
+use intermezzo::{Expected, Explorer, choose, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex as Kept;
 
@@ -162,6 +162,39 @@ fn failed(expected: &[(&str, &str)], test: impl Fn() + Send + Sync) -> Vec<Strin
 #[track_caller]
 fn has(notes: &[String], note: &str) {
     assert!(notes.iter().any(|known| known == note), "{notes:#?}");
+}
+
+/// Each of several findings has to be shown, in whichever order they are declared.
+#[test]
+fn several_findings_are_expected() {
+    let either = || panic!("{}", if choose(2) == 0 { "one" } else { "two" });
+    let explore = |expected: [&str; 2], keep_going| {
+        let [first, second] = expected.map(|text| Expected::named("panic", text).unwrap());
+        let explorer = Explorer::new().expect(first).expect(second);
+        explorer.keep_going(keep_going).explore(either)
+    };
+    for expected in [["one", "two"], ["two", "one"]] {
+        let report = explore(expected, true);
+        assert!(report.verdict().is_pass(), "{report}");
+        let report = explore(expected, false);
+        assert!(
+            report.verdict().is_fail() && !report.has_expected_finding(),
+            "{report}"
+        );
+        has(
+            report.notes(),
+            "the test should panic with \"two\" in its message, and no execution did",
+        );
+        let replayed = Explorer::new().replay(report.findings()[0].schedule.clone());
+        let expected = expected.map(|text| Expected::named("panic", text).unwrap());
+        let replayed = expected
+            .into_iter()
+            .fold(replayed, Explorer::expect)
+            .explore(either);
+        assert!(replayed.verdict().is_pass(), "{replayed}");
+    }
+    let report = explore(["one", "three"], true);
+    assert!(report.verdict().is_fail(), "{report}");
 }
 
 #[test]

@@ -384,7 +384,7 @@ fn wait_with_a_slot(flag: &AtomicUsize) {
     }
 }
 
-/// What a task leaves on its stack does not decide when the next one that runs there is parked.
+/// The contents that a task leaves on its stack do not decide when the next one that runs there is parked.
 #[test]
 fn stacks_have_nothing_of_earlier_executions() {
     let explore = |jobs, left: fn(usize) -> usize| {

@@ -4,14 +4,20 @@ use intermezzo_explorer::schedule::Choice;
 use intermezzo_explorer::search::{ChoicePoint, Plan, SoFar, Status, Strategy as Search};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::trace::Trace;
-use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, Strategy, choose, thread};
+use intermezzo_explorer::{
+    Coverage, Environment, Explorer, Finding, Reduction, Reversal, Schedule, Strategy, choose, thread,
+};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::{Arc, Mutex};
 
 /// Runs all executions that begin with these choices.
+#[derive(Default)]
 struct Beginning {
     choices: Vec<Choice>,
     begun: bool,
+    /// The choices of each execution.
+    ran: Arc<Mutex<Vec<Vec<Choice>>>>,
 }
 
 impl Search for Beginning {
@@ -20,6 +26,7 @@ impl Search for Beginning {
             plan.replace(&self.choices);
             return true;
         }
+        self.ran.lock().unwrap().push(plan.choices().to_vec());
         for end in (self.choices.len() + 1..=plan.choices().len()).rev() {
             let choice = plan.choices()[end - 1];
             if choice.taken + 1 < choice.alternatives {
@@ -73,6 +80,7 @@ fn run(program: &Program, allowed: usize) {
 
 fn explorer() -> Explorer {
     Explorer::new()
+        .program("sums")
         .environment(Environment::calm())
         .reduction(Reduction::None)
         .minimise(0)
@@ -82,12 +90,42 @@ fn explorer() -> Explorer {
 fn all_fail(program: &Program, allowed: usize, choices: &[Choice]) -> bool {
     let search = Beginning {
         choices: choices.to_vec(),
-        begun: false,
+        ..Beginning::default()
     };
     let explorer = explorer().strategy(Strategy::custom(search)).keep_going(true);
     let report = explorer.explore(|| run(program, allowed));
     let failed: u64 = report.findings().iter().map(|finding| finding.count).sum();
     failed == report.executions()
+}
+
+/// Returns `true` if no execution with this beginning fails in which one event comes before the other.
+fn is_enough(
+    program: &Program,
+    allowed: usize,
+    beginning: &[Choice],
+    (finding, reversal): (&Finding, &Reversal),
+) -> bool {
+    let search = Beginning {
+        choices: beginning.to_vec(),
+        ..Beginning::default()
+    };
+    let ran = search.ran.clone();
+    let all = explorer().strategy(Strategy::custom(search)).keep_going(true);
+    all.explore(|| run(program, allowed));
+    let ran = ran.lock().unwrap().clone();
+    ran.into_iter().all(|choices| {
+        let schedule = Schedule {
+            choices,
+            ..finding.schedule.clone()
+        };
+        let again = explorer().replay(schedule).explore(|| run(program, allowed));
+        let at = |failing: &Finding, id: &str| failing.events.iter().position(|event| event.id == id);
+        let has_it = |failing: &Finding| {
+            let first = at(failing, &reversal.first);
+            first.is_some_and(|first| at(failing, &reversal.before).is_none_or(|before| first < before))
+        };
+        !again.findings().iter().any(has_it)
+    })
 }
 
 #[test]
@@ -123,6 +161,11 @@ fn turning_points_are_those_that_all_executions_have() {
             let at = |id: &str| position(finding, id);
             assert!(at(&reversal.first) > at(&reversal.before), "{report}");
             assert!(at(&reversal.before) >= at(&point.from), "{report}");
+            let beginning = &choices[..point.choices - 1];
+            assert!(
+                is_enough(&program, allowed, beginning, (finding, reversal)),
+                "{report}"
+            );
             reversals += 1;
         }
     }

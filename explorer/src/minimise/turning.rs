@@ -7,6 +7,9 @@
 //! one, and every order of the tasks that shares more with it fails. The environment and `choose` act as in the failing
 //! execution: each task gets the answers that it got there, in order. A spurious wake-up that would end a deadlock mends
 //! nothing, and neither does the absence of one that led to the failure. Beyond the budget, there is no turning point.
+//!
+//! The difference to that execution is two operations in the other order. It is shown if this order is enough: then all
+//! executions are run once more that have the beginning in common, and none of them fails with it.
 
 use super::trial::{Budget, Subject};
 use super::{Crashed, Minimiser};
@@ -23,8 +26,11 @@ use std::sync::Arc;
 /// The memory for the states that were reached, in bytes: far more than the executions have.
 const STATES_BYTES: usize = 1 << 22;
 
-/// The largest number of executions in search of a turning point.
+/// The largest number of executions in search of a turning point, and again of those that show what is enough to pass.
 const EXECUTIONS: u64 = 400;
+
+/// The largest number of orders that are tried as the one that is enough to pass.
+const REVERSALS_MAX: usize = 16;
 
 impl Minimiser<'_> {
     /// Returns the turning point of the execution of a finding, which has this index in the report, if the budget is enough to find it.
@@ -42,30 +48,114 @@ impl Minimiser<'_> {
         if ends_at_limit || finding.events.is_empty() {
             return Ok(None);
         }
-        let original = &finding.schedule.choices;
-        let continuations = Box::new(Continuations::of(original.clone()));
-        let search = Box::new(Caching::new(
-            continuations,
-            Arc::new(Fingerprints::new(STATES_BYTES)),
-            false,
-        ));
-        let mut budget = Budget::new(EXECUTIONS, self.deadline);
         self.worker.cut_off(Some(self.deadline.cutoff()));
-        let heard = finding.monitor != FoundBy::Engine;
-        let turning = self.worker.apart(search, heard, |worker| {
-            turning_point(worker, (finding, number), subject, &mut budget)
-        });
+        let turning = self.find_turning_point(finding, number, subject);
         self.worker.cut_off(None);
         turning
     }
+
+    fn find_turning_point(
+        &mut self,
+        finding: &Finding,
+        number: usize,
+        subject: Subject<'_>,
+    ) -> Result<Option<TurningPoint>, Crashed> {
+        let original = &finding.schedule.choices;
+        let heard = finding.monitor != FoundBy::Engine;
+        let mut budget = Budget::new(EXECUTIONS, self.deadline);
+        let search = search(Continuations::of(original.clone()));
+        let found = self.worker.apart(search, heard, |worker| {
+            turning_point(worker, (finding, number), subject, &mut budget)
+        })?;
+        let Some((mut point, reversals)) = found else {
+            return Ok(None);
+        };
+        if !reversals.is_empty() {
+            let mut budget = Budget::new(EXECUTIONS, self.deadline);
+            let mut continuations = Continuations::of(original.clone());
+            continuations.least = point.choices - 1;
+            let search = self::search(continuations);
+            point.passes_if = self.worker.apart(search, heard, |worker| {
+                sufficient(worker, reversals, subject, &mut budget)
+            })?;
+        }
+        Ok(Some(point))
+    }
 }
 
+/// Returns the search for continuations, which leaves out states that were reached before.
+fn search(continuations: Continuations) -> Box<Caching> {
+    Box::new(Caching::new(
+        Box::new(continuations),
+        Arc::new(Fingerprints::new(STATES_BYTES)),
+        false,
+    ))
+}
+
+/// Runs the execution that was prepared. Returns `true` if it fails; `None` if nothing can be concluded from it.
+fn fails(worker: &mut Executor, subject: Subject<'_>, budget: &mut Budget) -> Result<Option<bool>, Crashed> {
+    let executed = worker.execute(subject.test);
+    (subject.ran)();
+    budget.executions += 1;
+    budget.steps += executed.steps;
+    if executed.departed || executed.cut_off.is_some() || executed.sound > SoundReduction::Caching {
+        return Ok(None);
+    }
+    let Some(trouble) = executed.trouble else {
+        return Ok(Some(false));
+    };
+    let damaged = trouble.damaged;
+    let findings = classify::findings(*trouble, subject.schedule);
+    match damaged {
+        true => Err(Crashed(findings)),
+        false => Ok(Some(findings.iter().any(Finding::is_error))),
+    }
+}
+
+/// Returns the first of these orders with which no execution of the search fails; `None` also if the budget is not enough
+/// to know.
+fn sufficient(
+    worker: &mut Executor,
+    mut reversals: Vec<Reversal>,
+    subject: Subject<'_>,
+    budget: &mut Budget,
+) -> Result<Option<Reversal>, Crashed> {
+    while !reversals.is_empty() && worker.prepare() {
+        if budget.is_spent() {
+            return Ok(None);
+        }
+        match fails(worker, subject, budget)? {
+            None => return Ok(None),
+            Some(false) => {}
+            Some(true) => {
+                let place = places(&worker.event_order());
+                let comes_first = |reversal: &Reversal| {
+                    let before = place.get(&reversal.before);
+                    let first = place.get(&reversal.first);
+                    first.is_some_and(|first| before.is_none_or(|before| first < before))
+                };
+                reversals.retain(|reversal| !comes_first(reversal));
+            }
+        }
+    }
+    Ok(reversals.into_iter().next())
+}
+
+/// Returns the place of each event in this order.
+fn places(order: &[(u32, u32)]) -> HashMap<String, usize> {
+    let numbered = order.iter().enumerate();
+    numbered
+        .map(|(at, (task, index))| (format!("{task}.{index}"), at))
+        .collect()
+}
+
+/// Returns the turning point, and the orders of two operations in which the nearest execution that passes differs.
 fn turning_point(
     worker: &mut Executor,
     (finding, number): (&Finding, usize),
     subject: Subject<'_>,
     budget: &mut Budget,
-) -> Result<Option<TurningPoint>, Crashed> {
+) -> Result<Option<(TurningPoint, Vec<Reversal>)>, Crashed> {
     let original = &finding.schedule.choices;
     // The number of events before each choice.
     let mut before: Option<Vec<usize>> = None;
@@ -75,29 +165,17 @@ fn turning_point(
         }
         if !worker.prepare() {
             let from = finding.events[0].id.clone();
-            return Ok(before.map(|_| TurningPoint {
+            let always = TurningPoint {
                 finding: number,
                 from,
                 choices: 0,
                 passes_if: None,
-            }));
+            };
+            return Ok(before.map(|_| (always, Vec::new())));
         }
-        let executed = worker.execute(subject.test);
-        (subject.ran)();
-        budget.executions += 1;
-        budget.steps += executed.steps;
-        if executed.departed || executed.cut_off.is_some() || executed.sound > SoundReduction::Caching {
+        let Some(fails) = fails(worker, subject, budget)? else {
             return Ok(None);
-        }
-        let mut fails = false;
-        if let Some(trouble) = executed.trouble {
-            let damaged = trouble.damaged;
-            let findings = classify::findings(*trouble, subject.schedule);
-            if damaged {
-                return Err(Crashed(findings));
-            }
-            fails = findings.iter().any(Finding::is_error);
-        }
+        };
         let Some(before) = &before else {
             if !fails {
                 return Ok(None);
@@ -117,23 +195,22 @@ fn turning_point(
         let Some(from) = before.get(common).and_then(|&at| finding.events.get(at)) else {
             return Ok(None);
         };
-        return Ok(Some(TurningPoint {
+        let point = TurningPoint {
             finding: number,
             from: from.id.clone(),
             choices: common + 1,
-            passes_if: reversal(finding, before[common], &worker.event_order()),
-        }));
+            passes_if: None,
+        };
+        let reversals = reversals(finding, before[common], &worker.event_order());
+        return Ok(Some((point, reversals)));
     }
 }
 
-/// Returns the first two conflicting operations behind the turning point that come in the other order in a passing
-/// execution, given as the order of its events.
-fn reversal(finding: &Finding, turning: usize, passing: &[(u32, u32)]) -> Option<Reversal> {
-    let place: HashMap<String, usize> = passing
-        .iter()
-        .enumerate()
-        .map(|(at, (task, index))| (format!("{task}.{index}"), at))
-        .collect();
+/// Returns the conflicting operations behind the turning point that come in the other order in a passing execution, given
+/// as the order of its events: for each operation, the first one that comes before it there.
+fn reversals(finding: &Finding, turning: usize, passing: &[(u32, u32)]) -> Vec<Reversal> {
+    let place = places(passing);
+    let mut reversals = Vec::new();
     let events = &finding.events;
     let waiting = finding.waiting_events();
     let behind: Vec<&FindingEvent> = events[turning..].iter().chain(&waiting).collect();
@@ -150,13 +227,16 @@ fn reversal(finding: &Finding, turning: usize, passing: &[(u32, u32)]) -> Option
         let later = behind[at + 1..].iter().filter(conflicts);
         let mut reversed = later.filter(|later| place.get(&later.id).is_some_and(|&other| other < mine));
         if let Some(later) = reversed.next() {
-            return Some(Reversal {
+            reversals.push(Reversal {
                 first: later.id.clone(),
                 before: earlier.id.clone(),
             });
+            if reversals.len() == REVERSALS_MAX {
+                break;
+            }
         }
     }
-    None
+    reversals
 }
 
 /// A strategy that runs an execution, and then others that begin like it: the longer the common beginning, the earlier.
@@ -166,6 +246,8 @@ struct Continuations {
     /// The choice in which the executions at work differ from it first, and the alternative taken there.
     at: usize,
     other: u32,
+    /// The first choice in which executions may differ.
+    least: usize,
     /// The other choices of each task in the original, in order; and the number that each task has made so far in the
     /// execution that runs.
     answers: Vec<Vec<Choice>>,
@@ -181,6 +263,7 @@ impl Continuations {
             original,
             begun: false,
             other: 0,
+            least: 0,
             answers: Vec::new(),
             made: Vec::new(),
             kinds: Vec::new(),
@@ -226,7 +309,7 @@ impl Continuations {
                     return true;
                 }
             }
-            let Some(before) = self.at.checked_sub(1) else {
+            let Some(before) = self.at.checked_sub(1).filter(|before| *before >= self.least) else {
                 return false;
             };
             self.at = before;

@@ -144,10 +144,9 @@ impl fmt::Display for Expected {
 impl Report {
     /// Settles the verdict of a test that declares this.
     pub(crate) fn settle_expected(&mut self, expected: &[Expected]) {
-        // An exploration that shows the expected finding passes, and only then its figures count.
-        for expected in expected.iter().filter(|expected| expected.is_finding()) {
-            self.settle_finding(expected);
-        }
+        // An exploration that shows the expected findings passes, and only then its figures count.
+        let findings = expected.iter().filter(|expected| expected.is_finding());
+        self.settle_findings(&findings.collect::<Vec<_>>());
         for expected in expected {
             if let Expected::Figure(figure, number) = expected {
                 self.settle_figure(expected, *figure, *number);
@@ -155,24 +154,41 @@ impl Report {
         }
     }
 
-    fn settle_finding(&mut self, expected: &Expected) {
-        let is_shown = self.findings.iter().any(|finding| expected.is(finding));
-        let is_all = self.errors().all(|finding| expected.is(finding));
-        match self.verdict {
-            Verdict::Inconclusive => {}
-            Verdict::Fail | Verdict::Pass if is_shown && is_all => {
-                (self.verdict, self.is_expected) = (Verdict::Pass, true);
-                let what = match expected {
-                    Expected::Panic(_) => "panic",
-                    _ => "finding",
-                };
-                self.note(&format!("the {what} was expected: {expected}"));
+    /// Settles the verdict of a test that expects these findings: each of them has to be shown, and no other error.
+    fn settle_findings(&mut self, all: &[&Expected]) {
+        if all.is_empty() || self.verdict == Verdict::Inconclusive {
+            return;
+        }
+        let is_shown = |expected: &&&Expected| self.findings.iter().any(|finding| expected.is(finding));
+        let is_expected = |finding: &Finding| all.iter().any(|expected| expected.is(finding));
+        let missing: Vec<&Expected> = all
+            .iter()
+            .filter(|expected| !is_shown(expected))
+            .copied()
+            .collect();
+        if self.errors().any(|finding| !is_expected(finding)) {
+            let others = if missing.is_empty() { all } else { &missing };
+            for expected in others {
+                self.note(&format!("{expected}: what was found is something else"));
             }
-            Verdict::Fail => self.note(&format!("{expected}: what was found is something else")),
-            Verdict::Pass => {
-                self.verdict = Verdict::Fail;
+            return;
+        }
+        // A replay shows one of them.
+        let is_replay = matches!(self.coverage, Coverage::Replayed { .. });
+        if !(missing.is_empty() || is_replay && missing.len() < all.len()) {
+            (self.verdict, self.is_expected) = (Verdict::Fail, false);
+            for expected in missing {
                 self.note(&format!("{expected}, and no execution did"));
             }
+            return;
+        }
+        (self.verdict, self.is_expected) = (Verdict::Pass, true);
+        for expected in all.iter().filter(|expected| !missing.contains(expected)) {
+            let what = match expected {
+                Expected::Panic(_) => "panic",
+                _ => "finding",
+            };
+            self.note(&format!("the {what} was expected: {expected}"));
         }
     }
 

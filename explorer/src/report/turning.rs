@@ -13,7 +13,8 @@ pub struct TurningPoint {
     pub from: String,
     /// The number of the schedule's choices up to that step: 0 if none passes.
     pub choices: usize,
-    /// The difference to the nearest execution that passes, as far as it is an order of two operations.
+    /// The difference to the nearest execution that passes, as far as it is an order of two operations that is enough: no
+    /// execution with the same beginning and this order fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes_if: Option<Reversal>,
 }

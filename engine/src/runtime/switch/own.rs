@@ -80,7 +80,7 @@ impl Coroutine {
         let from = self.top() - bytes.min(size);
         let unused = self.stack_pointer.saturating_sub(from);
         // SAFETY: our own stack, which is mapped, and suspended at its pointer: nothing uses what is below. The caller
-        // gives a number of bytes that a task has used, so the guard page is not reached.
+        // gives at most the size of the stack, so the guard page is not reached.
         unsafe { std::ptr::with_exposed_provenance_mut::<u8>(from).write_bytes(0, unused) };
     }
 

@@ -400,6 +400,9 @@ impl Report {
             finding.names = names::of(finding, &mut files);
             finding.functions = names::functions(finding, &mut files);
         }
+        if let Some(iroots) = &mut self.iroots {
+            iroots.name_variables(|site| names::at_place(site, &mut files));
+        }
         for Reproduction { finding, breakpoint } in &mut self.reproductions {
             let (Ok(breakpoint), Some(finding)) = (breakpoint, self.findings.get(*finding)) else {
                 continue;

@@ -53,6 +53,14 @@ fn a_lost_update_in_iroots() {
     ];
     let by_all = Explorer::new().set("iroots", true).explore(|| increments(false));
     assert_eq!(words(&by_all), all);
+    let iroots = by_all.iroots().unwrap();
+    for (name, named) in iroots.names().iter().zip(iroots.named()) {
+        let places = name.matches("iroots.rs:").count();
+        assert_eq!(named.matches(" n").count(), places, "{named}");
+        assert_eq!(&named.replace(" n", ""), name);
+    }
+    let json = serde_json::to_value(&by_all).unwrap();
+    assert_eq!(json["iroots"]["named"].as_array().unwrap().len(), 4);
     let reduced = Explorer::new()
         .set("iroots", true)
         .reduction(Reduction::Dpor)

@@ -65,6 +65,17 @@ impl Tokens {
         (at + 1 < part.end && self.is_name(at) && self.text(at + 1) == ":").then(|| (at, at + 2..part.end))
     }
 
+    /// Returns the only struct of the file that has this field; or the one in whose `impl` the token is, if that has it.
+    pub(super) fn struct_with(&self, field: &str, in_impl: Option<usize>) -> Option<Struct> {
+        let has = |each: &Struct| each.fields.iter().any(|(at, _)| self.text(*at) == field);
+        if let Some(used) = in_impl {
+            return self.struct_named(self.type_around(used)?).filter(has);
+        }
+        let mut with_field = self.structs().filter(has);
+        let first = with_field.next()?;
+        with_field.next().is_none().then_some(first)
+    }
+
     /// Returns the struct with this name, if the file has one such struct.
     pub(super) fn struct_named(&self, name: &str) -> Option<Struct> {
         let mut with_name = self.structs().filter(|each| self.text(each.name) == name);

@@ -10,6 +10,7 @@
 //! Otherwise an element has a number in the order of appearance: `slots[_]#1`. An array whose elements the file moves, or
 //! that it replaces, has no indices. Misses: arrays that grow, arrays whose length is computed, and moves in other files.
 
+use super::binding::Binding;
 use super::declared::Array;
 use super::path::{Index, Step};
 use super::prose::kind_of;
@@ -231,21 +232,12 @@ impl Tokens {
         used: usize,
         after: &[Step],
     ) -> Option<(usize, Array, Option<Vec<String>>, bool)> {
-        let mut with_field = self
-            .structs()
-            .filter(|each| each.fields.iter().any(|(at, _)| self.text(*at) == field));
-        let (of, None) = (with_field.next()?, with_field.next()) else {
-            return None;
-        };
+        let of = self.struct_with(field, of_self.then_some(used))?;
         let owner = self.text(of.name);
-        match of_self {
-            true if self.type_around(used)? != owner => return None,
-            false => {
-                let function = self.function_around(used)?;
-                let body = self.until(function, "{")?.end;
-                (function..self.partner(body)).find(|&at| self.text(at) == owner)?;
-            }
-            true => {}
+        if !of_self {
+            let function = self.function_around(used)?;
+            let body = self.until(function, "{")?.end;
+            (function..self.partner(body)).find(|&at| self.text(at) == owner)?;
         }
         if self.is_moved(field, true) {
             return None;
@@ -294,8 +286,10 @@ impl Tokens {
     /// `true` if the file moves the elements of the array with this name, or replaces the array.
     fn is_moved(&self, name: &str, is_field: bool) -> bool {
         (0..self.count()).filter(|&at| self.text(at) == name).any(|at| {
-            let moves = self.text(at + 1) == "." && MOVING.contains(&self.text(at + 2));
             let before = self.before(at);
+            let moves = self.text(at + 1) == "."
+                && MOVING.contains(&self.text(at + 2))
+                && (!is_field || before == "." || self.may_be_field(name, at));
             let replaces = self.text(at + 1) == "="
                 && match is_field {
                     true => before == ".",
@@ -309,6 +303,14 @@ impl Tokens {
                 && self.text(at + 1) == "("
                 && (at + 2..self.partner(at + 1)).any(|at| self.text(at) == name)
         })
+    }
+
+    /// `true` if the local name of this token may be a reference to the field with this name.
+    fn may_be_field(&self, name: &str, at: usize) -> bool {
+        match self.binding(name, at) {
+            Some(Binding::Let(mut value)) => value.any(|at| self.text(at) == name && self.before(at) == "."),
+            _ => true,
+        }
     }
 
     /// `true` if the function around this token is called at most once in the file, and in no loop.

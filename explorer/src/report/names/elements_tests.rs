@@ -129,6 +129,19 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         &[0, 16],
         "cells[_]#1 cells[_]#2",
     ),
+    // Two structs with one field, and a local array of its name that grows.
+    (
+        "atomic",
+        "struct Link { next: AtomicU8, a: u8 } struct Stack { next: [AtomicU8; 2], head: AtomicU8 } impl Stack { fn f(&self, i: usize) { self.next[i].@load(); self.next[i].@load(); } } fn g() { let mut next: Vec<usize> = Vec::new(); next.push(1); }",
+        &[0, 16],
+        "next[0] next[1]",
+    ),
+    (
+        "atomic",
+        "struct Stack { next: Vec<AtomicU8>, head: AtomicU8 } impl Stack { fn new() -> Stack { Stack { next: vec![AtomicU8::new(0), AtomicU8::new(0)] } } fn f(&mut self, i: usize) { let next = &mut self.next; next.push(AtomicU8::new(0)); self.next[i].@load(); self.next[i].@load(); } }",
+        &[0, 16],
+        "next[_]#1 next[_]#2",
+    ),
     // Boxes and paddings.
     (
         "atomic",

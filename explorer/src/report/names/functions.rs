@@ -3,6 +3,7 @@
 //! Only a function of the same file, a local closure, or a function of a module is named, and only if it is all that the
 //! task runs. Misses: methods of other files, and tasks that a library creates.
 
+use super::binding::Binding;
 use super::source_files::SourceFiles;
 use super::tokens::Tokens;
 use crate::report::Finding;
@@ -127,10 +128,19 @@ impl Tokens {
             return None;
         }
         let is_known = match first == last {
-            true => self.declares(name) || self.binding(name, last).is_some(),
+            true => self.declares(name) || self.is_closure(name, last),
             false => !OF_STD.contains(&self.text(first)),
         };
         is_known.then(|| name.to_owned())
+    }
+
+    /// `true` if the local name of this token is a closure's. The name of a parameter says nothing about it.
+    fn is_closure(&self, name: &str, used: usize) -> bool {
+        let value = match self.binding(name, used) {
+            Some(Binding::Let(value)) => value,
+            _ => return false,
+        };
+        matches!(self.text(value.start), "move" | "|" | "||")
     }
 
     fn declares(&self, function: &str) -> bool {
@@ -168,6 +178,8 @@ mod tests {
             ),
             ("let work = || 1; s.@spawn(work);", Some("work")),
             ("let work = || 1; s.@spawn(|| work());", Some("work")),
+            ("let run = |body: fn()| s.@spawn(body);", None),
+            ("let work = make(); s.@spawn(work);", None),
             (
                 "Builder::new().name(n).@spawn(|| producer(&q)).unwrap();",
                 Some("producer"),

@@ -237,6 +237,16 @@ fn uses(finding: &Finding) -> Vec<Use<'_>> {
     uses
 }
 
+/// Returns the name that the source has for the variable of the operation at this place.
+pub(in crate::report) fn at_place(site: &str, files: &mut SourceFiles) -> Option<String> {
+    let (tokens, at) = files.token(site)?;
+    let kinds = METHODS.iter().filter_map(|(kinds, _)| kinds.first());
+    kinds
+        .filter_map(|kind| found_at(tokens, at, kind))
+        .map(|found| found.name)
+        .next()
+}
+
 /// A name of a variable in the source.
 struct Found {
     name: String,

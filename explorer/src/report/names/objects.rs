@@ -64,17 +64,9 @@ impl Tokens {
         let Step::Field(field) = followed.steps.last()? else {
             return None;
         };
-        let mut with_field = self
-            .structs()
-            .filter(|each| each.fields.iter().any(|(at, _)| self.text(*at) == field));
-        let (of, None) = (with_field.next()?, with_field.next()) else {
-            return None;
-        };
-        let owner = self.text(of.name);
         let of_self = followed.root.is_none() && followed.steps.len() == 1;
-        if of_self && self.type_around(used) != Some(owner) {
-            return None;
-        }
+        let of = self.struct_with(field, of_self.then_some(used))?;
+        let owner = self.text(of.name);
         let (_, kind) = of.fields.iter().find(|(at, _)| self.text(*at) == field)?;
         let name = kind.clone().find(|&at| self.text(at + 1) != "::")?;
         if !is_variable(self.text(name)) || !self.is_boxed(owner) || self.is_assigned(field) {

@@ -47,6 +47,9 @@ pub struct IRootCoverage {
     pub(super) search: Option<Searched>,
     #[serde(skip)]
     pub(super) names: Vec<String>,
+    /// The exposed iRoots with the variables' names in the source.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) named: Vec<String>,
 }
 
 /// The results of a search by iRoots.
@@ -87,6 +90,37 @@ impl IRootCoverage {
     /// Returns the exposed iRoots by name, sorted: idiom, and places as file, line, column and operation.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Returns the same with the names that the source gives the variables, where it has some:
+    /// `1: src/ring.rs:12:9 store tail => src/ring.rs:20:9 load tail`.
+    pub fn named(&self) -> &[String] {
+        match self.named.is_empty() {
+            true => &self.names,
+            false => &self.named,
+        }
+    }
+
+    /// Gives variables names: `name` returns the one of the variable that is used at `file:line:column`.
+    pub fn name_variables(&mut self, mut name: impl FnMut(&str) -> Option<String>) {
+        let mut of_place = |place: &str| {
+            let site = place.rsplit_once(' ').map_or(place, |(site, _)| site);
+            name(site).map_or_else(|| place.to_owned(), |name| format!("{place} {name}"))
+        };
+        let mut of_half = |half: &str| {
+            half.split(" => ")
+                .map(&mut of_place)
+                .collect::<Vec<_>>()
+                .join(" => ")
+        };
+        let named = self.names.iter().map(|iroot| match iroot.split_once(": ") {
+            Some((idiom, rest)) => {
+                let halves: Vec<String> = rest.split(", ").map(&mut of_half).collect();
+                format!("{idiom}: {}", halves.join(", "))
+            }
+            None => iroot.clone(),
+        });
+        self.named = named.collect();
     }
 
     /// Returns the number of executions of the search `maple` that tried to expose an iRoot; `None` for other

@@ -376,6 +376,7 @@ impl Inner {
             curve: thinned(found.curve.clone()),
             search,
             names: names.into_iter().map(|(_, name)| name).collect(),
+            named: Vec::new(),
         }
     }
 }

@@ -102,10 +102,7 @@ fn one_result_passes_and_is_told() {
         "{report}"
     );
     // The default execution is not one of the search's.
-    assert_eq!(
-        report.executions(),
-        explorer().explore(|| drop(sum())).executions()
-    );
+    assert_eq!(report.executions(), explorer().explore(|| _ = sum()).executions());
 }
 
 #[test]
@@ -297,7 +294,7 @@ fn program(random: &mut Xoshiro256PlusPlus) -> Program {
     };
     let tasks = random.random_range(2..=3);
     let most = if tasks == 2 { 3 } else { 2 };
-    let mut task = |random: &mut Xoshiro256PlusPlus| {
+    let task = |random: &mut Xoshiro256PlusPlus| {
         let length = random.random_range(1..=most);
         (0..length).map(|_| op(random)).collect()
     };

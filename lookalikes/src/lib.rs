@@ -53,7 +53,6 @@ pub use operation::Operations;
 pub use preemption::{preemptions_off, preemptions_on};
 
 use intermezzo_engine::runtime::{Access, Engine, Site};
-use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
 
 /// Chooses a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
@@ -78,11 +77,7 @@ pub fn choose(n: usize) -> usize {
     let Ok(alternatives @ 1..) = u32::try_from(n) else {
         engine.misuse(format!("choose({n}) at {site}: give 1 to {}", u32::MAX));
     };
-    let access = Access::nowhere(SyncVarOp::Choice, site);
-    engine.point(access);
-    let taken = engine.choose(ChoiceKind::Value, alternatives);
-    engine.commit(access, u64::from(taken), 0);
-    taken as usize
+    engine.choose_value(alternatives, site) as usize
 }
 
 /// Chooses `false` or `true`, each of which is explored; `false` outside an exploration.

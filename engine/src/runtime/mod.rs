@@ -402,6 +402,23 @@ impl Engine {
         self.with(|rt| rt.tasks[task].var)
     }
 
+    /// Chooses a value for the test, from 0 to `alternatives - 1`, at this place. No other task can go first, unless every
+    /// operation has a schedule point: a choice commutes with all operations.
+    pub fn choose_value(self, alternatives: u32, site: Site) -> u32 {
+        let access = Access::nowhere(SyncVarOp::Choice, site);
+        match self.every_operation() {
+            true => self.enter(access),
+            false => self.with(|rt| {
+                if !rt.end.teardown && rt.monitors.listening.intersects(BEFORE) {
+                    rt.tell_point_before(access);
+                }
+            }),
+        }
+        let taken = self.choose(ChoiceKind::Value, alternatives);
+        self.commit(access, u64::from(taken), 0);
+        taken
+    }
+
     /// Makes and records a choice among `alternatives`, at least 1.
     pub fn choose(self, kind: ChoiceKind, alternatives: u32) -> u32 {
         if self.in_teardown() {

@@ -20,7 +20,7 @@ pub use source_names::{SourceName, SourceNames};
 
 use super::inspection::{Inspector, UnderWay};
 use super::panics::caught;
-use super::{Engine, Runtime};
+use super::{Access, Engine, Runtime};
 use crate::described::{FindingDeed, NamedPlace};
 use crate::record::Status;
 use crate::site::Site;
@@ -422,6 +422,12 @@ impl Runtime {
         if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
             self.note_sets();
         }
+        let current = self.tasks.current();
+        self.tell_point_before(self.tasks[current].pending.access);
+    }
+
+    /// Notifies the monitors that the current task comes to this operation next.
+    pub(super) fn tell_point_before(&mut self, access: Access) {
         if !self.monitors.listening.intersects(Interests::SCHEDULE_POINTS) {
             return;
         }
@@ -430,8 +436,6 @@ impl Runtime {
         };
         self.catch_up();
         let current = self.tasks.current();
-        let task = &self.tasks[current];
-        let access = task.pending.access;
         let next = SchedulePoint {
             kind: if access.op == SyncVarOp::Choice {
                 PointKind::Choice
@@ -440,7 +444,7 @@ impl Runtime {
             },
             event: EventId {
                 task: TaskId(current),
-                index: task.events + 1,
+                index: self.tasks[current].events + 1,
             },
             var: SyncVar(access.var),
             op: access.op,

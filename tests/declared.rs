@@ -147,6 +147,32 @@ fn cases_may_have_to_be_deterministic() {
     );
 }
 
+#[test]
+fn a_result_that_differs_fails_the_test_with_both() {
+    let run = || {
+        let source = intermezzo::Source {
+            package: option_env!("CARGO_MANIFEST_DIR"),
+            package_name: None,
+            binary: None,
+            is_in_suite: true,
+            file: file!(),
+            should_panic: None,
+            expected: &[],
+            expects_finding: false,
+        };
+        intermezzo::run_deterministic_test("declared::differs", &[], source, || intermezzo::choose(2));
+    };
+    // On a thread of its own, since the panic is expected.
+    let panic = std::thread::spawn(run).join().unwrap_err();
+    let text = panic.downcast_ref::<String>().expect("a panic with a text");
+    let first = "error[determinism]: the test returned 1, and 0 in its default execution\n";
+    assert!(text.starts_with(first), "{text}");
+    assert!(
+        text.contains("\nor the default execution, which returned 0:\n  INTERMEZZO_REPLAY="),
+        "{text}"
+    );
+}
+
 /// Returns the notes of a report that fails.
 #[track_caller]
 fn failed(expected: &[(&str, &str)], test: impl Fn() + Send + Sync) -> Vec<String> {

@@ -89,7 +89,7 @@ impl<'a> Context<'a> {
     /// same name; [`var_name`](Self::var_name) distinguishes them, and reports show the author's name in its place.
     ///
     /// The source is read when the first monitor asks. At the end of an execution all operations are known, and the name
-    /// is the one that a finding shows, except for a number behind equal names.
+    /// is the one that a finding shows, except for the numbers of elements, of objects and of equal names.
     pub fn source_name(&self, var: SyncVar) -> String {
         self.host.source_name(var)
     }

@@ -49,6 +49,9 @@ fn small(result: u64) -> Option<u64> {
     (result <= i8::MAX as u64).then_some(result)
 }
 
+/// A binary operator; nothing where it has no result.
+type Operator = fn(u64, u64) -> Option<u64>;
+
 /// An expression that is evaluated, by its tokens not yet read.
 struct Expression<'e> {
     tokens: &'e Tokens,
@@ -141,7 +144,7 @@ impl Expression<'_> {
     fn binary(&mut self, least: u8) -> Option<u64> {
         let mut left = self.unary()?;
         loop {
-            let (binds, apply): (u8, fn(u64, u64) -> Option<u64>) = match self.next() {
+            let (binds, apply): (u8, Operator) = match self.next() {
                 "|" => (1, |a, b| Some(a | b)),
                 "^" => (2, |a, b| Some(a ^ b)),
                 "&" => (3, |a, b| Some(a & b)),

@@ -413,8 +413,8 @@ typedef struct IntermezzoHostTable {
   size_t (*var_name)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
   // Name that the test's author gave a variable: by `intermezzo::name`, or else in the source, as far as the operations
   // so far show it; empty if there is none. Two variables may have the same name. The source is read when the first
-  // monitor asks. At the end of an execution the name is the one that a finding shows, except for a number behind
-  // equal names.
+  // monitor asks. At the end of an execution the name is the one that a finding shows, but without indices of elements
+  // and numbers that tell equal names apart.
   size_t (*source_name)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
   // Kind of a variable, as reports call it: `mutex`, `atomic`, `count` for the reference counts of an `Arc`; empty if
   // there is no such variable.

@@ -169,8 +169,8 @@ pub struct HostTable {
         unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
     /// Name that the test's author gave a variable: by `intermezzo::name`, or else in the source, as far as the operations
     /// so far show it; empty if there is none. Two variables may have the same name. The source is read when the first
-    /// monitor asks. At the end of an execution the name is the one that a finding shows, except for a number behind
-    /// equal names.
+    /// monitor asks. At the end of an execution the name is the one that a finding shows, but without indices of elements
+    /// and numbers that tell equal names apart.
     pub source_name:
         unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
     /// Kind of a variable, as reports call it: `mutex`, `atomic`, `count` for the reference counts of an `Arc`; empty if

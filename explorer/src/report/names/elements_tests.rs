@@ -306,7 +306,9 @@ const QUEUE: &str =
 
 /// The body of the `impl`; the mark of each event, the offset of its variable, and the value that it reads; and the names
 /// in order of the offsets.
-const EVALUATED: &[(&str, &[(usize, usize, u64)], &str)] = &[
+type Evaluated = (&'static str, &'static [(usize, usize, u64)], &'static str);
+
+const EVALUATED: &[Evaluated] = &[
     (
         "fn f(&self) { let top = self.top.@load(SeqCst); self.items[top % SIZE].@store(1); }",
         &[(0, 500, 6), (1, 32, 0)],

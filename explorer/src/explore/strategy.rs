@@ -3,7 +3,7 @@
 use crate::settings::{BestFirstOptions, IRootOptions, RankedOptions, SettingError, Settings, StrategyKind};
 use intermezzo_search::{self as search, Interesting};
 
-/// A search, by value, for [`Explorer::strategy`].
+/// A search, by value, for [`Explorer::strategy`](crate::Explorer::strategy).
 pub struct Strategy(pub(super) Chosen);
 
 pub(super) enum Chosen {
@@ -97,7 +97,7 @@ impl Strategy {
         StrategyKind::BestFirst(BestFirstOptions::DEFAULT).into()
     }
 
-    /// In order of preemptions, up to [`Explorer::preemptions`].
+    /// In order of preemptions, up to [`Explorer::preemptions`](crate::Explorer::preemptions).
     ///
     /// For bounds on the variables against which preemptions count, and on the tasks whose order matters:
     /// `Strategy::named("ranked(variables=1,threads=2)")`.

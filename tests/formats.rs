@@ -74,6 +74,7 @@ const OWN: &[&str] = &[
     // A user's own maps and sets, in the user's own formats.
     "lookalikes/src/collections/",
     "explorer/src/plugin/",
+    "engine/src/runtime/layout.rs",
     "engine/src/runtime/outcome.rs",
     "engine/src/runtime/scope.rs",
     "search/src/auto.rs",

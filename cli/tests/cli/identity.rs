@@ -373,7 +373,7 @@ fn results_may_have_to_be_the_same(run: &dyn Fn(&[&str]) -> Ran, project: &Path)
     assert_eq!(replayed["coverage"]["as_recorded"], true);
     let text = run(&["test", "--test", "results"]).ends_with(1).stdout;
     assert!(
-        text.contains("determinism: the test returned 1, and 2 in its"),
+        text.contains("determinism: the test returned 1, and 2 in "),
         "{text}"
     );
 }

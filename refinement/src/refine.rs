@@ -524,9 +524,7 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
         } = self;
         against.settle(&mut SubjectOf(&mut subject));
         subject.settings.record |= std::env::var_os("INTERMEZZO_RECORD").is_some();
-        if let Some(executions) = executions_from_environment() {
-            subject.settings.executions = executions;
-        }
+        subject.settings.override_executions();
         let mut report = RefinementReport {
             program: name,
             in_full,
@@ -649,17 +647,4 @@ impl<T> Subject<T> {
             ),
         }
     }
-}
-
-/// Returns the most executions of a scenario, if the environment sets them.
-///
-/// # Panics
-/// If the variable's value is invalid.
-fn executions_from_environment() -> Option<u64> {
-    let value = std::env::var("INTERMEZZO_EXECUTIONS").ok()?;
-    let mut settings = intermezzo_explorer::Settings::default();
-    if let Err(error) = settings.set("executions", &value) {
-        panic!("INTERMEZZO_EXECUTIONS: {}", error.problem);
-    }
-    Some(settings.executions.unwrap_or(u64::MAX))
 }

@@ -99,6 +99,21 @@ impl Settings {
         self.orders.max(SERIAL_EXECUTIONS)
     }
 
+    /// Sets the most executions of a scenario, if the environment has them.
+    ///
+    /// # Panics
+    /// If the variable's value is invalid.
+    pub(crate) fn override_executions(&mut self) {
+        let Ok(value) = std::env::var("INTERMEZZO_EXECUTIONS") else {
+            return;
+        };
+        let mut settings = intermezzo_explorer::Settings::default();
+        if let Err(error) = settings.set("executions", &value) {
+            panic!("INTERMEZZO_EXECUTIONS: {}", error.problem);
+        }
+        self.executions = settings.executions.unwrap_or(u64::MAX);
+    }
+
     /// Returns the explorer for executions with all tasks at once, as the test configures it.
     pub(crate) fn configure(&self, explorer: Explorer) -> Explorer {
         let explorer = match &self.explorer {

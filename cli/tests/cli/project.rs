@@ -302,6 +302,9 @@ fn searches_are_kept(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
             "--lib",
         ]);
         let mut json = ran.ends_with(1).json();
+        for time in ["started", "ended"] {
+            assert!(json.as_object_mut().unwrap().remove(time).is_some(), "{time}");
+        }
         for report in json["reports"].as_array_mut().unwrap() {
             report.as_object_mut().unwrap().remove("elapsed_seconds");
         }

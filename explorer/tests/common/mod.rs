@@ -6,7 +6,7 @@ use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Report, thread};
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -96,8 +96,18 @@ impl Directory {
     pub(crate) fn new(name: &str) -> Directory {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let (process, made) = (std::process::id(), MADE.fetch_add(1, Relaxed));
-        let path = std::env::temp_dir().join(format!("intermezzo-checkpoints-{name}-{process}-{made}"));
-        std::fs::create_dir_all(&path).unwrap();
+        let name = format!("intermezzo-checkpoints-{name}-{process}-{made}");
+        // Each part of a search ends with a checkpoint that is on the disk, which takes longer than the part. Memory will
+        // do, where there is a file system in it.
+        let in_memory = Path::new("/dev/shm").join(&name);
+        let path = match std::fs::create_dir_all(&in_memory) {
+            Ok(()) => in_memory,
+            Err(_) => {
+                let on_disk = std::env::temp_dir().join(&name);
+                std::fs::create_dir_all(&on_disk).unwrap();
+                on_disk
+            }
+        };
         Directory(path)
     }
 

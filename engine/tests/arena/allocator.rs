@@ -262,5 +262,7 @@ fn one_of_several_workers_has_it() {
     });
     assert!(report.verdict().is_pass(), "{report}");
     assert_eq!(shortage(), Some(Shortage::InUse));
-    assert_eq!(notes.take().len(), 2_000);
+    // An execution is run once more if stacks were not clear enough for its yield, a few times in a process.
+    let runs = notes.take().len();
+    assert!((2_000..2_004).contains(&runs), "{runs}");
 }

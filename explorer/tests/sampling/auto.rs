@@ -99,10 +99,10 @@ fn a_large_test_is_covered_in_part_and_drawn_from() {
         else {
             panic!("{report}");
         };
-        assert_eq!(
-            (*preemptions, reason.as_str()),
-            (1, "the limit of 3000 executions was reached")
-        );
+        assert_eq!(reason, "the limit of 3000 executions was reached");
+        // How far the searches of several workers come depends on their pace.
+        let complete = if jobs == 1 { 1..=1 } else { 0..=1 };
+        assert!(complete.contains(preemptions), "{report}");
         assert_eq!(report.strategy(), "auto");
         assert!(shares(&report).starts_with("dpor "), "{report}");
     }

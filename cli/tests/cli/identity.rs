@@ -29,6 +29,7 @@ use intermezzo::cell::{ByPointer, UnsafeCell};
 use intermezzo::thread;
 
 struct Shared(UnsafeCell<u32>);
+// SAFETY: none; that is the bug.
 unsafe impl Sync for Shared {}
 
 #[intermezzo::test]
@@ -36,6 +37,7 @@ fn races() {
     let shared = Shared(UnsafeCell::new(0));
     let shared = &shared;
     thread::scope(|scope| {
+        // SAFETY: none, here and below: the two race.
         scope.spawn(move || shared.0.with_mut(|value| unsafe { *value += 1 }));
         shared.0.with_mut(|value| unsafe { *value += 1 });
     });

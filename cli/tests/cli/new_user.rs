@@ -20,6 +20,7 @@ struct Slot {
     value: UnsafeCell<u32>,
 }
 
+// SAFETY: none; that is the bug.
 unsafe impl Sync for Slot {}
 
 impl Slot {
@@ -27,6 +28,7 @@ impl Slot {
         if self.full.load(Acquire) {
             return false;
         }
+        // SAFETY: the slot is empty, so only this task uses the value.
         unsafe { *self.value.get() = value };
         self.full.store(true, Release);
         true
@@ -35,6 +37,7 @@ impl Slot {
     fn pop(&self) -> Option<u32> {
         // The slot is free before its value is read.
         let full = self.full.swap(false, AcqRel);
+        // SAFETY: none, as above.
         full.then(|| unsafe { *self.value.get() })
     }
 }
@@ -54,11 +57,13 @@ struct Ring {
     tail: AtomicUsize,
 }
 
+// SAFETY: none; that is the bug.
 unsafe impl Sync for Ring {}
 
 impl Ring {
     fn push(&self, value: u32) {
         let tail = self.tail.load(Relaxed);
+        // SAFETY: only the producer uses a slot that is not published.
         unsafe { *self.slots[tail % 2].get() = value };
         // Release is missing.
         self.tail.store(tail + 1, Relaxed);

@@ -20,11 +20,13 @@ struct Slots([AtomicPtr<AtomicUsize>; 2]);
 impl Slots {
     fn follow(&self, slot: usize) {
         let atomic = self.0[slot].load(SeqCst);
+        // SAFETY: none if another task frees it first, which the test looks for.
         unsafe { &*atomic }.fetch_add(1, SeqCst);
     }
 
     fn exchange(&self, slot: usize) -> Box<AtomicUsize> {
         let new = Box::into_raw(Box::new(AtomicUsize::new(0)));
+        // SAFETY: the pointer came from a box, and the swap takes it out.
         unsafe { Box::from_raw(self.0[slot].swap(new, SeqCst)) }
     }
 

@@ -18,40 +18,16 @@ const SHORT_DETAIL: [(&str, &str); 2] = [
     ),
 ];
 
+/// The given settings of a search, or of a replay, by name and value. A flag that is not given leaves the setting to the
+/// test, or to the program.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Flags<const OF_REPLAYS: bool>(Vec<(&'static str, String)>);
+
+/// The settings of a search.
+pub(crate) type SearchFlags = Flags<false>;
+
 /// The settings of a replay: those that a schedule does not carry.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct LimitFlags(Vec<(&'static str, String)>);
-
-/// The settings of a search. A flag that is not given leaves the setting to the test, or to the program.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct SearchFlags(Vec<(&'static str, String)>);
-
-/// Settings that were given, by name and value.
-pub(crate) trait Given {
-    /// Returns the given settings.
-    fn given(&self) -> &[(&'static str, String)];
-
-    /// Overrides settings with the given ones.
-    fn apply(&self, settings: &mut Settings) {
-        for (name, value) in self.given() {
-            settings
-                .set(name, value)
-                .expect("clap accepted what `Settings::set` accepts");
-        }
-    }
-}
-
-impl Given for LimitFlags {
-    fn given(&self) -> &[(&'static str, String)] {
-        &self.0
-    }
-}
-
-impl Given for SearchFlags {
-    fn given(&self) -> &[(&'static str, String)] {
-        &self.0
-    }
-}
+pub(crate) type LimitFlags = Flags<true>;
 
 /// Returns the settings of which these are flags, those that most tests need first.
 fn settings(of_replays: bool) -> impl Iterator<Item = &'static Setting> {
@@ -122,69 +98,69 @@ fn former((name, instead): &'static (&'static str, &'static str)) -> Arg {
         .value_parser(move |_: &str| Err::<String, _>(format!("there is no such flag any more: {instead}")))
 }
 
-fn augment(command: Command, of_replays: bool) -> Command {
-    let short = SHORT_DETAIL.iter().map(|&(name, help)| {
-        let others = SHORT_DETAIL
-            .iter()
-            .map(|(other, _)| *other)
-            .filter(|other| *other != name);
-        Arg::new(name)
-            .long(name)
-            .help(help)
-            .action(ArgAction::SetTrue)
-            .conflicts_with_all(others)
-            .help_heading(Group::Output.heading())
-    });
-    let former = Settings::former().iter().filter(|_| !of_replays).map(former);
-    command
-        .args(settings(of_replays).map(arg))
-        .args(short)
-        .args(former)
+impl<const OF_REPLAYS: bool> Args for Flags<OF_REPLAYS> {
+    fn augment_args(command: Command) -> Command {
+        let [quiet, verbose] = SHORT_DETAIL.map(|(name, help)| {
+            let arg = Arg::new(name).long(name).help(help).action(ArgAction::SetTrue);
+            arg.help_heading(Group::Output.heading())
+        });
+        let former = Settings::former().iter().filter(|_| !OF_REPLAYS).map(former);
+        command
+            .args(settings(OF_REPLAYS).map(arg))
+            .args([quiet.conflicts_with(SHORT_DETAIL[1].0), verbose])
+            .args(former)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-fn given(matches: &ArgMatches, of_replays: bool) -> Vec<(&'static str, String)> {
-    let short = SHORT_DETAIL.iter().find(|(name, _)| matches.get_flag(name));
-    let value = |setting: &Setting| {
-        let values: Vec<&str> = matches
-            .get_many::<String>(setting.name)?
-            .map(String::as_str)
-            .collect();
-        Some(values.join(";"))
-    };
-    let given = settings(of_replays).filter_map(|setting| Some((setting.name, value(setting)?)));
-    given
-        .chain(short.map(|&(name, _)| ("detail", name.to_owned())))
-        .collect()
+impl<const OF_REPLAYS: bool> FromArgMatches for Flags<OF_REPLAYS> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let given = settings(OF_REPLAYS).filter_map(|setting| {
+            let values: Vec<&str> = matches
+                .get_many::<String>(setting.name)?
+                .map(String::as_str)
+                .collect();
+            Some((setting.name, values.join(";")))
+        });
+        let short = SHORT_DETAIL.iter().find(|(name, _)| matches.get_flag(name));
+        let short = short.map(|&(name, _)| ("detail", name.to_owned()));
+        Ok(Flags(given.chain(short).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
-/// Makes a clap group of flags of these settings: those of replays, or all.
-macro_rules! flags {
-    ($flags:ident, of_replays: $of_replays:literal) => {
-        impl Args for $flags {
-            fn augment_args(command: Command) -> Command {
-                augment(command, $of_replays)
-            }
+impl<const OF_REPLAYS: bool> Flags<OF_REPLAYS> {
+    /// Returns the given settings.
+    pub(crate) fn given(&self) -> &[(&'static str, String)] {
+        &self.0
+    }
 
-            fn augment_args_for_update(command: Command) -> Command {
-                augment(command, $of_replays)
-            }
+    /// Overrides settings with the given ones.
+    pub(crate) fn apply(&self, settings: &mut Settings) {
+        for (name, value) in &self.0 {
+            settings
+                .set(name, value)
+                .expect("clap accepted what `Settings::set` accepts");
         }
+    }
 
-        impl FromArgMatches for $flags {
-            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-                Ok($flags(given(matches, $of_replays)))
-            }
-
-            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-                self.0 = given(matches, $of_replays);
-                Ok(())
-            }
-        }
-    };
+    /// Returns the detail of tests under these settings, where only the command line and the environment count.
+    pub(crate) fn detail(&self) -> Result<Verbosity, Problem> {
+        let mut settings = Settings::default();
+        settings
+            .override_from_environment()
+            .map_err(|error| Problem::usage(error.to_string()))?;
+        self.apply(&mut settings);
+        Ok(settings.detail)
+    }
 }
-
-flags!(LimitFlags, of_replays: true);
-flags!(SearchFlags, of_replays: false);
 
 impl SearchFlags {
     /// Returns the same flags, for a process that may run in another directory.
@@ -207,23 +183,11 @@ impl SearchFlags {
         let checkpoint = self.0.iter().find(|(name, _)| *name == "checkpoint");
         checkpoint.map(|(_, value)| value.as_str())
     }
-}
 
-/// Returns the detail of tests under these settings, where only the command line and the environment count.
-pub(crate) fn detail(given: &impl Given) -> Result<Verbosity, Problem> {
-    let mut settings = Settings::default();
-    settings
-        .override_from_environment()
-        .map_err(|error| Problem::usage(error.to_string()))?;
-    given.apply(&mut settings);
-    Ok(settings.detail)
-}
-
-impl SearchFlags {
     /// Checks that some test could be explored with these flags. They override its settings, and may contradict each
     /// other whatever the others are.
     pub(crate) fn check(&self) -> Result<(), Problem> {
-        let given: Vec<&str> = self.given().iter().map(|(name, _)| *name).collect();
+        let given: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
         let mut settings = Settings::default();
         let mut first = None;
         // The settings that decide whether others go together, if no flag has set them.
@@ -398,10 +362,13 @@ mod tests {
             ),
             (
                 ["--stack", "5"],
-                "'5' for '--stack <BYTES>': a stack of 5 bytes: give 32768 to",
+                "'5' for '--stack <BYTES>': `5` is out of range: give 32768 to",
             ),
             (["--strategy", "bfs"], "`bfs` is no strategy"),
-            (["--jobs", "0"], "'0' for '--jobs <N>': 0 workers: give 1 to 1024"),
+            (
+                ["--jobs", "0"],
+                "'0' for '--jobs <N>': `0` is out of range: give 1 to 1024",
+            ),
             (
                 ["--keep-going=maybe", "--steps=1"],
                 "`maybe` is neither `true` nor `false`",

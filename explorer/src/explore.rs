@@ -398,21 +398,18 @@ impl Explorer {
         match &mut self.custom {
             None => self.settings.check(),
             Some(search) => self.settings.check_custom(&mut **search),
-        }
-        .map_err(ExploreError::Setting)?;
+        }?;
         if self.settings.environment.address_reuse > 0 && !REUSES_ADDRESSES {
-            return Err(ExploreError::Setting(SettingError {
-                name: "environment".into(),
-                problem: "executions have no memory of their own here, so no address can be used again: `address_reuse` \
-                          is for `cargo intermezzo test --unmodified`, on Unix"
-                    .to_owned(),
-            }));
+            return Err(SettingError::new(
+                "environment",
+                "executions have no memory of their own here, so no address can be used again: `address_reuse` is for \
+                 `cargo intermezzo test --unmodified`, on Unix",
+            )
+            .into());
         }
         if self.binary.is_unmodified() && self.settings.jobs > 1 {
-            return Err(ExploreError::Setting(SettingError {
-                name: "jobs".into(),
-                problem: "the statics of unmodified code are there once in a process: give 1".to_owned(),
-            }));
+            let problem = "the statics of unmodified code are there once in a process: give 1";
+            return Err(SettingError::new("jobs", problem).into());
         }
         let named = plugin::attach(
             &self.settings.monitors,
@@ -420,12 +417,8 @@ impl Explorer {
             &self.monitors,
             self.settings.jobs,
         );
-        self.monitors.extend(named.map_err(|problem| {
-            ExploreError::Setting(SettingError {
-                name: "monitors".into(),
-                problem,
-            })
-        })?);
+        let named = named.map_err(|problem| SettingError::new("monitors", problem))?;
+        self.monitors.extend(named);
         let (reports, expected) = (self.reports.clone(), mem::take(&mut self.expected));
         let unmodified = self.binary.is_unmodified();
         let body = call::<F> as *const () as usize;

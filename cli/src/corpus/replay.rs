@@ -4,7 +4,6 @@ use crate::args::ReplayArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::search_flags::{self, Given};
 use crate::view;
 use intermezzo::Schedule;
 use intermezzo_corpus::parse_full_name;
@@ -28,7 +27,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
         .map_err(|error| Problem::usage(format!("the schedule's program {full_name:?}: {error}")))?;
     let mut settings = program.settings();
     args.limits.apply(&mut settings);
-    let style = super::style(search_flags::detail(&args.limits)?);
+    let style = super::style(args.limits.detail()?);
     view::check_may_write(args.view.as_ref())?;
     let explorer = program.explorer(settings, &arguments).replay(schedule);
     let explorer = explorer.record(view::records(args.view.as_ref()));

@@ -6,7 +6,7 @@ use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::search_flags::{self, Given, SearchFlags};
+use crate::search_flags::SearchFlags;
 use crate::view;
 use anstyle::AnsiColor;
 use intermezzo::Report;
@@ -46,7 +46,7 @@ fn run_one(program: &Program, args: &RunArgs) -> Result<Exit, Problem> {
     if args.json {
         output::text(&report.to_json())?;
     } else {
-        let detail = search_flags::detail(&args.search)?;
+        let detail = args.search.detail()?;
         output::text(&report.text(&super::style(detail)))?;
     }
     if let Some(path) = &args.schedule_out {

@@ -5,7 +5,7 @@ use crate::args::ConfigArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::search_flags::{Given, flag};
+use crate::search_flags::flag;
 use intermezzo::Settings;
 use intermezzo::settings::{Config, Section};
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,6 @@ use crate::args::ReplayArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::search_flags::{self, Given};
 use crate::view;
 use intermezzo::refinement::is_of_scenario;
 use intermezzo::{Schedule, TestBinary, Verbosity};
@@ -41,7 +40,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     let mut cargo = CargoTest::new(arguments, args.json)?
         .unmodified(watched.filter(|_| schedule.binary.is_unmodified()))?
         .record(view::records(args.view.as_ref()));
-    if !args.json && search_flags::detail(&args.limits)? == Verbosity::Quiet {
+    if !args.json && args.limits.detail()? == Verbosity::Quiet {
         cargo = cargo.silent();
     }
     // In a file: a long schedule's token is more than an environment variable holds.
@@ -95,7 +94,7 @@ fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Resul
     if args.json {
         output::text(&format!("{}\n", report.text))?;
     } else {
-        let detail = search_flags::detail(&args.limits)?;
+        let detail = args.limits.detail()?;
         let style = output::style().detail(detail);
         let mut text = report.summary(&style);
         if args.view.is_none() && detail != Verbosity::Quiet {

@@ -10,7 +10,6 @@ use crate::clock;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-use crate::search_flags::{self, Given};
 use crate::view;
 use intermezzo::{Verbosity, Verdict};
 use serde::Serialize;
@@ -67,7 +66,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     ci::check_may_write(&command)?;
     // Tests are run in the directories of their packages.
     let search = args.search.clone().wherever_run();
-    let detail = search_flags::detail(&search)?;
+    let detail = search.detail()?;
     let quiet = detail == Verbosity::Quiet && !args.json;
     let mut arguments = every_test(args.cargo);
     // Quiet harnesses do not name the tests that pass.

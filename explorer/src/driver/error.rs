@@ -19,6 +19,12 @@ pub enum ExploreError {
     Memo(MemoError),
 }
 
+impl From<SettingError> for ExploreError {
+    fn from(error: SettingError) -> ExploreError {
+        ExploreError::Setting(error)
+    }
+}
+
 impl fmt::Display for ExploreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -58,10 +58,7 @@ pub(crate) struct Exploration {
 }
 
 fn refused(name: &str, problem: &str) -> ExploreError {
-    ExploreError::Setting(SettingError {
-        name: name.into(),
-        problem: problem.into(),
-    })
+    ExploreError::Setting(SettingError::new(name, problem))
 }
 
 impl Exploration {

@@ -13,51 +13,28 @@ pub struct CommandSetting {
     pub help: &'static str,
 }
 
-/// All of them.
+/// All of them, in the order of help.
+#[rustfmt::skip]
 const ALL: [CommandSetting; 8] = [
-    CommandSetting {
-        name: "unmodified",
-        placeholder: "BOOL",
-        help: "Explores every `#[test]`, in code that was not written for intermezzo (see the guide)",
-    },
-    CommandSetting {
-        name: "races",
-        placeholder: "BOOL",
-        help: "Watches the plain memory of such code for data races, which takes some time",
-    },
-    CommandSetting {
-        name: "nextest",
-        placeholder: "BOOL",
-        help: "Runs the tests by `cargo nextest run`, each in a process of its own",
-    },
-    CommandSetting {
-        name: "baseline",
-        placeholder: "FILE",
-        help: "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file",
-    },
-    CommandSetting {
-        name: "junit",
-        placeholder: "FILE",
-        help: "Writes every test of the run to this file as JUnit XML, those that are not explored too",
-    },
-    CommandSetting {
-        name: "sarif",
-        placeholder: "FILE",
-        help: "Writes the findings of the run to this file as SARIF 2.1.0",
-    },
-    CommandSetting {
-        name: "annotations",
-        placeholder: "BOOL",
-        help: "Prints each finding on stderr as an annotation of GitHub",
-    },
-    CommandSetting {
-        name: "allow_none",
-        placeholder: "BOOL",
-        help: "Ends with 0 instead of 3 if no test was explored",
-    },
+    CommandSetting::new("unmodified", "BOOL", "Explores every `#[test]`, in code that was not written for intermezzo (see the guide)"),
+    CommandSetting::new("races", "BOOL", "Watches the plain memory of such code for data races, which takes some time"),
+    CommandSetting::new("nextest", "BOOL", "Runs the tests by `cargo nextest run`, each in a process of its own"),
+    CommandSetting::new("baseline", "FILE", "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file"),
+    CommandSetting::new("junit", "FILE", "Writes every test of the run to this file as JUnit XML, those that are not explored too"),
+    CommandSetting::new("sarif", "FILE", "Writes the findings of the run to this file as SARIF 2.1.0"),
+    CommandSetting::new("annotations", "BOOL", "Prints each finding on stderr as an annotation of GitHub"),
+    CommandSetting::new("allow_none", "BOOL", "Ends with 0 instead of 3 if no test was explored"),
 ];
 
 impl CommandSetting {
+    const fn new(name: &'static str, placeholder: &'static str, help: &'static str) -> CommandSetting {
+        CommandSetting {
+            name,
+            placeholder,
+            help,
+        }
+    }
+
     /// Returns all of them, in the order of help.
     pub fn all() -> &'static [CommandSetting] {
         &ALL

@@ -1,7 +1,8 @@
 //! Settings that cannot be combined, with the reasons.
 
 use super::{
-    Arrays, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, Settings, SpinLoops, StrategyKind,
+    Arrays, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, SettingError, Settings, SpinLoops,
+    StrategyKind,
 };
 
 /// A refused combination: the setting to name, the condition, and the reason.
@@ -234,19 +235,24 @@ fn scoped(settings: &Settings) -> bool {
     !settings.preempt_in.is_empty() || !settings.preempt_not_in.is_empty()
 }
 
-/// Returns the setting that cannot be combined with the others, and the reason.
-pub(super) fn refused(settings: &Settings) -> Option<(&'static str, &'static str)> {
-    first(REFUSED, settings)
+/// Checks that settings can be combined.
+///
+/// # Errors
+/// They cannot; the error names one of them, and the reason.
+pub(super) fn check(settings: &Settings) -> Result<(), SettingError> {
+    check_by(REFUSED, settings)
 }
 
-/// Returns the setting that cannot be combined with a search of the user's own, and the reason.
-pub(super) fn refused_to_custom(settings: &Settings) -> Option<(&'static str, &'static str)> {
-    first(REFUSED_TO_CUSTOM, settings)
+/// Checks, as [`check`] does, that settings can be combined with a search of the user's own.
+pub(super) fn check_custom(settings: &Settings) -> Result<(), SettingError> {
+    check_by(REFUSED_TO_CUSTOM, settings)
 }
 
-fn first(table: &[Refused], settings: &Settings) -> Option<(&'static str, &'static str)> {
-    let holds = table.iter().find(|(_, holds, _)| holds(settings));
-    holds.map(|&(name, _, why)| (name, why))
+fn check_by(refused: &[Refused], settings: &Settings) -> Result<(), SettingError> {
+    match refused.iter().find(|(_, holds, _)| holds(settings)) {
+        None => Ok(()),
+        Some((name, _, why)) => Err(SettingError::new(*name, *why)),
+    }
 }
 
 #[cfg(test)]

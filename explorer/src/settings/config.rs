@@ -14,7 +14,7 @@
 //! unmodified = true
 //! ```
 
-use super::{SettingError, Settings, command, declared};
+use super::{Settings, command, declared};
 use intermezzo_engine::foreign;
 use std::fmt;
 use std::ops::Range;
@@ -161,7 +161,7 @@ impl Config {
                         config.of_command.push(reader.of_command(key, value)?);
                     }
                 }
-                _ => config.for_all.push(reader.given(key, value)?),
+                _ => config.for_all.push(reader.of_tests(key, value)?),
             }
         }
         Ok(config)
@@ -235,7 +235,7 @@ impl Reader<'_> {
         };
         let given = in_order(table)
             .into_iter()
-            .map(|(key, value)| self.given(key, value))
+            .map(|(key, value)| self.of_tests(key, value))
             .collect::<Result<_, _>>()?;
         Ok(Section {
             pattern: pattern.get_ref().to_string(),
@@ -244,36 +244,34 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns the setting of this name with this value.
-    fn given(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
-        let name = key.get_ref().as_ref();
-        if let Err(problem) = declared::find_or(name, &TABLES) {
-            return Err(self.error(key.span(), format!("`{name}`: {problem}")));
-        }
-        let text = text_of(name, value.get_ref())
-            .ok_or_else(|| format!("`{name}` takes a number, a text, `true`, `false`, or a list of texts"))
-            .and_then(|text| {
-                let tried = Settings::default().set(name, &text);
-                tried
-                    .map(|()| text)
-                    .map_err(|SettingError { name, problem }| format!("`{name}`: {problem}"))
-            })
-            .map_err(|problem| self.error(value.span(), problem))?;
-        Ok(Given {
-            name: name.to_owned(),
-            value: text,
-            line: self.place(key.span()).0,
+    fn of_tests(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
+        self.given(key, value, |name| {
+            let setting = declared::find_or(name, &TABLES)?;
+            Ok(|text: &str| setting.set(&mut Settings::default(), text))
         })
     }
 
-    /// Returns the setting of the command of this name with this value.
     fn of_command(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
+        self.given(key, value, |name| {
+            let setting = command::find(name)?;
+            Ok(|text: &str| setting.check(text))
+        })
+    }
+
+    /// Returns the setting of this name with this value. `find` returns how values of a setting are checked.
+    fn given<C: Fn(&str) -> Result<(), String>>(
+        &self,
+        key: &Key<'_>,
+        value: &Value<'_>,
+        find: impl FnOnce(&str) -> Result<C, String>,
+    ) -> Result<Given, ConfigError> {
         let name = key.get_ref().as_ref();
-        let wrong = |problem: String| format!("`{name}`: {problem}");
-        let setting = command::find(name).map_err(|problem| self.error(key.span(), wrong(problem)))?;
-        let text = text_of(name, value.get_ref()).unwrap_or_default();
-        let checked = setting.check(&text);
-        checked.map_err(|problem| self.error(value.span(), wrong(problem)))?;
+        let wrong = |at, problem: String| self.error(at, format!("`{name}`: {problem}"));
+        let check = find(name).map_err(|problem| wrong(key.span(), problem))?;
+        let text = text_of(name, value.get_ref())
+            .ok_or_else(|| "give a number, a text, `true`, `false`, or a list of texts".to_owned())
+            .and_then(|text| check(text.trim()).map(|()| text))
+            .map_err(|problem| wrong(value.span(), problem))?;
         Ok(Given {
             name: name.to_owned(),
             value: text,
@@ -400,7 +398,11 @@ mod tests {
         for (text, place, words) in [
             ("preemption = 2\n", (1, 1), "did you mean `preemptions`"),
             ("seed = 1\npreemptions = \"many\"", (2, 15), "no number in range"),
-            ("[test.a]\nstrategy = 1979-05-27", (2, 12), "takes a number"),
+            (
+                "[test.a]\nstrategy = 1979-05-27",
+                (2, 12),
+                "`strategy`: give a number",
+            ),
             (
                 "[tests.a]\nseed = 1",
                 (1, 2),

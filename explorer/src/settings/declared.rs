@@ -1,27 +1,22 @@
-//! Every setting, declared once: its name, the meaning and form of its value, and how text becomes it.
+//! Every setting, declared once: its field, its default, its meaning, the form of its value, and how text becomes it.
 //!
 //! Attributes, `intermezzo.toml`, environment variables, the flags of the command line, its help, what a checkpoint
 //! must agree on and the table in the guide all follow from these declarations.
 
-use super::environment;
 use super::journal::JournalAt;
-use super::scope;
-use super::strategy;
-use super::value::{duration, file, given, name_of, number, one_of, optional, path, time, truth};
-use super::{MonitorRequest, Reduction, Settings, SpinLoops, Verbosity};
-use intermezzo_breakpoint::ArmError;
+use super::strategy::{self, iroots, show_iroots};
+use super::value::{Form, HasForm, Value, duration, name_of, number, one_of};
+use super::{
+    IRootOptions, MonitorRequest, Reduction, SpinLoops, StrategyKind, Verbosity, environment, scope,
+};
+use intermezzo_breakpoint::{ArmError, Armings};
+use intermezzo_engine::environment::Environment;
 use intermezzo_engine::monitors;
+use intermezzo_engine::scope::Scope;
+use intermezzo_engine::sites::Sites;
 use intermezzo_engine::suggest::did_you_mean;
+use std::path::PathBuf;
 use std::time::Duration;
-
-/// The most workers: more than any machine has cores.
-const JOBS_MAX: usize = 1024;
-
-/// The smallest stack: running a panic hook takes some 20 KiB in a debug build.
-const STACK_BYTES_MIN: usize = 32 << 10;
-
-/// The largest stack.
-const STACK_BYTES_MAX: usize = 1 << 30;
 
 /// Sets a field from text; the error says what would be right.
 type Set = fn(&mut Settings, &str) -> Result<(), String>;
@@ -48,8 +43,10 @@ pub struct Setting {
     pub in_replays: bool,
     /// `true` if a search can only be continued from a checkpoint with the same value.
     pub(crate) in_checkpoints: bool,
-    pub(super) set: Set,
-    pub(super) show: Show,
+    /// The least and the greatest number, if not all that fit the field are allowed.
+    range: Option<(u64, u64)>,
+    set: Set,
+    show: Show,
 }
 
 /// A part of the help.
@@ -75,398 +72,348 @@ impl Group {
 }
 
 impl Setting {
-    const fn new(
-        name: &'static str,
-        (placeholder, accepts): (&'static str, &'static str),
-        help: &'static str,
-        set: Set,
-        show: Show,
-    ) -> Setting {
+    const fn new(name: &'static str, help: &'static str, form: Form, set: Set, show: Show) -> Setting {
         Setting {
             name,
             help,
-            accepts,
-            placeholder,
+            accepts: form.1,
+            placeholder: form.0,
             group: Group::Search,
             advanced: false,
             in_replays: false,
             in_checkpoints: false,
+            range: None,
             set,
             show,
         }
     }
 
-    const fn of(mut self, group: Group) -> Setting {
-        self.group = group;
-        self
+    const fn of(self, group: Group) -> Setting {
+        Setting { group, ..self }
     }
 
-    const fn advanced(mut self) -> Setting {
-        self.advanced = true;
-        self
+    const fn advanced(self) -> Setting {
+        Setting {
+            advanced: true,
+            ..self
+        }
     }
 
-    const fn in_replays(mut self) -> Setting {
-        self.in_replays = true;
-        self
+    const fn in_replays(self) -> Setting {
+        Setting {
+            in_replays: true,
+            ..self
+        }
     }
 
-    const fn in_checkpoints(mut self) -> Setting {
-        self.in_checkpoints = true;
-        self
+    const fn in_checkpoints(self) -> Setting {
+        Setting {
+            in_checkpoints: true,
+            ..self
+        }
+    }
+
+    /// Says the values more exactly than the type of the field.
+    const fn accepts(self, (placeholder, accepts): Form) -> Setting {
+        Setting {
+            placeholder,
+            accepts,
+            ..self
+        }
+    }
+
+    const fn within(self, least: u64, most: u64) -> Setting {
+        let range = Some((least, most));
+        Setting { range, ..self }
+    }
+
+    /// Sets it from text; the error says what would be right.
+    pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
+        if let Some((least, most)) = self.range
+            && !(least..=most).contains(&number(text)?)
+        {
+            return Err(match most {
+                u64::MAX => format!("`{text}` is too few: give {least} or more"),
+                _ => format!("`{text}` is out of range: give {least} to {most}"),
+            });
+        }
+        (self.set)(settings, text)
+    }
+
+    /// Returns its value as text that [`Setting::set`] takes.
+    pub(super) fn show(&self, settings: &Settings) -> String {
+        (self.show)(settings)
     }
 }
 
-// Values: the placeholder, and the form in words.
-const BOOL: (&str, &str) = ("BOOL", "`true` or `false`");
-const NUMBER: (&str, &str) = ("N", "a number");
-const NUMBER_OR_NONE: (&str, &str) = ("N", "a number, or `none`");
-const SECONDS_OR_NONE: (&str, &str) = ("SECONDS", "seconds, or `none`");
+/// Declares the settings, and the fields that are set along with others or have no name.
+///
+/// A setting is its field (`as` its name, if that is another), type, default and meaning; after `=>` the form of its
+/// value, how it is read and how it is shown, if the type alone does not say; and its properties.
+macro_rules! declare {
+    (
+        settings { $(
+            $(#[$more:meta])*
+            $field:ident $(as $name:literal)?: $type:ty = $default:expr, $help:literal
+            $(=> ($form:expr, $set:expr, $show:expr))?
+            $(, $property:ident $arguments:tt)*;
+        )* }
+        others { $( $(#[$doc:meta])* $other:ident: $other_type:ty = $other_default:expr; )* }
+    ) => {
+        /// The settings of an exploration.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Settings {
+            $( #[doc = concat!($help, ".")] #[doc = ""] $(#[$more])* pub $field: $type, )*
+            $( $(#[$doc])* pub $other: $other_type, )*
+        }
 
-/// Every setting: those that most tests need first.
-pub(super) const SETTINGS: &[Setting] = &[
-    Setting::new(
-        "strategy",
-        ("NAME", strategy::VALUES),
-        "Search to run: `auto`, `dfs`, `random`, `pct(3)`, `pos`, `surw`, or another",
-        |s, v| strategy::parse(v).map(|strategy| s.strategy = strategy),
-        |s| s.strategy.to_string(),
-    )
-    .in_checkpoints(),
-    Setting::new(
-        "reduction",
-        ("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`"),
-        "Method of leaving out executions that show nothing new",
-        |s, v| match v {
-            "bpor" => Err("there is no reduction `bpor` any more: give `dpor` with a bound on `preemptions`".into()),
-            _ => one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
-        },
-        |s| name_of(&Reduction::ALL, s.reduction),
-    )
-    .in_checkpoints(),
-    Setting::new(
-        "preemptions",
-        NUMBER_OR_NONE,
-        "Most preemptions in an execution",
-        |s, v| optional(v, number).map(|n| s.preemptions = n),
-        |s| given(s.preemptions),
-    )
-    .in_checkpoints(),
-    Setting::new(
-        "executions",
-        NUMBER_OR_NONE,
-        "Most executions",
-        |s, v| optional(v, number).map(|n| s.executions = n),
-        |s| given(s.executions),
-    ),
-    Setting::new(
-        "time",
-        ("SECONDS", "seconds, `none`, or `auto`: two minutes where `executions` are not limited either"),
-        "Most seconds for each exploration",
-        |s, v| time(v).map(|n| s.time = n),
-        |s| match s.time {
-            None => "auto".into(),
-            Some(Duration::MAX) => "none".into(),
-            Some(time) => time.as_secs_f64().to_string(),
-        },
-    ),
-    Setting::new(
-        "steps",
-        NUMBER,
-        "Most steps in an execution; one that takes more is a finding",
-        |s, v| number(v).map(|n| s.steps = n),
-        |s| s.steps.to_string(),
-    )
-    .of(Group::Execution)
-    .in_checkpoints(),
-    Setting::new(
-        "seed",
-        ("N", "a number; `7/123` begins with the 123rd execution of a search that draws them at random"),
-        "Seed of the search's own randomness",
-        |s, v| strategy::seed(v).map(|(seed, first)| (s.seed, s.first_execution) = (seed, first)),
-        |s| match s.first_execution {
-            None => s.seed.to_string(),
-            Some(first) => format!("{}/{first}", s.seed),
-        },
-    )
-    .in_checkpoints(),
-    Setting::new(
-        "keep_going",
-        BOOL,
-        "Continues after a finding",
-        |s, v| truth(v).map(|b| s.keep_going = b),
-        |s| s.keep_going.to_string(),
-    )
-    .in_checkpoints(),
-    Setting::new(
-        "jobs",
-        ("N", "a number, at least 1"),
-        "Workers that explore, each on a thread of its own",
-        |s, v| match number(v)? {
-            jobs @ 1..=JOBS_MAX => {
-                s.jobs = jobs;
-                Ok(())
+        impl Default for Settings {
+            fn default() -> Self {
+                Settings { $($field: $default,)* $($other: $other_default,)* }
             }
-            jobs => Err(format!("{jobs} workers: give 1 to {JOBS_MAX}")),
-        },
-        |s| s.jobs.to_string(),
-    ),
-    Setting::new(
-        "checkpoint",
-        ("FILE", "a file, or `none`"),
-        "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test",
-        |s, v| path(v).map(|file| s.checkpoint = file),
-        |s| file(s.checkpoint.as_deref()),
-    ),
-    Setting::new(
-        "monitors",
-        ("NAME[:ARGS]", MONITORS),
-        "Adds a monitor to those on by default, by the name in `monitor list` or the path of a plugin",
-        |s, v| MonitorRequest::parse(v).map(|monitors| s.monitors = monitors),
-        |s| match MonitorRequest::list(&s.monitors) {
-            list if list.is_empty() => monitors::DEFAULT.into(),
-            list => list,
-        },
-    )
-    .in_replays(),
-    Setting::new(
-        "detail",
-        ("NAME", "`quiet`, `normal` or `verbose`"),
-        "Level of detail of a failure",
-        |s, v| one_of(&Verbosity::ALL, "detail", v).map(|detail| s.detail = detail),
-        |s| name_of(&Verbosity::ALL, s.detail),
-    )
-    .of(Group::Output)
-    .in_replays(),
-    Setting::new(
-        "environment",
-        ("LIST", environment::VALUES),
-        "Actions of the environment: how often in each task waits end early, weak operations fail, and so on",
-        |s, v| environment::apply(v, &mut s.environment),
-        |s| environment::show(&s.environment),
-    )
-    .of(Group::Execution)
-    .advanced()
-    .in_checkpoints(),
-    Setting::new(
-        "spin_loops",
-        ("NAME", "`park`, `assume` or `run`"),
-        "Treatment of loops that only wait: a task is disabled after a failed round; or a loop that was once seen to wait is assumed to wait from its first round on; or every round is run",
-        |s, v| match v {
-            // For commands that take the assumption away, and nothing else.
-            "-assume" => {
-                if s.spin_loops == SpinLoops::Assume {
-                    s.spin_loops = SpinLoops::Park;
+        }
+
+        /// Every setting: those that most tests need first.
+        pub(super) const SETTINGS: &[Setting] = &[$({
+            let name = [$($name,)? stringify!($field)][0];
+            let (form, set, show) = form!($field: $type $(, $form, $set, $show)?);
+            Setting::new(name, $help, form, set, show)$(.$property $arguments)*
+        }),*];
+    };
+}
+
+/// Returns the form of a setting's value, how it is read and how it is shown: as its type says, or as given.
+macro_rules! form {
+    ($field:ident: $type:ty) => {
+        form!($field: $type, <$type>::FORM, |s, v| s.$field.read(v), |s| s.$field.show())
+    };
+    ($field:ident: $type:ty, $form:expr, $set:expr, $show:expr) => {{
+        let (form, set, show): (Form, Set, Show) = ($form, $set, $show);
+        (form, set, show)
+    }};
+}
+
+declare! {
+settings {
+    strategy: StrategyKind = StrategyKind::DFS,
+        "Search to run: `auto`, `dfs`, `random`, `pct(3)`, `pos`, `surw`, or another"
+        => (("NAME", strategy::VALUES),
+            |s, v| strategy::parse(v).map(|strategy| s.strategy = strategy),
+            |s| s.strategy.to_string()),
+        in_checkpoints();
+    reduction: Reduction = Reduction::Auto,
+        "Method of leaving out executions that show nothing new"
+        => (("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`"),
+            |s, v| match v {
+                "bpor" => Err("there is no reduction `bpor` any more: give `dpor` with a bound on `preemptions`".into()),
+                _ => one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
+            },
+            |s| name_of(&Reduction::ALL, s.reduction)),
+        in_checkpoints();
+    preemptions: Option<u32> = None,
+        "Most preemptions in an execution",
+        in_checkpoints();
+    /// `None` for no limit; or, with `auto` and no limit on time, for 50,000.
+    executions: Option<u64> = None,
+        "Most executions";
+    /// `Duration::MAX` for no limit. `None`: two minutes where executions are not limited either, else no limit. The
+    /// execution that runs is finished.
+    time: Option<Duration> = None,
+        "Most seconds for each exploration"
+        => (("SECONDS", "seconds, `none`, or `auto`: two minutes where `executions` are not limited either"),
+            |s, v| match v {
+                "auto" => { s.time = None; Ok(()) }
+                "none" => { s.time = Some(Duration::MAX); Ok(()) }
+                _ => duration(v).map(|time| s.time = Some(time)),
+            },
+            |s| match s.time {
+                None => "auto".into(),
+                Some(Duration::MAX) => "none".into(),
+                Some(time) => time.show(),
+            });
+    /// By default CHESS's own limit.
+    steps: u64 = 20_000,
+        "Most steps in an execution; one that takes more is a finding",
+        of(Group::Execution), in_checkpoints();
+    seed: u64 = 0,
+        "Seed of the search's own randomness"
+        => (("N", "a number; `7/123` begins with the 123rd execution of a search that draws them at random"),
+            |s, v| strategy::seed(v).map(|(seed, first)| (s.seed, s.first_execution) = (seed, first)),
+            |s| match s.first_execution {
+                None => s.seed.to_string(),
+                Some(first) => format!("{}/{first}", s.seed),
+            }),
+        in_checkpoints();
+    keep_going: bool = false,
+        "Continues after a finding",
+        in_checkpoints();
+    // The most: more than any machine has cores.
+    jobs: usize = 1,
+        "Workers that explore, each on a thread of its own",
+        accepts(("N", "a number, at least 1")), within(1, 1024);
+    checkpoint: Option<PathBuf> = None,
+        "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test";
+    /// Those attached to the explorer by hand come before.
+    monitors: Vec<MonitorRequest> = Vec::new(),
+        "Adds a monitor to those on by default, by the name in `monitor list` or the path of a plugin"
+        => (("NAME[:ARGS]", MONITORS),
+            |s, v| MonitorRequest::parse(v).map(|monitors| s.monitors = monitors),
+            |s| match MonitorRequest::list(&s.monitors) {
+                list if list.is_empty() => monitors::DEFAULT.into(),
+                list => list,
+            }),
+        in_replays();
+    detail: Verbosity = Verbosity::Normal,
+        "Level of detail of a failure"
+        => (("NAME", "`quiet`, `normal` or `verbose`"),
+            |s, v| one_of(&Verbosity::ALL, "detail", v).map(|detail| s.detail = detail),
+            |s| name_of(&Verbosity::ALL, s.detail)),
+        of(Group::Output), in_replays();
+    environment: Environment = Environment::default(),
+        "Actions of the environment: how often in each task waits end early, weak operations fail, and so on"
+        => (("LIST", environment::VALUES),
+            |s, v| environment::apply(v, &mut s.environment),
+            |s| environment::show(&s.environment)),
+        of(Group::Execution), advanced(), in_checkpoints();
+    spin_loops: SpinLoops = SpinLoops::Park,
+        "Treatment of loops that only wait: a task is disabled after a failed round; or a loop that was once seen to wait is assumed to wait from its first round on; or every round is run"
+        => (("NAME", "`park`, `assume` or `run`"),
+            |s, v| {
+                // `-assume` is for commands that take the assumption away, and nothing else.
+                match (v, s.spin_loops) {
+                    ("-assume", SpinLoops::Assume) => s.spin_loops = SpinLoops::Park,
+                    ("-assume", _) => {}
+                    _ => s.spin_loops = one_of(&SpinLoops::ALL, "treatment of loops that wait", v)?,
                 }
                 Ok(())
-            }
-            _ => one_of(&SpinLoops::ALL, "treatment of loops that wait", v).map(|loops| s.spin_loops = loops),
-        },
-        |s| name_of(&SpinLoops::ALL, s.spin_loops),
-    )
-    .of(Group::Execution)
-    .advanced()
-    .in_checkpoints(),
-    Setting::new(
-        "preempt",
-        ("LIST", "module paths, source files and variables, with `!` before those to leave out; or `everywhere`"),
-        "Places where tasks are preempted: `queue::ring,!slots.rs,tail`",
-        |s, v| scope::parse(v).map(|(only_in, not_in)| (s.preempt_in, s.preempt_not_in) = (only_in, not_in)),
-        |s| scope::show(&s.preempt_in, &s.preempt_not_in),
-    )
-    .advanced()
-    .in_checkpoints(),
-    Setting::new(
-        "data_points",
-        ("LIST", "source files with lines (`ring.rs:12`), `races` for the accesses of data races, or `none`; `-races` keeps only the places"),
-        "Accesses to plain memory that are schedule points: at these places, and of data races that are found (with `keep_going`)",
-        |s, v| match v {
-            "-races" => {
-                s.preempt_at_races = false;
+            },
+            |s| name_of(&SpinLoops::ALL, s.spin_loops)),
+        of(Group::Execution), advanced(), in_checkpoints();
+    /// Empty for everywhere. [`Settings::preempt_not_in`] has the places to leave out.
+    preempt_in as "preempt": Scope = Scope::default(),
+        "Places where tasks are preempted: `queue::ring,!slots.rs,tail`"
+        => (("LIST", "module paths, source files and variables, with `!` before those to leave out; or `everywhere`"),
+            |s, v| scope::parse(v).map(|(only_in, not_in)| (s.preempt_in, s.preempt_not_in) = (only_in, not_in)),
+            |s| scope::show(&s.preempt_in, &s.preempt_not_in)),
+        advanced(), in_checkpoints();
+    /// The field has the places, and [`Settings::preempt_at_races`] the rest.
+    schedule_points_at as "data_points": Sites = Sites::default(),
+        "Accesses to plain memory that are schedule points: at these places, and of data races that are found (with `keep_going`)"
+        => (("LIST", "source files with lines (`ring.rs:12`), `races` for the accesses of data races, or `none`; `-races` keeps only the places"),
+            |s, v| {
+                match v {
+                    "-races" => s.preempt_at_races = false,
+                    _ => (s.schedule_points_at, s.preempt_at_races) = scope::parse_data_points(v)?,
+                }
                 Ok(())
-            }
-            _ => scope::parse_data_points(v)
-                .map(|(sites, races)| (s.schedule_points_at, s.preempt_at_races) = (sites, races)),
-        },
-        |s| scope::show_data_points(&s.schedule_points_at, s.preempt_at_races),
-    )
-    .advanced()
-    .in_checkpoints(),
-    Setting::new(
-        "breakpoints",
-        ("LIST", "names or pairs of places, separated by commas, each with its refinements; or `none`"),
-        "Arms breakpoints: `lost-update skip=3`, `a.rs:10:5 before b.rs:20:9`",
-        |s, v| match v.parse() {
-            Ok(armings) => {
-                s.breakpoints = armings;
-                Ok(())
-            }
-            Err(error) => Err(ArmError::to_string(&error)),
-        },
-        |s| or_none(s.breakpoints.to_string()),
-    )
-    .advanced()
-    .in_checkpoints(),
-    Setting::new(
-        "iroots",
-        ("BOOL|LIST", "`true`, `false`, or `window=20,memo=FILE`"),
-        "Measures which iRoots are exposed (patterns of dependencies between places of two tasks), whatever the search",
-        |s, v| strategy::iroots(v).map(|iroots| s.iroots = iroots),
-        |s| strategy::show_iroots(s.iroots.as_ref()),
-    )
-    .advanced(),
-    Setting::new(
-        "deadlocks_allowed",
-        BOOL,
+            },
+            |s| scope::show_data_points(&s.schedule_points_at, s.preempt_at_races)),
+        advanced(), in_checkpoints();
+    breakpoints: Armings = Armings::default(),
+        "Arms breakpoints: `lost-update skip=3`, `a.rs:10:5 before b.rs:20:9`"
+        => (("LIST", "names or pairs of places, separated by commas, each with its refinements; or `none`"),
+            |s, v| v.parse().map(|armings| s.breakpoints = armings).map_err(|error: ArmError| error.to_string()),
+            |s| match s.breakpoints.to_string() {
+                none if none.is_empty() => "none".into(),
+                list => list,
+            }),
+        advanced(), in_checkpoints();
+    /// `None` if they are not measured. The search `maple` measures them anyway, with options of its own.
+    iroots: Option<IRootOptions> = None,
+        "Measures which iRoots are exposed (patterns of dependencies between places of two tasks), whatever the search"
+        => (("BOOL|LIST", "`true`, `false`, or `window=20,memo=FILE`"),
+            |s, v| iroots(v).map(|iroots| s.iroots = iroots),
+            |s| show_iroots(s.iroots.as_ref())),
+        advanced();
+    /// It is then no finding.
+    deadlocks_allowed: bool = false,
         "Lets an execution end with tasks that wait for ever",
-        |s, v| truth(v).map(|b| s.deadlocks_allowed = b),
-        |s| s.deadlocks_allowed.to_string(),
-    )
-    .of(Group::Execution)
-    .advanced()
-    .in_checkpoints(),
-    Setting::new(
-        "minimise",
-        NUMBER,
+        of(Group::Execution), advanced(), in_checkpoints();
+    /// For all findings together: fewest preemptions, then fewest context switches, then fewest steps. By default a moment
+    /// for a short test.
+    minimise: u64 = 1_000,
         "Most executions to make a finding smaller; 0 leaves it as it was found",
-        |s, v| number(v).map(|n| s.minimise = n),
-        |s| s.minimise.to_string(),
-    )
-    .advanced(),
-    Setting::new(
-        "minimise_time",
-        SECONDS_OR_NONE,
+        advanced();
+    /// For all findings together; `None` for no limit. By default more than the executions above take, unless single steps
+    /// of the test are slow.
+    minimise_time: Option<Duration> = Some(Duration::from_secs(10)),
         "Most seconds to replay a finding and make it smaller; after the limit of `time`, at most a quarter of that",
-        |s, v| optional(v, duration).map(|n| s.minimise_time = n),
-        |s| given(s.minimise_time.map(|n| n.as_secs_f64())),
-    )
-    .advanced(),
-    Setting::new(
-        "warm_up",
-        NUMBER,
+        advanced();
+    warm_up: u32 = 0,
         "Executions before the search, for what a test sets up once and keeps; they are not judged",
-        |s, v| number(v).map(|n| s.warm_up = n),
-        |s| s.warm_up.to_string(),
-    )
-    .advanced()
-    .in_replays()
-    .in_checkpoints(),
-    Setting::new(
-        "retries",
-        NUMBER,
+        advanced(), in_replays(), in_checkpoints();
+    /// By default CHESS's own number.
+    retries: u32 = 2,
         "Most retries of an execution that departed from its prescribed choices",
-        |s, v| number(v).map(|n| s.retries = n),
-        |s| s.retries.to_string(),
-    )
-    .advanced()
-    .in_replays()
-    .in_checkpoints(),
-    Setting::new(
-        "hang",
-        SECONDS_OR_NONE,
+        advanced(), in_replays(), in_checkpoints();
+    /// One that takes more is a finding. `None` for no limit. By default far more than tests of concurrent code compute
+    /// between two operations, and less than people wait.
+    hang: Option<Duration> = Some(Duration::from_secs(10)),
         "Most seconds that a task may run or be blocked without a visible operation",
-        |s, v| optional(v, duration).map(|n| s.hang = n),
-        |s| given(s.hang.map(|n| n.as_secs_f64())),
-    )
-    .of(Group::Execution)
-    .advanced(),
-    Setting::new(
-        "journal",
-        ("DIR", "a directory, `usual` or `none`"),
-        "Directory that keeps the choices of the running execution in case the process dies",
-        |s, v| JournalAt::parse(v).map(|journal| s.journal = journal),
-        |s| s.journal.to_string(),
-    )
-    .of(Group::Execution)
-    .advanced(),
-    Setting::new(
-        "fair_yields",
-        ("N", "a number, at least 1"),
+        of(Group::Execution), advanced();
+    journal: JournalAt = JournalAt::Usual,
+        "Directory that keeps the choices of the running execution in case the process dies"
+        => (("DIR", "a directory, `usual` or `none`"),
+            |s, v| JournalAt::parse(v).map(|journal| s.journal = journal),
+            |s| s.journal.to_string()),
+        of(Group::Execution), advanced();
+    fair_yields: u32 = 1,
         "Counts only every N-th yield of a task for fairness",
-        |s, v| match number(v)? {
-            0 => Err("every 0th yield is none: give 1 or more".into()),
-            every => {
-                s.fair_yields = every;
-                Ok(())
-            }
-        },
-        |s| s.fair_yields.to_string(),
-    )
-    .of(Group::Execution)
-    .advanced()
-    .in_checkpoints(),
-    Setting::new(
-        "tasks",
-        ("N", "a number, at least 1"),
+        accepts(("N", "a number, at least 1")), within(1, u64::MAX),
+        of(Group::Execution), advanced(), in_checkpoints();
+    /// By default far more than a test of schedules needs. Clocks of so many tasks take some hundred megabytes, and their
+    /// stacks as much.
+    tasks: u32 = 4_096,
         "Most tasks of an execution; one that creates more is a finding",
-        |s, v| match number(v)? {
-            0 => Err("a test is a task itself: give 1 or more".into()),
-            most => {
-                s.tasks = most;
-                Ok(())
-            }
-        },
-        |s| s.tasks.to_string(),
-    )
-    .of(Group::Execution)
-    .advanced()
-    .in_replays()
-    .in_checkpoints(),
-    Setting::new(
-        "stack",
-        ("BYTES", "bytes, at least 32768"),
+        accepts(("N", "a number, at least 1")), within(1, u64::MAX),
+        of(Group::Execution), advanced(), in_replays(), in_checkpoints();
+    /// By default as std's threads, where there are enough addresses: untouched pages cost nothing. The least is enough for
+    /// a panic hook, which takes some 20 KiB in a debug build.
+    stack_bytes as "stack": usize = if size_of::<usize>() < 8 { 256 << 10 } else { 2 << 20 },
         "Bytes of each task's stack",
-        |s, v| match number(v)? {
-            bytes @ STACK_BYTES_MIN..=STACK_BYTES_MAX => {
-                s.stack_bytes = bytes;
-                Ok(())
-            }
-            bytes => Err(format!(
-                "a stack of {bytes} bytes: give {STACK_BYTES_MIN} to {STACK_BYTES_MAX}"
-            )),
-        },
-        |s| s.stack_bytes.to_string(),
-    )
-    .of(Group::Execution)
-    .advanced()
-    .in_replays()
-    .in_checkpoints(),
-    Setting::new(
-        "forgotten_bytes",
-        ("BYTES", "bytes; 0 to unwind tasks always"),
+        accepts(("BYTES", "bytes, at least 32768")), within(32 << 10, 1 << 30),
+        of(Group::Execution), advanced(), in_replays(), in_checkpoints();
+    /// A task that an execution leaves unfinished, after a deadlock for example, is *forgotten*, as a thread is when its
+    /// process ends: none of its destructors runs, and everything it owns is lost. Beyond the limit it is *unwound* by a
+    /// panic at the operation before which it stands, so that everything is dropped; a note says so. Code that was not
+    /// written to unwind there may then misbehave. With 0 tasks are always unwound: for a test whose destructors have to
+    /// run, because they free what outlives an execution. By default the stacks of some 8,000 tasks.
+    forgotten_bytes: usize = 256 << 20,
         "Bytes of stacks that may be lost to unfinished tasks; beyond that they are unwound",
-        |s, v| number(v).map(|n| s.forgotten_bytes = n),
-        |s| s.forgotten_bytes.to_string(),
-    )
-    .of(Group::Execution)
-    .advanced()
-    .in_replays(),
-    Setting::new(
-        "cache_bytes",
-        ("BYTES", "bytes"),
+        accepts(("BYTES", "bytes; 0 to unwind tasks always")),
+        of(Group::Execution), advanced(), in_replays();
+    /// By default those of some ten million states.
+    cache_bytes: usize = 1 << 30,
         "Bytes that a search may use to remember states and traces",
-        |s, v| number(v).map(|n| s.cache_bytes = n),
-        |s| s.cache_bytes.to_string(),
-    )
-    .advanced()
-    .in_checkpoints(),
-    Setting::new(
-        "checkpoint_every",
-        ("SECONDS", "seconds"),
+        accepts(("BYTES", "bytes")),
+        advanced(), in_checkpoints();
+    checkpoint_every: Duration = Duration::from_secs(10),
         "Seconds between two checkpoints",
-        |s, v| duration(v).map(|n| s.checkpoint_every = n),
-        |s| s.checkpoint_every.as_secs_f64().to_string(),
-    )
-    .advanced(),
-];
+        advanced();
+}
+others {
+    /// The number, from 1, of the execution that a search which draws at random begins with, after those it learns from;
+    /// `None` for the first. It is part of the setting `seed`.
+    first_execution: Option<u64> = None;
+    /// The places where tasks are not preempted, in the setting `preempt`.
+    preempt_not_in: Scope = Scope::default();
+    /// `true` if the accesses of data races become schedule points, in a search that continues after findings: it then starts
+    /// again, to explore the consequences of their order. With several workers, a checkpoint or `ordered-atomics` this is
+    /// off, and a note says so where there are races. It is part of the setting `data_points`.
+    preempt_at_races: bool = true;
+    /// `true` if every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
+    #[doc(hidden)]
+    every_operation: bool = false;
+    /// `true` if an execution that reaches the limit of steps is given up, and is no finding. For drop-ins of tools that do
+    /// so; it has no name of its own.
+    #[doc(hidden)]
+    long_allowed: bool = false;
+}
+}
 
 /// The form of the setting `monitors`.
 const MONITORS: &str = "names or paths separated by `;`, each with its arguments after a `:`, added to those on by default; \
                         `-NAME` removes one, `none` removes all; or `default`";
-
-fn or_none(list: String) -> String {
-    if list.is_empty() { "none".into() } else { list }
-}
 
 /// Names that settings once had, and what to write instead.
 pub(super) const FORMER: &[(&str, &str)] = &[

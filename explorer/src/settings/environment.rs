@@ -1,6 +1,6 @@
 //! The environment as a setting: `calm`, or `spurious_wakeups=2,timeouts=0`.
 
-use super::value::{number, truth};
+use super::value::Value;
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::suggest::give_instead;
 
@@ -9,17 +9,25 @@ pub(super) const VALUES: &str = "`adversarial`, `calm`, or members to change: `s
                                  `weak_failures=1`, `try_lock_failures=0`, `notify_any=true`, `arc_counts=true`, \
                                  `address_reuse=0`, `seed=0`";
 
+/// A member, in an environment.
+type Member = fn(&mut Environment) -> &mut dyn Value;
+
 /// The members, by name.
-const MEMBERS: [&str; 8] = [
-    "spurious_wakeups",
-    "timeouts",
-    "weak_failures",
-    "try_lock_failures",
-    "notify_any",
-    "arc_counts",
-    "address_reuse",
-    "seed",
+const MEMBERS: [(&str, Member); 8] = [
+    ("spurious_wakeups", |e| &mut e.spurious_wakeups),
+    ("timeouts", |e| &mut e.timeouts),
+    ("weak_failures", |e| &mut e.weak_failures),
+    ("try_lock_failures", |e| &mut e.try_lock_failures),
+    ("notify_any", |e| &mut e.notify_any),
+    ("arc_counts", |e| &mut e.arc_counts),
+    ("address_reuse", |e| &mut e.address_reuse),
+    ("seed", |e| &mut e.seed),
 ];
+
+/// Environments that have names. Their seed is 0: whether an environment is calm says nothing about a test's own random
+/// numbers.
+const NAMED: [(&str, fn() -> Environment); 2] =
+    [("adversarial", Environment::default), ("calm", Environment::calm)];
 
 /// Changes the named members of an environment.
 ///
@@ -28,27 +36,25 @@ const MEMBERS: [&str; 8] = [
 pub(super) fn apply(text: &str, environment: &mut Environment) -> Result<(), String> {
     let mut changed = *environment;
     for entry in text.split(',').map(str::trim) {
-        match entry
-            .split_once('=')
-            .map(|(name, value)| (name.trim(), value.trim()))
-        {
-            None if entry == "adversarial" => changed = with_seed(Environment::default(), changed.seed),
-            None if entry == "calm" => changed = with_seed(Environment::calm(), changed.seed),
-            Some(("spurious_wakeups", value)) => changed.spurious_wakeups = number(value)?,
-            Some(("timeouts", value)) => changed.timeouts = number(value)?,
-            Some(("weak_failures", value)) => changed.weak_failures = number(value)?,
-            Some(("try_lock_failures", value)) => changed.try_lock_failures = number(value)?,
-            Some(("notify_any", value)) => changed.notify_any = truth(value)?,
-            Some(("arc_counts", value)) => changed.arc_counts = truth(value)?,
-            Some(("address_reuse", value)) => changed.address_reuse = number(value)?,
-            Some(("seed", value)) => changed.seed = number(value)?,
+        let (name, value) = match entry.split_once('=') {
+            None => (entry, None),
+            Some((name, value)) => (name.trim(), Some(value.trim())),
+        };
+        let member = MEMBERS.iter().find(|(member, _)| *member == name);
+        let named = NAMED.iter().find(|(named, _)| *named == name);
+        match (value, member, named) {
+            (Some(value), Some((_, member)), _) => member(&mut changed).read(value)?,
+            (None, _, Some((_, named))) => {
+                changed = Environment {
+                    seed: changed.seed,
+                    ..named()
+                }
+            }
             _ => {
-                let name = entry.split('=').next().unwrap_or_default().trim();
-                let known = ["adversarial", "calm"].into_iter().chain(MEMBERS);
-                return Err(format!(
-                    "`{entry}` is no environment: {}",
-                    give_instead(name, known, VALUES)
-                ));
+                let known = NAMED.iter().map(|(name, _)| *name);
+                let known = known.chain(MEMBERS.map(|(name, _)| name));
+                let instead = give_instead(name, known, VALUES);
+                return Err(format!("`{entry}` is no environment: {instead}"));
             }
         }
     }
@@ -56,37 +62,21 @@ pub(super) fn apply(text: &str, environment: &mut Environment) -> Result<(), Str
     Ok(())
 }
 
-/// Returns the environment with another seed: whether it is calm says nothing about a test's own random numbers.
-fn with_seed(environment: Environment, seed: u64) -> Environment {
-    Environment { seed, ..environment }
-}
-
 /// Returns an environment as text.
 pub(super) fn show(environment: &Environment) -> String {
+    let mut environment = *environment;
     let seed = environment.seed;
-    for (name, named) in [
-        ("adversarial", Environment::default()),
-        ("calm", Environment::calm()),
-    ] {
-        if *environment == with_seed(named, seed) {
-            return format!("{name},seed={seed}").trim_end_matches(",seed=0").into();
+    let named = NAMED
+        .iter()
+        .find(|(_, named)| environment == Environment { seed, ..named() });
+    match named {
+        Some((name, _)) if seed == 0 => (*name).to_owned(),
+        Some((name, _)) => format!("{name},seed={seed}"),
+        None => {
+            let shown = MEMBERS.map(|(name, member)| format!("{name}={}", member(&mut environment).show()));
+            shown.join(",")
         }
     }
-    let Environment {
-        spurious_wakeups,
-        timeouts,
-        weak_failures,
-        try_lock_failures,
-        notify_any,
-        arc_counts,
-        address_reuse,
-        seed,
-    } = environment;
-    format!(
-        "spurious_wakeups={spurious_wakeups},timeouts={timeouts},weak_failures={weak_failures},\
-         try_lock_failures={try_lock_failures},notify_any={notify_any},arc_counts={arc_counts},\
-         address_reuse={address_reuse},seed={seed}"
-    )
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str) -> Result<StrategyKind, String> {
         "dfs" => depth_first(parameters).map(StrategyKind::DepthFirst),
         "best-first" => best_first(parameters).map(StrategyKind::BestFirst),
         "ranked" => ranked(parameters).map(StrategyKind::Ranked),
-        "maple" => iroot_options(parameters, "maple").map(StrategyKind::Maple),
+        "maple" => maple(parameters).map(StrategyKind::Maple),
         "pct" => depth(parameters).map(StrategyKind::Pct),
         "pct-all" => depth(parameters).map(StrategyKind::PctAll),
         "pctvb" => {
@@ -87,78 +87,89 @@ fn none(text: &str) -> String {
     format!("`{text}` is no strategy: {instead}")
 }
 
-/// Returns the names and values of a list such as `delays=2, depth=8`; an entry without `=` has no name. A memo takes the
-/// rest of the list, because a path may have commas in it.
-///
-/// # Errors
-/// A name is there twice.
-fn named(list: &str) -> Result<Vec<(Option<&str>, &str)>, String> {
-    let mut entries: Vec<(Option<&str>, &str)> = Vec::new();
-    let mut rest = list.trim();
-    while !rest.is_empty() {
-        let whole = rest;
-        let (entry, after) = rest.split_once(',').unwrap_or((rest, ""));
-        rest = after.trim();
-        let entry = match entry
-            .split_once('=')
-            .map(|(name, value)| (name.trim(), value.trim()))
-        {
-            None => (None, entry.trim()),
-            Some(("memo", _)) => {
-                rest = "";
-                (
-                    Some("memo"),
-                    whole.split_once('=').expect("it was found").1.trim(),
-                )
-            }
-            Some((name, value)) => (Some(name), value),
-        };
-        if let Some(name) = entry.0
-            && entries.iter().any(|(known, _)| *known == Some(name))
-        {
-            return Err(format!("`{name}` is given twice: give it once"));
-        }
-        entries.push(entry);
-    }
-    Ok(entries)
+/// The parameters of a strategy, as in `delays=2, depth=8`, of which a parser takes those that it knows.
+struct Parameters<'t> {
+    of: &'static str,
+    /// A parameter without `=` has no name.
+    left: Vec<(Option<&'t str>, &'t str)>,
 }
 
-fn no_parameter(strategy: &str, name: Option<&str>, value: &str, usage: &str) -> String {
-    let given = name.map_or_else(|| value.to_owned(), |name| format!("{name}={value}"));
-    format!("`{given}` is no parameter of `{strategy}`: give {usage}")
+impl<'t> Parameters<'t> {
+    /// Splits a list at its commas. A memo takes the rest of the list, because a path may have commas in it.
+    ///
+    /// # Errors
+    /// A name is there twice.
+    fn new(of: &'static str, list: &'t str) -> Result<Parameters<'t>, String> {
+        let mut left: Vec<(Option<&str>, &str)> = Vec::new();
+        let mut rest = list.trim();
+        while !rest.is_empty() {
+            let to_comma = rest.split(',').next().expect("a text has a part");
+            let (name, entry) = match to_comma.split_once('=') {
+                None => (None, to_comma),
+                Some((name, _)) if name.trim() == "memo" => (Some("memo"), rest),
+                Some((name, _)) => (Some(name.trim()), to_comma),
+            };
+            if name.is_some() && left.iter().any(|(known, _)| *known == name) {
+                return Err(format!(
+                    "`{}` is given twice: give it once",
+                    name.unwrap_or_default()
+                ));
+            }
+            let value = entry.split_once('=').map_or(entry, |(_, value)| value);
+            left.push((name, value.trim()));
+            rest = rest[entry.len()..].trim_start();
+            rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        }
+        Ok(Parameters { of, left })
+    }
+
+    /// Takes the parameter of this name, if it is given.
+    fn take<T>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        let at = self.left.iter().position(|(known, _)| *known == Some(name));
+        at.map(|at| parse(self.left.remove(at).1)).transpose()
+    }
+
+    /// Checks that all are taken.
+    ///
+    /// # Errors
+    /// One is not; the text says which there are.
+    fn end(self, usage: &str) -> Result<(), String> {
+        let Some((name, value)) = self.left.first() else {
+            return Ok(());
+        };
+        let given = name.map_or_else(|| (*value).to_owned(), |name| format!("{name}={value}"));
+        Err(format!(
+            "`{given}` is no parameter of `{}`: give {usage}",
+            self.of
+        ))
+    }
 }
 
 fn depth_first(list: &str) -> Result<DepthFirstBounds, String> {
-    let mut bounds = DepthFirstBounds::NONE;
-    for (name, value) in named(list)? {
-        match name {
-            Some("delays") if value == "none" => bounds.delays = Some(u32::MAX),
-            Some("delays") => bounds.delays = Some(value::number(value)?),
-            Some("depth") => bounds.depth = Some(value::number(value)?),
-            Some("step") => bounds.step = Some(value::number::<NonZero<u32>>(value)?),
-            _ => {
-                let usage =
-                    "`delays=N`, `depth=N` or `step=N`; a bound on preemptions is the setting `preemptions`";
-                return Err(no_parameter("dfs", name, value, usage));
-            }
-        }
-    }
+    let mut given = Parameters::new("dfs", list)?;
+    let bounds = DepthFirstBounds {
+        delays: given.take("delays", |value| match value {
+            "none" => Ok(u32::MAX),
+            _ => value::number(value),
+        })?,
+        depth: given.take("depth", value::number)?,
+        step: given.take("step", value::number)?,
+    };
+    given.end("`delays=N`, `depth=N` or `step=N`; a bound on preemptions is the setting `preemptions`")?;
     Ok(bounds)
 }
 
 fn best_first(list: &str) -> Result<BestFirstOptions, String> {
     let mut options = BestFirstOptions::DEFAULT;
-    let mut priorities = Vec::new();
-    for (name, value) in named(list)? {
-        match name {
-            None => priorities.push(value),
-            Some("prefixes") => options.prefixes = value::number(value)?,
-            Some(_) => {
-                let usage = "priorities, as in `preemptions,2*rare`, or `prefixes=N`";
-                return Err(no_parameter("best-first", name, value, usage));
-            }
-        }
-    }
+    let mut given = Parameters::new("best-first", list)?;
+    options.prefixes = given.take("prefixes", value::number)?.unwrap_or(options.prefixes);
+    let priorities = given.left.extract_if(.., |(name, _)| name.is_none());
+    let priorities: Vec<&str> = priorities.map(|(_, priority)| priority).collect();
+    given.end("priorities, as in `preemptions,2*rare`, or `prefixes=N`")?;
     if !priorities.is_empty() {
         options.priority = Some(PrioritySpec::parse(&priorities.join(","))?);
     }
@@ -166,20 +177,18 @@ fn best_first(list: &str) -> Result<BestFirstOptions, String> {
 }
 
 fn ranked(list: &str) -> Result<RankedOptions, String> {
-    let mut options = RankedOptions::DEFAULT;
-    for (name, value) in named(list)? {
-        match name {
-            Some("variables") => options.variables = Some(value::number(value)?),
-            Some("threads") => options.threads = Some(threads(value)?),
-            Some("epsilon") => options.epsilon = epsilon(value)?,
-            Some("sets") => options.sets = value::one_of(&VariableSets::ALL, "way to take sets", value)?,
-            Some("arrays") => options.arrays = value::one_of(&Arrays::ALL, "way to count arrays", value)?,
-            _ => {
-                let usage = "`variables=N`, `threads=N`, `epsilon=P`, `sets=dynamic` or `arrays=whole`";
-                return Err(no_parameter("ranked", name, value, usage));
-            }
-        }
-    }
+    let default = RankedOptions::DEFAULT;
+    let mut given = Parameters::new("ranked", list)?;
+    let sets = |value: &str| value::one_of(&VariableSets::ALL, "way to take sets", value);
+    let arrays = |value: &str| value::one_of(&Arrays::ALL, "way to count arrays", value);
+    let options = RankedOptions {
+        variables: given.take("variables", value::number)?,
+        threads: given.take("threads", threads)?,
+        epsilon: given.take("epsilon", epsilon)?.unwrap_or(default.epsilon),
+        sets: given.take("sets", sets)?.unwrap_or(default.sets),
+        arrays: given.take("arrays", arrays)?.unwrap_or(default.arrays),
+    };
+    given.end("`variables=N`, `threads=N`, `epsilon=P`, `sets=dynamic` or `arrays=whole`")?;
     if options.epsilon != Epsilon::DEFAULT && options.threads.is_none() {
         return Err("no order is missed without `threads`: give `ranked(threads=N,epsilon=P)`".into());
     }
@@ -198,23 +207,23 @@ fn threads(text: &str) -> Result<u32, String> {
     }
 }
 
-fn iroot_options(list: &str, of: &str) -> Result<IRootOptions, String> {
-    let mut options = IRootOptions::DEFAULT;
-    for (name, value) in named(list)? {
-        match name {
-            Some("window") => options.window = value::number(value)?,
-            Some("attempts") if of == "maple" => options.attempts = value::number(value)?,
-            Some("memo") => options.memo = value::path(value)?,
-            _ => {
-                let usage = match of {
-                    "maple" => "`window=N`, `attempts=N`, or `memo=FILE` as the last",
-                    _ => "`window=N`, or `memo=FILE` as the last",
-                };
-                return Err(no_parameter(of, name, value, usage));
-            }
-        }
-    }
+fn maple(list: &str) -> Result<IRootOptions, String> {
+    let mut given = Parameters::new("maple", list)?;
+    let attempts = given.take("attempts", value::number)?;
+    let mut options = measured(&mut given)?;
+    options.attempts = attempts.unwrap_or(options.attempts);
+    given.end("`window=N`, `attempts=N`, or `memo=FILE` as the last")?;
     Ok(options)
+}
+
+/// Takes the parameters of measuring iRoots.
+fn measured(given: &mut Parameters<'_>) -> Result<IRootOptions, String> {
+    let default = IRootOptions::DEFAULT;
+    Ok(IRootOptions {
+        window: given.take("window", value::number)?.unwrap_or(default.window),
+        memo: given.take("memo", value::path)?.flatten(),
+        ..default
+    })
 }
 
 /// Parses the setting `iroots`: `true`, `false`, or parameters.
@@ -222,7 +231,12 @@ pub(super) fn iroots(text: &str) -> Result<Option<IRootOptions>, String> {
     match value::truth(text) {
         Ok(measured) => Ok(measured.then_some(IRootOptions::DEFAULT)),
         Err(problem) if text.is_empty() => Err(problem),
-        Err(_) => iroot_options(text, "iroots").map(Some),
+        Err(_) => {
+            let mut given = Parameters::new("iroots", text)?;
+            let options = measured(&mut given)?;
+            given.end("`window=N`, or `memo=FILE` as the last")?;
+            Ok(Some(options))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values of settings as text.
 
 use intermezzo_engine::suggest::give_instead;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The value of a setting that has none.
@@ -41,37 +41,12 @@ pub(super) fn duration(value: &str) -> Result<Duration, String> {
         .map_err(|_| problem())
 }
 
-/// Parses a limit of time; the result is `None` for `auto`.
-pub(super) fn time(value: &str) -> Result<Option<Duration>, String> {
-    match value {
-        "auto" => Ok(None),
-        NONE => Ok(Some(Duration::MAX)),
-        _ => duration(value).map(Some),
-    }
-}
-
 pub(super) fn truth(value: &str) -> Result<bool, String> {
     match value {
         "true" | "1" | "on" | "yes" => Ok(true),
         "false" | "0" | "off" | "no" => Ok(false),
         _ => Err(format!("`{value}` is neither `true` nor `false`")),
     }
-}
-
-pub(super) fn optional<T>(value: &str, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
-    if value == NONE {
-        Ok(None)
-    } else {
-        parse(value).map(Some)
-    }
-}
-
-pub(super) fn given(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| NONE.into(), |value| value.to_string())
-}
-
-pub(super) fn file(path: Option<&Path>) -> String {
-    given(path.map(Path::display))
 }
 
 /// Parses a file, or `none`.
@@ -81,4 +56,70 @@ pub(super) fn path(value: &str) -> Result<Option<PathBuf>, String> {
         NONE => Ok(None),
         path => Ok(Some(path.into())),
     }
+}
+
+/// The placeholder of a value in a usage line, and the values in words.
+pub(super) type Form = (&'static str, &'static str);
+
+/// The value of a setting, or of a member of one, where its type says how it is written.
+pub(super) trait Value {
+    /// Takes the value from text; the error says what would be right.
+    fn read(&mut self, text: &str) -> Result<(), String>;
+
+    /// Returns it as text that [`Value::read`] takes.
+    fn show(&self) -> String;
+}
+
+/// The form of the values of a type.
+pub(super) trait HasForm {
+    const FORM: Form;
+}
+
+/// Implements both for types, by their form, a function that parses, and one that shows.
+macro_rules! values {
+    ($($type:ty: $form:expr, $parse:expr, $show:expr;)*) => {$(
+        impl HasForm for $type {
+            const FORM: Form = $form;
+        }
+
+        impl Value for $type {
+            fn read(&mut self, text: &str) -> Result<(), String> {
+                $parse(text).map(|value| *self = value)
+            }
+
+            fn show(&self) -> String {
+                $show(self)
+            }
+        }
+    )*};
+}
+
+const NUMBER: Form = ("N", "a number");
+const NUMBER_OR_NONE: Form = ("N", "a number, or `none`");
+
+values! {
+    u32: NUMBER, number, u32::to_string;
+    u64: NUMBER, number, u64::to_string;
+    usize: NUMBER, number, usize::to_string;
+    bool: ("BOOL", "`true` or `false`"), truth, bool::to_string;
+    Duration: ("SECONDS", "seconds"), duration, seconds;
+    Option<u32>: NUMBER_OR_NONE, |text| optional(text, number), |value| given(value, u32::to_string);
+    Option<u64>: NUMBER_OR_NONE, |text| optional(text, number), |value| given(value, u64::to_string);
+    Option<Duration>: ("SECONDS", "seconds, or `none`"), |text| optional(text, duration), |value| given(value, seconds);
+    Option<PathBuf>: ("FILE", "a file, or `none`"), path, |value| given(value, |path: &PathBuf| path.display().to_string());
+}
+
+fn seconds(time: &Duration) -> String {
+    time.as_secs_f64().to_string()
+}
+
+fn optional<T>(text: &str, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+    match text {
+        NONE => Ok(None),
+        _ => parse(text).map(Some),
+    }
+}
+
+fn given<T>(value: &Option<T>, show: fn(&T) -> String) -> String {
+    value.as_ref().map_or_else(|| NONE.into(), show)
 }

@@ -5,9 +5,9 @@ use intermezzo_sdk::SyncVarOp;
 
 /// Marks for the operations of one object under test.
 ///
-/// The call is a schedule point, so that others may continue before the operation does anything. The return belongs to
+/// The call is a schedule point, so that other tasks may continue before the operation does anything. The return belongs to
 /// the same step as the operation's last action. Searches treat a return and a call of different tasks as dependent. So
-/// no reduction identifies two executions in which different operations had returned when another began.
+/// no reduction leaves out an execution for another one in which other operations had returned when one began.
 pub struct Operations(Object<Marks>);
 
 struct Marks;

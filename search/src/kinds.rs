@@ -43,7 +43,7 @@ pub enum StrategyKind {
     Places,
     /// Random walks that are uniform over the orders of interesting steps.
     Surw(Interesting),
-    /// Several kinds from random walk on, each with its weight, at least 1: they share the executions, in turns.
+    /// Several sampling strategies that take turns. Each has a weight of at least 1, its share of the executions.
     Portfolio(Vec<(u32, StrategyKind)>),
 }
 

@@ -274,7 +274,7 @@ fn unexplored_races(settings: &Settings, kind: Kind, catalogue: &FindingSet) -> 
     }
     let why = match settings.may_preempt_at_races() {
         Ok(()) if kind == Kind::OfSettings => return None,
-        Ok(()) => "the search would begin again, which one of your own cannot",
+        Ok(()) => "the search would begin again, which a strategy of your own cannot do",
         Err(why) => why,
     };
     Some(format!(
@@ -403,8 +403,8 @@ fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened
     }
     if tally.failed_iterations > 0 {
         report.note(&format!(
-            "spin_loops: in {} executions a round of a loop failed although what it read was written: each shows only what a \
-             shorter one shows",
+            "spin_loops: in {} executions a loop went round without effect although the variables that it reads had been \
+             written: each shows only what a shorter execution shows",
             tally.failed_iterations
         ));
     }

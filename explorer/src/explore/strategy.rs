@@ -70,7 +70,7 @@ impl Strategy {
         StrategyKind::Surw(interesting).into()
     }
 
-    /// The search that the setting `strategy` names so.
+    /// Returns the search of this name, as the setting `strategy` takes it.
     ///
     /// ```
     /// # use intermezzo_explorer as intermezzo;

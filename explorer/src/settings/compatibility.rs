@@ -19,14 +19,14 @@ const REFUSED: &[Refused] = &[
     (
         "reduction",
         |s| delay_bounded(s) && reduced(s),
-        "a reduction leaves an execution out for another of the same trace, which may need more delays: with a bound on \
-         delays it would miss traces within the bound; give `none`",
+        "a reduction leaves out an execution because another one of the same trace is run, and that one \
+         may need more delays: within a bound on delays it would miss traces; give `none`",
     ),
     (
         "reduction",
         |s| depth_bounded(s) && reduced(s),
-        "beyond the depth nothing is varied, so the execution that a reduction would rely on may never be run: with a \
-         depth bound it would miss traces within the bound; give `none`",
+        "beyond the depth nothing is varied, so the execution that a reduction relies on may never be \
+         run: within a depth bound it would miss traces; give `none`",
     ),
     (
         "reduction",
@@ -34,7 +34,8 @@ const REFUSED: &[Refused] = &[
             let best_first = matches!(s.strategy, StrategyKind::BestFirst(_));
             best_first && reduced(s) && s.reduction != Reduction::OrderedAtomics
         },
-        "a reduction rests on the order in which depth first search runs executions: give `none` with `best-first`",
+        "a reduction relies on the order in which depth-first search runs executions: give `none` with \
+         `best-first`",
     ),
     (
         "reduction",
@@ -42,43 +43,46 @@ const REFUSED: &[Refused] = &[
             ranked(s).is_some_and(|ranked| ranked.arrays == Arrays::Whole)
                 && s.reduction == Reduction::Caching
         },
-        "which variables one place goes through, and so are one array, depends on the order of accesses that commute: \
-         states of one trace may have other arrays; give `none`, or count elements",
+        "the variables that form one array depend on the order of accesses that commute, so states of one \
+         trace may have other arrays: give `none`, or count elements",
     ),
     (
         "reduction",
         |s| ranked(s).is_some() && reduced(s) && s.reduction != Reduction::Caching,
-        "the reduction leaves an execution out for another of the same trace, which may be preempted after accesses to \
-         other variables: it would miss traces within the rank; give `caching` or `none`",
+        "a reduction leaves out an execution because another one of the same trace is run, and that one \
+         may be preempted after accesses to other variables: it would miss traces within the rank; give \
+         `caching` or `none`",
     ),
     (
         "reduction",
         |s| ranked(s).is_some_and(|ranked| ranked.threads.is_some()) && s.reduction == Reduction::Caching,
-        "what a state leads to depends on the priorities with which it was reached, too: give `none`, or no `threads`",
+        "the continuations of a state also depend on the priorities with which it was reached: give \
+         `none`, or no `threads`",
     ),
     (
         "spin_loops",
         |s| assumes_loops(s) && ranked(s).is_some(),
-        "a round of a loop that counts as not having happened takes its accesses with it, against which preemptions count; \
-         give `park`",
+        "a round of a loop that counts as not having happened takes its accesses with it, and preemptions \
+         count against accesses: give `park`",
     ),
     (
         "reduction",
         |s| scoped(s) && reduced(s),
-        "a reduction leaves an execution out for another of the same trace, which may preempt out of the scope, and so \
-         never be run: with `preempt` it would miss traces within the scope; give `none`",
+        "a reduction leaves out an execution because another one of the same trace is run, and that one \
+         may preempt out of the scope: with `preempt` it would miss traces within the scope; give `none`",
     ),
     (
         "reduction",
         |s| s.strategy.is_sampler() && reduced(s),
-        "executions drawn at random have no reduction: a random walk would no longer be uniform over choices, and no \
-         other find what it should as often as it should; give `none`",
+        "executions drawn at random have no reduction: a random walk would no longer be uniform over \
+         choices, and the other strategies would no longer find bugs with the probabilities that they \
+         promise; give `none`",
     ),
     (
         "preemptions",
         |s| s.preemptions.is_some() && s.strategy.is_sampler() && s.strategy != StrategyKind::Random,
-        "only `random` draws executions within a preemption bound: the others say what they find with which probability, or \
-         are uniform, among all executions; give `none`",
+        "only `random` draws executions within a preemption bound: the probabilities of the others are \
+         those among all executions; give `none`",
     ),
     (
         "reduction",
@@ -89,14 +93,15 @@ const REFUSED: &[Refused] = &[
     (
         "seed",
         |s| s.first_execution.is_some() && !s.strategy.is_sampler(),
-        "only executions that are drawn at random have numbers of their own: leave the number out, or give `random`, `pct`, \
-         `pos`, `surw` or the like",
+        "only executions that are drawn at random have numbers of their own: leave the number out, or \
+         give `random`, `pct`, `pos` or `surw`",
     ),
     (
         "preempt",
         |s| scoped(s) && s.strategy.is_sampler() && s.strategy != StrategyKind::Random,
-        "what is said of executions drawn at random rests on choices everywhere, and a scope takes some of them away: leave \
-         it out, or give `random`; `surw(PLACE)` and `pctvb` look at some operations more than at others",
+        "the probabilities of executions drawn at random rest on choices everywhere, and a scope takes \
+         some of them away: leave it out, or give `random`; `surw(PLACE)` and `pctvb` look at some \
+         operations more than at others",
     ),
     (
         "reduction",
@@ -107,17 +112,19 @@ const REFUSED: &[Refused] = &[
     (
         "spin_loops",
         |s| assumes_loops(s) && !s.breakpoints.0.is_empty(),
-        "a round that counts as not having happened may have come to an armed breakpoint: give `park`, or no `breakpoints`",
+        "a round that counts as not having happened may have reached an armed breakpoint: give `park`, or \
+         no `breakpoints`",
     ),
     (
         "reduction",
         |s| searches_iroots(s) && reduced(s),
-        "a search for iRoots runs what may expose one, in no order that a reduction could rely on: give `none` with `maple`",
+        "a search for iRoots runs executions that may expose one, in an order that no reduction can rely \
+         on: give `none` with `maple`",
     ),
     (
         "preemptions",
         |s| searches_iroots(s) && s.preemptions.is_some(),
-        "a search for iRoots preempts wherever one needs it: leave the bound out, or give `dfs`",
+        "a search for iRoots preempts wherever it has to: leave the bound out, or give `dfs`",
     ),
     (
         "iroots",
@@ -132,37 +139,39 @@ const REFUSED: &[Refused] = &[
     (
         "jobs",
         |s| s.jobs > 1 && measures_iroots(s),
-        "which execution exposed an iRoot first, and what the next one is to expose, is known of executions one after the \
-         other: give 1, or neither the search `maple` nor `iroots`",
+        "executions expose iRoots one after the other, and the next one depends on those before: give 1, \
+         or neither the search `maple` nor `iroots`",
     ),
     (
         "checkpoint",
         |s| s.checkpoint.is_some() && measures_iroots(s),
-        "which iRoots were exposed is not in a checkpoint: give `none`, or neither the search `maple` nor `iroots`",
+        "the exposed iRoots are not in a checkpoint: give `none`, or neither the search `maple` nor \
+         `iroots`",
     ),
     (
         "jobs",
         |s| s.jobs > 1 && learns(s),
-        "when an atomic proves to need schedule points, or a loop to only wait, the search starts again, which several \
-         workers do not do together: give 1, or neither `reduction` `ordered-atomics` nor `spin_loops` `assume`",
+        "the search starts again when an atomic proves to need schedule points, or a loop to only wait, \
+         and several workers cannot do that together: give 1, or neither `reduction` `ordered-atomics` \
+         nor `spin_loops` `assume`",
     ),
     (
         "checkpoint",
         |s| s.checkpoint.is_some() && learns(s),
-        "which atomics proved to need schedule points, and which loops to only wait, is not in a checkpoint: give `none`, or \
-         neither `reduction` `ordered-atomics` nor `spin_loops` `assume`",
+        "which atomics need schedule points, and which loops only wait, is not in a checkpoint: give \
+         `none`, or neither `reduction` `ordered-atomics` nor `spin_loops` `assume`",
     ),
     (
         "spin_loops",
         |s| assumes_loops(s) && s.reduction == Reduction::OrderedAtomics,
-        "`ordered-atomics` starts the search again when it learns something, too, and neither knows what the other took for \
-         granted before: give `park`, or another reduction",
+        "`ordered-atomics` starts the search again when it learns something, too, and neither knows what \
+         the other assumed before: give `park`, or another reduction",
     ),
     (
         "jobs",
         |s| reuses(s) && s.jobs > 1,
-        "the executions of one worker have memory of their own, so those of the others would use no address again: give 1, \
-         or no `address_reuse`",
+        "the executions of one worker alone have memory of their own, so those of the others would never \
+         reuse an address: give 1, or no `address_reuse`",
     ),
     (
         "reduction",
@@ -177,12 +186,14 @@ const REFUSED_TO_CUSTOM: &[Refused] = &[
     (
         "reduction",
         |s| s.reduction == Reduction::OrderedAtomics,
-        "when an atomic proves to need schedule points the search starts again, which one of your own cannot: give `none`",
+        "the search starts again when an atomic proves to need schedule points, and a strategy of your \
+         own cannot: give `none`",
     ),
     (
         "spin_loops",
         assumes_loops,
-        "when a loop proves to only wait the search starts again, which one of your own cannot: give `park`",
+        "the search starts again when a loop proves to only wait, and a strategy of your own cannot: give \
+         `park`",
     ),
 ];
 

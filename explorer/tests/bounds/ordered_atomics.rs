@@ -267,7 +267,7 @@ fn a_search_of_ones_own_cannot_start_anew() {
         .strategy(mine)
         .reduction(Reduction::OrderedAtomics)
         .try_explore(|| {});
-    assert!(refused.is_err_and(|error| error.to_string().contains("one of your own cannot")));
+    assert!(refused.is_err_and(|error| error.to_string().contains("a strategy of your own cannot")));
 }
 
 /// Returns the values that the second task's `store` leaves for the first task's `swap`, and the other way round: by

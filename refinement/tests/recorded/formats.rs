@@ -114,7 +114,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             Format::Jepsen,
             "0 :ok :read 4",
-            "line 1: found a return of process 0, which has called nothing, expected a call before each return",
+            "line 1: found a return of process 0 without a call, expected a call before each return",
         ),
         (
             Format::Jepsen,
@@ -161,7 +161,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             Format::Json,
             "{\"format\": \"intermezzo-history/1\", \"events\": [{\"process\": 0, \"kind\": \"ok\"}]}",
-            "event 1: found a return of process 0, which has called nothing, expected a call before each return",
+            "event 1: found a return of process 0 without a call, expected a call before each return",
         ),
     ];
     for (format, text, expected) in cases {

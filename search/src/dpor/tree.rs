@@ -82,8 +82,9 @@ impl Branch {
         }
     }
 
-    /// Forgets the variables that it accesses with this number or a higher one. Keeps the distance to another step that
-    /// accessed the same one, from `back`, and the stable identities of operations on one, from `names`.
+    /// Forgets the variables with this number or a higher one among those that it accesses. Of each it keeps two things:
+    /// the distance to the step that accessed it before, as `back` returns it, and the stable identities of its operations,
+    /// as `names` returns them.
     #[inline(always)]
     fn forget_from(
         &mut self,

@@ -318,7 +318,7 @@ impl Policy for Surw {
             return Vec::new();
         }
         let of = match candidates(drawn.known).len() {
-            0 => "all accesses, for no variable was seen shared".to_owned(),
+            0 => "all accesses, because no variable was seen to be shared".to_owned(),
             1 => "accesses to the one variable that tasks were seen to share".to_owned(),
             many => {
                 format!("accesses to one of {many} variables that tasks were seen to share, drawn each time")

@@ -117,10 +117,10 @@ impl Page<'_> {
         ];
         let table = markdown(titles.map(str::to_owned).to_vec(), rows.iter().cloned());
         format!(
-            "What is published leaves out the execution that SURW profiles. `drawn` does too: the mean over the seeds with which \
-             the executions that are learned from found nothing, without these.\n\n\
-             Of {} programs {within_drawn} take at most {RATIO_MAX} times the published executions, and {within} if those \
-             that are learned from count.\n\n{table}\n{}",
+            "The published figures leave out the execution that SURW learns from. So does `drawn`: it is the mean over the \
+             seeds for which the executions to learn from found nothing, and does not count these.\n\n\
+             Of {} programs {within_drawn} take at most {RATIO_MAX} times the published executions, or {within} if the \
+             executions to learn from count.\n\n{table}\n{}",
             rows.len(),
             remarks.concat()
         )

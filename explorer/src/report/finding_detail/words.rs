@@ -120,11 +120,11 @@ impl fmt::Display for FindingDetail {
             FindingDetail::EventDiffers { event, before, now } => match now {
                 Some(now) => write!(
                     f,
-                    "event {event} was {now}, and had been {before} under the same choices before"
+                    "event {event} was {now}, but {before} when the same choices were made before"
                 ),
                 None => write!(
                     f,
-                    "it ended before event {event}, which there had been under the same choices before"
+                    "it ended before event {event}, which happened when the same choices were made before"
                 ),
             },
             FindingDetail::Crash { task, crash, panics } => {

@@ -25,7 +25,7 @@ const COMBINATIONS: &str = "
     strategy=pct(3) jobs=2 checkpoint=a
     strategy=portfolio(random,surw) spin_loops=assume
     strategy=pct(3) preemptions=2 -> preemptions: within a preemption bound
-    strategy=surw preempt=a -> preempt: rests on choices everywhere
+    strategy=surw preempt=a -> preempt: rest on choices everywhere
     strategy=auto preemptions=2 jobs=2 checkpoint=a
     strategy=auto reduction=dpor spin_loops=assume
     strategy=auto preempt=a

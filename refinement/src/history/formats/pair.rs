@@ -104,7 +104,7 @@ impl Recorded {
             let Some(called) = open.remove(&event.process) else {
                 return Err(FormatError::because(
                     event.place,
-                    format!("a return of process {}, which has called nothing", event.process),
+                    format!("a return of process {} without a call", event.process),
                     "a call before each return",
                 ));
             };

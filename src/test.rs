@@ -101,7 +101,7 @@ mod explored {
     //! Tests are explored.
 
     use super::{Source, tell};
-    use crate::baseline::{Baseline, Known, is_updated};
+    use crate::baseline::{Baseline, KnownFinding, is_updated};
     use crate::report::source::Search;
     use crate::settings::Layers;
     use crate::{
@@ -297,7 +297,7 @@ mod explored {
             return Ok(false);
         };
         let search = style.sources.clone().unwrap_or_else(Search::here);
-        Ok(baseline.has_all(&Known::of_report(report, &search)))
+        Ok(baseline.has_all(&KnownFinding::of_report(report, &search)))
     }
 
     /// Returns the style of the test's reports.

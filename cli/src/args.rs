@@ -101,13 +101,8 @@ pub(crate) struct TestArgs {
     /// Prints one JSON value on stdout, and cargo's output on stderr
     #[arg(long)]
     pub(crate) json: bool,
-    /// Arguments of `cargo test`, and after a further `--`, of the test binaries
-    #[arg(
-        value_name = "CARGO TEST ARGS",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
-    pub(crate) cargo: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) cargo: CargoArguments,
 }
 
 const TEST_HELP: &str = "\
@@ -121,6 +116,18 @@ gone } }, each report as it was written; of the baseline the findings { test, in
 are not found any more; times in UTC.
 Exit code 2: the project does not build, cargo cannot be run, or a test cannot be run with its settings.
 Exit code 3: nothing was explored.";
+
+/// The arguments of `cargo test`
+#[derive(Args, Debug)]
+pub(crate) struct CargoArguments {
+    /// Arguments of `cargo test`, and after a further `--`, of the test binaries
+    #[arg(
+        value_name = "CARGO TEST ARGS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) cargo: Vec<OsString>,
+}
 
 /// Runs one schedule again
 ///
@@ -163,13 +170,8 @@ pub(crate) struct ConfigArgs {
     /// Prints one JSON value on stdout, and cargo's output on stderr
     #[arg(long)]
     pub(crate) json: bool,
-    /// Arguments of `cargo test`, and after a further `--`, of the test binaries
-    #[arg(
-        value_name = "CARGO TEST ARGS",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
-    pub(crate) cargo: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) cargo: CargoArguments,
 }
 
 const CONFIG_HELP: &str = "\
@@ -519,7 +521,7 @@ mod tests {
             .chain(words.split_whitespace());
         let words = ours_first(words.map(OsString::from).collect());
         match Cli::try_parse_from(words).unwrap().command {
-            Command::Test(args) => args.cargo,
+            Command::Test(args) => args.cargo.cargo,
             other => panic!("{other:?}"),
         }
     }

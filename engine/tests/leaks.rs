@@ -1,16 +1,16 @@
 //! Memory that unmodified tests leave behind, and memory that something holds.
 //!
 //! `cargo test -p intermezzo-engine --features unmodified --test leaks`
-//!
-//! The arena is one worker's, so the tests run one at a time.
 
-use intermezzo_engine::runtime::arena::{Arena, shortage};
+#[path = "arena/setup.rs"]
+mod setup;
+
+use intermezzo_engine::runtime::arena::shortage;
 use intermezzo_engine::runtime::lay_over_std;
 use intermezzo_explorer::report::{Finding, Report};
-use intermezzo_explorer::settings::JournalAt;
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::by_address::{AtomicPtr, AtomicUsize};
-use intermezzo_explorer::{Explorer, Reduction, Settings, Strategy, thread, thread_local_lookalike};
+use intermezzo_explorer::{Explorer, Reduction, Strategy, thread, thread_local_lookalike};
 use intermezzo_monitors::leak::Leaks;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -19,22 +19,11 @@ use std::panic::catch_unwind;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{self, AtomicU64};
-use std::sync::{Arc, MutexGuard, PoisonError, Weak};
-
-#[global_allocator]
-static ARENA: Arena = Arena;
+use std::sync::{Arc, MutexGuard, Weak};
 
 fn alone() -> MutexGuard<'static, ()> {
-    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     lay_over_std();
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn explorer() -> Explorer {
-    Explorer::with_settings(Settings {
-        journal: JournalAt::Off,
-        ..Settings::default()
-    })
+    setup::alone()
 }
 
 /// Explores a test with the monitor for leaks.
@@ -52,12 +41,7 @@ fn messages(report: &Report) -> Vec<String> {
 
 /// The findings of a test that goes through all its schedules.
 fn found(test: impl Fn() + Send + Sync) -> Vec<String> {
-    let all = Settings {
-        keep_going: true,
-        journal: JournalAt::Off,
-        ..Settings::default()
-    };
-    messages(&explored(Explorer::with_settings(all), test))
+    messages(&explored(explorer().keep_going(true), test))
 }
 
 /// A node that may hold itself, by way of others.

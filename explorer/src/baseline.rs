@@ -44,7 +44,7 @@ const WRITE_AGAIN: &str = "write the file again, with `--update-baseline`";
 
 /// A finding as a baseline lists it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Known {
+pub struct KnownFinding {
     /// The path of the test.
     pub test: String,
     /// The package and the target of the test; empty if they are not known.
@@ -55,15 +55,15 @@ pub struct Known {
     pub at: BTreeSet<String>,
 }
 
-impl Known {
+impl KnownFinding {
     /// Describes a finding of a test, from its kind and the places that it is about.
     pub fn new(
         (test, binary): (&str, &TestBinary),
         (kind, sites): (&str, &[&str]),
         search: &Search,
-    ) -> Known {
+    ) -> KnownFinding {
         let mut sources = Sources::new(search.clone());
-        Known {
+        KnownFinding {
             test: test.to_owned(),
             binary: of_binary(binary),
             kind: kind.to_owned(),
@@ -75,7 +75,7 @@ impl Known {
     }
 
     /// Returns the errors of a report.
-    pub fn of_report(report: &Report, search: &Search) -> Vec<Known> {
+    pub fn of_report(report: &Report, search: &Search) -> Vec<KnownFinding> {
         let errors = report.findings().iter().filter(|finding| finding.is_error());
         errors
             .map(|finding| {
@@ -83,7 +83,7 @@ impl Known {
                     &*finding.kind.as_str(),
                     &sites(&finding.detail, &finding.places)[..],
                 );
-                Known::new((report.program(), report.binary()), found, search)
+                KnownFinding::new((report.program(), report.binary()), found, search)
             })
             .collect()
     }
@@ -94,7 +94,7 @@ impl Known {
     }
 
     fn line(&self) -> String {
-        let Known {
+        let KnownFinding {
             test,
             binary,
             kind,
@@ -173,7 +173,7 @@ fn quoted(text: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     /// The findings.
-    pub known: BTreeSet<Known>,
+    pub known: BTreeSet<KnownFinding>,
 }
 
 impl Baseline {
@@ -245,18 +245,18 @@ impl Baseline {
 
     /// Returns the file's text: the same for the same findings.
     pub fn to_text(&self) -> String {
-        let lines: String = self.known.iter().map(Known::line).collect();
+        let lines: String = self.known.iter().map(KnownFinding::line).collect();
         format!("{HEAD}format = {FORMAT:?}\nknown = [\n{lines}]\n")
     }
 
     /// Returns `true` if there are findings, and all are known.
-    pub fn has_all(&self, findings: &[Known]) -> bool {
+    pub fn has_all(&self, findings: &[KnownFinding]) -> bool {
         !findings.is_empty() && findings.iter().all(|finding| self.known.contains(finding))
     }
 }
 
 impl Reader<'_> {
-    fn known(&self, table: &DeTable<'_>, whole: std::ops::Range<usize>) -> Result<Known, ConfigError> {
+    fn known(&self, table: &DeTable<'_>, whole: std::ops::Range<usize>) -> Result<KnownFinding, ConfigError> {
         const KEYS: [&str; 4] = ["test", "in", "kind", "at"];
         let (mut test, mut binary, mut kind, mut at) = (None, None, None, None);
         for (key, value) in in_order(table) {
@@ -291,7 +291,7 @@ impl Reader<'_> {
             }
         }
         match (test, kind) {
-            (Some(test), Some(kind)) => Ok(Known {
+            (Some(test), Some(kind)) => Ok(KnownFinding {
                 test,
                 binary: binary.unwrap_or_default(),
                 kind,
@@ -312,8 +312,8 @@ mod tests {
         Baseline::parse(Path::new("known.toml"), text)
     }
 
-    fn known(test: &str, at: &[&str]) -> Known {
-        Known {
+    fn known(test: &str, at: &[&str]) -> KnownFinding {
+        KnownFinding {
             test: test.into(),
             binary: "a-package lib".into(),
             kind: "data_race".into(),
@@ -328,7 +328,7 @@ mod tests {
             known("z::last", &[]),
             known("a::first", &["src/b.rs: y", "src/a.rs: x"]),
             known(strange, &[strange]),
-            Known {
+            KnownFinding {
                 binary: String::new(),
                 ..known("a::first", &[])
             },
@@ -419,7 +419,7 @@ mod tests {
                 format!("no task can continue: main waits to lock mutex 0.1 at x.rs:{line}:13; at 12:30:45");
             let search = Search::Root(directory.clone());
             let detail = FindingDetail::Message { text: message };
-            Known::new(
+            KnownFinding::new(
                 ("a::b", &TestBinary::default()),
                 ("deadlock", &sites(&detail, &[])),
                 &search,

@@ -78,7 +78,7 @@ impl DefaultExecution {
             journal: JournalAt::Off,
             ..settings.clone()
         };
-        exploration.monitors = vec![Listening::One(Box::new(Listener(Arc::clone(&slot))))];
+        exploration.monitors = vec![Listening::One(Box::new(Returned::Taken(Arc::clone(&slot))))];
         let mut report = exploration.run_apart(test)?;
         let is_ours = |kind: &FindingKind| *kind == FindingKind::Determinism;
         let ours = report.findings.iter().position(|finding| is_ours(&finding.kind));
@@ -95,8 +95,7 @@ impl DefaultExecution {
     pub(crate) fn comparison(&self) -> Option<Listening> {
         let wanted = self.returned.clone()?;
         Some(Listening::Each(Arc::new(move || {
-            let wanted = Arc::clone(&wanted);
-            Box::new(Comparison { wanted })
+            Box::new(Returned::Compared(Arc::clone(&wanted)))
         })))
     }
 
@@ -147,39 +146,15 @@ impl DefaultExecution {
     }
 }
 
-/// A monitor that takes the value of the default execution, and reports its schedule.
-struct Listener(Arc<Mutex<Option<String>>>);
-
-impl Monitor for Listener {
-    fn name(&self) -> &str {
-        NAME
-    }
-
-    fn interests(&self) -> Interests {
-        Interests::NONE
-    }
-
-    fn reduction_compatible(&self) -> bool {
-        true
-    }
-
-    fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        take();
-    }
-
-    fn on_execution_end(&mut self, _: &Execution<'_>, cx: &mut Context<'_>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = take();
-        let schedule = "the schedule of the default execution";
-        cx.report(MonitorFinding::new(FindingKind::Determinism, schedule).warning());
-    }
+/// A monitor of what the test returns.
+enum Returned {
+    /// Takes the value of the default execution, and reports its schedule.
+    Taken(Arc<Mutex<Option<String>>>),
+    /// Compares the value of each execution with that of the default execution.
+    Compared(Arc<str>),
 }
 
-/// A monitor that compares the value of each execution with that of the default execution.
-struct Comparison {
-    wanted: Arc<str>,
-}
-
-impl Monitor for Comparison {
+impl Monitor for Returned {
     fn name(&self) -> &str {
         NAME
     }
@@ -198,12 +173,21 @@ impl Monitor for Comparison {
     }
 
     fn on_execution_end(&mut self, _: &Execution<'_>, cx: &mut Context<'_>) {
-        if let Some(returned) = take()
-            && returned != *self.wanted
-        {
-            let words = FindingDetail::message_of_results(&returned, &self.wanted);
-            let advice = "if the order may decide, return what it leaves as it is: a sum, or a sorted list";
-            cx.report(MonitorFinding::new(FindingKind::Determinism, words).suggest(advice));
+        let returned = take();
+        match self {
+            Returned::Taken(slot) => {
+                *slot.lock().unwrap_or_else(PoisonError::into_inner) = returned;
+                let schedule = "the schedule of the default execution";
+                cx.report(MonitorFinding::new(FindingKind::Determinism, schedule).warning());
+            }
+            Returned::Compared(wanted) => {
+                if let Some(returned) = returned.filter(|returned| *returned != **wanted) {
+                    let words = FindingDetail::message_of_results(&returned, wanted);
+                    let advice =
+                        "if the order may decide, return what it leaves as it is: a sum, or a sorted list";
+                    cx.report(MonitorFinding::new(FindingKind::Determinism, words).suggest(advice));
+                }
+            }
         }
     }
 }

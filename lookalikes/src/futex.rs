@@ -72,7 +72,7 @@ fn wait(
     engine.change_gates(own, 0, gate::NOTIFIED);
     let limits = WaitLimits {
         deadline: limit.map(|limit| engine.deadline_in_step(limit)),
-        spurious: true,
+        may_end_spuriously: true,
     };
     // A change, though not of the value: it has an order with every wake-up.
     engine.commit(access, u64::from(now), u64::from(now));

@@ -146,7 +146,7 @@ impl<S: State> Gated<S> {
                 When::OpenWithin(gates, limit) => {
                     let wait_limits = WaitLimits {
                         deadline: Some(engine.deadline(limit, site)),
-                        spurious: false,
+                        may_end_spuriously: false,
                     };
                     (engine.enter_gated(access, gates, wait_limits), gates)
                 }

@@ -1,7 +1,7 @@
 //! The command line of `list` and `explain`, which say what there is.
 
+use super::CargoArguments;
 use clap::Args;
-use std::ffi::OsString;
 
 /// Lists the tests of this project, and which of them are explored
 ///
@@ -13,13 +13,8 @@ pub(crate) struct ListTestsArgs {
     /// Prints one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,
-    /// Arguments of `cargo test`, and after a further `--`, of the test binaries
-    #[arg(
-        value_name = "CARGO TEST ARGS",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
-    pub(crate) cargo: Vec<OsString>,
+    #[command(flatten)]
+    pub(crate) cargo: CargoArguments,
 }
 
 const LIST_HELP: &str = "\

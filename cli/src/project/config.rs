@@ -60,7 +60,7 @@ struct ConfigJson<'a> {
 pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     args.search.check()?;
     let given = args.search.wherever_run();
-    let cargo = CargoTest::new(args.cargo, args.json)?.settings(given.given());
+    let cargo = CargoTest::new(args.cargo.cargo, args.json)?.settings(given.given());
     let directory = cargo.directory().join("settings");
     fs::create_dir(&directory).map_err(|error| {
         Problem::file(

@@ -5,7 +5,7 @@ use super::reports::ProjectReport;
 use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
-use intermezzo::baseline::{Baseline, Known};
+use intermezzo::baseline::{Baseline, KnownFinding};
 use intermezzo::report::source::Search;
 use intermezzo::{TextStyle, Verdict};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(super) struct KnownFindings {
 
 /// A finding of a baseline in JSON.
 #[derive(Serialize)]
-pub(super) struct KnownJson<'a> {
+pub(super) struct KnownFindingJson<'a> {
     test: &'a str,
     #[serde(rename = "in")]
     binary: &'a str,
@@ -59,7 +59,7 @@ impl KnownFindings {
     }
 
     /// Returns a report's errors as the file lists them: none of a test of objects, which does not read the file.
-    fn errors(&self, report: &ProjectReport) -> Vec<Known> {
+    fn errors(&self, report: &ProjectReport) -> Vec<KnownFinding> {
         if report.verdict != Verdict::Fail || report.refinement {
             return Vec::new();
         }
@@ -67,13 +67,13 @@ impl KnownFindings {
         errors
             .map(|finding| {
                 let found = (&*finding.kind, &finding.sites()[..]);
-                Known::new((&report.program, &report.binary), found, &self.search)
+                KnownFinding::new((&report.program, &report.binary), found, &self.search)
             })
             .collect()
     }
 
     /// Returns the listed findings.
-    pub(super) fn all(&self) -> &BTreeSet<Known> {
+    pub(super) fn all(&self) -> &BTreeSet<KnownFinding> {
         &self.baseline.known
     }
 
@@ -85,8 +85,8 @@ impl KnownFindings {
     }
 
     /// Returns the listed findings of tests that passed.
-    pub(super) fn gone(&self, ran: &Ran) -> Vec<&Known> {
-        let passed = |known: &&Known| {
+    pub(super) fn gone(&self, ran: &Ran) -> Vec<&KnownFinding> {
+        let passed = |known: &&KnownFinding| {
             let mut passing = ran.reports.iter().filter(|report| report.verdict.is_pass());
             passing.any(|report| known.is_of(&report.program, &report.binary))
         };
@@ -95,7 +95,7 @@ impl KnownFindings {
 
     /// Returns a line for each listed finding that is not found any more.
     pub(super) fn told(&self, ran: &Ran, style: &TextStyle) -> String {
-        let line = |known: &Known| {
+        let line = |known: &KnownFinding| {
             let within = match &*known.binary {
                 "" => String::new(),
                 binary => format!(" ({binary})"),
@@ -117,7 +117,7 @@ impl KnownFindings {
 
     /// Writes the findings of this run into the file, and keeps those of tests that were not run or had no verdict.
     pub(super) fn update(&mut self, ran: &Ran) -> Result<(), Problem> {
-        let judged = |known: &Known| {
+        let judged = |known: &KnownFinding| {
             let mut judged = ran
                 .reports
                 .iter()
@@ -138,8 +138,8 @@ impl KnownFindings {
 }
 
 /// Returns findings of a baseline for JSON.
-pub(super) fn json<'a>(all: impl IntoIterator<Item = &'a Known>) -> Vec<KnownJson<'a>> {
-    let json = |known: &'a Known| KnownJson {
+pub(super) fn json<'a>(all: impl IntoIterator<Item = &'a KnownFinding>) -> Vec<KnownFindingJson<'a>> {
+    let json = |known: &'a KnownFinding| KnownFindingJson {
         test: &known.test,
         binary: &known.binary,
         kind: &known.kind,

@@ -49,7 +49,7 @@ struct ListJson<'a> {
 /// Lists the tests.
 pub(crate) fn run(args: &ListTestsArgs) -> Result<Exit, Problem> {
     let mut tests = Vec::new();
-    let (of_cargo, of_binary) = apart(&args.cargo);
+    let (of_cargo, of_binary) = apart(&args.cargo.cargo);
     for message in built(of_cargo)? {
         tests.extend(of_message(&message, of_binary)?);
     }

@@ -2,7 +2,7 @@
 
 use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran};
 use super::ci;
-use super::known::{self, KnownFindings, KnownJson};
+use super::known::{self, KnownFindingJson, KnownFindings};
 use super::refusal::Refusal;
 use super::summary;
 use crate::args::{self, TestArgs};
@@ -39,15 +39,15 @@ struct TestJson<'a> {
 /// The findings of the baseline in JSON.
 #[derive(Serialize)]
 struct BaselineJson<'a> {
-    known: Vec<KnownJson<'a>>,
-    gone: Vec<KnownJson<'a>>,
+    known: Vec<KnownFindingJson<'a>>,
+    gone: Vec<KnownFindingJson<'a>>,
 }
 
 /// Runs the tests.
 pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     let started = SystemTime::now();
     args.search.check()?;
-    let command = args.command.settings(&args.cargo)?;
+    let command = args.command.settings(&args.cargo.cargo)?;
     let known = command.baseline.as_ref();
     let mut known = known
         .map(|path| KnownFindings::read(path, args.update_baseline))
@@ -68,7 +68,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     let search = args.search.clone().wherever_run();
     let detail = search.detail()?;
     let quiet = detail == Verbosity::Quiet && !args.json;
-    let mut arguments = every_test(args.cargo);
+    let mut arguments = every_test(args.cargo.cargo);
     // Quiet harnesses do not name the tests that pass.
     let listens = command.junit.is_some() || command.annotations;
     if quiet && !listens {

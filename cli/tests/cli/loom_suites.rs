@@ -1,6 +1,6 @@
 //! The suites that published crates have for loom, each test under loom itself and under `shims/loom`.
 
-use crate::registry::{Ended, Totals, copy, root, run_tests, sources, write_page};
+use crate::registry::{Ended, Rows, copy, root, run_tests, sources, write_page};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -213,29 +213,22 @@ fn suites_for_loom_are_run() {
     let sources = sources(&directory.join("all"), packages);
     let only = std::env::var("LOOM_SUITES").unwrap_or_default();
     let page = fs::read_to_string(root().join(PAGE)).unwrap_or_default();
-    let (mut totals, mut rows) = (String::new(), String::new());
+    let mut rows = Rows::default();
     let mut not_here = Vec::new();
     for suite in &SUITES {
         if !suite.package.contains(&only) {
             let crate_and_version = format!("{} {}", suite.package, suite.version);
-            totals += &rows_of(&page, &crate_and_version);
-            rows += &rows_of(&page, suite.package);
+            rows.totals += &rows_of(&page, &crate_and_version);
+            rows.tests += &rows_of(&page, suite.package);
             continue;
         }
-        let [theirs, ours] =
-            [false, true].map(|is_ours| results(suite, &sources[suite.package], &directory, is_ours));
-        for (test, one) in &theirs {
-            let cells = [Some(one), ours.get(test)].map(cells).join(" | ");
-            writeln!(rows, "| {} | `{test}` | {cells} |", suite.package).unwrap();
-        }
-        let sums = Totals::of(&theirs, &ours);
         let (name, version) = (suite.package, suite.version);
-        writeln!(totals, "| {name} {version} | {} |", sums.cells()).unwrap();
-        not_here.extend(sums.not_here.iter().map(|test| format!("{name} `{test}`")));
-        eprintln!("{}", totals.lines().last().unwrap());
+        let ended = [false, true].map(|is_ours| results(suite, &sources[name], &directory, is_ours));
+        let failed = rows.add((name, version), ended, cells);
+        not_here.extend(failed.iter().map(|test| format!("{name} `{test}`")));
     }
     eprintln!("pass under loom, and not here: {not_here:#?}");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        write_page(PAGE, BEGINNING, [TOTALS, &totals], [HEADING, &rows]);
+        write_page(PAGE, BEGINNING, [TOTALS, &rows.totals], [HEADING, &rows.tests]);
     }
 }

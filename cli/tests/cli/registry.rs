@@ -223,6 +223,34 @@ fn counts<'a>(ended: impl Iterator<Item = &'a Ended>) -> String {
     counts.iter().map(count).collect::<Vec<_>>().join(", ")
 }
 
+/// The rows of a page's tables: the totals of suites, and their tests.
+#[derive(Default)]
+pub(crate) struct Rows {
+    pub(crate) totals: String,
+    pub(crate) tests: String,
+}
+
+impl Rows {
+    /// Adds a suite that was run under another tool and here. `cells` are those of a test's end. Returns the tests that
+    /// pass under the other tool, and not here.
+    #[expect(clippy::print_stderr, reason = "suites take long")]
+    pub(crate) fn add(
+        &mut self,
+        (name, version): (&str, &str),
+        [theirs, ours]: [BTreeMap<String, Ended>; 2],
+        cells: fn(Option<&Ended>) -> String,
+    ) -> Vec<String> {
+        for (test, one) in &theirs {
+            let cells = [Some(one), ours.get(test)].map(cells).join(" | ");
+            writeln!(self.tests, "| {name} | `{test}` | {cells} |").unwrap();
+        }
+        let sums = Totals::of(&theirs, &ours);
+        writeln!(self.totals, "| {name} {version} | {} |", sums.cells()).unwrap();
+        eprintln!("{}", self.totals.lines().last().unwrap());
+        sums.not_here
+    }
+}
+
 /// Writes a page: its beginning, which is written by hand in a file, the totals, and the rows of the tests.
 pub(crate) fn write_page(page: &str, beginning: &str, totals: [&str; 2], rows: [&str; 2]) {
     let beginning = fs::read_to_string(root().join(beginning)).unwrap();

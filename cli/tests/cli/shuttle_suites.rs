@@ -1,6 +1,6 @@
 //! The tests of shuttle itself and of salsa, each under shuttle and under `shims/shuttle`.
 
-use crate::registry::{Ended, Totals, copy, root, run_tests, sources, write_page};
+use crate::registry::{Ended, Rows, copy, root, run_tests, sources, write_page};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -134,11 +134,10 @@ fn cells(ended: Option<&Ended>) -> String {
 
 #[test]
 #[ignore = "it takes a quarter of an hour, and crates from the registry"]
-#[expect(clippy::print_stderr, reason = "it takes long")]
 fn suites_for_shuttle_are_run() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("shuttle-suites");
     let only = std::env::var("SHUTTLE_SUITES").unwrap_or_default();
-    let (mut totals, mut rows) = (String::new(), String::new());
+    let mut rows = Rows::default();
     type Make = fn(&Path, &Path, bool);
     let suites: [(&str, &str, Make, &[&str]); 2] = [
         ("shuttle", SHUTTLE, project_of_shuttle, &["--test", "mod"]),
@@ -151,21 +150,15 @@ fn suites_for_shuttle_are_run() {
     ];
     for (name, version, make, arguments) in suites.iter().filter(|suite| suite.0.contains(&only)) {
         let sources = &sources(&directory.join("sources"), [(*name, *version)])[*name];
-        let [theirs, ours] = [false, true].map(|is_ours| {
+        let ended = [false, true].map(|is_ours| {
             let side = directory.join(if is_ours { "here" } else { "shuttle" });
             let project = side.join(name);
             make(sources, &project, is_ours);
             results(&project, &side.join("target"), arguments)
         });
-        for (test, one) in &theirs {
-            let cells = [Some(one), ours.get(test)].map(cells).join(" | ");
-            writeln!(rows, "| {name} | `{test}` | {cells} |").unwrap();
-        }
-        let sums = Totals::of(&theirs, &ours);
-        writeln!(totals, "| {name} {version} | {} |", sums.cells()).unwrap();
-        eprintln!("{}", totals.lines().last().unwrap());
+        rows.add((*name, *version), ended, cells);
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        write_page(PAGE, BEGINNING, [TOTALS, &totals], [HEADING, &rows]);
+        write_page(PAGE, BEGINNING, [TOTALS, &rows.totals], [HEADING, &rows.tests]);
     }
 }

@@ -1,5 +1,6 @@
 //! The speed of unmodified tests, compared with the same tests on the look-alikes.
 
+use crate::documents::figures;
 use crate::unmodified::project_of;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -143,17 +144,9 @@ impl Form {
     }
 }
 
-/// Returns a number with commas between thousands.
+/// Returns a number without its fraction, with commas between thousands.
 fn number(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    figures::number(format_args!("{number:.0}"))
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub struct WaitLimits {
     /// The virtual time in nanoseconds at which the wait times out.
     pub deadline: Option<u64>,
     /// `true` if the wait could have ended spuriously when it began.
-    pub spurious: bool,
+    pub may_end_spuriously: bool,
 }
 
 /// The reason for which a waiting operation continues.
@@ -68,7 +68,7 @@ pub struct Pending {
     /// as soon as it can.
     pub visible: bool,
     /// `true` if it may continue although no gate opens: by a time-out.
-    pub environment_wake: bool,
+    pub may_time_out: bool,
 }
 
 /// The wait of a task at an address.
@@ -205,7 +205,7 @@ impl Task {
             gate_var: 0,
             gates: 0,
             visible: false,
-            environment_wake: false,
+            may_time_out: false,
         };
         Task {
             status: Status::Fresh,
@@ -251,7 +251,7 @@ impl Task {
             gate_var: 0,
             gates: 0,
             visible: false,
-            environment_wake: false,
+            may_time_out: false,
         };
         self.wake = Wake::Ready;
         self.events = 0;

@@ -310,9 +310,9 @@ impl Runtime {
         if self.record.is_observed() {
             let pending = &self.tasks[task].pending;
             // An operation that the environment may wake needed no gate.
-            self.record.waited = (pending.gates != 0 && !pending.environment_wake)
-                .then_some((pending.gate_var, pending.gates));
-            self.record.timed = pending.environment_wake.then(|| Limit::of(&self.tasks[task]));
+            self.record.waited =
+                (pending.gates != 0 && !pending.may_time_out).then_some((pending.gate_var, pending.gates));
+            self.record.timed = pending.may_time_out.then(|| Limit::of(&self.tasks[task]));
         }
         if self.ready.slow_path() {
             if let Some(breakpoints) = &mut self.constraints.breakpoints {

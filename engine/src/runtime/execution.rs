@@ -2,7 +2,7 @@
 
 use super::breakpoints::Breakpoints;
 use super::teardown::serve;
-use super::{Abnormal, CutOff, Engine, ExecutionOutcome, FailureContext, PanicNote, Runtime, Stop};
+use super::{Abnormal, CutOffExecution, Engine, ExecutionOutcome, FailureContext, PanicNote, Runtime, Stop};
 use crate::record::{Status, VarKind};
 use crate::site::Site;
 use crate::strategy::{CompletedExecution, Operation};
@@ -64,7 +64,7 @@ struct Examined {
     /// The description of the execution; `None` if there is nothing to report.
     scene: Option<Box<FailureContext>>,
     /// Set if it was cut off.
-    cut_off: Option<Box<CutOff>>,
+    cut_off: Option<Box<CutOffExecution>>,
     /// `true` if places that race became schedule points.
     learned_points: bool,
 }
@@ -126,7 +126,7 @@ impl Runtime {
             stop: Stop::CutOff,
             wanted: Vec::new(),
             scene: None,
-            cut_off: Some(Box::new(CutOff { shown: self.shown() })),
+            cut_off: Some(Box::new(CutOffExecution { shown: self.shown() })),
             learned_points: false,
         }
     }

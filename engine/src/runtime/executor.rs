@@ -2,7 +2,7 @@
 
 use super::arena;
 use super::constraints::Constraints;
-use super::cutoff::{Cutoff, Looks};
+use super::cut_off::{CutOffTime, Looks};
 use super::data_points::DataPoints;
 use super::decisions::Decisions;
 use super::ending::ExecutionEnd;
@@ -139,8 +139,8 @@ impl Executor {
     }
 
     /// Sets the time at which running executions are cut off, from the next one on; `None` if none is.
-    pub fn cut_off(&mut self, cutoff: Option<Cutoff>) {
-        self.runtime.looks.cut_off(cutoff);
+    pub fn cut_off(&mut self, cut_off_at: Option<CutOffTime>) {
+        self.runtime.looks.cut_off(cut_off_at);
         self.heed_time();
     }
 

@@ -28,7 +28,7 @@ mod commit;
 mod constraints;
 mod controller;
 pub mod crash;
-mod cutoff;
+mod cut_off;
 mod data_points;
 mod decisions;
 mod departure;
@@ -85,7 +85,7 @@ mod world;
 pub use by_address::ByAddress;
 pub use controller::take_charge;
 pub use crash::Crash;
-pub use cutoff::{CutOff, Cutoff};
+pub use cut_off::{CutOffExecution, CutOffTime};
 pub use emergency::Emergency;
 pub use executor::{Executor, Limits};
 pub use handle::Engine;
@@ -114,7 +114,7 @@ use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
 use crate::trace::{Class, EndedWait, Key, Limit};
 use constraints::Constraints;
-use cutoff::Looks;
+use cut_off::Looks;
 use decisions::Decisions;
 use ending::ExecutionEnd;
 use execution_record::ExecutionRecord;
@@ -180,7 +180,7 @@ impl Engine {
                 gate_var: 0,
                 gates: 0,
                 visible: true,
-                environment_wake: false,
+                may_time_out: false,
             };
             rt.ready.enable(current);
             rt.dispatch()
@@ -283,14 +283,14 @@ impl Engine {
                 return None;
             }
             let current = rt.tasks.current();
-            let environment_wake = wait_limits.deadline.is_some();
+            let may_time_out = wait_limits.deadline.is_some();
             at.watchers.insert(current);
             rt.tasks[current].pending = Pending {
                 access: Access { op, order, var, site },
                 gate_var,
                 gates,
                 visible,
-                environment_wake,
+                may_time_out,
             };
             if let Some(deadline) = wait_limits.deadline {
                 rt.tasks[current].deadline = deadline;
@@ -300,7 +300,7 @@ impl Engine {
             } else {
                 rt.block(current, wait_limits);
             }
-            let begin = environment_wake.then_some(rt.record.steps as u32);
+            let begin = may_time_out.then_some(rt.record.steps as u32);
             Some((rt.dispatch(), begin.filter(|_| !open)))
         });
         let Some((next, begin)) = next else {
@@ -530,7 +530,7 @@ impl Runtime {
         if let Some(deadline) = wait_limits.deadline {
             self.ready.wait_until(task, deadline, self.world.clock());
         }
-        if wait_limits.spurious {
+        if wait_limits.may_end_spuriously {
             let so_far = self.tasks[task].adversities.spurious_wakeups;
             self.world.capped.spurious_wakeups |= so_far >= self.world.environment.spurious_wakeups;
         }

@@ -3,7 +3,7 @@
 use super::crash::Crash;
 use super::listen::Reported;
 use super::scope::Scoping;
-use super::{CutOff, Layout, PanicNote, Stop};
+use super::{CutOffExecution, Layout, PanicNote, Stop};
 use crate::described::{BreakpointFigures, FindingEvent};
 use crate::schedule::{Choice, Premises};
 use crate::strategy::Operation;
@@ -49,7 +49,7 @@ pub struct ExecutionOutcome {
     /// restart with it.
     pub learned: bool,
     /// Set if it was cut off while it ran. It then counts for nothing, and is to be run again.
-    pub cut_off: Option<Box<CutOff>>,
+    pub cut_off: Option<Box<CutOffExecution>>,
     /// The name of an uncontrolled thread that used objects of the execution.
     pub toucher: Option<String>,
     /// The details, if the execution did not simply end with all its tasks. Boxed, because it is rare and large.

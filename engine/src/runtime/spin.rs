@@ -30,7 +30,6 @@ use super::known_loops::KnownLoops;
 use super::naming::{site_name, var_name};
 use super::outcome::AwaitedVar;
 use super::{Engine, LATE, Runtime, Stop};
-use crate::environment::Environment;
 use crate::record::{Access, Adversities, Event, Pending, TaskSet};
 use crate::site::Site;
 use crate::trace::SoundReduction;
@@ -44,7 +43,7 @@ const LAST_ROUNDS: u32 = 32;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct LoopContext {
     pub(super) clock: u64,
-    pub(super) left: Environment,
+    pub(super) late_timeouts_left: u32,
     pub(super) adversities: Adversities,
     pub(super) random_sources: u32,
     /// The number of the task's visits to armed breakpoints.
@@ -407,7 +406,7 @@ impl Runtime {
             gate_var: 0,
             gates: 0,
             visible: false,
-            environment_wake: false,
+            may_time_out: false,
         };
         self.ready.disable(task);
         self.ready.undo_yield(task);

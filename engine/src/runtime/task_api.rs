@@ -129,7 +129,7 @@ impl Engine {
             entry.found_ended |= !late;
             if late && entry.passed_since_over > 0 {
                 // Time passed before the end, so those time-outs were early.
-                rt.world.left.timeouts -= std::mem::take(&mut entry.passed_since_over);
+                rt.world.late_timeouts_left -= std::mem::take(&mut entry.passed_since_over);
                 rt.add_to_footprint(Key::TIMEOUTS, Class::Write);
             }
         });
@@ -233,7 +233,7 @@ impl Runtime {
                 op => given_way += u32::from(was_late && gives_way(op)),
             }
         }
-        if over.passed_since_over > self.world.left.timeouts {
+        if over.passed_since_over > self.world.late_timeouts_left {
             return false;
         }
         // Under fairness a task that yields twice lets the other end.

@@ -10,9 +10,9 @@ use crate::record::Task;
 /// The environment of an execution, as far as it has acted.
 pub(super) struct World {
     pub(super) environment: Environment,
-    /// The remaining bounds of the environment in this execution: of early time-outs for late answers only. Others are
-    /// for each task.
-    pub(super) left: Environment,
+    /// The number of early time-outs that late answers may still take in this execution. All other bounds of the environment
+    /// are for each task.
+    pub(super) late_timeouts_left: u32,
     /// Virtual time in nanoseconds since the execution began.
     clock: u64,
     /// The time before, if time passes for the step that is being decided, because no task can continue.
@@ -27,7 +27,7 @@ impl World {
     pub(super) fn new(environment: Environment) -> World {
         World {
             environment,
-            left: environment,
+            late_timeouts_left: environment.timeouts,
             clock: 0,
             time_passes: None,
             looks: Looks::default(),
@@ -37,7 +37,7 @@ impl World {
 
     /// Resets the state for a new execution.
     pub(super) fn begin(&mut self) {
-        self.left = self.environment;
+        self.late_timeouts_left = self.environment.timeouts;
         self.clock = 0;
         self.looks.clear();
         self.capped = Capped::default();

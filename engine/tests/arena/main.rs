@@ -1,37 +1,21 @@
 //! The arena as the program's global allocator: explorations with it.
 //!
 //! `cargo test -p intermezzo-engine --features unmodified --test arena`
-//!
-//! The arena is one worker's, so the tests run one at a time.
 
 mod allocator;
 mod ends;
 mod left;
 mod reuse;
+mod setup;
 
-use intermezzo_engine::runtime::arena::{Arena, Shortage, outside, shortage};
+use intermezzo_engine::runtime::arena::{Shortage, outside, shortage};
+use intermezzo_explorer::Explorer;
 use intermezzo_explorer::report::Report;
-use intermezzo_explorer::settings::JournalAt;
-use intermezzo_explorer::{Explorer, Settings};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-#[global_allocator]
-static ARENA: Arena = Arena;
+use setup::{alone, explorer};
+use std::sync::{Mutex, PoisonError};
 
 /// The variable by which memory of ended executions cannot be accessed.
 const CHECK: &str = "INTERMEZZO_ARENA_CHECK";
-
-fn alone() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn explorer() -> Explorer {
-    Explorer::with_settings(Settings {
-        journal: JournalAt::Off,
-        ..Settings::default()
-    })
-}
 
 /// Explores a test that has the arena.
 fn explored(explorer: Explorer, test: impl Fn() + Send + Sync) -> Report {

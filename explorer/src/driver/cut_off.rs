@@ -7,7 +7,7 @@ const SHOWN: usize = 3;
 
 /// The executions that were cut off: at most one for each worker.
 #[derive(Debug, Default)]
-pub(super) struct CutOffs {
+pub(super) struct CutOffExecutions {
     executions: u64,
     /// The most steps that one of them had taken.
     steps: u64,
@@ -15,7 +15,7 @@ pub(super) struct CutOffs {
     shown: Vec<String>,
 }
 
-impl CutOffs {
+impl CutOffExecutions {
     /// Adds an execution that was cut off after this many steps, having shown these failures.
     pub(super) fn add(&mut self, steps: u64, shown: &[String]) {
         self.executions += 1;
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_where_nothing_was_cut_off() {
-        let none = CutOffs::default();
+        let none = CutOffExecutions::default();
         assert_eq!(
             (none.within(), none.note(), none.has_shown()),
             (String::new(), None, false)
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn what_was_cut_off_is_said_with_its_failures() {
-        let mut cut_off = CutOffs::default();
+        let mut cut_off = CutOffExecutions::default();
         cut_off.add(1, &[]);
         assert_eq!(cut_off.within(), " within an execution of 1 step so far");
         assert_eq!(

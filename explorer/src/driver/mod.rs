@@ -480,7 +480,7 @@ fn work(
             listeners,
         );
         worker.tell_crashes_to(emergency.clone());
-        worker.cut_off(Some(common.cutoff()));
+        worker.cut_off(Some(common.cut_off_at()));
         weaker.into_iter().for_each(|weaker| worker.restart(weaker));
         if replays {
             worker.assume(premises.clone());

@@ -1,7 +1,7 @@
 //! The state that the workers of one exploration share: limits, results, the reason for its end, and its checkpoint.
 
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
-use super::cut_off::CutOffs;
+use super::cut_off::CutOffExecutions;
 use super::finding_set::FindingSet;
 use super::pause_barrier::PauseBarrier;
 use super::span_totals::SpanTotals;
@@ -9,7 +9,7 @@ use super::{OnProgress, Progress, shares};
 use crate::report::Finding;
 use crate::retry::{Departed, DepartedOfAll};
 use crate::settings::{Settings, StrategyKind, search};
-use intermezzo_engine::runtime::Cutoff;
+use intermezzo_engine::runtime::CutOffTime;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::strategy::{SearchPosition, SearchState, SoFar, Strategy};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
@@ -44,7 +44,7 @@ impl End {
     }
 
     /// Returns the reason in words, for a report of this many executions, in addition to those that were cut off.
-    pub(super) fn reason(self, settings: &Settings, executions: u64, cut_off: &CutOffs) -> String {
+    pub(super) fn reason(self, settings: &Settings, executions: u64, cut_off: &CutOffExecutions) -> String {
         let limits = Limits::of(settings);
         let raise = match limits.by_default {
             true => ", which holds where none is set (set `executions` or `time` to change it)",
@@ -135,7 +135,7 @@ pub(super) struct Results {
     pub(super) checkpoint_problem: Option<String>,
     /// The executions that were cut off at the end. They are no part of a checkpoint: a search that continues from it
     /// runs them.
-    pub(super) cut_off: CutOffs,
+    pub(super) cut_off: CutOffExecutions,
 }
 
 impl Results {
@@ -153,7 +153,7 @@ impl Results {
             unfitted: None,
             worker_states: vec![WorkerState::default(); settings.jobs],
             checkpoint_problem: None,
-            cut_off: CutOffs::default(),
+            cut_off: CutOffExecutions::default(),
         }
     }
 
@@ -540,8 +540,8 @@ impl<'a> Shared<'a> {
     }
 
     /// Returns the time at which running executions are cut off.
-    pub(super) fn cutoff(&self) -> Cutoff {
-        Cutoff {
+    pub(super) fn cut_off_at(&self) -> CutOffTime {
+        CutOffTime {
             at: self.limits.time.and_then(|most| self.began.checked_add(most)),
         }
     }

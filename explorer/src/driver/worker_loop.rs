@@ -9,7 +9,7 @@ use crate::retry::{self, After, Retry};
 use crate::settings::search;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
-use intermezzo_engine::runtime::{Abnormal, CutOff, ExecutionOutcome, Executor, Stop};
+use intermezzo_engine::runtime::{Abnormal, CutOffExecution, ExecutionOutcome, Executor, Stop};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::strategy::{Parallel, SearchPosition};
 use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
@@ -217,7 +217,7 @@ impl<'a> WorkerLoop<'a> {
     /// Puts back an execution that was cut off after `steps` steps: it does not count, and a search that continues from
     /// the checkpoint runs it.
     #[cold]
-    fn put_back(&mut self, steps: u64, cut_off: &CutOff) {
+    fn put_back(&mut self, steps: u64, cut_off: &CutOffExecution) {
         self.worker.put_back();
         self.common.books().cut_off.add(steps, &cut_off.shown);
         self.common.has_no_time();

@@ -4,7 +4,7 @@
 //! the last resort. A note says where it was needed.
 
 use crate::settings::Settings;
-use intermezzo_engine::runtime::Cutoff;
+use intermezzo_engine::runtime::CutOffTime;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::words::seconds;
 use std::time::{Duration, Instant};
@@ -47,8 +47,8 @@ impl Deadline {
     }
 
     /// Returns the time at which executions are cut off that look for a smaller one.
-    pub(super) fn cutoff(&self) -> Cutoff {
-        Cutoff { at: self.at }
+    pub(super) fn cut_off_at(&self) -> CutOffTime {
+        CutOffTime { at: self.at }
     }
 
     /// `true` if it has passed, or if the user interrupted the process.

@@ -185,7 +185,7 @@ impl<'a> Minimiser<'a> {
             best: first,
         };
         // The finding's own replays run to their ends.
-        search.worker.cut_off(Some(self.deadline.cutoff()));
+        search.worker.cut_off(Some(self.deadline.cut_off_at()));
         let smaller = search.reduce().and_then(|()| search.prove());
         search.worker.cut_off(None);
         let mut proven = smaller?;

@@ -116,7 +116,7 @@ impl Minimiser<'_> {
         self.worker
             .data_points(Sites::default().and(armings.spots()), false);
         self.worker.arm(armings);
-        self.worker.cut_off(Some(self.deadline.cutoff()));
+        self.worker.cut_off(Some(self.deadline.cut_off_at()));
         let strategy = Box::new(Follow::new(Script::default()));
         let trial = self
             .worker

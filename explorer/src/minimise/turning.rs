@@ -48,7 +48,7 @@ impl Minimiser<'_> {
         if ends_at_limit || finding.events.is_empty() {
             return Ok(None);
         }
-        self.worker.cut_off(Some(self.deadline.cutoff()));
+        self.worker.cut_off(Some(self.deadline.cut_off_at()));
         let turning = self.find_turning_point(finding, number, subject);
         self.worker.cut_off(None);
         turning

@@ -39,7 +39,7 @@ pub(crate) fn data_race() -> Option<&'static str> {
 }
 
 /// Monitors that are no plugins.
-pub(crate) struct Known {
+pub(crate) struct NamedMonitors {
     pub(crate) by_name: Option<ByName>,
     /// Their names.
     pub(crate) names: Vec<&'static str>,
@@ -47,16 +47,16 @@ pub(crate) struct Known {
     on: Vec<MonitorRequest>,
 }
 
-impl Known {
+impl NamedMonitors {
     /// Returns the monitors known to all explorers of the process.
-    pub(crate) fn brought() -> Known {
+    pub(crate) fn brought() -> NamedMonitors {
         match BROUGHT.get() {
-            Some(brought) => Known {
+            Some(brought) => NamedMonitors {
                 by_name: Some(brought.by_name),
                 names: (brought.names)(),
                 on: MonitorRequest::parse(brought.on).expect("what is brought is a list of monitors"),
             },
-            None => Known {
+            None => NamedMonitors {
                 by_name: None,
                 names: Vec::new(),
                 on: Vec::new(),
@@ -75,7 +75,7 @@ type Make = Box<dyn Fn() -> Result<Box<dyn Monitor>, String> + Send + Sync>;
 /// A monitor cannot be found or made, or is listed twice.
 pub(crate) fn attach(
     list: &[MonitorRequest],
-    known: &Known,
+    known: &NamedMonitors,
     by_hand: &[Listening],
     jobs: usize,
 ) -> Result<Vec<Listening>, String> {
@@ -114,7 +114,7 @@ pub(crate) fn attach(
 }
 
 /// Returns the monitor, and a function that makes more of it.
-fn first(wanted: &MonitorRequest, known: &Known) -> Result<(Box<dyn Monitor>, Make), String> {
+fn first(wanted: &MonitorRequest, known: &NamedMonitors) -> Result<(Box<dyn Monitor>, Make), String> {
     let MonitorRequest { name, arguments } = wanted.clone();
     if let Some(by_name) = known.by_name
         && let Some(made) = by_name(&name, &arguments)

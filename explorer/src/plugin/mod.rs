@@ -16,7 +16,7 @@ mod problem;
 mod trial;
 
 pub use attach::{Brought, ByName, bring};
-pub(crate) use attach::{Known, attach, data_race};
+pub(crate) use attach::{NamedMonitors, attach, data_race};
 pub use problem::{PluginError, PluginProblem};
 
 use intermezzo_sdk::abi::{Entry, Foreign};

@@ -12,6 +12,9 @@ pub(super) const VALUES: &str = "`adversarial`, `calm`, or members to change: `s
 /// A member, in an environment.
 type Member = fn(&mut Environment) -> &mut dyn Value;
 
+/// A function that makes an environment.
+type Made = fn() -> Environment;
+
 /// The members, by name.
 const MEMBERS: [(&str, Member); 8] = [
     ("spurious_wakeups", |e| &mut e.spurious_wakeups),
@@ -26,8 +29,7 @@ const MEMBERS: [(&str, Member); 8] = [
 
 /// Environments that have names. Their seed is 0: whether an environment is calm says nothing about a test's own random
 /// numbers.
-const NAMED: [(&str, fn() -> Environment); 2] =
-    [("adversarial", Environment::default), ("calm", Environment::calm)];
+const NAMED: [(&str, Made); 2] = [("adversarial", Environment::default), ("calm", Environment::calm)];
 
 /// Changes the named members of an environment.
 ///

@@ -246,7 +246,7 @@ impl Condvar {
         }
         let wait_limits = WaitLimits {
             deadline: limit.map(|limit| engine.deadline_in_step(limit)),
-            spurious: true,
+            may_end_spuriously: true,
         };
         let wake = engine.wait(waking, own, gate::NOTIFIED, wait_limits);
         if wake == Wake::Ready {

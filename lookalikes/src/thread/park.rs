@@ -43,7 +43,7 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
     }
     let wait_limits = WaitLimits {
         deadline: limit.map(|limit| engine.deadline(limit, site)),
-        spurious: true,
+        may_end_spuriously: true,
     };
     match engine.enter_gated(access, gate::TOKEN, wait_limits) {
         Wake::TimedOut => engine.timed_out(access),

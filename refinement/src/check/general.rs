@@ -8,7 +8,7 @@
 
 use super::bits::Bits;
 use super::interval::{Interval, intervals};
-use super::patience::Patience;
+use super::limits::Limits;
 use super::process_order;
 use super::states::{Reached, StateId, States};
 use super::{Same, Verdict, Violation};
@@ -130,15 +130,15 @@ impl<'a, S: Specification> Checker<'a, S> {
         states_max: u64,
     ) -> Verdict<S::State> {
         let operations: Vec<_> = part.iter().map(|&at| &history.operations()[at]).collect();
-        let patience = Patience::new(states_max, self.until);
+        let limits = Limits::new(states_max, self.until);
         let ended = match self.same {
             Same::Sequential => {
-                process_order::search(self.specification, &operations, self.ends.as_deref(), patience)
+                process_order::search(self.specification, &operations, self.ends.as_deref(), limits)
             }
             _ => {
                 let intervals = intervals(&operations, self.same, &self.late);
                 let ends = self.ends.as_deref();
-                Search::new(self.specification, &operations, &intervals, ends).run(patience)
+                Search::new(self.specification, &operations, &intervals, ends).run(limits)
             }
         };
         let places = |own: Vec<usize>| own.into_iter().map(|at| part[at]).collect();
@@ -258,7 +258,7 @@ impl<'a, S: Specification> Search<'a, S> {
         }
     }
 
-    fn run(mut self, mut patience: Patience) -> Verdict<S::State> {
+    fn run(mut self, mut limits: Limits) -> Verdict<S::State> {
         let mut at = self.entries[HEAD as usize].after;
         loop {
             // If the way through the list meets no end, every operation that has to happen is placed.
@@ -274,7 +274,7 @@ impl<'a, S: Specification> Search<'a, S> {
             } else {
                 self.place(at)
             };
-            if patience.is_over(self.reached.len()) {
+            if limits.is_over(self.reached.len()) {
                 return Verdict::Unknown {
                     states: self.reached.len(),
                 };

@@ -3,8 +3,8 @@
 mod bits;
 pub mod general;
 mod interval;
+mod limits;
 pub mod long;
-mod patience;
 mod process_order;
 mod states;
 

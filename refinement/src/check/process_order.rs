@@ -5,7 +5,7 @@
 
 use super::bits::Bits;
 use super::general::Ends;
-use super::patience::Patience;
+use super::limits::Limits;
 use super::states::{Reached, StateId, States};
 use super::{Verdict, Violation};
 use crate::history::Operation;
@@ -24,7 +24,7 @@ pub(super) fn search<S: Specification>(
     specification: &S,
     operations: &[&Operation<S::Call, S::Return>],
     may_end: Option<Ends<'_, S>>,
-    mut patience: Patience,
+    mut limits: Limits,
 ) -> Verdict<S::State> {
     let before = predecessors(operations);
     let needed = operations
@@ -87,7 +87,7 @@ pub(super) fn search<S: Specification>(
                 break branch.state;
             }
         };
-        if patience.is_over(reached.len()) {
+        if limits.is_over(reached.len()) {
             return Verdict::Unknown {
                 states: reached.len(),
             };

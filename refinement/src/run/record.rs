@@ -15,10 +15,10 @@ pub(crate) struct TextId(pub(crate) u32);
 
 /// Texts, each kept once. Shared by all executions of a scenario.
 #[derive(Default)]
-pub(crate) struct Texts(Mutex<Known>);
+pub(crate) struct Texts(Mutex<TextTable>);
 
 #[derive(Default)]
-struct Known {
+struct TextTable {
     numbers: HashMap<Arc<str>, TextId>,
     texts: Vec<Arc<str>>,
 }

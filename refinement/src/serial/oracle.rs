@@ -32,7 +32,7 @@ pub(crate) struct Oracle {
     wanted: Sender<Vec<Place>>,
     came: Receiver<Histories>,
     /// The known outcomes: for each beginning, those of the operations after it.
-    known: Vec<HashMap<Place, Known>>,
+    known: Vec<HashMap<Place, KnownOutcome>>,
     /// The number of orders that were run, and their maximum.
     pub(crate) orders: u64,
     orders_max: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Oracle {
 }
 
 /// An operation's outcome, and the beginning that it makes.
-struct Known {
+struct KnownOutcome {
     outcome: Outcome,
     then: usize,
 }
@@ -101,7 +101,7 @@ impl Oracle {
             let fresh = self.known.len();
             let known = self.known[at]
                 .entry(place)
-                .or_insert(Known { outcome, then: fresh });
+                .or_insert(KnownOutcome { outcome, then: fresh });
             if known.outcome != outcome {
                 self.undetermined.get_or_insert(Undetermined {
                     before,

@@ -42,6 +42,7 @@
 //! Memory: the path, its sleep sets, and the sequences still to be explored.
 
 mod all_saved;
+mod analysis_limit;
 mod backtrack;
 mod bound;
 mod bounded;
@@ -49,7 +50,6 @@ mod crew;
 mod elided_rounds;
 mod names;
 mod node;
-mod patience;
 mod races;
 mod saved;
 mod sequence;
@@ -189,7 +189,7 @@ impl Dpor {
     #[inline(always)]
     fn is_plain(&self, trace: &Trace) -> bool {
         let is_plain = |last: &Node| {
-            last.sequences.is_empty() && last.sleepers == self.sleepers.len() && !last.environment_wake
+            last.sequences.is_empty() && last.sleepers == self.sleepers.len() && !last.may_time_out
         };
         self.nodes.last().is_some_and(is_plain)
             && self.values.is_empty()
@@ -218,7 +218,7 @@ impl Dpor {
         debug_assert_eq!(depth, trace.steps().len(), "one node for each step");
         let counts = self.follow_values();
         let candidates = self.candidates.len();
-        let mut environment_wake = false;
+        let mut may_time_out = false;
         let sleeping = self.sleepers.len();
         if depth > 1 {
             if !self.is_bounded() && !self.inherit_sleep(depth - 1, trace) {
@@ -226,12 +226,12 @@ impl Dpor {
                 self.cut(point, true);
                 return 0;
             }
-            self.wake_by_environment(depth - 1, trace);
+            self.plan_time_outs(depth - 1, trace);
         }
         let all_enabled = point.candidates.are_enabled();
         point.for_each_task(|TaskId(task)| {
             let waits_for = if all_enabled { None } else { point.waits_for(task) };
-            environment_wake |= waits_for.is_some();
+            may_time_out |= waits_for.is_some();
             self.candidates.push(Candidate { task, waits_for });
         });
         if let Some(counts) = counts {
@@ -245,7 +245,7 @@ impl Dpor {
         let listed = &self.candidates[candidates..];
         let node = self.nodes.push();
         (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleeping);
-        (node.choice, node.fair, node.environment_wake) = (choice, point.fair, environment_wake);
+        (node.choice, node.fair, node.may_time_out) = (choice, point.fair, may_time_out);
         (node.preempts, node.preemptions) = (point.preempts, preemptions);
         let (mut guided, mut planned) = (None, 0);
         if !self.wakeup_sequence.is_empty() {
@@ -266,10 +266,10 @@ impl Dpor {
         let asleep = |task: u32| is_asleep(&self.sleepers[sleeping..], task);
         // Without a sequence to follow, or if its next step was already done on the way, any task may go. Tasks that
         // only the environment could wake come last.
-        let awake = |environment_wake: bool| {
+        let awake = |may_time_out: bool| {
             listed.iter().position(|candidate| {
                 let asked = all_enabled || candidate.waits_for.is_none() || point.is_enabled(candidate.task);
-                !asleep(candidate.task) && asked != environment_wake
+                !asleep(candidate.task) && asked != may_time_out
             })
         };
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
@@ -431,7 +431,7 @@ impl Strategy for Dpor {
         self.settle_line(plan, trace);
         if self.cut.is_none() {
             if self.nodes.len() > 1 && self.nodes.len() <= trace.steps().len() {
-                self.wake_by_environment(self.nodes.len() - 1, trace);
+                self.plan_time_outs(self.nodes.len() - 1, trace);
             }
             if trace.ending() == Ending::GivenUp {
                 self.bound.invalidate(Unreliable::CutShort);
@@ -451,7 +451,7 @@ impl Strategy for Dpor {
             plan.truncate(cut.choices);
         }
         self.look_after_others(plan, trace);
-        if self.sequences.patience().has_ended() {
+        if self.sequences.analysis_limit().has_ended() {
             self.is_over = true;
             self.part.stop();
             return false;
@@ -520,7 +520,7 @@ impl Strategy for Dpor {
     }
 
     fn gave_up(&self) -> bool {
-        self.sequences.patience().has_ended()
+        self.sequences.analysis_limit().has_ended()
     }
 
     fn coverage(&self, finished: bool) -> Coverage {

@@ -1,6 +1,6 @@
 //! Stable identities of operations, which hold in all executions, and assumptions about them.
 
-use super::patience::Patience;
+use super::analysis_limit::AnalysisLimit;
 use intermezzo_engine::trace::{Key, StableOpId, Trace};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ pub(super) struct Named {
     of_steps: RefCell<Vec<Option<Option<StableOpId>>>>,
     /// Finding an identity takes time that grows with the step's number. Once the analysis has ended early, none is
     /// found.
-    pub(super) patience: Patience,
+    pub(super) analysis_limit: AnalysisLimit,
 }
 
 impl Named {
@@ -34,7 +34,7 @@ impl Named {
         if of_steps.len() <= step {
             of_steps.resize(step + 1, None);
         }
-        *of_steps[step].get_or_insert_with(|| match self.patience.ends_after(step) {
+        *of_steps[step].get_or_insert_with(|| match self.analysis_limit.ends_after(step) {
             true => None,
             false => trace.stable_id(step),
         })

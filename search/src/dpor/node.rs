@@ -26,8 +26,8 @@ pub(super) struct Node {
     pub(super) candidates: Range<usize>,
     /// The index at which the sleepers before it begin; they end where the next step's begin.
     pub(super) sleepers: usize,
-    /// `true` if the environment would wake one of the candidates.
-    pub(super) environment_wake: bool,
+    /// `true` if one of the candidates waits, and may time out.
+    pub(super) may_time_out: bool,
     /// `true` if fairness was active, and may have held back other tasks.
     pub(super) fair: bool,
     /// The index of the choice that decides which task takes it; `None` if there is only one candidate.
@@ -61,7 +61,7 @@ impl Node {
             candidates: 0..0,
             sleepers: 0,
             fair: false,
-            environment_wake: false,
+            may_time_out: false,
             choice: None,
             preempts: false,
             preemptions: 0,
@@ -81,7 +81,7 @@ impl Node {
             task: self.task,
             candidates: self.candidates.clone(),
             sleepers: self.sleepers,
-            environment_wake: self.environment_wake,
+            may_time_out: self.may_time_out,
             fair: self.fair,
             choice: self.choice,
             preempts: self.preempts,
@@ -191,7 +191,7 @@ impl Path {
         self.length += 1;
         (node.task, node.tried) = (0, 0);
         (node.candidates, node.sleepers) = (0..0, 0);
-        (node.fair, node.environment_wake, node.choice) = (false, false, None);
+        (node.fair, node.may_time_out, node.choice) = (false, false, None);
         (node.preempts, node.preemptions) = (false, 0);
         node.went_on = None;
         node.forget_explored();
@@ -205,8 +205,7 @@ impl Path {
         let node = self.push();
         node.task = passed.task;
         (node.candidates, node.sleepers) = (passed.candidates.clone(), passed.sleepers);
-        (node.fair, node.environment_wake, node.choice) =
-            (passed.fair, passed.environment_wake, passed.choice);
+        (node.fair, node.may_time_out, node.choice) = (passed.fair, passed.may_time_out, passed.choice);
         (node.preempts, node.preemptions) = (passed.preempts, passed.preemptions);
     }
 

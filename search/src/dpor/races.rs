@@ -66,7 +66,7 @@ impl Dpor {
             if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
                 continue;
             }
-            if sequences.patience().ends_after(steps - earlier) {
+            if sequences.analysis_limit().ends_after(steps - earlier) {
                 break;
             }
             let sequence = sequences.reversing_up_to(trace, choices, earlier, later);
@@ -99,7 +99,7 @@ impl Dpor {
         let mut sequences = std::mem::take(&mut self.sequences);
         for blocked in trace.blocked() {
             for earlier in trace.races_of_blocked(blocked) {
-                if earlier > 0 && !sequences.patience().ends_after(steps - earlier.min(steps)) {
+                if earlier > 0 && !sequences.analysis_limit().ends_after(steps - earlier.min(steps)) {
                     let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
                     self.insert(trace, choices, earlier, sequence);
                 }

@@ -57,7 +57,7 @@ struct SavedNode {
     /// The beginnings of those that were explored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     explored: Vec<(Vec<u32>, SavedFootprint)>,
-    environment_wake: bool,
+    may_time_out: bool,
     fair: bool,
     choice: Option<usize>,
     preempts: bool,
@@ -206,7 +206,7 @@ impl SavedPath {
                 .iter()
                 .map(|(values, footprint)| (values.to_vec(), saved_footprint(footprint)))
                 .collect(),
-            environment_wake: node.environment_wake,
+            may_time_out: node.may_time_out,
             fair: node.fair,
             choice: node.choice,
             preempts: node.preempts,
@@ -289,7 +289,7 @@ impl SavedNode {
             task: self.task,
             candidates: candidates..way.candidates.len(),
             sleepers,
-            environment_wake: self.environment_wake,
+            may_time_out: self.may_time_out,
             fair: self.fair,
             choice: self.choice,
             preempts: self.preempts,

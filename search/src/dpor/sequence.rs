@@ -4,8 +4,8 @@ mod fates;
 mod reversed;
 mod time_out;
 
+use super::analysis_limit::AnalysisLimit;
 use super::names::{AssumedDistinct, Named, Names};
-use super::patience::Patience;
 use super::sleep::Footprint;
 use super::tree::{counts, only_key};
 use super::values::{Fate, Values, fate_of, keeps_choice, values};
@@ -138,12 +138,12 @@ impl Sequences {
 
     /// Ends the analysis of an execution once this function says so.
     pub(super) fn heed_time(&mut self, is_over: &TimeIsOver) {
-        self.sequence.named.patience.heed(is_over);
+        self.sequence.named.analysis_limit.heed(is_over);
     }
 
-    /// Returns the patience with the analysis of the execution.
-    pub(super) fn patience(&self) -> &Patience {
-        &self.sequence.named.patience
+    /// Returns the analysis_limit with the analysis of the execution.
+    pub(super) fn analysis_limit(&self) -> &AnalysisLimit {
+        &self.sequence.named.analysis_limit
     }
 
     /// Prepares for another execution. Returns `true` if it contradicts no assumption.

@@ -85,7 +85,7 @@ pub(super) fn is_asleep_with(sleepers: &[Sleeper], task: u32, values: &[u32]) ->
 }
 
 /// Returns the footprint of a time-out of a task that waits for this key: the key, and time.
-pub(super) fn environment_wake(key: Key) -> [StepAccess; 2] {
+pub(super) fn time_out(key: Key) -> [StepAccess; 2] {
     [key, Key::CLOCK].map(|key| StepAccess {
         key,
         class: Class::Write,

@@ -16,14 +16,14 @@ impl Dpor {
     /// Plans time-outs of waiting tasks before the step at `depth`, unless they commute with it. With a preemption
     /// bound all of them are planned.
     #[inline(always)]
-    pub(super) fn wake_by_environment(&mut self, depth: usize, trace: &Trace) {
-        if self.nodes[depth].environment_wake {
-            self.wake_each_by_environment(depth, trace);
+    pub(super) fn plan_time_outs(&mut self, depth: usize, trace: &Trace) {
+        if self.nodes[depth].may_time_out {
+            self.plan_each_time_out(depth, trace);
         }
     }
 
     #[inline(never)]
-    fn wake_each_by_environment(&mut self, depth: usize, trace: &Trace) {
+    fn plan_each_time_out(&mut self, depth: usize, trace: &Trace) {
         let node = &self.nodes[depth];
         let footprint = trace.footprint(depth);
         let mut woken: Vec<(u32, Footprint)> = Vec::new();
@@ -32,7 +32,7 @@ impl Dpor {
             let Some(key) = candidate.waits_for.filter(|_| candidate.task != node.task) else {
                 continue;
             };
-            let wake = sleep::environment_wake(key);
+            let wake = sleep::time_out(key);
             // Within a bound, the cost of a wake-up depends on its position.
             let conflicts = |footprint: &Footprint| conflict(&wake, footprint);
             if self.is_bounded()
@@ -57,7 +57,7 @@ impl Dpor {
         let mut sequences = std::mem::take(&mut self.sequences);
         for wait in trace.ended_waits() {
             for earlier in wait.begin as usize + 1..steps.min(wait.ender as usize + 1) {
-                if sequences.patience().ends_after(steps - earlier) {
+                if sequences.analysis_limit().ends_after(steps - earlier) {
                     break;
                 }
                 if self.is_waiting(wait.task, earlier)

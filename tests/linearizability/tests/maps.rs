@@ -11,6 +11,29 @@ type Model = BTreeMap<u8, u8>;
 const ENTRIES: [(u8, u8); 4] = [(1, 1), (1, 2), (2, 1), (2, 2)];
 const KEYS: [u8; 2] = [1, 2];
 
+// What the operations of most maps mean.
+
+fn insert(model: &mut Model, (key, value): &(u8, u8)) -> Option<u8> {
+    model.insert(*key, *value)
+}
+
+/// For maps that do not return the value before.
+fn put(model: &mut Model, entry: &(u8, u8)) {
+    insert(model, entry);
+}
+
+fn remove(model: &mut Model, key: &u8) -> Option<u8> {
+    model.remove(key)
+}
+
+fn get(model: &mut Model, key: &u8) -> Option<u8> {
+    model.get(key).copied()
+}
+
+fn len(model: &mut Model, (): &()) -> usize {
+    model.len()
+}
+
 #[test]
 fn dash_map() {
     let subject = || {
@@ -26,11 +49,9 @@ fn dash_map() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value)
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
-        .means("get", |model: &mut Model, key: &u8| model.get(key).copied());
+        .means("insert", insert)
+        .means("remove", remove)
+        .means("get", get);
     Row::new("`DashMap`", "dashmap", "insert, remove, get")
         .itself(subject().run())
         .model(model.run())
@@ -69,11 +90,9 @@ fn dash_map_with_len() -> Refinement<DashMap<u8, u8>> {
 fn dash_map_len() {
     let model = dash_map_with_len()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value)
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
-        .means("len", |model: &mut Model, ()| model.len());
+        .means("insert", insert)
+        .means("remove", remove)
+        .means("len", len);
     Row::new("`DashMap`, counted", "dashmap", "insert, remove, len")
         .itself(dash_map_with_len().run())
         .model(model.run())
@@ -103,10 +122,8 @@ fn dash_map_iterated() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value)
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
+        .means("insert", insert)
+        .means("remove", remove)
         .means("iter", |model: &mut Model, ()| model.clone());
     Row::new("`DashMap`, iterated", "dashmap", "insert, remove, iter")
         .itself(subject().run())
@@ -133,11 +150,9 @@ fn papaya_map() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value)
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
-        .means("get", |model: &mut Model, key: &u8| model.get(key).copied());
+        .means("insert", insert)
+        .means("remove", remove)
+        .means("get", get);
     Row::new("`papaya::HashMap`", "papaya", "insert, remove, get")
         .itself(subject().run())
         .model(model.run())
@@ -161,11 +176,9 @@ fn papaya_len() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value)
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
-        .means("len", |model: &mut Model, ()| model.len());
+        .means("insert", insert)
+        .means("remove", remove)
+        .means("len", len);
     Row::new("`papaya::HashMap`, counted", "papaya", "insert, remove, len")
         .itself(subject().run())
         .model(model.run())
@@ -195,11 +208,9 @@ fn scc_map() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("upsert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value)
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
-        .means("read", |model: &mut Model, key: &u8| model.get(key).copied());
+        .means("upsert", insert)
+        .means("remove", remove)
+        .means("read", get);
     Row::new("`scc::HashMap`", "scc", "upsert, remove, read")
         .itself(subject().run())
         .model(model.run())
@@ -228,11 +239,9 @@ fn skip_map() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value);
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
-        .means("get", |model: &mut Model, key: &u8| model.get(key).copied());
+        .means("insert", put)
+        .means("remove", remove)
+        .means("get", get);
     Row::new("`SkipMap`", "crossbeam-skiplist", "insert, remove, get")
         .itself(subject().run())
         .model(model.run())
@@ -272,7 +281,7 @@ fn skip_map_len() {
         .means("contains_key", |model: &mut Model, key: &u8| {
             model.contains_key(key)
         })
-        .means("len", |model: &mut Model, ()| model.len());
+        .means("len", len);
     Row::new("`SkipMap`, counted", "crossbeam-skiplist", "insert, remove, contains_key, len")
         .itself(subject().run())
         .model(model.run())
@@ -299,12 +308,10 @@ fn quick_cache() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value);
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
-        .means("get", |model: &mut Model, key: &u8| model.get(key).copied())
-        .means("len", |model: &mut Model, ()| model.len());
+        .means("insert", put)
+        .means("remove", remove)
+        .means("get", get)
+        .means("len", len);
     Row::new("`quick_cache::sync::Cache` of 100", "quick_cache", "insert, remove, get, len")
         .itself(subject().run())
         .model(model.run())
@@ -324,11 +331,9 @@ fn moka() {
     };
     let model = subject()
         .spec(Model::new)
-        .means("insert", |model: &mut Model, (key, value): &(u8, u8)| {
-            model.insert(*key, *value);
-        })
-        .means("remove", |model: &mut Model, key: &u8| model.remove(key))
-        .means("get", |model: &mut Model, key: &u8| model.get(key).copied());
+        .means("insert", put)
+        .means("remove", remove)
+        .means("get", get);
     Row::new("`moka::sync::Cache` of 100", "moka", "insert, remove, get")
         .itself(subject().run())
         .model(model.run())

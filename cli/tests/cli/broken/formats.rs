@@ -1,6 +1,6 @@
 //! The formats of files, each with whole ones and its reader.
 
-use intermezzo::baseline::{Baseline, Known};
+use intermezzo::baseline::{Baseline, KnownFinding};
 use intermezzo::refinement::history::formats::{Format as History, Recorded, write_json};
 use intermezzo::refinement::recorded::{Object, STATES_MAX, judge};
 use intermezzo::refinement::{ObservationSet, refine};
@@ -287,7 +287,7 @@ fn sealed(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn baseline() -> Vec<u8> {
-    let known = Known {
+    let known = KnownFinding {
         test: "queue::push".into(),
         binary: "queue lib".into(),
         kind: "deadlock".into(),

@@ -6,6 +6,7 @@ use crate::run;
 use intermezzo::{Report, Settings};
 use intermezzo_corpus::{Arguments, Program, parse_full_name};
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs;
 
 /// The origin of a table's figures.
@@ -230,8 +231,8 @@ fn every_table_of_figures_is_compared_or_measured() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns a number with commas between thousands.
-pub(super) fn number(count: u64) -> String {
+/// Returns a number, which shows its digits, with commas between thousands.
+pub(crate) fn number(count: impl Display) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -2,7 +2,7 @@
 //! figure is counted again.
 
 mod commands;
-mod figures;
+pub(crate) mod figures;
 mod names;
 mod output;
 mod project;

@@ -180,6 +180,18 @@ fn access(entry: &Entry, after: EventId, location: Location, site: SiteId) -> Da
     }
 }
 
+/// Returns the number of events before accesses at this moment, and the event of their task that they follow, with its site.
+#[inline(always)]
+fn followed(when: u64, record: &mut Record) -> (u32, EventId, SiteId) {
+    let (task, events) = (when as u32, (when >> 32) as u32);
+    let last = record.last_event(events, task);
+    let after = EventId {
+        task: TaskId(task),
+        index: last.index,
+    };
+    (events, after, last.site)
+}
+
 /// Makes the events of accesses that follow the same event, from this one on, and returns the number of entries before those
 /// that are left. The entries are moved to the places of their events. A function of its own, in which the lists are known
 /// to be different.
@@ -192,13 +204,8 @@ fn make_accesses(
     locations: &mut Vec<u32>,
     numbered: &mut usize,
 ) -> usize {
-    let Entry { when, .. } = entries[first];
-    let (task, events) = (when as u32, (when >> 32) as u32);
-    let last = record.last_event(events, task);
-    let after = EventId {
-        task: TaskId(task),
-        index: last.index,
-    };
+    let when = entries[first].when;
+    let (events, after, _) = followed(when, record);
     let mut at = first;
     let mut site = None;
     while let Some(&entry) = entries.get(at)
@@ -212,7 +219,7 @@ fn make_accesses(
         };
         site = Some((entry.site, number));
         let (before, _) = record.locations();
-        let location = record.access_var(entry.var(), task);
+        let location = record.access_var(entry.var(), after.task.0);
         *numbered += record.locations().0 - before;
         if locations.len() == told.len() {
             locations.push(locations_now(record, *numbered));
@@ -237,13 +244,8 @@ fn make_releases(
     told: &mut Vec<MemoryEvent>,
     record: &mut Record,
 ) -> usize {
-    let Entry { when, .. } = entries[first];
-    let (task, events) = (when as u32, (when >> 32) as u32);
-    let last = record.last_event(events, task);
-    let after = EventId {
-        task: TaskId(task),
-        index: last.index,
-    };
+    let when = entries[first].when;
+    let (events, after, last_site) = followed(when, record);
     let mut at = first;
     while let Some(entry) = entries.get(at)
         && entry.when == when
@@ -259,7 +261,7 @@ fn make_releases(
                 what: MemoryDeed::Release(Release {
                     after,
                     location,
-                    site: last.site,
+                    site: last_site,
                 }),
             });
         }

@@ -96,7 +96,7 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         }
         let surroundings = LoopContext {
             clock: rt.world.clock(),
-            left: rt.world.left,
+            late_timeouts_left: rt.world.late_timeouts_left,
             adversities: task.adversities,
             random_sources: task.random_sources,
             visits: rt

@@ -38,7 +38,7 @@ fn every_search_has_a_limit() {
 fn a_limit_that_was_not_set_says_how_to_set_one() {
     let settings = Settings::default();
     assert_eq!(
-        End::Time.reason(&settings, 9, &CutOffs::default()),
+        End::Time.reason(&settings, 9, &CutOffExecutions::default()),
         "the limit of 120 seconds was reached, which holds where none is set (set `executions` or `time` to change it)"
     );
     let settings = Settings {
@@ -46,7 +46,7 @@ fn a_limit_that_was_not_set_says_how_to_set_one() {
         ..settings
     };
     assert_eq!(
-        End::Executions.reason(&settings, 9, &CutOffs::default()),
+        End::Executions.reason(&settings, 9, &CutOffExecutions::default()),
         "the limit of 9 executions was reached"
     );
 }

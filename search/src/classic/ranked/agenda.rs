@@ -1,7 +1,7 @@
 //! The remaining prefixes, by rank; and within a rank by set of variables.
 
 use super::orders::Orders;
-use super::variables::{Known, Variables};
+use super::variables::{VariableId, Variables};
 use crate::branch::Branch;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(super) struct Level {
 /// The variables after accesses to which an execution was preempted, or their arrays: their identities in all
 /// executions, and their numbers in this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Set(SmallVec<[(Known, u32); 2]>);
+pub(super) struct Set(SmallVec<[(VariableId, u32); 2]>);
 
 impl Set {
     /// Returns the number of variables.
@@ -27,7 +27,7 @@ impl Set {
     }
 
     /// Returns the set with one more variable, unless it has it.
-    pub(super) fn with(&self, variable: Option<(Known, u32)>) -> Set {
+    pub(super) fn with(&self, variable: Option<(VariableId, u32)>) -> Set {
         let mut set = self.clone();
         if let Some(variable) = variable
             && let Err(at) = set.0.binary_search(&variable)
@@ -38,7 +38,7 @@ impl Set {
     }
 
     /// Returns the variables' identities in all executions.
-    pub(super) fn known(&self) -> Vec<Known> {
+    pub(super) fn known(&self) -> Vec<VariableId> {
         self.0.iter().map(|(known, _)| *known).collect()
     }
 
@@ -60,7 +60,7 @@ pub(super) struct Item {
 /// Unexplored prefixes, by level and by the variables of the set that they belong to.
 #[derive(Default)]
 pub(super) struct Agenda {
-    levels: BTreeMap<Level, BTreeMap<Vec<Known>, Vec<Item>>>,
+    levels: BTreeMap<Level, BTreeMap<Vec<VariableId>, Vec<Item>>>,
     /// The items of the current set, the next one last.
     under_way: Vec<Item>,
     /// `true` if sets are not searched in order.

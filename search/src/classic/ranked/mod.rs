@@ -42,7 +42,7 @@ use pruning::Pruning;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use threads::{More, Threads};
-use variables::{Known, Variables};
+use variables::{VariableId, Variables};
 
 /// A search of executions by rank.
 pub struct Ranked {
@@ -91,7 +91,7 @@ struct Point {
     untried: SmallVec<[Way; 2]>,
     /// The ways that preempt, and the variable that counts against.
     preempting: SmallVec<[Way; 2]>,
-    variable: Option<(Known, u32)>,
+    variable: Option<(VariableId, u32)>,
     could_preempt: bool,
 }
 

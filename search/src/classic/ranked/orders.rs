@@ -109,13 +109,13 @@ type Contender = (u32, u32);
 impl Strict {
     fn ways(&self, point: &ChoicePoint<'_>, preemptions: u32) -> Ways {
         let mut contenders: SmallVec<[Contender; 8]> = SmallVec::new();
-        let mut environment_wake: SmallVec<[u32; 4]> = SmallVec::new();
+        let mut time_outs: SmallVec<[u32; 4]> = SmallVec::new();
         let mut alternative = 0;
         point.for_each_task(|task| {
             if point.is_enabled(task.0) {
                 contenders.push((task.0, alternative));
             } else {
-                environment_wake.push(alternative);
+                time_outs.push(alternative);
             }
             alternative += 1;
         });
@@ -139,14 +139,14 @@ impl Strict {
             }
             ways.free.push(self.way(taken, family));
         }
-        let environment_wake = environment_wake
+        let time_outs = time_outs
             .into_iter()
             .map(|taken| self.way(taken, self.family.clone()));
         if point.preempts {
-            ways.could_preempt |= environment_wake.len() > 0;
-            ways.preempting.extend(environment_wake);
+            ways.could_preempt |= time_outs.len() > 0;
+            ways.preempting.extend(time_outs);
         } else {
-            ways.free.extend(environment_wake);
+            ways.free.extend(time_outs);
         }
         ways
     }

@@ -21,16 +21,16 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// The identity of a variable in all executions.
-pub(super) type Known = u32;
+pub(super) type VariableId = u32;
 
 pub(super) struct Variables {
     /// The arrays; `None` if each element counts by itself.
     arrays: Option<Arrays>,
-    by_name: HashMap<String, Known>,
+    by_name: HashMap<String, VariableId>,
     about: Vec<About>,
     /// The identities of variables of the running execution that were looked up, by their number there; for an array,
     /// by the number of its first variable.
-    here: Vec<Option<Known>>,
+    here: Vec<Option<VariableId>>,
 }
 
 struct About {
@@ -66,7 +66,7 @@ impl Variables {
 
     /// Returns the variable or array that a preemption after an access to this variable of the running execution counts
     /// against: its identity, and its number in the execution.
-    pub(super) fn counted(&mut self, point: &ChoicePoint<'_>, var: u32) -> (Known, u32) {
+    pub(super) fn counted(&mut self, point: &ChoicePoint<'_>, var: u32) -> (VariableId, u32) {
         let number = match &mut self.arrays {
             Some(arrays) => {
                 arrays.catch_up(point);
@@ -78,7 +78,7 @@ impl Variables {
     }
 
     /// Returns the identity of the variable with this number in the running execution.
-    fn known(&mut self, point: &ChoicePoint<'_>, var: u32) -> Known {
+    fn known(&mut self, point: &ChoicePoint<'_>, var: u32) -> VariableId {
         let at = var as usize;
         if self.here.len() <= at {
             self.here.resize(at + 1, None);
@@ -102,8 +102,8 @@ impl Variables {
         known
     }
 
-    fn learn_of(&mut self, point: &ChoicePoint<'_>, var: u32, name: String) -> Known {
-        let known = self.about.len() as Known;
+    fn learn_of(&mut self, point: &ChoicePoint<'_>, var: u32, name: String) -> VariableId {
+        let known = self.about.len() as VariableId;
         // An array has all of its elements from the first round on.
         let iteration = if self.has_arrays() {
             0
@@ -122,7 +122,7 @@ impl Variables {
     /// Notes the variables that tasks shared in an execution that has ended.
     pub(super) fn look_at(&mut self, trace: &Trace) {
         let about = &mut self.about;
-        let mut look_at = |var: u32, known: Option<Known>| {
+        let mut look_at = |var: u32, known: Option<VariableId>| {
             if let Some(known) = known
                 && !about[known as usize].shared
             {
@@ -143,8 +143,8 @@ impl Variables {
 
     /// Compares two sets in search order. The one with fewer variables that are not known to be shared comes first;
     /// then the one from earlier iterations; then the one seen first.
-    pub(super) fn order(&self, one: &[Known], other: &[Known]) -> Ordering {
-        let worth = |set: &[Known]| {
+    pub(super) fn order(&self, one: &[VariableId], other: &[VariableId]) -> Ordering {
+        let worth = |set: &[VariableId]| {
             let about = || set.iter().map(|&known| &self.about[known as usize]);
             let unshared = about().filter(|about| !about.shared).count();
             let iterations = || about().map(|about| about.iteration);
@@ -154,7 +154,7 @@ impl Variables {
     }
 
     /// Returns a set as text.
-    pub(super) fn in_words(&self, set: &[Known]) -> String {
+    pub(super) fn in_words(&self, set: &[VariableId]) -> String {
         let names = set.iter().map(|&known| self.about[known as usize].name.as_str());
         names.collect::<Vec<_>>().join(", ")
     }

@@ -1,6 +1,6 @@
 //! Sequences that end with the time-out of a task, which was woken otherwise.
 
-use super::super::sleep::{Footprint, environment_wake};
+use super::super::sleep::{Footprint, time_out};
 use super::{Planned, Sequence, Sequences};
 use intermezzo_engine::trace::{EndedWait, Trace, conflict};
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ impl Sequences {
         earlier: usize,
         steps: usize,
     ) -> Option<&mut Sequence> {
-        let [on_key, mut on_clock] = environment_wake(wait.key);
+        let [on_key, mut on_clock] = time_out(wait.key);
         if !conflict(&[on_key, on_clock], &trace.footprint_with_elided(earlier)) {
             return None;
         }

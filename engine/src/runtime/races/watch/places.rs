@@ -53,7 +53,7 @@ static ENTRIES: [Entry; 1 << ENTRIES_LOG] = [const {
 
 /// All instructions that were looked up.
 #[derive(Default)]
-struct Known {
+struct Lookups {
     words: HashMap<usize, usize>,
     /// The address that stands for a place, and the place of such an address.
     addresses: HashMap<Place, usize>,
@@ -61,7 +61,7 @@ struct Known {
     files: HashMap<PathBuf, &'static str>,
 }
 
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+static KNOWN: Mutex<Option<Lookups>> = Mutex::new(None);
 
 /// The directories of our sources, and the compiler's working directory.
 static DIRECTORIES: OnceLock<Directories> = OnceLock::new();
@@ -159,7 +159,7 @@ fn word_of(address: usize) -> usize {
     word
 }
 
-fn known() -> MutexGuard<'static, Option<Known>> {
+fn known() -> MutexGuard<'static, Option<Lookups>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -194,7 +194,7 @@ fn look_up(address: usize) -> usize {
     word
 }
 
-impl Known {
+impl Lookups {
     /// Returns the address that stands for a place, which is this one if there is none.
     fn stand_in(&mut self, address: usize, path: &Path, line: u32, column: u32) -> usize {
         let root = DIRECTORIES.get().and_then(|known| known.root.as_deref());

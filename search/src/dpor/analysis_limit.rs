@@ -10,16 +10,16 @@ use std::cell::Cell;
 /// The work between two looks at the clock: some milliseconds.
 const WORK: usize = 1 << 22;
 
-/// The patience with the analysis of one execution.
+/// The limit on the analysis of one execution.
 #[derive(Default)]
-pub(super) struct Patience {
+pub(super) struct AnalysisLimit {
     is_over: Option<TimeIsOver>,
     /// The work since the last look at the clock.
     work: Cell<usize>,
     ended: Cell<bool>,
 }
 
-impl Patience {
+impl AnalysisLimit {
     /// Ends the analysis once this function says so.
     pub(super) fn heed(&mut self, is_over: &TimeIsOver) {
         self.is_over = Some(is_over.clone());
@@ -57,11 +57,11 @@ mod tests {
 
     #[test]
     fn the_clock_is_only_looked_at_after_some_work() {
-        let mut patience = Patience::default();
-        assert!(!patience.ends_after(WORK), "without a limit there is no end");
-        patience.heed(&(Arc::new(|| true) as TimeIsOver));
-        assert!(!patience.ends_after(WORK - 1));
-        assert!(patience.ends_after(1));
-        assert!(patience.ends_after(0) && patience.has_ended());
+        let mut limit = AnalysisLimit::default();
+        assert!(!limit.ends_after(WORK), "without a limit there is no end");
+        limit.heed(&(Arc::new(|| true) as TimeIsOver));
+        assert!(!limit.ends_after(WORK - 1));
+        assert!(limit.ends_after(1));
+        assert!(limit.ends_after(0) && limit.has_ended());
     }
 }

@@ -17,12 +17,12 @@ use std::time::{Duration, Instant};
 
 /// The time at which executions are cut off.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cutoff {
+pub struct CutOffTime {
     /// The time; `None` for never. An interrupt by the user cuts them off in any case.
     pub at: Option<Instant>,
 }
 
-impl Cutoff {
+impl CutOffTime {
     /// Returns `true` if an execution that runs is to be cut off now.
     fn is_due(self, now: Instant) -> bool {
         interrupted() || self.at.is_some_and(|at| now >= at)
@@ -44,7 +44,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// An execution that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CutOff {
+pub struct CutOffExecution {
     /// The failures that it had shown by then, in words. They are no findings, because its schedule has no end.
     pub shown: Vec<String>,
 }
@@ -59,7 +59,7 @@ const TIME: Duration = Duration::from_millis(5);
 /// The looks of executions at the clock.
 #[derive(Debug)]
 pub(super) struct Looks {
-    cutoff: Option<Cutoff>,
+    cut_off_at: Option<CutOffTime>,
     /// The step after which the execution does not simply continue: it looks at the clock, or its limit is reached.
     pub(super) after: u64,
     /// The steps between two looks.
@@ -73,7 +73,7 @@ pub(super) struct Looks {
 impl Looks {
     pub(super) fn new() -> Looks {
         Looks {
-            cutoff: None,
+            cut_off_at: None,
             after: 0,
             every: STEPS_FIRST,
             last: None,
@@ -83,17 +83,17 @@ impl Looks {
 
     /// Begins an execution with this limit of steps.
     pub(super) fn begin(&mut self, steps: u64) {
-        self.after = match self.cutoff {
+        self.after = match self.cut_off_at {
             Some(_) => steps.min(self.every),
             None => steps,
         };
         // Long executions have to find out how slow their steps are. That of short ones does not matter.
-        self.last = (self.cutoff.is_some() && std::mem::take(&mut self.new)).then(Instant::now);
+        self.last = (self.cut_off_at.is_some() && std::mem::take(&mut self.new)).then(Instant::now);
     }
 
     /// Looks at the clock after `step` steps. Returns `true` if the execution is to be cut off.
     fn look(&mut self, step: u64, steps: u64) -> bool {
-        let Some(cutoff) = self.cutoff else {
+        let Some(cut_off_at) = self.cut_off_at else {
             self.after = steps;
             return false;
         };
@@ -105,17 +105,17 @@ impl Looks {
         }
         self.last = Some(now);
         self.after = steps.min(step.saturating_add(self.every));
-        cutoff.is_due(now)
+        cut_off_at.is_due(now)
     }
 
     /// Sets the time at which executions are cut off; `None` if none is.
-    pub(super) fn cut_off(&mut self, cutoff: Option<Cutoff>) {
-        self.cutoff = cutoff;
+    pub(super) fn cut_off(&mut self, cut_off_at: Option<CutOffTime>) {
+        self.cut_off_at = cut_off_at;
     }
 
     /// Returns a function that says whether the time of a search is over, if it has an end.
     pub(super) fn for_search(&self) -> Option<TimeIsOver> {
-        self.cutoff.map(Cutoff::for_search)
+        self.cut_off_at.map(CutOffTime::for_search)
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn slow_steps_look_more_often_and_fast_ones_less() {
         let mut looks = Looks::new();
-        looks.cut_off(Some(Cutoff::default()));
+        looks.cut_off(Some(CutOffTime::default()));
         looks.begin(20_000);
         assert_eq!(looks.after, STEPS_FIRST);
         looks.last = Some(Instant::now() - Duration::from_secs(1));
@@ -186,8 +186,8 @@ mod tests {
     fn it_is_due_once_the_time_has_come() {
         let now = Instant::now();
         let later = now + Duration::from_secs(60);
-        assert!(!Cutoff::default().is_due(now));
-        assert!(!Cutoff { at: Some(later) }.is_due(now));
-        assert!(Cutoff { at: Some(later) }.is_due(later));
+        assert!(!CutOffTime::default().is_due(now));
+        assert!(!CutOffTime { at: Some(later) }.is_due(now));
+        assert!(CutOffTime { at: Some(later) }.is_due(later));
     }
 }

@@ -6,15 +6,15 @@ use std::time::Instant;
 const ROUNDS_PER_LOOK: u32 = 1_024;
 
 /// The limits of one search.
-pub(super) struct Patience {
+pub(super) struct Limits {
     states_max: u64,
     until: Option<Instant>,
     rounds: u32,
 }
 
-impl Patience {
-    pub(super) fn new(states_max: u64, until: Option<Instant>) -> Patience {
-        Patience {
+impl Limits {
+    pub(super) fn new(states_max: u64, until: Option<Instant>) -> Limits {
+        Limits {
             states_max,
             until,
             rounds: 0,

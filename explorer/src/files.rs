@@ -1,5 +1,6 @@
 //! Files of tests in directories that the command line gives: checkpoints and reports.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,17 @@ pub fn write_beside(directory: &Path, program: &str, json: &str) {
             Err(_) => return,
         }
     }
+}
+
+/// Writes a value as JSON, as [`write_beside`] does, into the directory that this environment variable names. Returns
+/// `false` if there is no such variable.
+pub(crate) fn write_asked_for(variable: &str, program: &str, value: &impl Serialize) -> bool {
+    let Some(directory) = std::env::var_os(variable) else {
+        return false;
+    };
+    let json = serde_json::to_string_pretty(value).expect("text has a JSON form");
+    write_beside(Path::new(&directory), program, &json);
+    true
 }
 
 /// Returns the path of the checkpoint of the test of this name in a directory. Each binary has its own, and so has each

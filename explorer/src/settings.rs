@@ -279,10 +279,8 @@ impl Settings {
     /// A value does not fit its setting, or a variable of that prefix sets nothing: it is misspelled.
     pub fn override_from_environment(&mut self) -> Result<(), SettingError> {
         for (name, variable, value) in Settings::variables()? {
-            self.set(name, &value).map_err(|error| SettingError {
-                name: variable,
-                ..error
-            })?;
+            self.set(name, &value)
+                .map_err(|error| SettingError::new(variable, error.problem))?;
         }
         Ok(())
     }

@@ -361,7 +361,7 @@ settings {
         "Counts only every N-th yield of a task for fairness",
         accepts(("N", "a number, at least 1")), within(1, u64::MAX),
         of(Group::Execution), advanced(), in_checkpoints();
-    /// By default far more than a test of schedules needs. Clocks of so many tasks take some hundred megabytes, and their
+    /// By default far more than a test of schedules needs. Clocks of that many tasks take some hundred megabytes, and their
     /// stacks as much.
     tasks: u32 = 4_096,
         "Most tasks of an execution; one that creates more is a finding",

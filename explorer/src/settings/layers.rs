@@ -5,7 +5,7 @@
 
 use super::config::{Config, ConfigError, FILE, Given};
 use super::{SettingError, Settings, StrategyKind, environment};
-use crate::files::write_beside;
+use crate::files::write_asked_for;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -166,10 +166,9 @@ impl Layers {
             let origin = Origin::Variable {
                 name: variable.clone(),
             };
-            layers.put(name, &value, origin).map_err(|error| SettingError {
-                name: variable,
-                ..error
-            })?;
+            layers
+                .put(name, &value, origin)
+                .map_err(|error| SettingError::new(variable, error.problem))?;
         }
         Ok(layers)
     }
@@ -216,21 +215,13 @@ impl Layers {
     /// Writes the origin of each setting of this test into the directory of `INTERMEZZO_SETTINGS`, if that is set. Returns
     /// `true` if so: the test is then not to be explored.
     pub fn are_all_that_is_wanted(&self, program: &str) -> bool {
-        let Some(directory) = std::env::var_os("INTERMEZZO_SETTINGS") else {
-            return false;
-        };
-        let json = serde_json::to_string_pretty(&LayersJson {
+        let layers = LayersJson {
             format: LAYERS_FORMAT,
             program,
             config: self.config.as_ref().map(|config| config.path.as_path()),
             layers: &self.layers,
-        });
-        write_beside(
-            Path::new(&directory),
-            program,
-            &json.expect("text has a JSON form"),
-        );
-        true
+        };
+        write_asked_for("INTERMEZZO_SETTINGS", program, &layers)
     }
 
     /// Returns the `intermezzo.toml` that was read, if there is one.

@@ -1,8 +1,7 @@
 //! A report to the command line that a test cannot be run with its settings.
 
-use crate::files::write_beside;
+use crate::files::write_asked_for;
 use serde::Serialize;
-use std::path::Path;
 
 /// The name and version of the format.
 const FORMAT: &str = "intermezzo-refusal/1";
@@ -17,17 +16,10 @@ struct RefusalJson<'a> {
 /// If `INTERMEZZO_REPORTS` names a directory, writes there why the test of this name cannot be run with its settings. Such
 /// a test has no report, and its failure is text for people.
 pub fn tell_refusal(program: &str, reason: &str) {
-    let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") else {
-        return;
-    };
-    let json = serde_json::to_string_pretty(&RefusalJson {
+    let refusal = RefusalJson {
         format: FORMAT,
         program,
         reason,
-    });
-    write_beside(
-        Path::new(&directory),
-        program,
-        &json.expect("text has a JSON form"),
-    );
+    };
+    write_asked_for("INTERMEZZO_REPORTS", program, &refusal);
 }

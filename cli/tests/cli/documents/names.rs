@@ -1,8 +1,10 @@
 //! Flags, settings with their values, and files that sentences name in code exist.
 
 use super::commands::Scene;
-use super::read::{documents, root, words};
+use super::read::{document, documents, root, words};
 use intermezzo::Settings;
+use std::fs;
+use std::path::Path;
 
 /// The commands whose flags may be named.
 const COMMANDS: &[&[&str]] = &[
@@ -136,4 +138,41 @@ fn what_sentences_name_is_there() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let [flags, settings, paths] = counts;
     assert!(flags > 30 && settings > 60 && paths > 60, "{counts:?}");
+}
+
+/// Returns the text of a file, or of all files in a folder.
+fn text(path: &Path) -> String {
+    if path.is_dir() {
+        let entries = fs::read_dir(path).unwrap();
+        return entries.map(|entry| text(&entry.unwrap().path())).collect();
+    }
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// A name that the architecture gives in the answer to a question is in one of the files that the answer names.
+#[test]
+fn answers_of_the_architecture_hold() {
+    let page = document("docs/ARCHITECTURE.md");
+    let tables = page.tables();
+    let table = tables
+        .iter()
+        .find(|table| table.heading == ["question", "answer"]);
+    let rows = &table.expect("the page answers questions").rows;
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for row in rows {
+        let is_name = |c: char| c.is_alphanumeric() || "_:".contains(c);
+        let code = row[1].split('`').skip(1).step_by(2);
+        let (names, paths): (Vec<&str>, Vec<&str>) = code.partition(|code| code.chars().all(is_name));
+        let texts: String = paths.iter().map(|path| text(&root().join(path))).collect();
+        checked += names.len();
+        let last = |name: &str| name.rsplit("::").next().unwrap_or_default().to_owned();
+        let missing = names.into_iter().filter(|name| !texts.contains(&last(name)));
+        wrong.extend(missing.map(|name| format!("{}: `{name}` is in none of {paths:?}", row[0])));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(
+        rows.len() > 10 && checked > 5,
+        "{} rows, {checked} names",
+        rows.len()
+    );
 }

@@ -7,38 +7,87 @@
 //! that this step belongs to, because it costs nothing there.
 
 use super::{Dpor, Footprint};
-use intermezzo_engine::trace::{Ending, StepAccess, Trace};
+use intermezzo_engine::trace::{Ending, StepAccess, Trace, conflict};
+use std::ops::Range;
+
+/// The footprints of an execution's steps, as if failed operations had succeeded. Each is compared with many others.
+#[derive(Default)]
+pub(super) struct PossibleFootprints {
+    accesses: Vec<StepAccess>,
+    steps: Vec<PossibleStep>,
+}
+
+/// A step, for comparisons.
+struct PossibleStep {
+    task: u32,
+    /// The first step of the block of uninterrupted steps of the task that the step belongs to.
+    block: usize,
+    /// The bits of its keys: two steps without a common bit have no common key.
+    keys: u64,
+    accesses: Range<usize>,
+}
+
+impl PossibleFootprints {
+    /// Takes in the first `count` steps of an execution. The first one is before any decision.
+    fn take_in(&mut self, trace: &Trace, count: usize) {
+        self.accesses.clear();
+        self.steps.clear();
+        for step in 0..count {
+            let begin = self.accesses.len();
+            trace.with_possible_footprint(step, |footprint| self.accesses.extend_from_slice(footprint));
+            let task = trace.steps()[step].task;
+            let goes_on = step > 1 && self.steps[step - 1].task == task;
+            self.steps.push(PossibleStep {
+                task,
+                block: if goes_on { self.steps[step - 1].block } else { step },
+                keys: keys(&self.accesses[begin..]),
+                accesses: begin..self.accesses.len(),
+            });
+        }
+    }
+
+    fn of(&self, step: usize) -> &[StepAccess] {
+        &self.accesses[self.steps[step].accesses.clone()]
+    }
+}
+
+/// Returns the bits of the keys of a footprint.
+fn keys(footprint: &[StepAccess]) -> u64 {
+    footprint
+        .iter()
+        .fold(0, |keys, access| keys | 1 << (access.key.index() % 64))
+}
 
 impl Dpor {
     /// Plans each task before the steps that do not commute with its steps in the last execution.
     pub(super) fn try_conflicting(&mut self, trace: &Trace) {
         let steps = self.nodes.len().min(trace.steps().len());
+        let mut footprints = std::mem::take(&mut self.footprints);
+        footprints.take_in(trace, steps);
         for later in self.fresh.max(1)..steps {
-            let footprint = trace.possible_footprint(later);
-            self.try_before(trace, trace.steps()[later].task, &footprint, later);
+            let task = trace.steps()[later].task;
+            self.try_before(&footprints, task, footprints.of(later), later);
             for earlier in trace.waited_for(later) {
-                self.try_all_around(trace, earlier);
+                self.try_all_around(&footprints, earlier);
             }
         }
         if trace.ending() == Ending::Stuck && self.cut.is_none() {
             for blocked in trace.blocked() {
-                self.try_before(trace, blocked.task, &[blocked.access], steps);
+                self.try_before(&footprints, blocked.task, &[blocked.access], steps);
             }
         }
+        self.footprints = footprints;
     }
 
     /// Plans every task at this step, and before the block of uninterrupted steps that it belongs to. Some task waited
     /// for it, and whether a task has to wait decides the cost of switching away from it.
-    fn try_all_around(&mut self, trace: &Trace, depth: usize) {
+    fn try_all_around(&mut self, footprints: &PossibleFootprints, depth: usize) {
         if depth == 0 {
             return;
         }
         self.try_all(depth);
-        let task = trace.steps()[depth].task;
-        let block = (1..depth)
-            .rev()
-            .take_while(|&step| trace.steps()[step].task == task);
-        if let Some(first) = block.last() {
+        let first = footprints.steps[depth].block;
+        if first < depth {
             self.try_all(first);
         }
     }
@@ -46,24 +95,16 @@ impl Dpor {
     /// Plans a task before each step of another that conflicts with this footprint of its step `end`. (The last such
     /// step of each other task would suffice if the task could continue since; but the step that it waited for may have
     /// to be reordered as well.)
-    fn try_before(&mut self, trace: &Trace, task: u32, footprint: &[StepAccess], end: usize) {
+    fn try_before(&mut self, footprints: &PossibleFootprints, task: u32, footprint: &[StepAccess], end: usize) {
+        let own = keys(footprint);
         for earlier in (1..end).rev() {
-            let other = trace.steps()[earlier].task;
-            let theirs = trace.possible_footprint(earlier);
-            let conflicts = || {
-                footprint
-                    .iter()
-                    .any(|access| theirs.iter().any(|other| access.conflicts(*other)))
-            };
-            if other == task || !conflicts() {
+            let step = &footprints.steps[earlier];
+            if step.keys & own == 0 || step.task == task || !conflict(footprint, footprints.of(earlier)) {
                 continue;
             }
             self.try_at(earlier, task);
-            let block = (1..earlier)
-                .rev()
-                .take_while(|&step| trace.steps()[step].task == other);
-            if let Some(first) = block.last() {
-                self.try_at(first, task);
+            if step.block < earlier {
+                self.try_at(step.block, task);
             }
         }
     }

@@ -61,6 +61,7 @@ mod tree;
 mod values;
 
 use bound::Bound;
+use bounded::PossibleFootprints;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
     ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SoFar, Status, Strategy,
@@ -137,6 +138,8 @@ pub struct Dpor {
     blocked: u64,
     bound: Bound,
     sequences: Sequences,
+    /// Of the last execution, if the search has a bound.
+    footprints: PossibleFootprints,
     /// The worker's share of the search.
     part: Sharing,
 }
@@ -167,6 +170,7 @@ impl Dpor {
             redundant: 0,
             blocked: 0,
             sequences: Sequences::new(bound.apart.clone()),
+            footprints: PossibleFootprints::default(),
             bound,
             part: Sharing::default(),
         }

@@ -33,10 +33,10 @@ pub mod schedule {
 pub mod search {
     pub use intermezzo_engine::site::{Place, Site};
     pub use intermezzo_search::{
-        BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, Idle, Interesting,
-        IterativeDelayBounding, IterativePreemptionBounding, Needs, Operation, Parallel, Plan, Prefix,
-        Priorities, Priority, PriorityKind, PrioritySpec, Ranked, Remaining, Replay, Resumable,
-        SearchPosition, SearchState, SoFar, Status, Strategy, ThreadBound, Unreliable, WorkHandle,
+        BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, FallbackReason, Idle,
+        Interesting, IterativeDelayBounding, IterativePreemptionBounding, Needs, Operation, Parallel, Plan,
+        Prefix, Priorities, Priority, PriorityKind, PrioritySpec, Ranked, Remaining, Replay, Resumable,
+        SearchPosition, SearchState, SoFar, Status, Strategy, ThreadBound, WorkHandle,
     };
 }
 

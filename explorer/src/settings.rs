@@ -162,6 +162,16 @@ impl Settings {
         }
     }
 
+    /// `true` if the search begins without its bound on preemptions: without it partial-order reduction often runs far
+    /// fewer executions. A search that others share, or that is kept, has the bound from the beginning.
+    pub(crate) fn tries_all_first(&self) -> bool {
+        self.strategy == StrategyKind::Auto
+            && self.reduction == Reduction::Dpor
+            && self.preemptions.is_some()
+            && self.jobs == 1
+            && self.checkpoint.is_none()
+    }
+
     /// `true` if the search chooses its reduction itself, and may do without one.
     pub(crate) fn chooses_reduction(&self) -> bool {
         self.reduction == Reduction::Auto && self.strategy == StrategyKind::Auto

@@ -37,6 +37,6 @@ pub use replay::Replay;
 pub use sampling::Interesting;
 
 pub use intermezzo_engine::strategy::{
-    ChoicePoint, CompletedExecution, Idle, Needs, Operation, Parallel, Plan, Resumable, SearchPosition,
-    SearchState, SoFar, Status, Strategy, Unreliable,
+    ChoicePoint, CompletedExecution, FallbackReason, Idle, Needs, Operation, Parallel, Plan, Resumable,
+    SearchPosition, SearchState, SoFar, Status, Strategy,
 };

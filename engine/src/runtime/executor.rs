@@ -425,17 +425,20 @@ impl Executor {
         std::mem::take(&mut self.runtime.monitors.listeners.reported)
     }
 
-    /// Begins another search, from its first execution.
-    pub fn restart(&mut self, strategy: Box<dyn Strategy>) {
+    /// Begins another search, from its first execution. Returns `true` if executions are analysed further from here on:
+    /// then their fingerprints are others than before.
+    pub fn restart(&mut self, strategy: Box<dyn Strategy>) -> bool {
         self.ahead = None;
         let rt = &mut *self.runtime;
         let needs = strategy.needs();
         rt.decisions.asks_always = needs.every_step;
-        rt.record.trace = rt.record.trace.cleared(rt.record.trace.detail());
+        let before = rt.record.trace.detail();
+        rt.record.trace = rt.record.trace.cleared(before.max(needs.analysis));
         rt.decisions.plan = Plan::default();
         rt.decisions.heeds_scope = needs.scope;
         rt.decisions.strategy = strategy;
         self.heed_time();
+        needs.analysis > before
     }
 
     /// Returns the number of loops that are assumed to only wait.

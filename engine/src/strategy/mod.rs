@@ -22,7 +22,7 @@ mod status;
 pub use candidates::Candidates;
 pub use completed::{CompletedExecution, operations};
 pub use coverage::Coverage;
-pub use needs::{Needs, Unreliable};
+pub use needs::{FallbackReason, Needs};
 pub use operation::Operation;
 pub use parallel::{Idle, Parallel};
 pub use plan::Plan;

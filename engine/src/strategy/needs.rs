@@ -26,15 +26,15 @@ pub struct Needs {
     pub in_order: bool,
     /// `true` if the search cannot continue past an execution that departed from its schedule each time.
     pub replays_exactly: bool,
-    /// The reason why its plan is no longer reliable, if so. A weaker reduction, which leaves out less, then takes over
-    /// from the beginning.
-    pub fallback: Option<Unreliable>,
+    /// The reason why the search gives way, if it does: its plan is no longer reliable, or it does not end. A weaker
+    /// reduction, which leaves out less, or a search with a bound then begins.
+    pub fallback: Option<FallbackReason>,
 }
 
-/// The reason why the plan of a reduction is not reliable.
+/// The reason why a reduction gives way to a weaker one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unreliable {
+pub enum FallbackReason {
     /// An execution failed or was cut short: the rest of it is unknown.
     CutShort,
     /// Two tasks have one number in two executions.
@@ -47,32 +47,40 @@ pub enum Unreliable {
     Incomparable,
     /// An execution that was planned for something new has shown nothing new.
     NothingNew,
+    /// There are too many traces without the bound that was asked for.
+    TooMany,
 }
 
-impl Unreliable {
-    /// Returns the strongest reduction that does not rely on such a plan.
+impl FallbackReason {
+    /// Returns the strongest reduction that may take over.
     pub fn sound(self) -> SoundReduction {
         match self {
             // The effect of an operation then depends on more than those that it shares something with.
-            Unreliable::NothingNew => SoundReduction::Caching,
-            Unreliable::CutShort
-            | Unreliable::HeldBack
-            | Unreliable::TasksOfOneNumber
-            | Unreliable::SameVariable
-            | Unreliable::Incomparable => SoundReduction::SourceSets,
+            FallbackReason::NothingNew => SoundReduction::Caching,
+            FallbackReason::CutShort
+            | FallbackReason::HeldBack
+            | FallbackReason::TasksOfOneNumber
+            | FallbackReason::SameVariable
+            | FallbackReason::Incomparable
+            | FallbackReason::TooMany => SoundReduction::SourceSets,
         }
     }
 }
 
-impl fmt::Display for Unreliable {
+impl fmt::Display for FallbackReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unreliable::CutShort => "an execution failed or was cut short",
-            Unreliable::TasksOfOneNumber => "the tasks are not created in the same order in all executions",
-            Unreliable::SameVariable => "it cannot be said which variables of two executions are the same",
-            Unreliable::HeldBack => "a task that should go first is held back, because it has yielded",
-            Unreliable::Incomparable => "it cannot be said which steps of two executions are the same",
-            Unreliable::NothingNew => {
+            FallbackReason::CutShort => "an execution failed or was cut short",
+            FallbackReason::TasksOfOneNumber => {
+                "the tasks are not created in the same order in all executions"
+            }
+            FallbackReason::SameVariable => {
+                "it cannot be said which variables of two executions are the same"
+            }
+            FallbackReason::HeldBack => "a task that should go first is held back, because it has yielded",
+            FallbackReason::Incomparable => "it cannot be said which steps of two executions are the same",
+            FallbackReason::TooMany => "the test has many executions without a bound",
+            FallbackReason::NothingNew => {
                 "an execution showed nothing new, so the order of two operations matters that share nothing"
             }
         })

@@ -140,7 +140,7 @@ impl Exploration {
             workers.alone &= contents.alone;
             workers.several |= contents.several;
             if results.planned > asked {
-                strategy = search::weaker(settings, results.planned, 0);
+                strategy = search::weaker(settings, results.planned, false, 0);
             }
             if !strategy.resumable().is_some_and(|search| search.restore(&state)) {
                 return Err(refused(Problem::Unintelligible {
@@ -365,7 +365,9 @@ fn shutdown_reports(
 fn soundness_asked(settings: &Settings, kind: Kind) -> SoundReduction {
     let own = kind == Kind::OfSettings;
     match settings.reduction_at_work() {
-        Reduction::Dpor if own && settings.preemptions.is_none() => SoundReduction::WakeupTrees,
+        Reduction::Dpor if own && (settings.preemptions.is_none() || settings.tries_all_first()) => {
+            SoundReduction::WakeupTrees
+        }
         Reduction::Dpor | Reduction::SourceDpor if own => SoundReduction::SourceSets,
         _ => SoundReduction::Caching,
     }

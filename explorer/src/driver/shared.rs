@@ -1,17 +1,20 @@
 //! The state that the workers of one exploration share: limits, results, the reason for its end, and its checkpoint.
 
+mod fallback;
+
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
 use super::cut_off::CutOffExecutions;
 use super::finding_set::FindingSet;
 use super::pause_barrier::PauseBarrier;
 use super::span_totals::SpanTotals;
-use super::{OnProgress, Progress, shares};
+use super::{OnProgress, Progress};
 use crate::report::Finding;
 use crate::retry::{Departed, DepartedOfAll};
-use crate::settings::{Settings, StrategyKind, search};
+use crate::settings::{Settings, StrategyKind};
+use fallback::Fallback;
 use intermezzo_engine::runtime::CutOffTime;
 use intermezzo_engine::runtime::interrupt::interrupted;
-use intermezzo_engine::strategy::{SearchPosition, SearchState, SoFar, Strategy};
+use intermezzo_engine::strategy::{SearchPosition, SearchState, Strategy};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_engine::words::seconds;
 use intermezzo_search::classic::maple::Session;
@@ -235,17 +238,6 @@ impl CheckpointWriter {
     }
 }
 
-/// The weaker search that took over, if any.
-struct Fallback {
-    /// Its reduction.
-    sound: SoundReduction,
-    /// The reduction that is sound for what the test did, whatever the plans of the search were worth; and the note that
-    /// says so.
-    sound_for_test: (SoundReduction, Option<String>),
-    /// The shares of it that have not been taken yet, by worker.
-    shares: Vec<Option<Box<dyn Strategy>>>,
-}
-
 /// The origin of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -349,11 +341,7 @@ impl<'a> Shared<'a> {
             warming: Mutex::default(),
             keeping,
             iroots: None,
-            weaker: Mutex::new(Fallback {
-                sound: books.planned,
-                sound_for_test: (books.planned, books.gave_way.clone()),
-                shares: Vec::new(),
-            }),
+            weaker: Mutex::new(Fallback::of(&books)),
             weakened: AtomicU32::new(0),
             departed: DepartedOfAll::new(books.departed_before, settings.jobs),
             books: Mutex::new(books),
@@ -393,61 +381,6 @@ impl<'a> Shared<'a> {
     #[inline]
     pub(super) fn attention(&self) -> bool {
         self.attention.load(Relaxed)
-    }
-
-    /// Switches all workers to a weaker reduction, because the test does something for which the current one is not
-    /// sound; or because of the plans of the search, if `by_plans`.
-    #[cold]
-    pub(super) fn fall_back(&self, sound: SoundReduction, drawn: u64, reason: String, by_plans: bool) {
-        let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        if sound <= weaker.sound {
-            return;
-        }
-        weaker.sound = sound;
-        let search = search::weaker(self.settings, sound, drawn);
-        let note = match search.status(&SoFar::default()).reduction {
-            "none" => format!("reduction: none from here on, because {reason}"),
-            weaker => format!("reduction: `{weaker}` took over, because {reason}"),
-        };
-        weaker.shares = shares(search, self.settings.jobs).into_iter().map(Some).collect();
-        if !by_plans {
-            weaker.sound_for_test = (sound, Some(note.clone()));
-        }
-        let mut books = self.books();
-        // A checkpoint describes the current search only.
-        (books.planned, books.redundant) = (sound, 0);
-        books.gave_way = Some(note);
-        for worker in &mut books.worker_states {
-            (worker.search, worker.redundant) = (None, 0);
-        }
-        // Incremented while the results are locked, so that a worker that publishes its state knows which search it
-        // belongs to.
-        self.weakened.fetch_add(1, SeqCst);
-    }
-
-    /// Forgets that the plans of the search were not reliable, because it is about to restart. Returns the reduction of
-    /// the new search.
-    pub(super) fn forget_plans(&self) -> SoundReduction {
-        let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        let (sound, note) = weaker.sound_for_test.clone();
-        weaker.sound = sound;
-        let mut books = self.books();
-        (books.planned, books.gave_way) = (sound, note);
-        sound
-    }
-
-    /// Returns the number of times that a weaker search took over.
-    #[inline]
-    pub(super) fn weakened(&self) -> u32 {
-        self.weakened.load(SeqCst)
-    }
-
-    /// Returns a worker's share of the weaker search that took over last, with its reduction; `None` if the
-    /// worker has taken it already.
-    pub(super) fn share_of_weaker(&self, worker: usize) -> Option<(SoundReduction, Box<dyn Strategy>)> {
-        let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        let share = weaker.shares.get_mut(worker)?.take()?;
-        Some((weaker.sound, share))
     }
 
     /// Returns the shared state of the current search. `share` is the worker's share of it, unless the worker has not

@@ -11,7 +11,7 @@ use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
 use intermezzo_engine::runtime::{Abnormal, CutOffExecution, ExecutionOutcome, Executor, Stop};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
-use intermezzo_engine::strategy::{Parallel, SearchPosition};
+use intermezzo_engine::strategy::{FallbackReason, Parallel, SearchPosition};
 use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
@@ -161,7 +161,10 @@ impl<'a> WorkerLoop<'a> {
             if let Some(why) = self.worker.strategy().needs().fallback {
                 self.common.allowed_begins(false);
                 let drawn = self.worker.status(0).drawn;
-                self.common.fall_back(why.sound(), drawn, why.to_string(), true);
+                match why {
+                    FallbackReason::TooMany => self.common.keep_to_bound(&why.to_string()),
+                    _ => self.common.fall_back(why.sound(), drawn, why.to_string(), true),
+                }
                 continue;
             }
             if !more {
@@ -329,7 +332,10 @@ impl<'a> WorkerLoop<'a> {
             self.planned = sound;
             self.attempts.forget();
             self.stop();
-            self.worker.restart(share);
+            if self.worker.restart(share) {
+                self.traces.clear();
+                self.common.traces.clear();
+            }
         }
     }
 
@@ -358,7 +364,7 @@ impl<'a> WorkerLoop<'a> {
         } else if self.planned == self.asked {
             search::strategy(settings)
         } else {
-            search::weaker(settings, self.planned, 0)
+            search::weaker(settings, self.planned, self.common.is_within_bound(), 0)
         });
     }
 

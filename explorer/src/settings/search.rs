@@ -58,22 +58,47 @@ pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
     })
 }
 
-/// Returns the search that takes over if a program does something for which the reduction is not sound. The first `drawn`
-/// samples were drawn before.
-pub(crate) fn weaker(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strategy> {
+/// Returns the search that takes over if a program does something for which the reduction is not sound; with
+/// `within_bound`, because the search without the bound did not end soon. The first `drawn` samples were drawn before.
+pub(crate) fn weaker(
+    settings: &Settings,
+    sound: SoundReduction,
+    within_bound: bool,
+    drawn: u64,
+) -> Box<dyn Strategy> {
     if settings.chooses_reduction() {
         return auto(settings, sound, drawn);
     }
+    if settings.tries_all_first() && !within_bound {
+        match sound {
+            SoundReduction::WakeupTrees => return without_bound(settings, Insertion::WakeupTrees),
+            SoundReduction::SourceSets => return without_bound(settings, Insertion::SourceSets),
+            SoundReduction::Caching | SoundReduction::Nothing => {}
+        }
+    }
     let reduction = match sound {
-        SoundReduction::WakeupTrees => Reduction::Dpor,
-        SoundReduction::SourceSets => Reduction::SourceDpor,
+        SoundReduction::SourceSets if !within_bound => Reduction::SourceDpor,
+        SoundReduction::WakeupTrees | SoundReduction::SourceSets => Reduction::Dpor,
         SoundReduction::Caching => Reduction::Caching,
         SoundReduction::Nothing => Reduction::None,
     };
     strategy(&Settings {
+        strategy: match reduction {
+            Reduction::Dpor => StrategyKind::DFS,
+            _ => settings.strategy.clone(),
+        },
         reduction,
         ..settings.clone()
     })
+}
+
+/// The length of a search without the bound that was asked for, in executions of the most steps: some tenths of a second.
+const WITHOUT_BOUND: u64 = 25;
+
+/// Returns the search without the bound that was asked for. It gives way to one within the bound.
+fn without_bound(settings: &Settings, insertion: Insertion) -> Box<dyn Strategy> {
+    let steps = settings.steps.saturating_mul(WITHOUT_BOUND);
+    Box::new(Dpor::new(insertion).up_to(steps))
 }
 
 /// Returns the search of the strategy `auto`, for a program for which this reduction is sound.
@@ -84,6 +109,9 @@ fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strat
         ..settings.clone()
     };
     let whole = match (settings.chooses_reduction(), settings.reduction_at_work()) {
+        (false, Reduction::Dpor) if settings.tries_all_first() => {
+            return without_bound(settings, Insertion::WakeupTrees);
+        }
         // An exhaustive search was asked for: it alone is run.
         (false, Reduction::Caching | Reduction::SourceDpor | Reduction::Dpor) => {
             return strategy(&first(settings.reduction));

@@ -3,7 +3,7 @@
 use super::Insertion;
 use super::names::AssumedDistinct;
 use super::node::Node;
-use intermezzo_engine::strategy::Unreliable;
+use intermezzo_engine::strategy::FallbackReason;
 use intermezzo_engine::trace::StableOpId;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -21,7 +21,7 @@ pub(super) struct Bound {
     /// `true` if a part of the search is missing, because the loaded checkpoint belongs to another search.
     lost: Arc<AtomicBool>,
     /// The reason why some tree is not reliable, if one is not: see [`Tree::insert`](super::tree::Tree::insert).
-    unreliable: Arc<OnceLock<Unreliable>>,
+    unreliable: Arc<OnceLock<FallbackReason>>,
     /// The assumptions about variables that came into use late.
     pub(super) apart: Arc<AssumedDistinct>,
     /// The lineage of each task number, as far as known; and the part of it that this worker has verified.
@@ -35,7 +35,7 @@ pub(super) struct SavedBound {
     left_out: bool,
     needs_fallback: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    unreliable: Option<Unreliable>,
+    unreliable: Option<FallbackReason>,
     lineages: Vec<Option<u64>>,
     apart: Vec<(StableOpId, Vec<StableOpId>)>,
 }
@@ -97,7 +97,7 @@ impl Bound {
         let known = all.len().max(number + 1);
         all.resize(known, None);
         if *all[number].get_or_insert(lineage) != lineage {
-            self.invalidate(Unreliable::TasksOfOneNumber);
+            self.invalidate(FallbackReason::TasksOfOneNumber);
         }
         self.sure_of.clone_from(&all);
     }
@@ -120,7 +120,7 @@ impl Bound {
             self.leave_out();
         }
         if saved.needs_fallback {
-            self.invalidate(saved.unreliable.unwrap_or(Unreliable::CutShort));
+            self.invalidate(saved.unreliable.unwrap_or(FallbackReason::CutShort));
         }
         for (one, others) in &saved.apart {
             self.apart.assume(*one, others.iter().copied());
@@ -132,13 +132,13 @@ impl Bound {
     }
 
     /// Notes that some tree is not reliable. The first reason counts.
-    pub(super) fn invalidate(&self, why: Unreliable) {
+    pub(super) fn invalidate(&self, why: FallbackReason) {
         let _ = self.unreliable.set(why);
     }
 
     /// Returns the reason why some tree is not reliable, if one is not.
     #[inline]
-    pub(super) fn unreliable(&self) -> Option<Unreliable> {
+    pub(super) fn unreliable(&self) -> Option<FallbackReason> {
         self.unreliable.get().copied()
     }
 

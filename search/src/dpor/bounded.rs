@@ -95,7 +95,13 @@ impl Dpor {
     /// Plans a task before each step of another that conflicts with this footprint of its step `end`. (The last such
     /// step of each other task would suffice if the task could continue since; but the step that it waited for may have
     /// to be reordered as well.)
-    fn try_before(&mut self, footprints: &PossibleFootprints, task: u32, footprint: &[StepAccess], end: usize) {
+    fn try_before(
+        &mut self,
+        footprints: &PossibleFootprints,
+        task: u32,
+        footprint: &[StepAccess],
+        end: usize,
+    ) {
         let own = keys(footprint);
         for earlier in (1..end).rev() {
             let step = &footprints.steps[earlier];

@@ -64,8 +64,8 @@ use bound::Bound;
 use bounded::PossibleFootprints;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SoFar, Status, Strategy,
-    TimeIsOver, Unreliable,
+    ChoicePoint, Coverage, FallbackReason, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SoFar,
+    Status, Strategy, TimeIsOver,
 };
 use intermezzo_engine::trace::{Analysis, Ending, Trace};
 use intermezzo_sdk::TaskId;
@@ -137,6 +137,8 @@ pub struct Dpor {
     redundant: u64,
     blocked: u64,
     bound: Bound,
+    /// The number of steps after which the search gives way to one with a bound; `None` for no limit.
+    steps_left: Option<u64>,
     sequences: Sequences,
     /// Of the last execution, if the search has a bound.
     footprints: PossibleFootprints,
@@ -148,6 +150,14 @@ impl Dpor {
     /// Creates a search that has run nothing.
     pub fn new(insertion: Insertion) -> Dpor {
         Dpor::within(insertion, Bound::new(insertion))
+    }
+
+    /// Has the search give way to another one if it has not ended after executions of this many steps in all.
+    pub fn up_to(self, steps: u64) -> Dpor {
+        Dpor {
+            steps_left: Some(steps),
+            ..self
+        }
     }
 
     fn within(insertion: Insertion, bound: Bound) -> Dpor {
@@ -169,6 +179,7 @@ impl Dpor {
             planned: Planned::default(),
             redundant: 0,
             blocked: 0,
+            steps_left: None,
             sequences: Sequences::new(bound.apart.clone()),
             footprints: PossibleFootprints::default(),
             bound,
@@ -288,14 +299,14 @@ impl Dpor {
                 if !blocked && self.insertion == Insertion::WakeupTrees {
                     // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access
                     // shows.
-                    self.bound.invalidate(Unreliable::NothingNew);
+                    self.bound.invalidate(FallbackReason::NothingNew);
                 }
                 return 0;
             }
             // A task that is held back, and so not listed, may be the one to go. Then what the sleepers lead to elsewhere
             // need not show what follows here.
             asleep.iter_mut().for_each(|sleeper| sleeper.overslept = true);
-            self.bound.invalidate(Unreliable::HeldBack);
+            self.bound.invalidate(FallbackReason::HeldBack);
             0
         };
         node.task = listed[alternative].task;
@@ -438,12 +449,12 @@ impl Strategy for Dpor {
                 self.plan_time_outs(self.nodes.len() - 1, trace);
             }
             if trace.ending() == Ending::GivenUp {
-                self.bound.invalidate(Unreliable::CutShort);
+                self.bound.invalidate(FallbackReason::CutShort);
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
         if !self.sequences.look_at(trace) {
-            self.bound.invalidate(Unreliable::SameVariable);
+            self.bound.invalidate(FallbackReason::SameVariable);
         }
         self.follow_void_rounds(trace, plan.choices());
         match self.insertion {
@@ -460,7 +471,11 @@ impl Strategy for Dpor {
             self.part.stop();
             return false;
         }
+        let steps = trace.steps().len() as u64;
         let more = self.backtrack(plan, trace);
+        if let Some(left) = &mut self.steps_left {
+            *left = left.saturating_sub(steps);
+        }
         // Rounds whose end was undone are put back.
         self.refresh(trace);
         self.note_planned();
@@ -563,6 +578,7 @@ impl Strategy for Dpor {
             replays_exactly: true,
             // The other reductions hold no sequences.
             fallback: match self.insertion {
+                _ if self.steps_left == Some(0) && !self.is_over => Some(FallbackReason::TooMany),
                 Insertion::WakeupTrees => self.bound.unreliable(),
                 Insertion::SourceSets | Insertion::Bounded(_) => None,
             },

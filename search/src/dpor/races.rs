@@ -11,7 +11,7 @@ use super::sleep::{Footprint, Sleeper, is_asleep};
 use super::values::with_values;
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::strategy::Unreliable;
+use intermezzo_engine::strategy::FallbackReason;
 use intermezzo_engine::trace::{Ending, Race, Trace};
 
 /// The status of a race.
@@ -165,7 +165,7 @@ impl Dpor {
             if node.fair {
                 // Fairness may hold back the task that should go first. Then trees are not reliable, as after a
                 // failure.
-                self.bound.invalidate(Unreliable::HeldBack);
+                self.bound.invalidate(FallbackReason::HeldBack);
                 self.try_all(depth);
             }
             // Otherwise the task that should go first cannot: the order was not reversible.
@@ -217,7 +217,7 @@ impl Dpor {
             Some(_) => self.part.insert(depth, trace, choices, sequence),
         };
         if unsure {
-            self.bound.invalidate(Unreliable::Incomparable);
+            self.bound.invalidate(FallbackReason::Incomparable);
         }
         Seen::Maybe
     }

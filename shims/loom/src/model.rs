@@ -1,6 +1,6 @@
 //! `loom::model`: runs a test once per schedule, and panics with the report if one fails.
 
-use intermezzo::{Environment, Explorer, Reduction, Settings};
+use intermezzo::{Environment, Explorer, Reduction, Settings, StrategyKind};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -43,6 +43,9 @@ pub struct Builder {
 /// Steps of an execution, unless set otherwise: intermezzo's own limit, because loom counts branches only.
 const STEPS: usize = 20_000;
 
+/// The time after which the search ends if neither it nor the number of executions is limited.
+const TIME: Duration = Duration::from_secs(120);
+
 /// Returns a variable of the environment, if it is set.
 fn variable<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
@@ -84,12 +87,14 @@ impl Builder {
     /// Like [`model`].
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
         let settings = Settings {
+            // Without the bound, a small test has fewer executions: all are run, if there are few.
+            strategy: StrategyKind::Auto,
             reduction: Reduction::Dpor,
             preemptions: self
                 .preemption_bound
                 .map(|most| most.try_into().unwrap_or(u32::MAX)),
             executions: self.max_permutations.map(|most| most as u64),
-            time: self.max_duration,
+            time: self.max_duration.or(self.max_permutations.is_none().then_some(TIME)),
             steps: self.max_branches as u64,
             // In loom a weak exchange never fails without cause, no wait ends early, and the first waiter is woken.
             environment: Environment::calm(),

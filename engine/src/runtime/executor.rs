@@ -425,20 +425,18 @@ impl Executor {
         std::mem::take(&mut self.runtime.monitors.listeners.reported)
     }
 
-    /// Begins another search, from its first execution. Returns `true` if executions are analysed further from here on:
-    /// then their fingerprints are others than before.
-    pub fn restart(&mut self, strategy: Box<dyn Strategy>) -> bool {
+    /// Begins another search, from its first execution.
+    pub fn restart(&mut self, strategy: Box<dyn Strategy>) {
         self.ahead = None;
         let rt = &mut *self.runtime;
         let needs = strategy.needs();
         rt.decisions.asks_always = needs.every_step;
-        let before = rt.record.trace.detail();
-        rt.record.trace = rt.record.trace.cleared(before.max(needs.analysis));
+        let detail = rt.record.trace.detail().max(needs.analysis);
+        rt.record.trace = rt.record.trace.cleared(detail);
         rt.decisions.plan = Plan::default();
         rt.decisions.heeds_scope = needs.scope;
         rt.decisions.strategy = strategy;
         self.heed_time();
-        needs.analysis > before
     }
 
     /// Returns the number of loops that are assumed to only wait.

@@ -341,7 +341,7 @@ impl<'a> Shared<'a> {
             warming: Mutex::default(),
             keeping,
             iroots: None,
-            weaker: Mutex::new(Fallback::of(&books)),
+            weaker: Mutex::new(Fallback::of(settings, &books)),
             weakened: AtomicU32::new(0),
             departed: DepartedOfAll::new(books.departed_before, settings.jobs),
             books: Mutex::new(books),

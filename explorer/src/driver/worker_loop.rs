@@ -328,11 +328,13 @@ impl<'a> WorkerLoop<'a> {
     #[cold]
     fn go_on_weaker(&mut self) {
         self.weakened = self.common.weakened();
-        if let Some((sound, share)) = self.common.share_of_weaker(self.number) {
+        if let Some((sound, share, begins_bound)) = self.common.share_of_weaker(self.number) {
             self.planned = sound;
             self.attempts.forget();
             self.stop();
-            if self.worker.restart(share) {
+            self.worker.restart(share);
+            if begins_bound {
+                // Traces beyond the bound do not count any more.
                 self.traces.clear();
                 self.common.traces.clear();
             }

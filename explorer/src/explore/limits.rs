@@ -126,6 +126,13 @@ impl Explorer {
         self
     }
 
+    /// Has a search without its bound give way to one within it after executions of this many steps in all. For tests.
+    #[doc(hidden)]
+    pub fn steps_without_bound(mut self, most: u64) -> Explorer {
+        self.settings.steps_without_bound = most;
+        self
+    }
+
     /// Makes every operation a schedule point, also those that commute with all operations of other tasks: creation, beginning
     /// and end of tasks, joins, fences, choices, and closing one of several senders. Default: off.
     ///

@@ -59,7 +59,7 @@ pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
 }
 
 /// Returns the search that takes over if a program does something for which the reduction is not sound; with
-/// `within_bound`, because the search without the bound did not end soon. The first `drawn` samples were drawn before.
+/// `within_bound`, it keeps to the bound, without which the search may have begun. The first `drawn` samples were drawn before.
 pub(crate) fn weaker(
     settings: &Settings,
     sound: SoundReduction,
@@ -77,7 +77,8 @@ pub(crate) fn weaker(
         }
     }
     let reduction = match sound {
-        SoundReduction::SourceSets if !within_bound => Reduction::SourceDpor,
+        // Within a bound there are no wakeup trees to begin with.
+        SoundReduction::SourceSets if settings.preemptions.is_none() => Reduction::SourceDpor,
         SoundReduction::WakeupTrees | SoundReduction::SourceSets => Reduction::Dpor,
         SoundReduction::Caching => Reduction::Caching,
         SoundReduction::Nothing => Reduction::None,
@@ -92,13 +93,9 @@ pub(crate) fn weaker(
     })
 }
 
-/// The length of a search without the bound that was asked for, in executions of the most steps: some tenths of a second.
-const WITHOUT_BOUND: u64 = 25;
-
 /// Returns the search without the bound that was asked for. It gives way to one within the bound.
 fn without_bound(settings: &Settings, insertion: Insertion) -> Box<dyn Strategy> {
-    let steps = settings.steps.saturating_mul(WITHOUT_BOUND);
-    Box::new(Dpor::new(insertion).up_to(steps))
+    Box::new(Dpor::new(insertion).up_to(settings.steps_without_bound))
 }
 
 /// Returns the search of the strategy `auto`, for a program for which this reduction is sound.

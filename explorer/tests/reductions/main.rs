@@ -30,6 +30,7 @@ mod state;
 mod timed;
 mod trace;
 mod turns;
+mod without_bound;
 
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Settings};
 use model::{Leaf, executions};

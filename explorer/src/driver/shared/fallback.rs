@@ -2,7 +2,7 @@
 
 use super::{Results, Shared};
 use crate::driver::shares;
-use crate::settings::search;
+use crate::settings::{Settings, search};
 use intermezzo_engine::strategy::{FallbackReason, SoFar, Strategy};
 use intermezzo_engine::trace::SoundReduction;
 use std::sync::PoisonError;
@@ -12,8 +12,10 @@ use std::sync::atomic::Ordering::SeqCst;
 pub(super) struct Fallback {
     /// Its reduction.
     sound: SoundReduction,
-    /// `true` if it has the bound, without which the search began.
+    /// `true` if it keeps to the bound on preemptions that was asked for. The first search may begin without it.
     within_bound: bool,
+    /// `true` if it is the first that does: the traces beyond the bound do not count any more.
+    begins_bound: bool,
     /// The reduction that is sound for what the test did, whatever the plans of the search were worth; and the note that
     /// says so.
     sound_for_test: (SoundReduction, Option<String>),
@@ -23,13 +25,19 @@ pub(super) struct Fallback {
 
 impl Fallback {
     /// Returns the state before anything takes over from the search of these results.
-    pub(super) fn of(results: &Results) -> Fallback {
+    pub(super) fn of(settings: &Settings, results: &Results) -> Fallback {
         Fallback {
             sound: results.planned,
-            within_bound: false,
+            within_bound: !settings.tries_all_first(),
+            begins_bound: false,
             sound_for_test: (results.planned, results.gave_way.clone()),
             shares: Vec::new(),
         }
+    }
+
+    fn keep_to_bound_if(&mut self, condition: bool) {
+        self.begins_bound = condition && !self.within_bound;
+        self.within_bound |= condition;
     }
 }
 
@@ -49,6 +57,8 @@ impl Shared<'_> {
             return;
         }
         weaker.sound = sound;
+        // Without the bound there is partial-order reduction only.
+        weaker.keep_to_bound_if(sound >= SoundReduction::Caching);
         let search = search::weaker(self.settings, sound, weaker.within_bound, drawn);
         let note = match search.status(&SoFar::default()).reduction {
             "none" => format!("reduction: none from here on, because {reason}"),
@@ -61,7 +71,7 @@ impl Shared<'_> {
     #[cold]
     pub(in crate::driver) fn keep_to_bound(&self, reason: &str) {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        weaker.within_bound = true;
+        weaker.keep_to_bound_if(true);
         weaker.sound = weaker.sound.max(FallbackReason::TooMany.sound());
         let search = search::weaker(self.settings, weaker.sound, true, 0);
         let most = self.settings.preemptions.unwrap_or(u32::MAX);
@@ -113,13 +123,14 @@ impl Shared<'_> {
     }
 
     /// Returns a worker's share of the weaker search that took over last, with its reduction; `None` if the
-    /// worker has taken it already.
+    /// worker has taken it already. The last part is `true` if the search is the first within the bound.
     pub(in crate::driver) fn share_of_weaker(
         &self,
         worker: usize,
-    ) -> Option<(SoundReduction, Box<dyn Strategy>)> {
+    ) -> Option<(SoundReduction, Box<dyn Strategy>, bool)> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         let share = weaker.shares.get_mut(worker)?.take()?;
-        Some((weaker.sound, share))
+        let begins_bound = std::mem::take(&mut weaker.begins_bound);
+        Some((weaker.sound, share, begins_bound))
     }
 }

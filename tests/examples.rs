@@ -85,6 +85,28 @@ fn built(package: &str, example: &str) -> PathBuf {
     path
 }
 
+/// `true` if a text has the identity of a variable: `atomic 0.1`.
+fn has_identity(text: &str) -> bool {
+    let kinds = [
+        "atomic", "pointer", "mutex", "rwlock", "condvar", "channel", "count", "arc", "cell",
+    ];
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.windows(2).any(|pair| {
+        let number = pair[1].trim_matches(|c: char| !c.is_ascii_digit());
+        let is_number = |part: &str| part.parse::<u32>().is_ok();
+        kinds.iter().any(|kind| pair[0].ends_with(kind))
+            && number
+                .split_once('.')
+                .is_some_and(|(task, own)| is_number(task) && is_number(own))
+    })
+}
+
+#[test]
+fn identities_are_found_in_texts() {
+    assert!(has_identity("task 1: load atomic 0.1 -> 0") && has_identity("`mutex 1.12`"));
+    assert!(!has_identity("load misses -> 0, version 0.1 of the mutex"));
+}
+
 #[test]
 fn examples_show_what_they_are_for() {
     for (package, example, arguments, words) in EXAMPLES {
@@ -102,6 +124,8 @@ fn examples_show_what_they_are_for() {
             "{example}: {}\n{printed}\n{told}",
             output.status
         );
+        // Every variable in a failure has the name that the source gives it.
+        assert!(!has_identity(&printed), "{example}:\n{printed}");
         for word in *words {
             assert!(
                 printed.contains(word),

@@ -27,8 +27,8 @@ pub struct Scope(Vec<Pattern>);
 
 impl Scope {
     /// Parses a list separated by commas: module paths (`queue::ring`), source files (`ring.rs`, `queue/ring.rs`) and
-    /// variables as reports name them (`tail`, `slots[2].seq`, `atomic 0.2`). A single name is a module or a variable; in
-    /// backticks it is a variable.
+    /// variables as reports name them (`tail`, `slots[_].seq`, `atomic 0.2`). A single name is a module or a variable; in
+    /// backticks it is a variable. One element, as `slots[2].seq`, is refused.
     ///
     /// # Errors
     /// An entry is none of these; the text says what would be valid.
@@ -54,12 +54,11 @@ impl Scope {
         self.0.iter().position(is)
     }
 
-    /// Returns the number of the entry that includes the variables with a name of the source or the test. The indices and
-    /// numbers of elements and objects make no difference.
+    /// Returns the number of the entry that includes the variables with a name of the source or the test.
     pub(crate) fn entry_of_name(&self, name: &str) -> Option<usize> {
         let is = |pattern: &Pattern| match pattern {
             Pattern::Named(of) => has_name(of, name),
-            Pattern::Module(path) => path.len() == 1 && path[0] == name,
+            Pattern::Module(path) => path.len() == 1 && has_name(&path[0], name),
             _ => false,
         };
         self.0.iter().position(is)
@@ -103,35 +102,48 @@ impl fmt::Display for Scope {
     }
 }
 
-/// `true` if a variable with the second name is one of those with the first, which may have an index or a number:
-/// `slots[2].seq` is every `slots[_].seq`, and `Node#2.next` every `next`.
+/// `true` if a variable with the second name is one of those with the first. Where a task may be preempted, an element has
+/// its index in its name only if the source has it there as a number, so `slots[2].seq` is one of `slots[_].seq`. The name
+/// of an array is that of its elements.
 fn has_name(wanted: &str, name: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let general = |name: &str| {
-        let name = name
-            .rsplit_once('#')
-            .filter(|(_, number)| is_number(number))
-            .map_or(name, |(name, _)| name);
-        let mut parts = name.split('[');
-        let mut general = parts.next().unwrap_or_default().to_owned();
-        for part in parts {
-            let index = part.split_once(']').filter(|(index, _)| is_number(index));
-            match index {
-                Some((_, rest)) => general.extend(["[_]", rest]),
-                None => general.extend(["[", part]),
+    let is = |name: &str| name == wanted || name.strip_suffix("[_]") == Some(wanted);
+    is(name) || without_numbers(name).is_some_and(|name| is(&name))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns the name that a variable shares with those from which only a report distinguishes it: `slots[_].seq` for
+/// `slots[2].seq` and `slots#2.seq`, `tail` for `tail#2`, and `next` for `Node#2.next`. `None` if it has no numbers.
+fn without_numbers(name: &str) -> Option<String> {
+    let mut general = String::new();
+    let mut rest = name;
+    while let Some(at) = rest.find(['#', '[']) {
+        let (before, after) = (&rest[..at], &rest[at + 1..]);
+        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (number, end) = after.split_at(digits);
+        let is_number = is_number(number);
+        if is_number && rest[at..].starts_with('[') && end.starts_with(']') {
+            general.extend([before, "[_"]);
+        } else if is_number && rest[at..].starts_with('#') && (end.is_empty() || end.starts_with('.')) {
+            // An object of a type, or an element of an array: only a type is written in capitals.
+            let is_object = before.starts_with(char::is_uppercase) && general.is_empty();
+            match end.strip_prefix('.') {
+                Some(field) if is_object => {
+                    rest = field;
+                    continue;
+                }
+                Some(_) => general.extend([before, "[_]"]),
+                None => general.push_str(before),
             }
+        } else {
+            general.extend([before, &rest[at..=at], number]);
         }
-        general
-    };
-    let (wanted, name) = (general(wanted), general(name));
-    if let Some((owner, rest)) = wanted.split_once('#')
-        && let Some((number, field)) = rest.split_once('.')
-        && is_number(number)
-    {
-        return name == field
-            || name.strip_prefix(owner).and_then(|rest| rest.strip_prefix('.')) == Some(field);
+        rest = end;
     }
-    wanted == name
+    general.push_str(rest);
+    (general != name).then_some(general)
 }
 
 impl Pattern {
@@ -172,12 +184,19 @@ impl Pattern {
             }
             let part_of_name = |c: char| c.is_alphanumeric() || "_.[]#()".contains(c);
             if entry.starts_with(|c: char| c.is_alphabetic() || c == '_') && entry.chars().all(part_of_name) {
-                return Ok(Pattern::Named(entry.to_owned()));
+                return match without_numbers(entry) {
+                    None => Ok(Pattern::Named(entry.to_owned())),
+                    Some(all) => Err(format!(
+                        "`{entry}` is one of several variables, which only a report distinguishes: give `{all}`, which is \
+                         all of them; or give this one a name in the test, as in `intermezzo::name(&.., \"mine\")`, and \
+                         that name here"
+                    )),
+                };
             }
         }
         Err(format!(
             "`{entry}` is no module path (`queue::ring`), source file (`queue/ring.rs`) or variable as a report names \
-             it (`slots[2].seq`, `atomic 0.2`)"
+             it (`tail`, `slots[_].seq`, `atomic 0.2`)"
         ))
     }
 
@@ -251,14 +270,21 @@ mod tests {
             ("`tail`", "tail", true),
             ("crate::tail", "tail", true),
             ("tail", "head", false),
-            ("tail#2", "tail", true),
-            ("slots[2].seq", "slots[_].seq", true),
-            ("slots[2].seq", "slots[1].seq", true),
+            ("tail", "tail#2", true),
+            ("slots[_].seq", "slots[_].seq", true),
+            ("slots[_].seq", "slots[1].seq", true),
+            ("slots", "slots[_]", true),
+            ("slots", "slots[_].seq", false),
             ("slots[_]", "slots[_].seq", false),
-            ("Node#2.next", "next", true),
-            ("Node#2.next", "Node.next", true),
-            ("Node#2.next", "Edge.next", false),
+            ("next", "next", true),
+            ("next", "Node#2.next", true),
+            ("Node.next", "next", false),
             ("Q.0", "Q.0", true),
+            ("`slot 1`", "slot 1", true),
+            ("`the #1 slot`", "the #1 slot", true),
+            ("`slot#1`", "slot#1", true),
+            ("`slot#1`", "slot#2", false),
+            ("`slots[1]`", "slots[_]", false),
             ("head()", "head()", true),
             ("`the journal`", "the journal", true),
             ("queue::tail", "tail", false),
@@ -279,6 +305,18 @@ mod tests {
         assert_eq!(scope.entry_of_variable("atomic 0.21"), None);
         assert!(scope.names_variables() && !Scope::parse("ring.rs").unwrap().names_variables());
         assert!(Scope::parse("").unwrap().is_empty());
+        for (one, all) in [
+            ("slots[2].seq", "slots[_].seq"),
+            ("grid[1][_]", "grid[_][_]"),
+            ("tail#2", "tail"),
+            ("Node#2.next", "next"),
+            ("Node#2.next#3", "next"),
+            ("slots#2.seq", "slots[_].seq"),
+            ("taken#2", "taken"),
+        ] {
+            let error = Scope::parse(one).unwrap_err();
+            assert!(error.contains(&format!("give `{all}`")), "{one}: {error}");
+        }
         for wrong in ["a:b", "src/*", "the ring", "queue/ring", "::"] {
             let error = Scope::parse(wrong).unwrap_err();
             assert!(error.contains("is no module path"), "{wrong}: {error}");

@@ -72,9 +72,8 @@ fn a_cycle_is_found_with_the_place_of_its_first_block() {
     assert_eq!(finding.kind.as_str(), "leak");
     assert_eq!(report.executions(), 1);
     let size = size_of::<Node>() + 2 * size_of::<usize>();
-    let expected = format!(
-        "memory of {size} bytes is never given back: block 1.1, made by task 1 at leaks.rs:{CYCLE}:17"
-    );
+    let expected =
+        format!("memory of {size} bytes is never freed: block 1.1, made by task 1 at leaks.rs:{CYCLE}:17");
     assert_eq!(messages(&report), [expected]);
     let again = explored(explorer().replay(finding.schedule.clone()), || {
         thread::spawn(cycle).join().unwrap()
@@ -102,9 +101,7 @@ fn a_node_that_is_lost_in_some_schedules_is_found() {
         other.join().unwrap();
     };
     let lost = |block: &str, task: &str| {
-        format!(
-            "memory of 16 bytes is never given back: block {block}, made by {task} at leaks.rs:{PUSHED}:30"
-        )
+        format!("memory of 16 bytes is never freed: block {block}, made by {task} at leaks.rs:{PUSHED}:30")
     };
     let mut found = found(test);
     // Nothing restores statics here, and what is in them would hide leaks of other tests.

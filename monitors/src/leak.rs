@@ -406,21 +406,29 @@ impl Leaks {
             let name = cx.location_name(allocation.location);
             let what = match allocation.kind {
                 BlockKind::Heap => "memory",
-                BlockKind::Shared => "a shared value",
+                BlockKind::Shared => "an `Arc`",
                 _ => "a value",
             };
+            // The counts of an `Arc` may be used long after it was made.
+            let in_source = match allocation.kind {
+                BlockKind::Shared => cx.made_at(allocation.var),
+                _ => String::new(),
+            };
+            let place = match in_source.is_empty() {
+                true => cx.site_name(allocation.site),
+                false => in_source,
+            };
             let message = format!(
-                "{what} of {} bytes is never given back: {name}, made by {} at {}",
+                "{what} of {} bytes is never freed: {name}, made by {} at {place}",
                 allocation.size,
                 cx.task_name(allocation.after.task),
-                cx.site_name(allocation.site),
             );
             let report = match allocation.kind {
                 BlockKind::Shared => MonitorFinding::new(
                     FindingKind::Leak,
-                    format!("{message}; a share of it is left, held by a cycle or forgotten"),
+                    format!("{message}; a clone of it is left, in a cycle or forgotten"),
                 )
-                .suggest("let one side of the cycle hold a `Weak`, and forget no share"),
+                .suggest("let one side of the cycle hold a `Weak`, and forget no clone"),
                 _ => MonitorFinding::new(FindingKind::Leak, message)
                     .suggest("give it back on every way out, or let something own it that does"),
             };

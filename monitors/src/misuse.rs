@@ -198,7 +198,8 @@ impl Misuses {
 
     fn tell_no_loop(&mut self, condvar: SyncVar, events: [EventId; 2], site: SiteId, cx: &mut Context<'_>) {
         let message = format!(
-            "{} continues after a wait on {} at {} that no task ended, though what it waits for cannot have changed",
+            "{} continues after a wait on {} at {} that ended without a notification, though what it \
+             waits for cannot have changed",
             cx.task_name(events[0].task),
             cx.var_name(condvar),
             cx.site_name(site),

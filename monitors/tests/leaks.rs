@@ -26,8 +26,8 @@ fn what_is_not_given_back_is_a_leak() {
     assert_eq!(
         messages(&script),
         [
-            "memory of 64 bytes is never given back: buffer, made by main at script:1",
-            "a shared value of 16 bytes is never given back: node, made by main at script:2; a share of it is left, held by a \
+            "memory of 64 bytes is never freed: buffer, made by main at script:1",
+            "an `Arc` of 16 bytes is never freed: node, made by main at script:2; a clone of it is left, in a \
              cycle or forgotten",
         ]
     );
@@ -49,7 +49,7 @@ fn what_a_static_holds_is_no_leak() {
     script.allocate(MAIN, "kept", BlockKind::Heap, 64);
     assert_eq!(
         messages(&script),
-        ["memory of 64 bytes is never given back: kept, made by main at script:2"]
+        ["memory of 64 bytes is never freed: kept, made by main at script:2"]
     );
 }
 

@@ -108,7 +108,7 @@ impl Made {
         for report in self.script.play(&mut Leaks::new()) {
             let message = &report.message;
             let kind = match message {
-                message if message.contains("never given back") => 0,
+                message if message.contains("never freed") => 0,
                 message if message.starts_with("double free") => 1,
                 message if message.starts_with("use after free") => 2,
                 message => panic!("{message}"),

@@ -29,8 +29,8 @@ fn a_cycle_of_arcs_is_a_leak() {
     for finding in report.findings() {
         assert_eq!(finding.kind, FindingKind::Leak);
         assert!(
-            finding.message.starts_with("a shared value of ")
-                && finding.message.ends_with("held by a cycle or forgotten"),
+            finding.message.starts_with("an `Arc` of ")
+                && finding.message.ends_with("in a cycle or forgotten"),
             "{report}"
         );
     }
@@ -122,10 +122,7 @@ fn a_leak_beside_a_static_is_a_leak() {
         std::mem::forget(Arc::new(AtomicBool::new(false)).clone());
     };
     let report = explore(Leaks::new, leaks);
-    assert!(
-        only(&report).message.contains("is never given back: "),
-        "{report}"
-    );
+    assert!(only(&report).message.contains("is never freed: "), "{report}");
 
     struct Ends(Arc<AtomicBool>);
     impl Drop for Ends {
@@ -151,7 +148,7 @@ fn a_tracked_value_that_is_forgotten_is_a_leak() {
     assert!(
         only(&report)
             .message
-            .starts_with("a value of 4 bytes is never given back"),
+            .starts_with("a value of 4 bytes is never freed"),
         "{report}"
     );
     nothing(&explore(Leaks::new, || drop(Track::new(7))));

@@ -1,6 +1,7 @@
 //! The look of failures for a first-time user: a snapshot for each kind of finding and each monitor that ships. No line
 //! is wider than allowed, and nothing is lost if there is less room.
 
+mod callers;
 mod first_screen;
 mod hangs;
 mod names;
@@ -60,6 +61,7 @@ fn style() -> TextStyle {
 /// Returns every case with its report; each report is made once.
 fn reports() -> impl Iterator<Item = (&'static Case, Report)> {
     let cases = programs::CASES.iter().chain(hangs::CASES).chain(results::CASES);
+    let cases = cases.chain(callers::CASES);
     cases.map(|case| (case, case.report()))
 }
 

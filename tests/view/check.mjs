@@ -143,6 +143,13 @@ await test("operations are intervals", async () => {
   await shot("refinement-dark");
 });
 
+if (pictures) {
+  await open("queue");
+  await press("f", "t");
+  await picture("operations-dark");
+  await press("t");
+}
+
 await test("a report without recordings shows what it has, and nothing in it is taken for markup", async () => {
   await open("partial");
   assert.match(await text("#finding"), /<script>alert\(1\)<\/script> & "more"/);

@@ -144,7 +144,7 @@ fn metadata(arguments: Vec<OsString>, host: &str) -> Result<Value, Problem> {
         .args(["metadata", "--format-version", "1", "--filter-platform", host])
         .args(arguments);
     serde_json::from_slice(&said_by(command)?)
-        .map_err(|error| Problem::usage(format!("cargo metadata says what is no JSON ({error})")))
+        .map_err(|error| Problem::usage(format!("the output of `cargo metadata` is not JSON ({error})")))
 }
 
 /// Runs a command, and returns its output. Its messages go to stderr.

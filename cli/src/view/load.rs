@@ -75,7 +75,7 @@ pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
     parse(&text).map_err(|why| {
         let more = match serde_json::from_str::<IgnoredAny>(&text) {
             Ok(_) => String::new(),
-            Err(_) => format!(": this is no whole JSON; {help}"),
+            Err(_) => format!(": the file is not JSON, or was cut off; {help}"),
         };
         Problem::usage(format!("{name}: {why}{more}"))
     })

@@ -132,7 +132,12 @@ fn what_cannot_be_shown_says_why() {
         "{\"format\": \"intermezzo-report/1\",",
     )
     .unwrap();
-    in_it(&["view", "cut.json"]).refused(&["cut.json", "line 1 column", "no whole JSON", "--reports DIR"]);
+    in_it(&["view", "cut.json"]).refused(&[
+        "cut.json",
+        "line 1 column",
+        "not JSON, or was cut off",
+        "--reports DIR",
+    ]);
     fs::write(directory.path().join("bytes.json"), b"{\"\xff").unwrap();
     in_it(&["view", "bytes.json"]).refused(&["bytes.json", "from byte 2"]);
     fs::write(directory.path().join("diary.html"), "my diary").unwrap();

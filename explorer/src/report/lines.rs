@@ -104,22 +104,54 @@ pub fn wrap(text: &str, columns: usize, first: usize, others: usize) -> Vec<Stri
     lines
 }
 
-/// Breaks a command into lines that a shell takes as one: at spaces if possible, else within a word, where the next
-/// line must not be indented.
+/// Breaks a command into lines that a shell takes as one: after the environment variables in front of it, and else in front
+/// of a word, or within one that is longer than a line.
+/// A line that continues a word or a quoted text is not indented, for the shell would take the indent as a part of it.
 pub fn command(text: &str, columns: Option<usize>, indent: usize) -> Vec<String> {
     let margin = " ".repeat(indent);
-    let mut rest = format!("{margin}{text}");
-    let Some(columns) = columns else {
-        return vec![rest];
+    let Some(columns) = columns.filter(|columns| indent + width(text) > *columns) else {
+        return vec![format!("{margin}{text}")];
     };
     let mut lines = Vec::new();
-    while width(&rest) > columns {
-        let line = head(&rest, columns - 1).to_owned();
-        rest.drain(..line.len());
-        lines.push(line + "\\");
+    let mut line = margin.clone();
+    let mut quoted = false;
+    let mut assigns = false;
+    for (number, word) in text.split(' ').enumerate() {
+        let further = if quoted { String::new() } else { margin.repeat(2) };
+        let room = columns.saturating_sub(1);
+        if number > 0 {
+            line.push(' ');
+            let ends_assignments = !quoted && assigns && !is_assignment(word);
+            let overflows = width(&line) + width(word) > room;
+            if ends_assignments || overflows && width(&further) + width(word) <= room {
+                // Where the next line is not indented, it needs the space.
+                let mut further = further;
+                if width(&line) > room {
+                    line.pop();
+                    if further.is_empty() {
+                        further.push(' ');
+                    }
+                }
+                lines.push(std::mem::replace(&mut line, further) + "\\");
+            }
+        }
+        line.push_str(word);
+        while width(&line) > room {
+            let piece = head(&line, room).to_owned();
+            line.drain(..piece.len());
+            lines.push(piece + "\\");
+        }
+        assigns = is_assignment(word) || quoted && assigns;
+        quoted ^= word.matches('"').count() % 2 == 1;
     }
-    lines.push(rest);
+    lines.push(line);
     lines
+}
+
+/// `true` for the beginning of `NAME=value`.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
 #[cfg(test)]
@@ -163,12 +195,37 @@ mod tests {
 
     #[test]
     fn a_shell_takes_a_broken_command_for_one() {
-        let command_line = "INTERMEZZO_REPLAY=imz1.abcdefghijklmnopqrstuvwxyz cargo test -- --exact a::b";
-        for columns in 20..100 {
-            let lines = command(command_line, Some(columns), 2);
-            assert!(lines.iter().all(|line| width(line) <= columns), "{lines:#?}");
-            assert_eq!(lines.join("\n").replace("\\\n", ""), format!("  {command_line}"));
+        let long = "INTERMEZZO_REPLAY=imz1.abcdefghijklmnopqrstuvwxyz cargo test -- --exact a::b";
+        let quoted = "INTERMEZZO_BREAKPOINTS=\"src/a.rs:1:2 before src/b.rs:3:4  skip=1/0\" cargo test";
+        for text in [long, quoted] {
+            for columns in 20..100 {
+                let lines = command(text, Some(columns), 2);
+                assert!(lines.iter().all(|line| width(line) <= columns), "{lines:#?}");
+                let script = format!(
+                    "f() {{ printf '%s\\n' \"$@\"; }}\nf {}",
+                    lines.join("\n").trim_start()
+                );
+                let output = std::process::Command::new("sh")
+                    .args(["-c", &script])
+                    .output()
+                    .unwrap();
+                let words = String::from_utf8(output.stdout).unwrap();
+                let (assignment, rest) = words.split_once('\n').unwrap();
+                let expected = text.replace('"', "");
+                assert_eq!(
+                    format!("{assignment} {}", rest.trim_end().replace('\n', " ")),
+                    expected
+                );
+            }
         }
-        assert_eq!(command(command_line, None, 2).len(), 1);
+        let lines = command(long, Some(60), 2);
+        assert_eq!(
+            lines,
+            [
+                "  INTERMEZZO_REPLAY=imz1.abcdefghijklmnopqrstuvwxyz \\",
+                "    cargo test -- --exact a::b"
+            ]
+        );
+        assert_eq!(command(long, None, 2).len(), 1);
     }
 }

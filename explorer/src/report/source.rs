@@ -14,6 +14,9 @@ pub(crate) fn sites_in(text: &str) -> impl Iterator<Item = &str> {
     bare.filter(|word| parts(word).is_some_and(|(file, ..)| file.ends_with(".rs")))
 }
 
+/// The widest call that is shown above the operations in it.
+const CALL_MAX: usize = 32;
+
 /// Lines and calls of source files. A file is read once for its lines, and once for its calls.
 #[derive(Debug)]
 pub(crate) struct Sources {
@@ -47,6 +50,12 @@ impl Sources {
     /// Returns the name of the method that is called at `file:line:column`, if one is.
     pub(super) fn method(&mut self, site: &str) -> Option<&str> {
         self.tokens.method(site)
+    }
+
+    /// Returns the call at `file:line:column`, if it is of a function of the test: `queue.push(…)`. Operations have the place
+    /// of such a call if the function is `#[track_caller]`.
+    pub(super) fn boundary(&mut self, site: &str) -> Option<String> {
+        self.tokens.boundary(site, |call| width(call) <= CALL_MAX)
     }
 
     /// Returns the head of the innermost loop around all these places: `while self.busy()`.

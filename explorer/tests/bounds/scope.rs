@@ -5,7 +5,7 @@ use crate::common::counted;
 use crate::interleavings::{Held, Objects, Op, Program, check_programs, enumerate, run_with};
 use crate::regions::within_scope;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Coverage, Explorer, thread};
+use intermezzo_explorer::{Coverage, Explorer, Settings, thread};
 use quickcheck::TestResult;
 
 /// Operations in a source file of their own.
@@ -123,7 +123,7 @@ fn variables_are_named_as_in_the_source_or_by_the_test() {
             .iter()
             .any(|note| note.contains("no schedule point"))
     };
-    assert!(!unfitting("b") && unfitting("b, c") && unfitting("b[0]"));
+    assert!(!unfitting("b") && unfitting("b, c") && unfitting("b[_]"));
     let given = || {
         let (a, b) = (AtomicUsize::new(0), AtomicUsize::new(0));
         intermezzo_explorer::name(&a, "first of both");
@@ -141,6 +141,31 @@ fn variables_are_named_as_in_the_source_or_by_the_test() {
     let explored = |scope: &str| Explorer::new().set("preempt", scope).explore(given).executions();
     assert_eq!(explored("!`first of both`"), explored("b"));
     assert_eq!(explored("x"), explored("queue::nothing"));
+}
+
+/// The element that an operation is on is known when the execution has ended, so a test has to name the one it means.
+#[test]
+fn one_element_is_named_by_the_test() {
+    let slots = || {
+        let slots = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        intermezzo_explorer::name(&slots[1], "last slot");
+        slots.iter().for_each(|slot| slot.store(0, SeqCst));
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..2).for_each(|at| _ = slots[at].fetch_add(1, SeqCst)));
+            }
+        });
+    };
+    let mut settings = Settings::default();
+    let refused = settings.set("preempt", "slots[1]").unwrap_err().to_string();
+    assert!(
+        refused.contains("give `slots[_]`") && refused.contains("intermezzo::name"),
+        "{refused}"
+    );
+    let executions = |scope: &str| Explorer::new().set("preempt", scope).explore(slots).executions();
+    assert_eq!(executions("everywhere"), 6);
+    assert_eq!(executions("`last slot`"), executions("atomic 0.2"));
+    assert_eq!(executions("slots[_]"), executions("atomic 0.1"));
 }
 
 #[test]

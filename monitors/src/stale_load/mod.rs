@@ -145,10 +145,10 @@ impl StaleLoads {
                 format!("put a SeqCst fence {between}, or make that store SeqCst or a read-modify-write")
             }
             between => format!(
-                "put a SeqCst fence between the store by {other} at {stored} and the next load by {other}{}; likewise \
-                 in every task through which {task} learned of that store. Or make these stores SeqCst or read-modify-writes",
+                "make these stores SeqCst or read-modify-writes. Or put a SeqCst fence between the store by {other} at \
+                 {stored} and its next load{}; and one in each other task through which {task} learned of that store",
                 between
-                    .map(|between| format!(", and one {between}"))
+                    .map(|between| format!(", one {between}"))
                     .unwrap_or_default()
             ),
         };

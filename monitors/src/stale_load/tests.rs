@@ -344,9 +344,9 @@ fn a_report_says_what_where_and_what_mends_it() {
         )
     );
     let expected = format!(
-        "put a SeqCst fence between the store by task 1 at {} and the next load by task 1, and one between the store by \
-         task 2 at {} and the load at {}; likewise in every task through which task 2 learned of that store. Or make \
-         these stores SeqCst or read-modify-writes",
+        "make these stores SeqCst or read-modify-writes. Or put a SeqCst fence between the store by task 1 at {} and its \
+         next load, one between the store by task 2 at {} and the load at {}; and one in each other task through which \
+         task 2 learned of that store",
         place(0),
         place(2),
         place(3)

@@ -7,7 +7,7 @@
 //! - the source has the index of one of them as a number, or as an expression whose value the execution shows, and the
 //!   others are whole elements away from it.
 //!
-//! Otherwise an element has a number in the order of appearance: `slots[_]#1`. An array whose elements the file moves, or
+//! Otherwise an element has a number in the order of appearance: `slots#1`. An array whose elements the file moves, or
 //! that it replaces, has no indices. Misses: arrays that grow, arrays whose length is computed, and moves in other files.
 
 use super::binding::Binding;
@@ -95,6 +95,9 @@ impl<'v> Element<'v> {
         })
     }
 }
+
+/// The most calls through which it is followed that an object is made once.
+const CALLS_MAX: usize = 4;
 
 /// Methods that move the elements of an array, or change their number.
 const MOVING: &[&str] = &[
@@ -253,6 +256,7 @@ impl Tokens {
             name.is_some_and(|at| super::declared::is_variable(self.text(at)))
         });
         let siblings: Vec<String> = siblings.map(|(at, _)| self.text(*at).to_owned()).collect();
+        let is_only = siblings.is_empty() && self.is_made_once(owner);
         let takes_room = |kind: &std::ops::Range<usize>| {
             let mut names = kind.clone();
             !names.any(|at| self.text(at) == "PhantomData") && self.text(kind.start) != "("
@@ -261,8 +265,8 @@ impl Tokens {
         Some((
             declared,
             array,
-            (!siblings.is_empty()).then_some(siblings),
-            has_gap,
+            (!siblings.is_empty() || is_only).then_some(siblings),
+            has_gap || is_only,
         ))
     }
 
@@ -313,6 +317,61 @@ impl Tokens {
         }
     }
 
+    /// `true` if the file makes at most one object of this struct.
+    fn is_made_once(&self, owner: &str) -> bool {
+        let derives = (1..self.count()).filter(|&at| self.before(at) == "struct" && self.text(at) == owner);
+        let has_default = |mut at: usize| {
+            while !matches!(self.before(at), "]" | ";" | "}" | "") {
+                at -= 1;
+            }
+            self.before(at) == "]" && (self.partner(at - 1)..at).any(|at| self.text(at) == "Default")
+        };
+        if derives.clone().count() != 1 || derives.clone().any(has_default) {
+            return false;
+        }
+        let mut made = (2..self.count()).filter(|&at| {
+            let name = self.before(at);
+            let is_owner = name == owner || name == "Self" && self.type_around(at) == Some(owner);
+            self.text(at) == "{"
+                && is_owner
+                && !matches!(self.before(at - 1), "struct" | "impl" | "for" | "->")
+        });
+        match (made.next(), made.next()) {
+            (Some(open), None) => self.is_reached_once(open, 0),
+            _ => false,
+        }
+    }
+
+    /// `true` if an execution reaches this token at most once, as far as the file shows: it is in no loop and no closure,
+    /// and its function is called at one place of which the same is true, or at none.
+    fn is_reached_once(&self, at: usize, depth: usize) -> bool {
+        let Some(function) = self.function_around(at) else {
+            return false;
+        };
+        let Some(body) = self.until(function, "{") else {
+            return false;
+        };
+        if depth > CALLS_MAX || self.is_in_loop(at) || !self.closures_around(at).is_empty() {
+            return false;
+        }
+        let (name, own) = (self.text(function + 1), function..self.partner(body.end));
+        let of_type = self.type_around(function);
+        let is_call = |at: &usize| {
+            let named = self.text(*at) == name && *at != function + 1;
+            let is_path = self.before(*at) == "::" && *at >= 2;
+            let of_other =
+                |of: &str| is_path && !matches!(self.text(*at - 2), "Self") && self.text(*at - 2) != of;
+            named && !of_type.is_some_and(of_other)
+        };
+        let mut calls = (1..self.count()).filter(is_call);
+        match (calls.next(), calls.next()) {
+            // The body of a test.
+            (None, _) => of_type.is_none() && self.text(function + 3) == ")",
+            (Some(call), None) => !own.contains(&call) && self.is_reached_once(call, depth + 1),
+            _ => false,
+        }
+    }
+
     /// `true` if the function around this token is called at most once in the file, and in no loop.
     fn is_run_once(&self, at: usize) -> bool {
         let Some(function) = self.function_around(at) else {
@@ -357,7 +416,10 @@ pub(super) fn numbered(
         arrays.entry(key).or_default().push(element);
     }
     let mut names = BTreeMap::new();
-    for ((_, _, pattern, _), used) in arrays {
+    // The distance of the elements of an array, by its declaration and its region of memory.
+    let mut steps: BTreeMap<(String, usize, usize), usize> = BTreeMap::new();
+    let mut left = Vec::new();
+    for ((file, declared, pattern, _), used) in arrays {
         let places: Option<Vec<Place>> = used.iter().map(|each| layout.place(each.var)).collect();
         let known: Vec<Option<usize>> = used.iter().map(|each| each.elements.index).collect();
         let of = &used[0].elements;
@@ -365,7 +427,25 @@ pub(super) fn numbered(
             let counts: Vec<usize> = siblings.iter().map(|name| count_of(name)).collect();
             siblings.is_empty() || counts.iter().all(|count| *count <= 1) && counts.contains(&1)
         });
-        let found = places.and_then(|places| indices(&places, &known, of.length, of.is_dense, is_only));
+        let found = places
+            .as_ref()
+            .and_then(|places| indices(places, &known, of.length, (of.is_dense, is_only), None));
+        if let (Some(places), Some(found)) = (&places, &found)
+            && let (Some(place), Some(step)) = (places.first(), step_between(places, found))
+        {
+            steps.insert((file.clone(), declared, place.region), step);
+        }
+        left.push((file, declared, pattern, used, places, known, found));
+    }
+    for (file, declared, pattern, used, places, known, found) in left {
+        let of = &used[0].elements;
+        // The other fields of the elements have the same distance.
+        let by_others = || {
+            let places = places.as_ref()?;
+            let step = steps.get(&(file, declared, places.first()?.region))?;
+            indices(places, &known, of.length, (false, false), Some(*step))
+        };
+        let found = found.or_else(by_others);
         for (at, each) in used.iter().enumerate() {
             let index = found.as_ref().map(|found| found[at]).or(known[at]);
             if let Some(index) = index {
@@ -377,13 +457,22 @@ pub(super) fn numbered(
     names
 }
 
-/// Returns the indices of elements at these places, of which some are known, in an array of this length.
+/// Returns the distance of elements next to each other, if two of these have different indices.
+fn step_between(places: &[Place], found: &[usize]) -> Option<usize> {
+    let (first, index) = (places.first()?, found.first()?);
+    let mut others = places.iter().zip(found).filter(|(_, other)| *other != index);
+    let (place, other) = others.next()?;
+    Some(place.offset.abs_diff(first.offset) / other.abs_diff(*index))
+}
+
+/// Returns the indices of elements at these places, of which some are known, in an array of this length. `step` is the
+/// distance of its elements, if that is known otherwise.
 pub(super) fn indices(
     places: &[Place],
     known: &[Option<usize>],
     length: usize,
-    is_dense: bool,
-    is_only: bool,
+    (is_dense, is_only): (bool, bool),
+    step: Option<usize>,
 ) -> Option<Vec<usize>> {
     let (region, size) = (places[0].region, places[0].size);
     if places
@@ -403,10 +492,11 @@ pub(super) fn indices(
         .zip(known)
         .filter_map(|(place, index)| Some((place.offset, (*index)?)));
     let indexed: Vec<(usize, usize)> = indexed.collect();
-    let step = match (is_dense, &indexed[..]) {
-        (true, _) => size,
-        (false, _) if all && is_only && is_even => first_step.unwrap_or(size),
-        (false, [(offset, index), .., (other, second)]) if index != second => {
+    let step = match (is_dense, step, &indexed[..]) {
+        (true, ..) => size,
+        (false, Some(step), _) => step,
+        (false, None, _) if all && is_only && is_even => first_step.unwrap_or(size),
+        (false, None, [(offset, index), .., (other, second)]) if index != second => {
             offset.abs_diff(*other) / index.abs_diff(*second)
         }
         _ => return None,

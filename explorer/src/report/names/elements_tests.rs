@@ -59,14 +59,14 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "atomic",
         "struct D { flags: [AtomicU64; 2] } impl D { fn lock(&self, me: usize) { self.flags[me].@store(1); self.flags[1 - me].@load(); } }",
         &[0, 16],
-        "flags[_]#1 flags[_]#2",
+        "flags#1 flags#2",
     ),
     // Two arrays, of which one element each was used.
     (
         "atomic",
         "struct D { flags: [AtomicU64; 2], turn: AtomicU64 } impl D { fn lock(&self, me: usize) { self.flags[me].@store(1); self.flags[1 - me].@load(); } }",
         &[0, 48],
-        "flags[_]#1 flags[_]#2",
+        "flags#1 flags#2",
     ),
     // Not all are used, and the source has the index of one.
     (
@@ -79,7 +79,7 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "atomic",
         "struct Q { top: AtomicUsize, items: [AtomicUsize; 4] } impl Q { fn f(&self, i: usize) { self.items[i].@load(); self.items[i].@load(); } }",
         &[0, 16],
-        "items[_]#1 items[_]#2",
+        "items#1 items#2",
     ),
     // The index and the memory disagree: the elements have moved.
     (
@@ -107,7 +107,7 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "atomic",
         "struct Slot { seq: AtomicUsize } struct Ring { slots: [Slot; 2], tail: AtomicUsize } impl Ring { fn push(&self, i: usize) { self.tail.@load(); self.tail.@load(); self.slots[i].seq.@load(); self.slots[i].seq.@load(); } }",
         &[500, 600, 0, 24],
-        "slots[_].seq#1 slots[_].seq#2 tail#1 tail#2",
+        "slots#1.seq slots#2.seq tail#1 tail#2",
     ),
     // The numbers in the source show the distance.
     (
@@ -127,7 +127,7 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "atomic",
         "struct Inner { cells: [AtomicU8; 2], len: AtomicU8 } impl Q { fn f(&self, i: usize) { self.cells[i].@load(); self.cells[i].@load(); } }",
         &[0, 16],
-        "cells[_]#1 cells[_]#2",
+        "cells#1 cells#2",
     ),
     // Two structs with one field, and a local array of its name that grows.
     (
@@ -140,7 +140,7 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "atomic",
         "struct Stack { next: Vec<AtomicU8>, head: AtomicU8 } impl Stack { fn new() -> Stack { Stack { next: vec![AtomicU8::new(0), AtomicU8::new(0)] } } fn f(&mut self, i: usize) { let next = &mut self.next; next.push(AtomicU8::new(0)); self.next[i].@load(); self.next[i].@load(); } }",
         &[0, 16],
-        "next[_]#1 next[_]#2",
+        "next#1 next#2",
     ),
     // Boxes and paddings.
     (
@@ -154,7 +154,7 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "mutex",
         "struct Q { cells: [Arc<Mutex<u8>>; 2], len: AtomicU8 } impl Q { fn f(&self, i: usize) { self.cells[i].@lock(); self.cells[i].@lock(); } }",
         &[0, 16],
-        "cells[_]#1 cells[_]#2",
+        "cells#1 cells#2",
     ),
     // The length is in the constructor.
     (
@@ -167,21 +167,21 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "mutex",
         "struct Q { cells: Box<[Mutex<u8>]>, len: u8 } impl Q { fn new(n: usize) -> Self { Self { cells: (0..n).map(|_| Mutex::new(0)).collect(), len: 2 } } fn f(&self, i: usize) { self.cells[i].@lock(); self.cells[i].@lock(); } }",
         &[0, 16],
-        "cells[_]#1 cells[_]#2",
+        "cells#1 cells#2",
     ),
     // A length that is a parameter of the type.
     (
         "atomic",
         "struct Q<const N: usize> { cells: [AtomicU8; N], len: u8 } impl<const N: usize> Q<N> { fn f(&self, i: usize) { self.cells[i].@load(); self.cells[i].@load(); } }",
         &[0, 16],
-        "cells[_]#1 cells[_]#2",
+        "cells#1 cells#2",
     ),
     // Elements of any type.
     (
         "atomic",
         "struct Q<T> { cells: [T; 2], len: u8 } impl Q<AtomicU8> { fn f(&self, i: usize) { self.cells[i].@load(); self.cells[i].@load(); } }",
         &[0, 16],
-        "cells[_]#1 cells[_]#2",
+        "cells#1 cells#2",
     ),
     // Local arrays.
     (
@@ -219,46 +219,46 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "mutex",
         "fn f() { let forks = smallvec![Mutex::new(()), Mutex::new(())]; forks[i].@lock(); forks[j].@lock(); }",
         &[0, 16],
-        "forks[_]#1 forks[_]#2",
+        "forks#1 forks#2",
     ),
     // An array that grows, one that is turned round, and one that is replaced.
     (
         "mutex",
         "fn f() { let mut forks = vec![Mutex::new(()), Mutex::new(())]; forks.push(Mutex::new(())); forks[i].@lock(); forks[j].@lock(); }",
         &[0, 16],
-        "forks[_]#1 forks[_]#2",
+        "forks#1 forks#2",
     ),
     (
         "mutex",
         "fn f() { let mut forks = [Mutex::new(()), Mutex::new(())]; forks[i].@lock(); forks.rotate_left(1); forks[j].@lock(); }",
         &[0, 16],
-        "forks[_]#1 forks[_]#2",
+        "forks#1 forks#2",
     ),
     (
         "mutex",
         "struct Q { cells: [Mutex<u8>; 2], len: u8 } impl Q { fn f(&mut self, i: usize) { self.cells[i].@lock(); self.cells[i].@lock(); self.cells = new(); } }",
         &[0, 16],
-        "cells[_]#1 cells[_]#2",
+        "cells#1 cells#2",
     ),
     (
         "mutex",
         "fn f() { let mut forks = [Mutex::new(()), Mutex::new(())]; forks[i].@lock(); std::mem::swap(&mut forks, &mut other); forks[j].@lock(); }",
         &[0, 16],
-        "forks[_]#1 forks[_]#2",
+        "forks#1 forks#2",
     ),
     // One array after the other.
     (
         "mutex",
         "fn f() { for i in 0..2 { let forks = [Mutex::new(()), Mutex::new(())]; forks[i].@lock(); forks[j].@lock(); } }",
         &[0, 16],
-        "forks[_]#1 forks[_]#2",
+        "forks#1 forks#2",
     ),
     // The elements of arrays in arrays.
     (
         "atomic",
         "fn f() { let grid = [[const { AtomicU8::new(0) }; 2]; 2]; grid[0][i].@load(); grid[0][j].@load(); grid[k][1].@load(); }",
         &[0, 16, 48],
-        "grid[0][_]#1 grid[0][_]#2 grid[_][1]",
+        "grid[0]#1 grid[0]#2 grid[_][1]",
     ),
     // A part of an array.
     (
@@ -284,7 +284,58 @@ const ELEMENTS: &[(&str, &str, &[usize], &str)] = &[
         "atomic",
         "static SLOTS: [AtomicU8; 4] = [const { AtomicU8::new(0) }; 4]; fn f() { SLOTS[i].@load(); SLOTS[j].@load(); }",
         &[0, 32],
-        "SLOTS[_]#1 SLOTS[_]#2",
+        "SLOTS#1 SLOTS#2",
+    ),
+    // The only object of its type.
+    (
+        "atomic",
+        "struct D { flags: [AtomicU64; 2] } impl D { fn lock(&self, me: usize) { self.flags[me].@store(1); self.flags[1 - me].@load(); } } fn test() { let d = Arc::new(D { flags: Default::default() }); }",
+        &[16, 0],
+        "flags[0] flags[1]",
+    ),
+    (
+        "atomic",
+        "struct D { flags: [AtomicU64; 2] } impl D { fn new() -> D { D { flags: Default::default() } } fn lock(&self, me: usize) { self.flags[me].@store(1); self.flags[1 - me].@load(); } } fn test() { let d = Arc::new(D::new()); let e = Other::new(); }",
+        &[16, 0],
+        "flags[0] flags[1]",
+    ),
+    // There may be two.
+    (
+        "atomic",
+        "struct D { flags: [AtomicU64; 2] } impl D { fn new() -> D { D { flags: Default::default() } } fn lock(&self, me: usize) { self.flags[me].@store(1); self.flags[1 - me].@load(); } } fn test() { let d = (D::new(), D::new()); }",
+        &[16, 0],
+        "flags#2 flags#1",
+    ),
+    (
+        "atomic",
+        "struct D { flags: [AtomicU64; 2] } impl D { fn new() -> Self { Self { flags: Default::default() } } fn lock(&self, me: usize) { self.flags[me].@store(1); self.flags[1 - me].@load(); } } fn test() { let d = [0, 0].map(|_| D::new()); }",
+        &[0, 16],
+        "flags#1 flags#2",
+    ),
+    (
+        "atomic",
+        "struct D { flags: [AtomicU64; 2] } impl D { pub fn new() -> Self { Self { flags: Default::default() } } fn lock(&self, me: usize) { self.flags[me].@store(1); self.flags[1 - me].@load(); } }",
+        &[0, 16],
+        "flags#1 flags#2",
+    ),
+    (
+        "atomic",
+        "#[derive(Debug, Default)] pub struct D { flags: [AtomicU64; 2] } impl D { fn lock(&self, me: usize) { self.flags[me].@store(1); self.flags[1 - me].@load(); } } fn test() { let d = D { flags: Default::default() }; }",
+        &[0, 16],
+        "flags#1 flags#2",
+    ),
+    // The distance of elements is known by another field.
+    (
+        "atomic",
+        "struct N { next: AtomicU8, value: AtomicU8 } struct Q { head: AtomicU8, nodes: [N; 4] } impl Q { fn f(&self, i: usize) { self.nodes[0].next.@load(); self.nodes[1].next.@load(); self.nodes[1].value.@load(); self.nodes[i].value.@load(); } }",
+        &[0, 32, 48, 80],
+        "nodes[0].next nodes[1].next nodes[1].value nodes[2].value",
+    ),
+    (
+        "atomic",
+        "struct N { next: AtomicU8, value: AtomicU8 } struct Q { head: AtomicU8, nodes: [N; 4] } impl Q { fn f(&self, i: usize) { self.nodes[0].next.@load(); self.nodes[1].next.@load(); self.nodes[1].value.@load(); self.nodes[i].value.@load(); } }",
+        &[0, 32, 48, 72],
+        "nodes[0].next nodes[1].next nodes[1].value nodes[_].value",
     ),
 ];
 
@@ -432,7 +483,9 @@ fn indices_are_those_of_the_memory() {
             .iter()
             .map(|index| layout.place(&index.to_string()).unwrap())
             .collect();
-        match elements::indices(&places, &known, length, is_dense, true) {
+        let by_step = elements::indices(&places, &known, length, (false, false), Some(step));
+        assert!(by_step.is_none_or(|indices| indices == used));
+        match elements::indices(&places, &known, length, (is_dense, true), None) {
             Some(indices) => {
                 found += 1;
                 assert_eq!(indices, used);

@@ -141,3 +141,31 @@ pub(super) const BOXES: &[&str] = &["Arc", "Rc", "Box", "Pin", "CachePadded"];
 
 /// Fields whose names say nothing.
 pub(super) const PLAIN_FIELDS: &[&str] = &["inner", "value", "data", "ptr", "raw"];
+
+/// Functions whose calls are places of events of their own, or of the making and the end of an object.
+pub(super) const OTHERS: &[&str] = &[
+    "atomically",
+    "block_on",
+    "choose",
+    "default",
+    "drop",
+    "fence",
+    "from",
+    "is_finished",
+    "join",
+    "join_all",
+    "new",
+    "park",
+    "park_timeout",
+    "scope",
+    "sleep",
+    "spawn",
+    "spin_loop",
+    "unpark",
+    "yield_now",
+];
+
+/// `true` for the name of a method or function by which a test uses a variable.
+pub(super) fn is_method(name: &str) -> bool {
+    METHODS.iter().any(|(_, methods)| methods.contains(&name))
+}

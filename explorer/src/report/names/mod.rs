@@ -169,7 +169,7 @@ fn of_uses(
             name.clone(),
             format!("{name} ({})", kind_of(&var).unwrap_or_default()),
         ];
-        let numbered = (2..).map(|number| format!("{name}#{number}"));
+        let numbered = (2..).map(|number| with_number(&name, number));
         let free = alone
             .into_iter()
             .chain(numbered)
@@ -607,9 +607,18 @@ fn distinct(named: Vec<(&str, String)>) -> VarNames {
         if same > 1 {
             let number = numbers.entry(text.clone()).or_default();
             *number += 1;
-            text = format!("{text}#{number}");
+            text = with_number(&text, *number);
         }
         names.insert(var.to_owned(), text);
     }
     names
+}
+
+/// Returns a name with the number that distinguishes it from equal ones. An element has it in the place of its index:
+/// `slots#2.seq`.
+fn with_number(name: &str, number: usize) -> String {
+    match name.rsplit_once("[_]") {
+        Some((array, rest)) => format!("{array}#{number}{rest}"),
+        None => format!("{name}#{number}"),
+    }
 }

@@ -1,5 +1,6 @@
 //! Source files as tokens, each read once.
 
+use super::kinds::{OTHERS, is_method};
 use super::path::Root;
 use super::tokens::Tokens;
 use crate::report::source::{Search, parts, read};
@@ -38,11 +39,28 @@ impl SourceFiles {
         Some((tokens, tokens.at(line, column)?))
     }
 
-    /// Returns the name of the method that is called at `file:line:column`, if one is.
+    /// Returns the name of the method that is called at `file:line:column`, if one of an object of ours is.
     pub(in crate::report) fn method(&mut self, site: &str) -> Option<&str> {
         let (tokens, at) = self.token(site)?;
         let is_called = tokens.before(at) == "." && matches!(tokens.text(at + 1), "(" | "::");
-        is_called.then(|| tokens.text(at))
+        (is_called && is_method(tokens.text(at))).then(|| tokens.text(at))
+    }
+
+    /// Returns the call at `file:line:column`, if it is of a function that is no operation: one of the test, with
+    /// `#[track_caller]`. The arguments are left out if it does not fit.
+    pub(in crate::report) fn boundary(
+        &mut self,
+        site: &str,
+        fits: impl Fn(&String) -> bool,
+    ) -> Option<String> {
+        let (tokens, at) = self.token(site)?;
+        let mut name = at;
+        while tokens.before(at) != "." && tokens.text(name + 1) == "::" && tokens.is_name(name + 2) {
+            name += 2;
+        }
+        let is_call = tokens.text(name + 1) == "(";
+        let is_own = !is_method(tokens.text(name)) && !OTHERS.contains(&tokens.text(name));
+        (is_call && is_own).then(|| self.call(site, fits)).flatten()
     }
 
     /// Returns the object of the call at `file:line:column`, if it is in one line: `self.tail` of `self.tail.load(SeqCst)`.

@@ -106,7 +106,7 @@ impl Tokens {
     }
 
     /// Returns the closures around a token, by the brackets in which they begin.
-    fn closures_around(&self, used: usize) -> Vec<usize> {
+    pub(super) fn closures_around(&self, used: usize) -> Vec<usize> {
         let first = self.function_around(used).unwrap_or(0);
         let opens = (first..used).filter(|&open| matches!(self.text(open), "(" | "[" | "{"));
         let around = opens.filter(|&open| self.partner(open) > used && self.begins_closure(open, used));

@@ -20,6 +20,7 @@ const LANES_MAX: usize = 6;
 const SOURCE_MIN: usize = 12;
 
 /// A line of the execution: an event, or an action between two events that the finding is about.
+#[derive(Clone)]
 pub(super) struct Row<'a> {
     pub(super) task: &'a str,
     pub(super) what: String,
@@ -128,7 +129,11 @@ impl Columns<'_> {
         let name = cut(if same { "" } else { row.task }, task);
         let mut begin = format!("{mark} {name:task$}  {}", row.what);
         if row.site.is_empty() {
-            return line(text, &begin);
+            // In a narrow terminal a step of a call is not indented.
+            if width(&begin) > columns {
+                begin = format!("{mark} {name:task$}  {}", row.what.trim_start());
+            }
+            return line(text, &cut(&begin, columns));
         }
         if below || width(&row.what) > what {
             line(text, &begin);

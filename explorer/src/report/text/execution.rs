@@ -9,6 +9,7 @@ use crate::report::source::Sources;
 use crate::report::{Finding, FindingEvent, TurningPoint};
 use crate::settings::Verbosity;
 use intermezzo_sdk::FindingKind;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Returns the execution, ended by a line break. Empty if there is none.
@@ -30,7 +31,12 @@ pub(super) fn show(
     let mut text = String::new();
     let mut title = "what happened, in this order".to_owned();
     if shown.len() < events.len() {
-        write!(title, " ({} of {} events)", shown.len(), events.len()).expect("a string takes everything");
+        let round = match !is_verbose && relevance::one_round(finding).is_some() {
+            true => "one round of each loop, ",
+            false => "",
+        };
+        write!(title, " ({round}{} of {} events)", shown.len(), events.len())
+            .expect("a string takes everything");
     }
     if is_verbose {
         let named = explained(finding);
@@ -46,6 +52,7 @@ pub(super) fn show(
                 .map(move |row| (at, row))
         })
         .collect();
+    let rows = in_calls(rows, sources);
     if rows.iter().any(|(_, row)| row.marked) {
         write!(title, "; {MARK} marks {}", marked(finding)).expect("a string takes everything");
     }
@@ -91,6 +98,47 @@ pub(super) fn show(
             .for_each(|gap| line(&mut text, &cut(gap, style.columns())));
     }
     text
+}
+
+/// Puts rows of a task that have the place of one call below a row for the call, and indents them. A function with
+/// `#[track_caller]` leads to such rows. Rounds of a loop around the call are not distinguished, for all have its place.
+fn in_calls<'f>(rows: Vec<(usize, Row<'f>)>, sources: &mut Sources) -> Vec<(usize, Row<'f>)> {
+    let mut inside = Vec::with_capacity(rows.len());
+    // The place of the call that each task is in.
+    let mut current: BTreeMap<&str, &str> = BTreeMap::new();
+    for (at, (event, row)) in rows.iter().enumerate() {
+        let is_same = |(_, other): &&(usize, Row<'_>)| other.site == row.site;
+        let of_task = |(_, other): &&(usize, Row<'_>)| other.task == row.task;
+        let goes_on = rows[at + 1..]
+            .iter()
+            .find(of_task)
+            .is_some_and(|next| is_same(&next));
+        let continues = current.get(row.task) == Some(&row.site);
+        let call = (goes_on || continues)
+            .then(|| sources.boundary(row.site))
+            .flatten();
+        let Some(call) = call else {
+            current.remove(row.task);
+            inside.push((*event, row.clone()));
+            continue;
+        };
+        if !continues {
+            current.insert(row.task, row.site);
+            let head = Row {
+                what: call,
+                marked: false,
+                ..row.clone()
+            };
+            inside.push((*event, head));
+        }
+        let step = Row {
+            what: format!("  {}", row.what),
+            site: "",
+            ..row.clone()
+        };
+        inside.push((*event, step));
+    }
+    inside
 }
 
 /// Returns the tasks in order of appearance.

@@ -13,7 +13,7 @@ mod tests;
 use crate::report::lines::width;
 use crate::report::names::{counts_of, identities, without_number};
 use crate::report::source::Sources;
-use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, TurningPoint, count};
+use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, LoopStep, TaskLoop, TurningPoint, count};
 use intermezzo_sdk::SyncVarOp;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -52,6 +52,9 @@ pub(super) fn shown(finding: &Finding, turning_point: Option<&TurningPoint>) -> 
     let tells = |at: &usize| all_routine || turns_at(&events[*at]) || !is_routine(finding, &events[*at]);
     if (0..events.len()).filter(tells).count() <= WHOLE {
         return (0..events.len()).filter(tells).collect();
+    }
+    if let Some(round) = one_round(finding) {
+        return round.filter(tells).collect();
     }
     let about = Subject::of(finding);
     let mut wanted: Vec<(Rank, usize)> = Vec::new();
@@ -116,6 +119,33 @@ pub(super) fn shown(finding: &Finding, turning_point: Option<&TurningPoint>) -> 
         shown.contains(at) || before && after
     };
     (0..events.len()).filter(lonely).filter(tells).collect()
+}
+
+/// Returns a part of an endless execution in which each of several tasks goes round once. It is in the middle half, which
+/// the loops were read from: what comes before may be anything, and at the end a search tries its alternatives.
+pub(super) fn one_round(finding: &Finding) -> Option<Range<usize>> {
+    let FindingDetail::Endless { loops, .. } = &finding.detail else {
+        return None;
+    };
+    let events = &finding.events;
+    let (begin, end) = (events.len() / 4, events.len() - events.len() / 4);
+    let round = |each: &TaskLoop| {
+        let own: Vec<usize> = (begin..end).filter(|&at| events[at].task == each.task).collect();
+        let steps = &each.steps;
+        let is_step = |(at, step): (&usize, &LoopStep)| {
+            let event = &events[*at];
+            (&event.op, &event.var, &event.site) == (&step.op, &step.var, &step.site)
+        };
+        let mut rounds = own.windows(steps.len()).rev();
+        let is_whole = each.steps_left_out == 0 && !steps.is_empty();
+        let found = rounds.find(|own| is_whole && own.iter().zip(steps).all(is_step))?;
+        Some(*found.first()?..found.last()? + 1)
+    };
+    let rounds: Vec<Range<usize>> = loops.iter().map(round).collect::<Option<_>>()?;
+    let first = rounds.iter().map(|round| round.start).min()?;
+    let last = rounds.iter().map(|round| round.end).max()?;
+    let shown: BTreeSet<usize> = (first..last).collect();
+    (rounds.len() > 1 && lines(events, &shown) <= LINES).then_some(first..last)
 }
 
 /// `true` if an event is part of any execution: the beginning and the end of a task, and the counts of an `Arc` in a

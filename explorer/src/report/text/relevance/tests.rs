@@ -198,22 +198,14 @@ fn what_is_left_out_is_named() {
     events.push(event(2, SyncVarOp::Yield, "", (None, None), 6));
     let mut finding = failed(2, events);
     finding.names.insert("atomic 0.1".into(), "tail".into());
-    finding.names.insert("atomic 0.2".into(), "slots[_]#1".into());
-    finding.names.insert("atomic 0.3".into(), "slots[_]#2".into());
+    finding.names.insert("atomic 0.2".into(), "slots#1".into());
+    finding.names.insert("atomic 0.3".into(), "slots#2".into());
     for (range, columns, expected) in [
         (0..5, 100, "  ... 5 events of task 1 on tail"),
         (1..5, 100, "  ... 4 more rounds: 4 events of task 1 on tail"),
-        (
-            44..60,
-            100,
-            "  ... 8 more rounds: 16 events of task 2 on slots[_]",
-        ),
-        (43..60, 100, "  ... 17 events of task 2 on slots[_]"),
-        (
-            30..61,
-            100,
-            "  ... 31 events of task 1 and task 2 on slots[_], tail",
-        ),
+        (44..60, 100, "  ... 8 more rounds: 16 events of task 2 on slots"),
+        (43..60, 100, "  ... 17 events of task 2 on slots"),
+        (30..61, 100, "  ... 31 events of task 1 and task 2 on slots, tail"),
         (30..61, 45, "  ... 31 events of task 1 and task 2"),
         (60..61, 100, "  ... 1 event of task 2"),
     ] {

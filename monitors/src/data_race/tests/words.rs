@@ -206,6 +206,7 @@ fn scene_events(
             size: 8,
             is_write,
             by_pointer: false,
+            frees: false,
             order: MemoryOrder::None,
             var: SyncVar::NONE,
             site: intermezzo_sdk::SiteId(100 + task.0),

@@ -170,16 +170,14 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
         expected: &[],
         expects_finding: false,
     };
-    intermezzo::run_unmodified(program, source, &|| match desc.should_panic {
-        No => {
-            if let Err(error) = body() {
-                panic!("{error}");
-            }
-        }
-        expected => {
-            if let Some(trouble) = trouble(expected, std::panic::catch_unwind(body)) {
-                panic!("{trouble}");
-            }
+    let place = format!("{}:{}:{}", desc.source_file, desc.start_line, desc.start_col);
+    intermezzo::run_unmodified(program, source, &|| {
+        let trouble = match desc.should_panic {
+            No => body().err(),
+            expected => trouble(expected, std::panic::catch_unwind(body)),
+        };
+        if let Some(trouble) = trouble {
+            intermezzo::unmodified::panic_at(trouble, &place);
         }
     })
     .map(|text| {

@@ -56,7 +56,7 @@ pub use intermezzo_engine::foreign;
 #[cfg(feature = "unmodified")]
 pub mod unmodified {
     pub use intermezzo_engine::runtime::arena::{Arena, outside};
-    pub use intermezzo_engine::runtime::panics::{set_hook, take_hook};
+    pub use intermezzo_engine::runtime::panics::{panic_at, set_hook, take_hook};
     pub use intermezzo_engine::runtime::races::watch_memory;
     pub use intermezzo_engine::runtime::{keep_statics, lay_over_std};
     pub use intermezzo_lookalikes::{TRANSPARENT, process};

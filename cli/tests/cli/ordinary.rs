@@ -55,8 +55,13 @@ fn numbers_of_a_process() {
 #[test]
 fn bugs_of_ordinary_code_are_found_and_nothing_else() {
     let project = project_of("ordinarily", "", PROGRAMS);
-    let all = run(&project, &["test", "--unmodified", "--json"]).ends_with(1).json();
-    let names = PROGRAMS.split("\nfn ").skip(1).filter_map(|text| Some(text.split_once('(')?.0));
+    let all = run(&project, &["test", "--unmodified", "--json"])
+        .ends_with(1)
+        .json();
+    let names = PROGRAMS
+        .split("\nfn ")
+        .skip(1)
+        .filter_map(|text| Some(text.split_once('(')?.0));
     let is_test = |name: &&str| name.starts_with("bug_") || name.starts_with("ok_");
     let names: Vec<&str> = names.filter(is_test).collect();
     assert_eq!(all["reports"].as_array().unwrap().len(), names.len());
@@ -65,7 +70,10 @@ fn bugs_of_ordinary_code_are_found_and_nothing_else() {
         let report = report(&all, &format!("ordinarily::{name}"));
         if name.starts_with("bug_") {
             assert_eq!(report["verdict"], "fail", "{name}: {report:#}");
-            assert!(report["findings"][0]["schedule"].is_string(), "{name}: {report:#}");
+            assert!(
+                report["findings"][0]["schedule"].is_string(),
+                "{name}: {report:#}"
+            );
         } else {
             assert_eq!(report["verdict"], "pass", "{name}: {report:#}");
             let (kind, reason) = (&report["coverage"]["kind"], &report["coverage"]["reason"]);
@@ -76,6 +84,16 @@ fn bugs_of_ordinary_code_are_found_and_nothing_else() {
     let kind = |name: &str| report(&all, &format!("ordinarily::{name}"))["findings"][0]["kind"].clone();
     assert_eq!(kind("bug_spin_early_return"), "livelock");
     assert_eq!(kind("bug_sync_channel"), "deadlock");
+    // What is wrong with these is found by the harness, and their functions are the places.
+    for (name, what) in [("bug_result", "it is 1"), ("bug_should_panic", "did not panic")] {
+        let finding = &report(&all, &format!("ordinarily::{name}"))["findings"][0];
+        let message = finding["message"].as_str().unwrap();
+        let function = PROGRAMS
+            .lines()
+            .position(|line| line.starts_with(&format!("fn {name}(")));
+        let place = format!("src/lib.rs:{}:1", function.unwrap() + 1);
+        assert!(message.contains(&place) && message.contains(what), "{message}");
+    }
 }
 
 /// Hashers take seeds from addresses, and from the system.

@@ -87,7 +87,8 @@ mod placed {
             let is_there = placed.base.get() == base;
             let stack = with_exposed_provenance_mut(placed.limit.get() + page);
             // SAFETY: the mapping just made, less its guard page.
-            let is_ready = unsafe { libc::mprotect(stack, size - page, libc::PROT_READ | libc::PROT_WRITE) } == 0;
+            let is_ready =
+                unsafe { libc::mprotect(stack, size - page, libc::PROT_READ | libc::PROT_WRITE) } == 0;
             (is_there && is_ready).then_some(placed)
         }
     }

@@ -64,8 +64,8 @@ pub(super) struct Registers {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::stack::TaskStack;
+    use super::*;
     use std::cell::{Cell, RefCell};
     use std::panic::catch_unwind;
     use std::ptr::null_mut;

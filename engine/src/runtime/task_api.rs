@@ -85,7 +85,9 @@ impl Engine {
     pub fn task_of_lineage(self, number: u64) -> Option<u32> {
         self.with(|rt| {
             let creator = |task: u32| (rt.tasks[task].parent, rt.tasks[task].ordinal);
-            rt.tasks.numbers().find(|&task| lineage_number(creator, task) == number)
+            rt.tasks
+                .numbers()
+                .find(|&task| lineage_number(creator, task) == number)
         })
     }
 
@@ -309,7 +311,9 @@ mod tests {
     fn tasks_have_different_numbers() {
         // The creator of each task, and its index there: 1 and 2 are the first task's, 3 is the first of 1, and so on.
         let tasks = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (3, 1), (5, 1)];
-        let numbers: Vec<u64> = (0..8).map(|task| lineage_number(|task| tasks[task as usize], task)).collect();
+        let numbers: Vec<u64> = (0..8)
+            .map(|task| lineage_number(|task| tasks[task as usize], task))
+            .collect();
         assert_eq!(numbers[..3], [1, 2, 3]);
         for (at, &number) in numbers.iter().enumerate() {
             assert!(number < 1 << 63);
@@ -319,6 +323,9 @@ mod tests {
         // The order in which they were created makes no difference.
         let other = [(0, 0), (0, 1), (1, 1), (0, 2), (3, 1)];
         let number = |task| lineage_number(|task| other[task as usize], task);
-        assert_eq!([number(2), number(3), number(4)], [numbers[3], numbers[2], numbers[5]]);
+        assert_eq!(
+            [number(2), number(3), number(4)],
+            [numbers[3], numbers[2], numbers[5]]
+        );
     }
 }

@@ -42,7 +42,8 @@ impl Held {
     fn is_like(&self, other: &Held) -> bool {
         self.task == other.task
             && self.site.is_same_word(other.site)
-            && (self.from, self.to, self.is_write, self.frees) == (other.from, other.to, other.is_write, other.frees)
+            && (self.from, self.to, self.is_write, self.frees)
+                == (other.from, other.to, other.is_write, other.frees)
     }
 }
 

@@ -123,6 +123,7 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     {
         intermezzo::unmodified::futex::take_over();
         intermezzo::unmodified::c_time::take_over();
+        intermezzo::unmodified::c_random::take_over();
     }
     restore_statics();
     if let Some(root) = noted("watched").next() {
@@ -164,17 +165,19 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
         binary: noted("program").next(),
         is_in_suite: desc.test_type == TestType::IntegrationTest,
         file: desc.source_file,
-        should_panic: match desc.should_panic {
-            No => None,
-            Yes => Some(""),
-            YesWithMessage(text) => Some(text),
-        },
+        // That is for one of the executions. Each of these has to.
+        should_panic: None,
         expected: &[],
         expects_finding: false,
     };
+    let place = format!("{}:{}:{}", desc.source_file, desc.start_line, desc.start_col);
     intermezzo::run_unmodified(program, source, &|| {
-        if let Err(error) = body() {
-            panic!("{error}");
+        let trouble = match desc.should_panic {
+            No => body().err(),
+            expected => trouble(expected, std::panic::catch_unwind(body)),
+        };
+        if let Some(trouble) = trouble {
+            intermezzo::unmodified::panic_at(trouble, &place);
         }
     })
     .map(|text| {
@@ -216,20 +219,32 @@ fn restore_statics() {
 
 /// Runs a test that says itself what is explored, because its crate uses intermezzo.
 fn run(should_panic: ShouldPanic, body: fn() -> Result<(), String>) -> Result<(), Failed> {
-    let panicked = match std::panic::catch_unwind(body) {
-        Ok(result) => match should_panic {
-            No => return result.map_err(Failed::from),
-            Yes | YesWithMessage(_) => return Err("the test did not panic, as it should".into()),
+    match (should_panic, std::panic::catch_unwind(body)) {
+        (No, Ok(result)) => result.map_err(Failed::from),
+        (No, Err(panicked)) => Err(message(&*panicked).to_owned().into()),
+        (expected, ended) => match trouble(expected, ended) {
+            None => Ok(()),
+            Some(trouble) => Err(trouble.into()),
         },
-        Err(panicked) => panicked,
+    }
+}
+
+/// Returns the message of a panic, if it has one.
+fn message(panicked: &(dyn std::any::Any + Send)) -> &str {
+    let text = panicked.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panicked.downcast_ref::<&str>().copied()).unwrap_or_default()
+}
+
+/// Returns the reason for which a test that should panic has failed, if it has.
+fn trouble(expected: ShouldPanic, ended: std::thread::Result<Result<(), String>>) -> Option<String> {
+    let Err(panicked) = ended else {
+        return Some("the test did not panic, as it should".into());
     };
-    let message = panicked.downcast_ref::<String>().map(String::as_str);
-    let message = message.or_else(|| panicked.downcast_ref::<&str>().copied()).unwrap_or_default();
-    match should_panic {
-        No => Err(message.to_owned().into()),
-        Yes => Ok(()),
-        YesWithMessage(expected) if message.contains(expected) => Ok(()),
-        YesWithMessage(expected) => Err(format!("the test panicked without {expected:?} in its message").into()),
+    match expected {
+        YesWithMessage(text) if !message(&*panicked).contains(text) => {
+            Some(format!("the test panicked without {text:?} in its message"))
+        }
+        _ => None,
     }
 }
 

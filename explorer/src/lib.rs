@@ -56,12 +56,12 @@ pub use intermezzo_engine::foreign;
 #[cfg(feature = "unmodified")]
 pub mod unmodified {
     pub use intermezzo_engine::runtime::arena::{Arena, outside};
-    pub use intermezzo_engine::runtime::panics::{set_hook, take_hook};
+    pub use intermezzo_engine::runtime::panics::{panic_at, set_hook, take_hook};
     pub use intermezzo_engine::runtime::races::watch_memory;
     pub use intermezzo_engine::runtime::{keep_statics, lay_over_std};
     pub use intermezzo_lookalikes::{TRANSPARENT, process};
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    pub use intermezzo_lookalikes::{c_time, futex};
+    pub use intermezzo_lookalikes::{c_random, c_time, futex};
 
     /// The directories of the sources that are compiled into the crates that use them.
     pub const SOURCES: [&str; 2] = [

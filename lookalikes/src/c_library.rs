@@ -36,3 +36,34 @@ impl Function {
         found
     }
 }
+
+/// Defines functions of the C library that do something else inside an execution, where `virtually` returns a result.
+macro_rules! functions {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty: |$engine:ident| $virtually:expr;
+    )*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// As for the C library's function of this name.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            static SYSTEM: $crate::c_library::Function = $crate::c_library::Function::named(
+                // SAFETY: it ends with a zero, and has no other.
+                unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
+            );
+            if let Some($engine) = intermezzo_engine::runtime::Engine::of_test() {
+                let result: Option<$result> = $virtually;
+                if let Some(result) = result {
+                    return result;
+                }
+            }
+            // SAFETY: this is its type, and the arguments are the caller's.
+            unsafe {
+                std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($type),*) -> $result>(SYSTEM.address())($($argument),*)
+            }
+        }
+    )*};
+}
+pub(crate) use functions;

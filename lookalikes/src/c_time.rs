@@ -8,12 +8,11 @@
 //! **Misses.** The clocks that count processor time, timers, and waits for something else that have a limit, such as `poll`.
 //! Files keep the times that the system gives them.
 
-use crate::c_library::Function;
+use crate::c_library::functions;
 use crate::system_time::BEGINNING;
 use intermezzo_engine::runtime::Engine;
 use intermezzo_sdk::SyncVarOp;
 use libc::{c_int, c_uint, c_void, clockid_t, time_t, timespec, timeval, useconds_t};
-use std::mem::transmute;
 use std::time::Duration;
 
 /// The time for which the system has run when an execution begins: a day.
@@ -70,36 +69,6 @@ unsafe fn duration(time: *const timespec) -> Option<Duration> {
     let time = unsafe { time.as_ref()? };
     let nanoseconds = u32::try_from(time.tv_nsec).ok()?;
     (nanoseconds < 1_000_000_000).then_some(Duration::new(u64::try_from(time.tv_sec).ok()?, nanoseconds))
-}
-
-/// Defines functions of the C library that do something else inside an execution, where `virtually` returns a result.
-macro_rules! functions {
-    ($(
-        $(#[$doc:meta])*
-        fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty: |$engine:ident| $virtually:expr;
-    )*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// As for the C library's function of this name.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
-            static SYSTEM: Function = Function::named(
-                // SAFETY: it ends with a zero, and has no other.
-                unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
-            );
-            if let Some($engine) = Engine::of_test() {
-                let result: Option<$result> = $virtually;
-                if let Some(result) = result {
-                    return result;
-                }
-            }
-            // SAFETY: this is its type, and the arguments are the caller's.
-            unsafe {
-                transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(SYSTEM.address())($($argument),*)
-            }
-        }
-    )*};
 }
 
 functions! {

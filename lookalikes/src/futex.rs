@@ -8,6 +8,7 @@
 //! for a condition variable.
 
 use crate::c_library::Function;
+use crate::c_random::fill;
 use crate::sync::atomic::by_address::AtomicU32;
 use intermezzo_engine::runtime::{Access, Engine, Site, WaitLimits, Wake, gate};
 use intermezzo_engine::schedule::ChoiceKind;
@@ -206,7 +207,7 @@ pub fn take_over() {
     std::hint::black_box(syscall as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _);
 }
 
-/// Calls the system: the C library's function of this name, except for futexes inside an execution.
+/// Calls the system: the C library's function of this name, except for futexes and random numbers inside an execution.
 ///
 /// # Safety
 /// As for that function.
@@ -220,6 +221,11 @@ pub unsafe extern "C" fn syscall(
     e: c_long,
     f: c_long,
 ) -> c_long {
+    if number == libc::SYS_getrandom && a != 0 && b > 0 && Engine::of_test().is_some() {
+        // SAFETY: as the caller says.
+        unsafe { fill(std::ptr::with_exposed_provenance_mut(a as usize), b as usize) };
+        return b;
+    }
     if number == libc::SYS_futex
         && let Some(engine) = Engine::of_test()
     {

@@ -11,6 +11,9 @@ mod block;
 mod c_library;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]
+pub mod c_random;
+#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
+#[doc(hidden)]
 pub mod c_time;
 pub mod cell;
 pub mod collections;

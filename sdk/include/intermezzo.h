@@ -496,7 +496,7 @@ typedef struct IntermezzoDataAccess {
   // Bytes accessed.
   uint32_t bytes;
   // 1 for a write; 2 for a write by a pointer that was asked for at `site`, after that and before the task's next
-  // event. Otherwise 0.
+  // event; 3 if the memory is freed. Otherwise 0.
   uint32_t is_write;
   // The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
   uint32_t order;

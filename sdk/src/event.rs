@@ -97,6 +97,8 @@ pub struct DataVarAccess {
     /// `true` if a pointer was asked for at `site`. With `is_write`, the memory was written by that pointer, before
     /// the task's next event; otherwise the access counts as a read.
     pub by_pointer: bool,
+    /// `true` if it is a write because the memory is given back to the allocator.
+    pub frees: bool,
     /// The ordering of an access that is atomic; `None` for a plain one.
     pub order: MemoryOrder,
     /// The variable whose own memory this is: that of an atomic that is accessed plainly, for example by `get_mut`.
@@ -107,9 +109,10 @@ pub struct DataVarAccess {
 }
 
 impl DataVarAccess {
-    /// Returns the kind of access as events name it: `read`, `write`, `get pointer`, `write by pointer`.
+    /// Returns the kind of access as events name it: `read`, `write`, `get pointer`, `write by pointer`, `free`.
     pub fn name(&self) -> &'static str {
         match (self.is_write, self.by_pointer) {
+            _ if self.frees => "free",
             (false, false) => "read",
             (false, true) => "get pointer",
             (true, false) => "write",

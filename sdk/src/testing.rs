@@ -226,6 +226,7 @@ impl Script {
             size: bytes.1,
             is_write,
             by_pointer: false,
+            frees: false,
             order: MemoryOrder::None,
             var: SyncVar::NONE,
             site: self.here(),

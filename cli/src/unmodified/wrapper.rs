@@ -172,6 +172,10 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     if has("--test") {
         // The statics are found by their names.
         additional.extend(["-C".into(), "strip=none".into()]);
+        // The code and the statics are where the linker puts them, in every process: hashers take seeds from their
+        // addresses.
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        additional.extend(["-C".into(), "relocation-model=static".into()]);
     }
     // Crates that the overlays depend on may be the project's, too.
     additional.extend([

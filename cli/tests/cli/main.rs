@@ -20,6 +20,7 @@ mod memo;
 mod monitor;
 mod new_user;
 mod object;
+mod ordinary;
 mod project;
 mod published_crates;
 mod races;

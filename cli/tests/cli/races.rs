@@ -48,6 +48,12 @@ fn data_races_are_found_and_nothing_else() {
             let message = finding["message"].as_str().unwrap();
             let places = message.matches("src/lib.rs:").count();
             assert_eq!(places, 2, "{test} at {level}: {message}");
+            let frees = message.contains(" frees it at ");
+            assert_eq!(
+                frees,
+                test.ends_with("during_a_read"),
+                "{test} at {level}: {message}"
+            );
         }
         for test in tests_in(&fine) {
             let report = report(&all, &format!("races::{test}"));

@@ -11,7 +11,7 @@ use std::process::Command;
 /// The programs. `STD` stands for the crate that they have threads and locks from.
 const PROGRAMS: &str = include_str!("speed/programs.rs");
 
-const TESTS: [&str; 3] = ["messages", "counters", "stack"];
+const TESTS: [&str; 6] = ["messages", "counters", "stack", "queue", "readers", "meetings"];
 
 /// The numbers of executions, whose difference is measured: so the beginning of a run does not count.
 const EXECUTIONS: [u64; 2] = [1_000, 6_000];

@@ -2,13 +2,14 @@
 //!
 //! A fiber serves one task per execution and is used again in the next: it runs a job, gives control away, and waits
 //! for another. Nothing is mapped, allocated or unwound in between. Stacks outlive an exploration in a pool of the
-//! process.
+//! process; `stack.rs` says where they are.
 //!
 //! The job is the task's closure. It is kept in the fiber's room, or in a box if it is large. Its result takes the same
 //! place.
 
+use super::stack::{TaskStack, mapped};
 use super::switch::{Back, Coroutine, Entry, WorkerContext};
-use corosensei::stack::DefaultStack;
+use corosensei::stack::Stack;
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ops::Range;
@@ -22,7 +23,7 @@ const ROOM: usize = 256;
 /// The largest number of stacks kept for later explorations; others are unmapped.
 const POOLED_STACKS_MAX: usize = 1024;
 
-static POOL: Mutex<Vec<(usize, DefaultStack)>> = Mutex::new(Vec::new());
+static POOL: Mutex<Vec<(usize, TaskStack)>> = Mutex::new(Vec::new());
 
 #[repr(align(16))]
 struct Bytes(MaybeUninit<[u8; ROOM]>);
@@ -313,32 +314,17 @@ impl Drop for Fiber {
     }
 }
 
-/// Maps a stack of that size.
-fn mapped(bytes: usize) -> std::io::Result<DefaultStack> {
-    let stack = DefaultStack::new(bytes)?;
-    #[cfg(target_os = "linux")]
-    {
-        use corosensei::stack::Stack;
-        let (begin, end) = (stack.limit().get(), stack.base().get());
-        let begin = std::ptr::with_exposed_provenance_mut(begin);
-        // SAFETY: the mapping just made. A huge page would make the first touch cost 2 MiB. If the kernel has no huge
-        // pages the call fails, which does no harm.
-        unsafe { libc::madvise(begin, end - begin.addr(), libc::MADV_NOHUGEPAGE) };
-    }
-    Ok(stack)
-}
-
-/// Takes a stack of that size from the pool.
-fn pooled(bytes: usize) -> Option<DefaultStack> {
+/// Takes a stack of that size from the pool: the one at the lowest address, as a process gets it that has none in its pool.
+fn pooled(bytes: usize) -> Option<TaskStack> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    let at = pool.iter().rposition(|(size, _)| *size == bytes)?;
+    let of_size = pool.iter().enumerate().filter(|(_, (size, _))| *size == bytes);
+    let (at, _) = of_size.min_by_key(|(_, (_, stack))| stack.limit())?;
     Some(pool.swap_remove(at).1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corosensei::stack::Stack;
 
     #[test]
     fn rooms_hold_small_and_large_values() {
@@ -363,7 +349,7 @@ mod tests {
     #[test]
     fn stacks_are_pooled_by_size() {
         let bytes = 48 << 10;
-        let stack = DefaultStack::new(bytes).unwrap();
+        let stack = TaskStack::new(bytes).unwrap();
         let low = stack.limit();
         POOL.lock().unwrap().push((bytes, stack));
         assert_eq!(pooled(bytes).as_ref().map(Stack::limit), Some(low));

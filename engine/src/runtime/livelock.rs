@@ -6,6 +6,9 @@
 //! later half of its events in that middle half is one period over and over. It also loops if that later half holds
 //! nothing that it did not do three times. The values read and written are compared, too. So a loop that counts does
 //! not qualify: it may end.
+//!
+//! Code that was not written for the engine may count its rounds in plain memory. Its loops qualify if no operation changes
+//! anything for very long.
 
 use super::Runtime;
 use super::naming::{site_name, task_name, var_name};
@@ -51,6 +54,10 @@ pub struct EndlessLoop {
     /// The number of the other operations of the round.
     pub steps_left_out: usize,
 }
+
+/// The number of operations after which unmodified code that changes nothing, while nothing else can, is taken for waiting
+/// for ever. A loop that waits for a bounded number of rounds gives up long before.
+const LOOKS_MIN: usize = 200_000;
 
 /// An event of a task, as far as it makes a difference to a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,7 +162,10 @@ impl Runtime {
                     .collect(),
             });
         }
-        let verdict = if self.limits.unmodified {
+        let only_looks = || middle.len() >= LOOKS_MIN && !middle.iter().any(|event| event.op.is_write());
+        let verdict = if self.limits.unmodified && all_go_round && !loops.is_empty() && only_looks() {
+            Verdict::Livelock
+        } else if self.limits.unmodified {
             // A real scheduler preempts a loop that does not yield. And a stress test's loop may do the same in each of its
             // many rounds, which it counts in plain memory.
             Verdict::Long

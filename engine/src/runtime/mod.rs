@@ -72,6 +72,7 @@ mod ready;
 mod replicas;
 mod scope;
 mod spin;
+mod stack;
 mod statics;
 mod stop;
 mod switch;

@@ -117,7 +117,7 @@ fn note_outside(info: &PanicHookInfo<'_>) {
 #[cfg(feature = "unmodified")]
 pub(super) use of_test::{HookOfTest, call_hook_of_test};
 #[cfg(feature = "unmodified")]
-pub use of_test::{set_hook, take_hook};
+pub use of_test::{panic_at, set_hook, take_hook};
 
 #[cfg(feature = "unmodified")]
 mod of_test {
@@ -130,6 +130,16 @@ mod of_test {
 
     /// A hook that is in use while it is called.
     pub(in super::super) type HookOfTest = Arc<Hook>;
+
+    /// Panics with this message, at this place in the source: that of a test, for what its harness finds wrong with it.
+    pub fn panic_at(message: String, place: &str) -> ! {
+        arena::outside(|| {
+            if let Some(engine) = Engine::current() {
+                engine.note_panic(message.clone(), Some(place.to_owned()));
+            }
+        });
+        panic::resume_unwind(Box::new(message))
+    }
 
     /// Sets the panic hook: `std::panic::set_hook`.
     pub fn set_hook(hook: Hook) {

@@ -64,8 +64,8 @@ pub(super) struct Registers {
 
 #[cfg(test)]
 mod tests {
+    use super::super::stack::TaskStack;
     use super::*;
-    use corosensei::stack::DefaultStack;
     use std::cell::{Cell, RefCell};
     use std::panic::catch_unwind;
     use std::ptr::null_mut;
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn two_coroutines_take_turns_and_are_used_again() {
-        let stack = || DefaultStack::new(256 << 10).unwrap();
+        let stack = || TaskStack::new(256 << 10).unwrap();
         let worker_context = Box::into_raw(Box::<WorkerContext>::default());
         let pair = [first as Entry, second]
             .map(|entry| Box::into_raw(Box::new(Coroutine::new(stack(), entry).unwrap())));

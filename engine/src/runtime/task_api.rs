@@ -75,6 +75,22 @@ impl Engine {
         })
     }
 
+    /// Returns a number less than 2^63 that stands for [`Self::lineage`]: that of the first task is 1, and those of its own
+    /// tasks follow. It depends neither on the execution nor on the order in which tasks of several creators were created.
+    pub fn lineage_number(self, task: u32) -> u64 {
+        self.with(|rt| lineage_number(|task| (rt.tasks[task].parent, rt.tasks[task].ordinal), task))
+    }
+
+    /// Returns the task whose lineage has this number, if there is one.
+    pub fn task_of_lineage(self, number: u64) -> Option<u32> {
+        self.with(|rt| {
+            let creator = |task: u32| (rt.tasks[task].parent, rt.tasks[task].ordinal);
+            rt.tasks
+                .numbers()
+                .find(|&task| lineage_number(creator, task) == number)
+        })
+    }
+
     /// Notes that a scope waits for the task. It waits for the task's closure, and not for its thread-locals: these are
     /// dropped by another task.
     pub fn note_scope(self, task: u32) {
@@ -261,5 +277,55 @@ impl Runtime {
                 }
             }
         }
+    }
+}
+
+/// Returns the number of a task, given each task's creator and its index among the creator's tasks.
+fn lineage_number(creator: impl Fn(u32) -> (u32, u32), task: u32) -> u64 {
+    if task == 0 {
+        return 1;
+    }
+    let (mut number, mut at) = (0_u64, task);
+    loop {
+        let (parent, ordinal) = creator(at);
+        if parent == 0 && number == 0 {
+            return 1 + u64::from(ordinal);
+        }
+        // As splitmix64 does (Steele et al., OOPSLA 2014). Two of a test's tasks do not get one number, but by chance.
+        number = (number ^ u64::from(ordinal)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number ^= number >> 27;
+        if parent == 0 {
+            // It is none of those above.
+            return number >> 2 | 1 << 62;
+        }
+        at = parent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lineage_number;
+
+    #[test]
+    fn tasks_have_different_numbers() {
+        // The creator of each task, and its index there: 1 and 2 are the first task's, 3 is the first of 1, and so on.
+        let tasks = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (3, 1), (5, 1)];
+        let numbers: Vec<u64> = (0..8)
+            .map(|task| lineage_number(|task| tasks[task as usize], task))
+            .collect();
+        assert_eq!(numbers[..3], [1, 2, 3]);
+        for (at, &number) in numbers.iter().enumerate() {
+            assert!(number < 1 << 63);
+            assert!(at < 3 || number >> 62 == 1);
+            assert!(!numbers[..at].contains(&number), "{numbers:x?}");
+        }
+        // The order in which they were created makes no difference.
+        let other = [(0, 0), (0, 1), (1, 1), (0, 2), (3, 1)];
+        let number = |task| lineage_number(|task| other[task as usize], task);
+        assert_eq!(
+            [number(2), number(3), number(4)],
+            [numbers[3], numbers[2], numbers[5]]
+        );
     }
 }

@@ -3,6 +3,7 @@
 use intermezzo_engine::runtime::{Access, Engine, Site, gate, open_for_task};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The name of the thread of a test's own body.
@@ -14,41 +15,54 @@ pub fn name_main(name: &'static str) {
     *NAME_OF_MAIN.lock().unwrap_or_else(PoisonError::into_inner) = name;
 }
 
-/// A handle on a thread: `std::thread::Thread`.
+/// A handle on a thread: `std::thread::Thread`. It is a pointer, as std's is, because crates rely on that size.
 #[derive(Clone)]
-pub struct Thread(pub(super) Kind);
+pub struct Thread(Arc<Kind>);
 
-#[derive(Clone)]
 pub(super) enum Kind {
     Outside(std::thread::Thread),
     Inside {
         epoch: u64,
         task: u32,
+        /// The number of the task's lineage.
+        lineage: u64,
         name: Option<Arc<str>>,
     },
 }
 
-/// A thread's identity: `std::thread::ThreadId`.
+/// A thread's identity: `std::thread::ThreadId`. It is a number that is not zero, as std's is.
+///
+/// That of a task is the same in each execution, because maps have it as a key. It does not depend on which of two tasks was
+/// created first, because creation has no schedule point: it stands for the creator and the number among the creator's tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ThreadId(Id);
+pub struct ThreadId(NonZeroU64);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Id {
-    Outside(std::thread::ThreadId),
-    Inside { epoch: u64, task: u32 },
+impl ThreadId {
+    /// The bit of identities of tasks.
+    const INSIDE: u64 = 1 << 63;
+
+    /// Returns the identity of a thread that runs no execution.
+    fn outside(id: std::thread::ThreadId) -> ThreadId {
+        // There is no other way to std's number on a stable compiler.
+        let shown = format!("{id:?}");
+        let number = shown.trim_matches(|c: char| !c.is_ascii_digit()).parse();
+        ThreadId(number.expect("std shows the number of a thread"))
+    }
+
+    /// Returns the identity of the task whose lineage has this number.
+    fn inside(number: u64) -> ThreadId {
+        ThreadId(NonZeroU64::new(number | ThreadId::INSIDE).expect("it has a bit"))
+    }
 }
 
 impl fmt::Debug for ThreadId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Id::Outside(id) => id.fmt(f),
-            // The epoch differs between executions, but the output of a test must not. Nor may it show which of two
-            // tasks was created first, because creation has no schedule point. So it names the creator and counts the
-            // creator's tasks.
-            Id::Inside { epoch, task } => match Engine::current().filter(|engine| engine.epoch() == epoch) {
-                Some(engine) => write!(f, "ThreadId({})", engine.lineage(task)),
-                None => write!(f, "ThreadId({})", task + 1),
-            },
+        let number = self.0.get() & !ThreadId::INSIDE;
+        let is_inside = self.0.get() != number;
+        let engine = Engine::current().filter(|_| is_inside);
+        match engine.and_then(|engine| Some(engine.lineage(engine.task_of_lineage(number)?))) {
+            Some(lineage) => write!(f, "ThreadId({lineage})"),
+            None => write!(f, "ThreadId({number})"),
         }
     }
 }
@@ -58,7 +72,7 @@ impl fmt::Debug for ThreadId {
 #[doc(hidden)]
 pub fn number_of(thread: &Thread) -> Option<u32> {
     let here = Engine::current()?.epoch();
-    match thread.0 {
+    match *thread.0 {
         Kind::Inside { epoch, task, .. } if epoch == here => Some(task),
         _ => None,
     }
@@ -68,23 +82,29 @@ pub fn number_of(thread: &Thread) -> Option<u32> {
 pub fn current() -> Thread {
     match Engine::current() {
         Some(engine) => Thread::of_task(engine, engine.thread()),
-        None => Thread(Kind::Outside(std::thread::current())),
+        None => Thread::new(Kind::Outside(std::thread::current())),
     }
 }
 
 impl Thread {
+    pub(super) fn new(kind: Kind) -> Thread {
+        Thread(Arc::new(kind))
+    }
+
     pub(super) fn of_task(engine: Engine, task: u32) -> Thread {
-        Thread(Kind::Inside {
+        let kind = Kind::Inside {
             epoch: engine.epoch(),
             task,
+            lineage: engine.lineage_number(task),
             name: engine.with_task(task, |entry| entry.name.clone()),
-        })
+        };
+        engine.uninterrupted(|| Thread::new(kind))
     }
 
     /// Gives the thread its park token, and wakes it if it is parked.
     #[track_caller]
     pub fn unpark(&self) {
-        match &self.0 {
+        match &*self.0 {
             Kind::Outside(thread) => thread.unpark(),
             Kind::Inside { epoch, task, .. } => {
                 let Some(engine) = Engine::current() else {
@@ -105,19 +125,16 @@ impl Thread {
 
     /// Returns the thread's identity.
     pub fn id(&self) -> ThreadId {
-        ThreadId(match &self.0 {
-            Kind::Outside(thread) => Id::Outside(thread.id()),
-            Kind::Inside { epoch, task, .. } => Id::Inside {
-                epoch: *epoch,
-                task: *task,
-            },
-        })
+        match &*self.0 {
+            Kind::Outside(thread) => ThreadId::outside(thread.id()),
+            Kind::Inside { lineage, .. } => ThreadId::inside(*lineage),
+        }
     }
 
     /// Returns the thread's name, if it was given one. The test's own body is `main`, unless its harness
     /// gives it another name.
     pub fn name(&self) -> Option<&str> {
-        match &self.0 {
+        match &*self.0 {
             Kind::Outside(thread) => thread.name(),
             Kind::Inside { task: 0, .. } => {
                 Some(*NAME_OF_MAIN.lock().unwrap_or_else(PoisonError::into_inner))
@@ -133,5 +150,27 @@ impl fmt::Debug for Thread {
             .field("id", &self.id())
             .field("name", &self.name())
             .finish_non_exhaustive()
+    }
+}
+
+/// These sizes are std's.
+const _: () = assert!(
+    size_of::<Thread>() == size_of::<std::thread::Thread>()
+        && size_of::<Option<Thread>>() == size_of::<Option<std::thread::Thread>>()
+        && size_of::<ThreadId>() == size_of::<std::thread::ThreadId>()
+        && size_of::<Option<ThreadId>>() == size_of::<Option<std::thread::ThreadId>>()
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identities_of_threads_differ() {
+        let here = current().id();
+        assert_eq!(here, current().id());
+        let there = std::thread::spawn(|| current().id()).join().unwrap();
+        assert_ne!(here, there);
+        assert_ne!(here, ThreadId::inside(1));
     }
 }

@@ -199,9 +199,11 @@ impl<T> Joinable<T> {
     pub(super) fn thread(&self) -> Thread {
         match self.engine() {
             Some(engine) => Thread::of_task(engine, self.task),
-            None => Thread(Kind::Inside {
+            None => Thread::new(Kind::Inside {
                 epoch: self.epoch,
                 task: self.task,
+                // Its execution is over. The numbers of tasks are smaller, or have the next bit.
+                lineage: (self.epoch << 32 | u64::from(self.task)) % (1 << 61) | 1 << 61,
                 name: None,
             }),
         }
@@ -299,7 +301,7 @@ impl<T> JoinHandle<T> {
     pub fn thread(&self) -> &Thread {
         self.thread.get_or_init(|| {
             Box::new(match &self.inner {
-                Inner::Outside(handle) => Thread(Kind::Outside(handle.thread().clone())),
+                Inner::Outside(handle) => Thread::new(Kind::Outside(handle.thread().clone())),
                 Inner::Inside(joinable) => joinable.thread(),
             })
         })

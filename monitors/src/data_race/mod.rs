@@ -316,6 +316,7 @@ impl DataRaces {
     fn data_var_access(&mut self, access: &DataVarAccess, events: &[SyncVarAccess]) {
         let deed = match (access.order, access.is_write) {
             (MemoryOrder::None, true) if access.by_pointer => Deed::Pointer,
+            (MemoryOrder::None, true) if access.frees => Deed::Free,
             (MemoryOrder::None, true) => Deed::Write,
             (MemoryOrder::None, false) if access.by_pointer => Deed::GetPointer,
             (MemoryOrder::None, false) => Deed::Read,

@@ -10,6 +10,8 @@ pub(super) enum Deed {
     /// A write by a pointer that was asked for at the place.
     Pointer,
     Release,
+    /// A write, because the memory is given back to the allocator.
+    Free,
     Allocation,
     AtomicWrite,
     AtomicUpdate,
@@ -25,6 +27,7 @@ impl Deed {
             Deed::Write => "writes it",
             Deed::Pointer | Deed::GetPointer => "uses a pointer to it",
             Deed::Release => "gives it back",
+            Deed::Free => "frees it",
             Deed::Allocation => "begins to use it",
             Deed::AtomicWrite => "writes it atomically",
             Deed::AtomicUpdate => "updates it atomically",
@@ -39,6 +42,7 @@ impl Deed {
             Deed::Write => "write",
             Deed::Pointer => "write by pointer",
             Deed::Release => "give back",
+            Deed::Free => "free",
             Deed::Allocation => "begin to use",
             Deed::AtomicWrite => "store",
             Deed::AtomicUpdate => "read-modify-write",
@@ -67,10 +71,11 @@ impl Deed {
         CONFLICTS[self as usize] >> other as u32 & 1 != 0
     }
 
-    const ALL: [Deed; 9] = [
+    const ALL: [Deed; 10] = [
         Deed::Write,
         Deed::Pointer,
         Deed::Release,
+        Deed::Free,
         Deed::Allocation,
         Deed::AtomicWrite,
         Deed::AtomicUpdate,

@@ -74,6 +74,7 @@ fn perform(script: &mut Script, task: TaskId, name: &str, var: SyncVar, cell: Lo
                 size: 8,
                 is_write: false,
                 by_pointer: false,
+                frees: false,
                 order: None,
                 var,
                 site: SiteId(script.events().len() as u32),

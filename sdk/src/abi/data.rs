@@ -77,6 +77,9 @@ pub struct Point {
 /// The value of [`DataAccess::is_write`] for an access by a pointer.
 const BY_POINTER: u32 = 2;
 
+/// The value of [`DataAccess::is_write`] for memory that is freed.
+const FREES: u32 = 3;
+
 /// An access to tracked plain memory, about to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -88,7 +91,7 @@ pub struct DataAccess {
     /// Bytes accessed.
     pub bytes: u32,
     /// 1 for a write; 2 for a write by a pointer that was asked for at `site`, after that and before the task's next
-    /// event. Otherwise 0.
+    /// event; 3 if the memory is freed. Otherwise 0.
     pub is_write: u32,
     /// The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
     pub order: u32,
@@ -351,6 +354,7 @@ impl From<&DataVarAccess> for DataAccess {
             bytes: access.size,
             is_write: match (access.is_write, access.by_pointer) {
                 (false, _) => 0,
+                _ if access.frees => FREES,
                 (true, false) => 1,
                 (true, true) => BY_POINTER,
             },
@@ -372,6 +376,7 @@ impl From<&DataAccess> for DataVarAccess {
             size: access.bytes,
             is_write: access.is_write != 0,
             by_pointer: access.is_write == BY_POINTER,
+            frees: access.is_write == FREES,
             order: order(access.order),
             var: access.var,
             site: access.site,

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests {
     use STD::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
-    use STD::sync::{Mutex, mpsc};
+    use STD::sync::{Barrier, Condvar, Mutex, OnceLock, RwLock, mpsc};
     use STD::thread;
     use std::ptr::null_mut;
 
@@ -93,5 +93,63 @@ mod tests {
             }
         });
         assert_eq!(stack.pushed.load(SeqCst), 6);
+    }
+
+    /// A producer and a consumer share a queue of one place.
+    #[test]
+    fn queue() {
+        let (place, changed) = (Mutex::new(None), Condvar::new());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for item in 0..5 {
+                    let place = place.lock().unwrap();
+                    let mut place = changed.wait_while(place, |place| place.is_some()).unwrap();
+                    *place = Some(item);
+                    changed.notify_all();
+                }
+            });
+            for item in 0..5 {
+                let place = place.lock().unwrap();
+                let mut place = changed.wait_while(place, |place| place.is_none()).unwrap();
+                assert_eq!(place.take(), Some(item));
+                changed.notify_all();
+            }
+        });
+    }
+
+    /// Two tasks read what a third one writes, under a lock.
+    #[test]
+    fn readers() {
+        let pair = RwLock::new((0, 0));
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..3 {
+                        let pair = pair.read().unwrap();
+                        assert_eq!(pair.0, pair.1);
+                    }
+                });
+            }
+            for n in 1..4 {
+                *pair.write().unwrap() = (n, n);
+            }
+        });
+    }
+
+    /// Three tasks meet twice, and one of them makes a value for all.
+    #[test]
+    fn meetings() {
+        let (barrier, value) = (Barrier::new(3), OnceLock::new());
+        thread::scope(|scope| {
+            for task in 0..3 {
+                let (barrier, value) = (&barrier, &value);
+                scope.spawn(move || {
+                    barrier.wait();
+                    let made = *value.get_or_init(|| task);
+                    barrier.wait();
+                    assert_eq!(value.get(), Some(&made));
+                });
+            }
+        });
     }
 }

@@ -10,7 +10,7 @@
 //! Plain accesses to the atomic's bytes before that are published as accesses to it: those that made it are among them.
 
 use super::super::{Engine, Runtime};
-use super::memory::{DataAccess, GRANULE};
+use super::memory::{DataAccess, Does, GRANULE};
 use super::record::Memory;
 use crate::site::Site;
 use intermezzo_sdk::{DataVarAccess, EventId, Location, MemoryDeed, MemoryOrder, SyncVar, TaskId};
@@ -34,6 +34,7 @@ struct Held {
     from: u8,
     to: u8,
     is_write: bool,
+    frees: bool,
 }
 
 impl Held {
@@ -41,7 +42,8 @@ impl Held {
     fn is_like(&self, other: &Held) -> bool {
         self.task == other.task
             && self.site.is_same_word(other.site)
-            && (self.from, self.to, self.is_write) == (other.from, other.to, other.is_write)
+            && (self.from, self.to, self.is_write, self.frees)
+                == (other.from, other.to, other.is_write, other.frees)
     }
 }
 
@@ -268,6 +270,7 @@ impl Runtime {
                 from: (at - piece) as u8,
                 to: (to - piece) as u8,
                 is_write: access.does.is_write(),
+                frees: access.does == Does::Free,
             };
             if !self.holds(piece, held) {
                 self.tell_pieces(&DataAccess {
@@ -378,6 +381,7 @@ impl Runtime {
             size: u32::from(access.to - access.from),
             is_write: access.is_write,
             by_pointer: false,
+            frees: access.frees,
             order: MemoryOrder::None,
             var: SyncVar::NONE,
             site: self.monitors.listeners.record().site_id(access.site),
@@ -400,6 +404,7 @@ impl Runtime {
             from: 0,
             to: 0,
             is_write: false,
+            frees: false,
         };
         for piece in (address & !(GRANULE - 1)..end).step_by(GRANULE) {
             let slot = *self.monitors.held_back.slot(piece, epoch, &nothing);

@@ -73,7 +73,7 @@ impl Entry {
     pub(super) fn access(access: &DataAccess, var: u32, is_atomic: bool, events: usize, task: u32) -> Entry {
         let does = match access.does {
             Does::Read => 0,
-            Does::Write => bits::WRITE,
+            Does::Write | Does::Free => bits::WRITE,
             Does::GivePointer => bits::POINTER,
             Does::WriteByPointer => bits::WRITE | bits::POINTER,
         };
@@ -170,6 +170,8 @@ fn access(entry: &Entry, after: EventId, location: Location, site: SiteId) -> Da
         size: entry.size(),
         is_write: key & bits::WRITE != 0,
         by_pointer: key & bits::POINTER != 0,
+        // No cell is freed in this way, nor an atomic.
+        frees: false,
         order: MemoryOrder::None,
         var: if key & bits::ATOMIC != 0 {
             SyncVar(entry.var())

@@ -47,11 +47,13 @@ pub enum Does {
     GivePointer,
     /// A write through a pointer that was given out.
     WriteByPointer,
+    /// A write, because the memory is given back to the allocator.
+    Free,
 }
 
 impl Does {
     pub(super) fn is_write(self) -> bool {
-        matches!(self, Does::Write | Does::WriteByPointer)
+        matches!(self, Does::Write | Does::WriteByPointer | Does::Free)
     }
 }
 
@@ -294,6 +296,7 @@ impl Runtime {
             size: piece.size as u32,
             is_write: access.does.is_write(),
             by_pointer: matches!(access.does, Does::GivePointer | Does::WriteByPointer),
+            frees: access.does == Does::Free,
             order: MemoryOrder::None,
             var: piece.var,
             site: record.site_id(access.site),
@@ -524,7 +527,7 @@ impl Engine {
         let (op, class) = match access.does {
             Does::Read => (SyncVarOp::DataRead, Class::Read),
             // The access may write through the pointer, as part of the step.
-            Does::Write | Does::GivePointer | Does::WriteByPointer => (SyncVarOp::DataWrite, Class::Write),
+            _ => (SyncVarOp::DataWrite, Class::Write),
         };
         let step = Access::new(op, first, access.site);
         self.enter(step);

@@ -1,11 +1,11 @@
 //! Switching by means of the worker: the corosensei crate.
 
 use super::super::crash::Crash;
+use super::super::stack::TaskStack;
 use super::super::{Engine, Runtime};
 use super::{Back, Entry, Registers};
 use crate::record::Access;
 use crate::site::Site;
-use corosensei::stack::DefaultStack;
 use corosensei::{CoroutineResult, Yielder};
 use intermezzo_sdk::SyncVarOp;
 use std::cell::Cell;
@@ -32,7 +32,7 @@ pub(in super::super) struct Coroutine {
 
 impl Coroutine {
     /// Returns a coroutine that runs `entry` once it is entered.
-    pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
+    pub(in super::super) fn new(stack: TaskStack, entry: Entry) -> std::io::Result<Coroutine> {
         let mut new = Coroutine {
             coroutine: None,
             yielder: std::ptr::null(),
@@ -41,7 +41,7 @@ impl Coroutine {
         Ok(new)
     }
 
-    fn start(&mut self, stack: DefaultStack, entry: Entry) {
+    fn start(&mut self, stack: TaskStack, entry: Entry) {
         let yielder = Rc::new(Cell::new(std::ptr::null()));
         let out = yielder.clone();
         let mut coroutine = corosensei::Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
@@ -80,7 +80,7 @@ impl Coroutine {
     pub(in super::super) fn clear(&mut self, _: usize) {}
 
     /// Gives the stack back. Its contents are forgotten.
-    pub(in super::super) fn release(&mut self) -> Option<DefaultStack> {
+    pub(in super::super) fn release(&mut self) -> Option<TaskStack> {
         let mut coroutine = self.coroutine.take()?;
         // SAFETY: the contents of the stack are leaked on purpose, and nothing refers to them: the coroutine is never
         // resumed.

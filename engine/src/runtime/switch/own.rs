@@ -12,8 +12,9 @@
 mod snapshot;
 
 use super::super::crash::Crash;
+use super::super::stack::TaskStack;
 use super::{Back, Entry, Registers};
-use corosensei::stack::{DefaultStack, Stack};
+use corosensei::stack::Stack;
 pub(in crate::runtime) use snapshot::yield_now_in_loop;
 use std::ops::Range;
 
@@ -29,7 +30,7 @@ pub(in super::super) struct WorkerContext {
 pub(in super::super) struct Coroutine {
     stack_pointer: usize,
     /// The stack; there until it is released.
-    stack: Option<DefaultStack>,
+    stack: Option<TaskStack>,
     /// The coroutine stays on its thread, because the contents of its stack do.
     here: std::marker::PhantomData<*mut ()>,
 }
@@ -40,7 +41,7 @@ const FRAME: usize = 4;
 impl Coroutine {
     /// Returns a coroutine that runs `entry` once it is entered or switched to.
     #[allow(clippy::unnecessary_wraps, reason = "the other way of switching can fail")]
-    pub(in super::super) fn new(stack: DefaultStack, entry: Entry) -> std::io::Result<Coroutine> {
+    pub(in super::super) fn new(stack: TaskStack, entry: Entry) -> std::io::Result<Coroutine> {
         let mut coroutine = Coroutine {
             stack_pointer: 0,
             stack: Some(stack),
@@ -85,7 +86,7 @@ impl Coroutine {
     }
 
     /// Gives the stack back. Its contents are forgotten.
-    pub(in super::super) fn release(&mut self) -> Option<DefaultStack> {
+    pub(in super::super) fn release(&mut self) -> Option<TaskStack> {
         self.stack.take()
     }
 

@@ -173,6 +173,28 @@ fn what_a_pointer_is_for_is_told_as_far_as_it_is_known() {
     );
 }
 
+/// Memory that is given back to the allocator is written to.
+#[test]
+fn a_free_is_named() {
+    let mut scene = Scene::new();
+    let Scene { script, a, b, cell } = &mut scene;
+    let [write, read] = &scene_events(script, *a, *b, *cell)[..] else {
+        panic!("two events")
+    };
+    let intermezzo_sdk::testing::Event::Data(mut free) = *write else {
+        panic!("an access")
+    };
+    free.frees = true;
+    script.push(intermezzo_sdk::testing::Event::Data(free));
+    script.push(read.clone());
+    let [report] = &reports(script)[..] else {
+        panic!("one race")
+    };
+    let (free, read) = (&report.deeds[0].what, &report.deeds[1].what);
+    assert_eq!([&free[..], read], ["free cell", "read cell"]);
+    assert!(report.message.contains(" frees it at "), "{}", report.message);
+}
+
 /// The two orders of the accesses are one finding.
 #[test]
 fn words_do_not_depend_on_the_order() {
@@ -206,6 +228,7 @@ fn scene_events(
             size: 8,
             is_write,
             by_pointer: false,
+            frees: false,
             order: MemoryOrder::None,
             var: SyncVar::NONE,
             site: intermezzo_sdk::SiteId(100 + task.0),

@@ -55,7 +55,7 @@ pub(in super::super) fn freed(address: usize, size: usize) {
     let Some(engine) = Engine::current() else { return };
     let point = engine.with(|rt| {
         let site = |tasks: &Tasks| places::site_behind_allocator(tasks, pointer);
-        rt.point_or_tell(address, size.min(FREED_MAX), Does::Write, site)
+        rt.point_or_tell(address, size.min(FREED_MAX), Does::Free, site)
     });
     if let Some(access) = point {
         engine.keep_from_unwinding(|| engine.access_at_point(access));

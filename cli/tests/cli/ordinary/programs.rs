@@ -1,0 +1,790 @@
+//! Ordinary code, each with a bug (`bug_*`) and a twin without it (`ok_*`).
+
+#![allow(dead_code, unused_imports)]
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
+use std::sync::mpsc::{self, channel, sync_channel};
+use std::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+// threads: lost update
+#[test]
+fn bug_lost_update() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let handles: Vec<_> = (0..2)
+        .map(|_| {
+            let n = n.clone();
+            thread::spawn(move || {
+                let v = n.load(SeqCst);
+                n.store(v + 1, SeqCst);
+            })
+        })
+        .collect();
+    for handle in handles {
+        handle.join().unwrap();
+    }
+    assert_eq!(n.load(SeqCst), 2);
+}
+#[test]
+fn ok_lost_update() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let handles: Vec<_> = (0..2)
+        .map(|_| {
+            let n = n.clone();
+            thread::spawn(move || {
+                n.fetch_add(1, SeqCst);
+            })
+        })
+        .collect();
+    for handle in handles {
+        handle.join().unwrap();
+    }
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+// mpsc: order between two senders is assumed
+#[test]
+fn bug_mpsc_order() {
+    let (tx, rx) = channel();
+    let tx2 = tx.clone();
+    let a = thread::spawn(move || tx.send(1).unwrap());
+    let b = thread::spawn(move || tx2.send(2).unwrap());
+    let got: Vec<i32> = rx.iter().collect();
+    a.join().unwrap();
+    b.join().unwrap();
+    assert_eq!(got, [1, 2]);
+}
+#[test]
+fn ok_mpsc_order() {
+    let (tx, rx) = channel();
+    let tx2 = tx.clone();
+    let a = thread::spawn(move || tx.send(1).unwrap());
+    let b = thread::spawn(move || tx2.send(2).unwrap());
+    let mut got: Vec<i32> = rx.iter().collect();
+    a.join().unwrap();
+    b.join().unwrap();
+    got.sort();
+    assert_eq!(got, [1, 2]);
+}
+
+// sync_channel: both ends wait for one another
+#[test]
+fn bug_sync_channel() {
+    let (tx, rx) = sync_channel(1);
+    let (back, ack) = sync_channel(0);
+    let worker = thread::spawn(move || {
+        for item in rx {
+            back.send(item * 2).unwrap();
+        }
+    });
+    for n in 0..3 {
+        tx.send(n).unwrap();
+    }
+    drop(tx);
+    assert_eq!(ack.iter().sum::<i32>(), 6);
+    worker.join().unwrap();
+}
+#[test]
+fn ok_sync_channel() {
+    let (tx, rx) = sync_channel(1);
+    let (back, ack) = sync_channel(0);
+    let worker = thread::spawn(move || {
+        for item in rx {
+            back.send(item * 2).unwrap();
+        }
+    });
+    let mut sum = 0;
+    for n in 0..3 {
+        tx.send(n).unwrap();
+        sum += ack.recv().unwrap();
+    }
+    drop(tx);
+    assert_eq!(sum, 6);
+    worker.join().unwrap();
+}
+
+// recv_timeout
+#[test]
+fn ok_recv_timeout() {
+    let (tx, rx) = channel();
+    let worker = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(10));
+        let _ = tx.send(7);
+    });
+    match rx.recv_timeout(Duration::from_millis(20)) {
+        Ok(n) => assert_eq!(n, 7),
+        Err(mpsc::RecvTimeoutError::Timeout) => {}
+        Err(mpsc::RecvTimeoutError::Disconnected) => panic!(),
+    }
+    worker.join().unwrap();
+}
+
+// scoped threads: check-then-act under a lock
+#[test]
+fn bug_scoped_check() {
+    let balance = Mutex::new(10);
+    thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                let enough = *balance.lock().unwrap() >= 10;
+                if enough {
+                    *balance.lock().unwrap() -= 10;
+                }
+            });
+        }
+    });
+    assert!(*balance.lock().unwrap() >= 0);
+}
+#[test]
+fn ok_scoped_check() {
+    let balance = Mutex::new(10);
+    thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                let mut balance = balance.lock().unwrap();
+                if *balance >= 10 {
+                    *balance -= 10;
+                }
+            });
+        }
+    });
+    assert!(*balance.lock().unwrap() >= 0);
+}
+
+// condvar with an `if`
+struct Queue {
+    items: Mutex<VecDeque<i32>>,
+    some: Condvar,
+}
+impl Queue {
+    fn new() -> Self {
+        Queue { items: Mutex::new(VecDeque::new()), some: Condvar::new() }
+    }
+    fn push(&self, n: i32) {
+        self.items.lock().unwrap().push_back(n);
+        self.some.notify_all();
+    }
+    fn pop_if(&self) -> i32 {
+        let mut items = self.items.lock().unwrap();
+        if items.is_empty() {
+            items = self.some.wait(items).unwrap();
+        }
+        items.pop_front().unwrap()
+    }
+    fn pop(&self) -> i32 {
+        let items = self.items.lock().unwrap();
+        let mut items = self.some.wait_while(items, |i| i.is_empty()).unwrap();
+        items.pop_front().unwrap()
+    }
+}
+#[test]
+fn bug_condvar_if() {
+    let q = Queue::new();
+    thread::scope(|s| {
+        s.spawn(|| q.pop_if());
+        s.spawn(|| q.pop_if());
+        q.push(1);
+        q.push(2);
+    });
+}
+#[test]
+fn ok_condvar_if() {
+    let q = Queue::new();
+    thread::scope(|s| {
+        s.spawn(|| q.pop());
+        s.spawn(|| q.pop());
+        q.push(1);
+        q.push(2);
+    });
+}
+
+// lost wake-up
+#[test]
+fn bug_lost_wakeup() {
+    let pair = Arc::new((Mutex::new(()), Condvar::new(), AtomicBool::new(false)));
+    let other = pair.clone();
+    let t = thread::spawn(move || {
+        other.2.store(true, SeqCst);
+        other.1.notify_one();
+    });
+    if !pair.2.load(SeqCst) {
+        let guard = pair.0.lock().unwrap();
+        drop(pair.1.wait(guard).unwrap());
+    }
+    t.join().unwrap();
+}
+#[test]
+fn ok_lost_wakeup() {
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = pair.clone();
+    let t = thread::spawn(move || {
+        *other.0.lock().unwrap() = true;
+        other.1.notify_one();
+    });
+    let mut ready = pair.0.lock().unwrap();
+    while !*ready {
+        ready = pair.1.wait(ready).unwrap();
+    }
+    drop(ready);
+    t.join().unwrap();
+}
+
+// wait_timeout: a time-out is taken for a failure
+#[test]
+fn bug_wait_timeout() {
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = pair.clone();
+    let t = thread::spawn(move || {
+        *other.0.lock().unwrap() = true;
+        other.1.notify_one();
+    });
+    let ready = pair.0.lock().unwrap();
+    // The flag may be set before: nobody notifies, and the time is up.
+    let (ready, timed_out) = pair.1.wait_timeout(ready, Duration::from_secs(1)).unwrap();
+    assert!(!timed_out.timed_out());
+    drop(ready);
+    t.join().unwrap();
+}
+#[test]
+fn ok_wait_timeout() {
+    let pair = Arc::new((Mutex::new(false), Condvar::new()));
+    let other = pair.clone();
+    let t = thread::spawn(move || {
+        *other.0.lock().unwrap() = true;
+        other.1.notify_one();
+    });
+    let ready = pair.0.lock().unwrap();
+    let (ready, timed_out) =
+        pair.1.wait_timeout_while(ready, Duration::from_secs(1), |ready| !*ready).unwrap();
+    assert!(*ready || timed_out.timed_out());
+    drop(ready);
+    t.join().unwrap();
+}
+
+// RwLock: upgrade by two steps
+#[test]
+fn bug_rwlock_upgrade() {
+    let map = RwLock::new(HashMap::new());
+    let made = AtomicUsize::new(0);
+    thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                if map.read().unwrap().get("k").is_none() {
+                    made.fetch_add(1, SeqCst);
+                    map.write().unwrap().insert("k", 1);
+                }
+            });
+        }
+    });
+    assert_eq!(made.into_inner(), 1);
+}
+#[test]
+fn ok_rwlock_upgrade() {
+    let map = RwLock::new(HashMap::new());
+    let made = AtomicUsize::new(0);
+    thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                if map.read().unwrap().get("k").is_none() {
+                    map.write().unwrap().entry("k").or_insert_with(|| made.fetch_add(1, SeqCst));
+                }
+            });
+        }
+    });
+    assert_eq!(made.into_inner(), 1);
+}
+
+// RwLock: read lock held while writing is a deadlock by itself
+#[test]
+fn bug_rwlock_self() {
+    let lock = RwLock::new(1);
+    let other = AtomicBool::new(false);
+    thread::scope(|s| {
+        s.spawn(|| other.store(true, SeqCst));
+        if other.load(SeqCst) {
+            let read = lock.read().unwrap();
+            *lock.write().unwrap() += *read;
+        }
+    });
+}
+#[test]
+fn ok_rwlock_self() {
+    let lock = RwLock::new(1);
+    let other = AtomicBool::new(false);
+    thread::scope(|s| {
+        s.spawn(|| other.store(true, SeqCst));
+        if other.load(SeqCst) {
+            let read = *lock.read().unwrap();
+            *lock.write().unwrap() += read;
+        }
+    });
+}
+
+// Barrier: too few come, in some order
+#[test]
+fn bug_barrier() {
+    let barrier = Barrier::new(2);
+    let first = AtomicBool::new(true);
+    thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                if first.load(SeqCst) {
+                    first.store(false, SeqCst);
+                    barrier.wait();
+                }
+            });
+        }
+    });
+}
+#[test]
+fn ok_barrier() {
+    let barrier = Barrier::new(2);
+    let leaders = AtomicUsize::new(0);
+    thread::scope(|s| {
+        for _ in 0..2 {
+            s.spawn(|| {
+                if barrier.wait().is_leader() {
+                    leaders.fetch_add(1, SeqCst);
+                }
+            });
+        }
+    });
+    assert_eq!(leaders.into_inner(), 1);
+}
+
+// thread_local with Drop: its destructor comes after the scope's end
+static FLUSHED: AtomicUsize = AtomicUsize::new(0);
+struct Buffer(Cell<usize>);
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        FLUSHED.fetch_add(self.0.get(), SeqCst);
+    }
+}
+thread_local! {
+    static BUFFER: Buffer = const { Buffer(Cell::new(0)) };
+}
+#[test]
+fn bug_thread_local_drop() {
+    thread::scope(|s| {
+        s.spawn(|| BUFFER.with(|b| b.0.set(3)));
+    });
+    // A scope does not wait for the destructors.
+    assert_eq!(FLUSHED.load(SeqCst), 3);
+}
+#[test]
+fn ok_thread_local_drop() {
+    let t = thread::spawn(|| BUFFER.with(|b| b.0.set(3)));
+    t.join().unwrap();
+    assert_eq!(FLUSHED.load(SeqCst), 3);
+}
+
+// OnceLock in a static
+static CONFIG: OnceLock<usize> = OnceLock::new();
+#[test]
+fn bug_once_lock() {
+    let t = thread::spawn(|| CONFIG.set(1).is_ok());
+    let mine = CONFIG.set(2).is_ok();
+    t.join().unwrap();
+    assert!(mine);
+}
+#[test]
+fn ok_once_lock() {
+    let t = thread::spawn(|| CONFIG.set(1).is_ok());
+    let mine = CONFIG.set(2).is_ok();
+    assert!(mine ^ t.join().unwrap());
+    assert_eq!(*CONFIG.get().unwrap(), if mine { 2 } else { 1 });
+}
+
+// LazyLock in a static
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+static LAZY: LazyLock<Mutex<Vec<usize>>> = LazyLock::new(|| {
+    CALLS.fetch_add(1, SeqCst);
+    Mutex::new(vec![])
+});
+#[test]
+fn bug_lazy_lock() {
+    let t = thread::spawn(|| LAZY.lock().unwrap().push(1));
+    LAZY.lock().unwrap().push(2);
+    t.join().unwrap();
+    assert_eq!(CALLS.load(SeqCst), 1);
+    assert_eq!(*LAZY.lock().unwrap(), [2, 1]);
+}
+#[test]
+fn ok_lazy_lock() {
+    let t = thread::spawn(|| LAZY.lock().unwrap().push(1));
+    LAZY.lock().unwrap().push(2);
+    t.join().unwrap();
+    assert_eq!(CALLS.load(SeqCst), 1);
+    assert_eq!(LAZY.lock().unwrap().len(), 2);
+}
+
+// Once: a panic poisons it
+static INIT: Once = Once::new();
+#[test]
+fn bug_once_poisoned() {
+    let late = AtomicBool::new(false);
+    thread::scope(|s| {
+        let t = s.spawn(|| {
+            INIT.call_once(|| {
+                if !late.load(SeqCst) {
+                    panic!("too early");
+                }
+            })
+        });
+        late.store(true, SeqCst);
+        let _ = t.join();
+    });
+    INIT.call_once(|| {});
+}
+#[test]
+fn ok_once_poisoned() {
+    let late = AtomicBool::new(false);
+    thread::scope(|s| {
+        let t = s.spawn(|| {
+            INIT.call_once(|| {
+                if !late.load(SeqCst) {
+                    panic!("too early");
+                }
+            })
+        });
+        late.store(true, SeqCst);
+        let _ = t.join();
+    });
+    INIT.call_once_force(|_| {});
+}
+
+// a panic in a thread poisons a lock
+#[test]
+fn bug_poison() {
+    let lock = Arc::new(Mutex::new(vec![1]));
+    let flag = Arc::new(AtomicBool::new(false));
+    let t = {
+        let (lock, flag) = (lock.clone(), flag.clone());
+        thread::spawn(move || {
+            let mut items = lock.lock().unwrap();
+            if flag.load(SeqCst) {
+                items.clear();
+            }
+            let _first = items[0];
+        })
+    };
+    flag.store(true, SeqCst);
+    let _ = t.join();
+    assert!(lock.lock().is_ok());
+}
+#[test]
+fn ok_poison() {
+    let lock = Arc::new(Mutex::new(vec![1]));
+    let flag = Arc::new(AtomicBool::new(false));
+    let t = {
+        let (lock, flag) = (lock.clone(), flag.clone());
+        thread::spawn(move || {
+            let mut items = lock.lock().unwrap();
+            if flag.load(SeqCst) {
+                items.clear();
+            }
+            let _first = items[0];
+        })
+    };
+    flag.store(true, SeqCst);
+    let _ = t.join();
+    let _len = lock.lock().unwrap_or_else(|e| e.into_inner()).len();
+}
+
+// AB-BA
+#[test]
+fn bug_ab_ba() {
+    let (a, b) = (Mutex::new(1), Mutex::new(2));
+    thread::scope(|s| {
+        s.spawn(|| {
+            let a = a.lock().unwrap();
+            let b = b.lock().unwrap();
+            let _ = *a + *b;
+        });
+        let b = b.lock().unwrap();
+        let a = a.lock().unwrap();
+        let _ = *a + *b;
+    });
+}
+#[test]
+fn ok_ab_ba() {
+    let (a, b) = (Mutex::new(1), Mutex::new(2));
+    thread::scope(|s| {
+        s.spawn(|| {
+            let a = a.lock().unwrap();
+            let b = b.lock().unwrap();
+            let _ = *a + *b;
+        });
+        let a = a.lock().unwrap();
+        let b = b.lock().unwrap();
+        let _ = *a + *b;
+    });
+}
+
+// should_panic
+#[test]
+#[should_panic(expected = "twice")]
+fn bug_should_panic() {
+    // It panics in some orders only.
+    let n = AtomicUsize::new(0);
+    let seen = thread::scope(|s| {
+        let a = s.spawn(|| n.load(SeqCst));
+        n.store(1, SeqCst);
+        a.join().unwrap()
+    });
+    assert!(seen == 0, "twice");
+}
+#[test]
+#[should_panic(expected = "twice")]
+fn ok_should_panic() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|s| {
+        s.spawn(|| n.fetch_add(1, SeqCst));
+        s.spawn(|| n.fetch_add(1, SeqCst));
+    });
+    assert!(n.load(SeqCst) != 2, "twice");
+}
+
+// Result
+#[test]
+fn bug_result() -> Result<(), String> {
+    let lock = Mutex::new(0);
+    thread::scope(|s| {
+        s.spawn(|| *lock.lock().unwrap() = 1);
+        match *lock.lock().unwrap() {
+            0 => Ok(()),
+            n => Err(format!("it is {n}")),
+        }
+    })
+}
+#[test]
+fn ok_result() -> Result<(), Box<dyn std::error::Error>> {
+    let lock = Mutex::new("0".to_string());
+    thread::scope(|s| {
+        s.spawn(|| *lock.lock().unwrap() = "1".into());
+        let n: i32 = lock.lock().unwrap().parse()?;
+        assert!(n < 2);
+        Ok(())
+    })
+}
+
+// ignore
+#[test]
+#[ignore = "not yet"]
+fn ignored() {
+    panic!("it runs only when asked for");
+}
+
+// process::exit in a thread
+#[test]
+fn bug_process_exit() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let t = {
+        let flag = flag.clone();
+        thread::spawn(move || {
+            if flag.load(SeqCst) {
+                std::process::exit(0);
+            }
+        })
+    };
+    flag.store(true, SeqCst);
+    t.join().unwrap();
+}
+#[test]
+fn ok_process_exit() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let t = {
+        let flag = flag.clone();
+        thread::spawn(move || {
+            if flag.load(SeqCst) && std::env::args().count() == 0 {
+                std::process::exit(0);
+            }
+        })
+    };
+    flag.store(true, SeqCst);
+    t.join().unwrap();
+}
+
+// park and unpark: the flag is set after
+#[test]
+fn bug_park() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let main = thread::current();
+    let t = {
+        let flag = flag.clone();
+        thread::spawn(move || {
+            main.unpark();
+            flag.store(true, SeqCst);
+        })
+    };
+    thread::park();
+    assert!(flag.load(SeqCst));
+    t.join().unwrap();
+}
+#[test]
+fn ok_park() {
+    let flag = Arc::new(AtomicBool::new(false));
+    let main = thread::current();
+    let t = {
+        let flag = flag.clone();
+        thread::spawn(move || {
+            flag.store(true, SeqCst);
+            main.unpark();
+        })
+    };
+    while !flag.load(SeqCst) {
+        thread::park();
+    }
+    t.join().unwrap();
+}
+
+// a reference cell in a thread-local, borrowed twice by a callback
+thread_local! {
+    static STACK: RefCell<Vec<usize>> = RefCell::new(vec![]);
+}
+#[test]
+fn bug_thread_local_is_not_shared() {
+    STACK.with_borrow_mut(|s| s.push(1));
+    let t = thread::spawn(|| STACK.with_borrow(|s| s.len()));
+    assert_eq!(t.join().unwrap(), 1);
+}
+#[test]
+fn ok_thread_local_is_not_shared() {
+    STACK.with_borrow_mut(|s| s.push(1));
+    let t = thread::spawn(|| STACK.with_borrow(|s| s.len()));
+    assert_eq!(t.join().unwrap(), 0);
+}
+
+// sleeps to order
+#[test]
+fn bug_sleep_orders() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let t = {
+        let n = n.clone();
+        thread::spawn(move || n.store(1, SeqCst))
+    };
+    thread::sleep(Duration::from_millis(100));
+    assert_eq!(n.load(SeqCst), 1);
+    t.join().unwrap();
+}
+#[test]
+fn ok_sleep_takes_time() {
+    let begin = Instant::now();
+    thread::sleep(Duration::from_secs(3600));
+    assert!(begin.elapsed() >= Duration::from_secs(3600));
+}
+
+// a spin lock without release
+struct Spin(AtomicBool);
+impl Spin {
+    fn lock(&self) {
+        while self.0.compare_exchange_weak(false, true, Acquire, Relaxed).is_err() {
+            std::hint::spin_loop();
+        }
+    }
+    fn unlock(&self) {
+        self.0.store(false, Release);
+    }
+}
+#[test]
+fn bug_spin_early_return() {
+    let lock = Spin(AtomicBool::new(false));
+    let n = AtomicUsize::new(0);
+    let step = || {
+        lock.lock();
+        let v = n.load(Relaxed);
+        n.store(v + 1, Relaxed);
+        if v == 1 {
+            return; // forgets to unlock
+        }
+        lock.unlock();
+    };
+    thread::scope(|s| {
+        s.spawn(step);
+        s.spawn(step);
+        step();
+    });
+}
+#[test]
+fn ok_spin() {
+    let lock = Spin(AtomicBool::new(false));
+    let n = AtomicUsize::new(0);
+    let step = || {
+        lock.lock();
+        let v = n.load(Relaxed);
+        n.store(v + 1, Relaxed);
+        lock.unlock();
+    };
+    thread::scope(|s| {
+        s.spawn(step);
+        s.spawn(step);
+    });
+    assert_eq!(n.into_inner(), 2);
+}
+
+// a thread is detached, and the test returns before it has done its work
+static DONE: AtomicBool = AtomicBool::new(false);
+#[test]
+fn bug_detached() {
+    thread::spawn(|| DONE.store(true, SeqCst));
+    thread::yield_now();
+    assert!(DONE.load(SeqCst));
+}
+#[test]
+fn ok_detached() {
+    thread::Builder::new().name("worker".into()).stack_size(64 << 10).spawn(|| DONE.store(true, SeqCst)).unwrap().join().unwrap();
+    assert!(DONE.load(SeqCst));
+}
+// try_lock taken for success
+#[test]
+fn bug_try_lock() {
+    let lock = Mutex::new(0);
+    thread::scope(|s| {
+        s.spawn(|| *lock.lock().unwrap() += 1);
+        *lock.try_lock().expect("nobody has it") += 1;
+    });
+}
+#[test]
+fn ok_try_lock() {
+    let lock = Mutex::new(0);
+    thread::scope(|s| {
+        s.spawn(|| *lock.lock().unwrap() += 1);
+        if let Ok(mut n) = lock.try_lock() {
+            *n += 1;
+        }
+    });
+    let n = lock.into_inner().unwrap();
+    assert!(n == 1 || n == 2);
+}
+// Arc::try_unwrap, Arc::into_inner
+#[test]
+fn bug_try_unwrap() {
+    let a = Arc::new(Mutex::new(5));
+    let b = a.clone();
+    let (tx, rx) = channel();
+    let t = thread::spawn(move || {
+        *b.lock().unwrap() += 1;
+        tx.send(()).unwrap();
+        // `b` is dropped after the message
+        b
+    });
+    rx.recv().unwrap();
+    // the handle is still in the thread's result
+    let n = Arc::try_unwrap(a).expect("the only one").into_inner().unwrap();
+    assert_eq!(n, 6);
+    drop(t.join());
+}
+#[test]
+fn ok_try_unwrap() {
+    let a = Arc::new(Mutex::new(5));
+    let b = a.clone();
+    let t = thread::spawn(move || {
+        *b.lock().unwrap() += 1;
+    });
+    t.join().unwrap();
+    let n = Arc::try_unwrap(a).expect("the only one").into_inner().unwrap();
+    assert_eq!(n, 6);
+}

@@ -203,7 +203,7 @@ impl<T> Joinable<T> {
                 epoch: self.epoch,
                 task: self.task,
                 // Its execution is over. The numbers of tasks are smaller, or have the next bit.
-                lineage: (self.epoch << 32 | u64::from(self.task)) % (1 << 61) | 1 << 61,
+                lineage: (((self.epoch << 32) | u64::from(self.task)) % (1 << 61)) | (1 << 61),
                 name: None,
             }),
         }

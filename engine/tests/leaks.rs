@@ -12,6 +12,7 @@ use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::by_address::{AtomicPtr, AtomicUsize};
 use intermezzo_explorer::{Explorer, Reduction, Strategy, thread, thread_local_lookalike};
 use intermezzo_monitors::leak::Leaks;
+use setup::explorer;
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 use std::mem::forget;

@@ -11,7 +11,7 @@ mod setup;
 use intermezzo_engine::runtime::arena::{Shortage, outside, shortage};
 use intermezzo_explorer::Explorer;
 use intermezzo_explorer::report::Report;
-use setup::{alone, explorer};
+use setup::{ARENA, alone, explorer};
 use std::sync::{Mutex, PoisonError};
 
 /// The variable by which memory of ended executions cannot be accessed.

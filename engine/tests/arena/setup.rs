@@ -6,7 +6,7 @@ use intermezzo_explorer::{Explorer, Settings};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[global_allocator]
-static ARENA: Arena = Arena;
+pub(crate) static ARENA: Arena = Arena;
 
 /// Lets one test run at a time, because the arena is one worker's.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {

@@ -261,7 +261,7 @@ fn the_buffer_of_a_task_that_is_not_the_loads() {
     assert_eq!(three.stale(), ["r: R x misses p: W x"]);
     let suggestion = three.reports().remove(0).suggestion.expect("one");
     assert!(
-        suggestion.contains("the store by task 1 at") && !suggestion.contains("and one"),
+        suggestion.contains("the store by task 1 at") && !suggestion.contains("one between"),
         "{suggestion}"
     );
     is_safe("p: W x\n p: F\n p: R y\n q: W y\n r: R y\n r: R x");

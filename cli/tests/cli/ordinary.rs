@@ -2,8 +2,13 @@
 
 use crate::unmodified::{project_of, replays, report, run, run_with};
 
-/// The tests: those whose names begin with `bug` have one, the others have none.
-const PROGRAMS: &str = include_str!("ordinary/programs.rs");
+/// The tests: those whose names begin with `bug` have one, the others have none. The second file begins with a line of its
+/// own, which cannot be in the middle.
+const PROGRAMS: &str = concat!(
+    include_str!("ordinary/first.rs"),
+    "// ",
+    include_str!("ordinary/second.rs")
+);
 
 /// A test that fails with numbers that a process may have by chance: addresses, and random numbers of the system.
 const SEEDS: &str = r#"

@@ -1,9 +1,14 @@
 //! `test --unmodified` on ordinary code: each bug is found with nothing set, and the same code without it passes.
 
-use crate::unmodified::{project_of, replays, report, run};
+use crate::unmodified::{project_of, replays, report, run, run_with};
 
-/// The tests: those whose names begin with `bug` have one, the others have none.
-const PROGRAMS: &str = include_str!("ordinary/programs.rs");
+/// The tests: those whose names begin with `bug` have one, the others have none. The second file begins with a line of its
+/// own, which cannot be in the middle.
+const PROGRAMS: &str = concat!(
+    include_str!("ordinary/first.rs"),
+    "// ",
+    include_str!("ordinary/second.rs")
+);
 
 /// A test that fails with numbers that a process may have by chance: addresses, and random numbers of the system.
 const SEEDS: &str = r#"
@@ -55,7 +60,9 @@ fn numbers_of_a_process() {
 #[test]
 fn bugs_of_ordinary_code_are_found_and_nothing_else() {
     let project = project_of("ordinarily", "", PROGRAMS);
-    let all = run(&project, &["test", "--unmodified", "--json"])
+    // One test waits for ever, up to the limit of steps.
+    let settings = [("INTERMEZZO_STEPS", "500000")];
+    let all = run_with(&project, &["test", "--unmodified", "--json"], &settings)
         .ends_with(1)
         .json();
     let names = PROGRAMS
@@ -91,7 +98,7 @@ fn bugs_of_ordinary_code_are_found_and_nothing_else() {
         let function = PROGRAMS
             .lines()
             .position(|line| line.starts_with(&format!("fn {name}(")));
-        let place = format!("src/lib.rs:{}:1", function.unwrap() + 1);
+        let place = format!("src/lib.rs:{}:4", function.unwrap() + 1);
         assert!(message.contains(&place) && message.contains(what), "{message}");
     }
 }

@@ -30,7 +30,7 @@ mod placed {
     pub(in super::super) enum TaskStack {
         /// At an address of ours.
         Placed(Placed),
-        /// Where the system has put it.
+        /// At an address that the system has chosen.
         Anywhere(DefaultStack),
     }
 

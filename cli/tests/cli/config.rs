@@ -87,7 +87,7 @@ fn set_to(settings: &[(&str, &str)], arguments: &[&str]) -> Ran {
 fn settings_that_cannot_be_together_are_told() {
     let settings = [("strategy", "ranked(arrays=whole)"), ("reduction", "caching")];
     let ran = set_to(&settings, &[]).ends_with(2);
-    let refused = "  refused: setting `reduction`: which variables one place goes through";
+    let refused = "  refused: setting `reduction`: the variables that form one array";
     assert!(ran.stdout.contains(refused), "{}", ran.stdout);
     assert!(ran.stderr.contains("cannot be together"), "{}", ran.stderr);
     let why = set_to(&settings, &["--json"]).ends_with(2).json()["tests"][0]["refused"].clone();

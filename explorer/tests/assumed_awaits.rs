@@ -436,7 +436,11 @@ fn loops_of_a_warm_up_are_not_believed() {
 fn what_would_have_to_start_anew_together_is_refused() {
     let nowhere = std::env::temp_dir().join("never-written.imzc");
     for (explorer, setting, says) in [
-        (explorer().jobs(2), "jobs", "several workers cannot do that together"),
+        (
+            explorer().jobs(2),
+            "jobs",
+            "several workers cannot do that together",
+        ),
         (
             explorer().checkpoint(&nowhere),
             "checkpoint",

@@ -188,7 +188,7 @@ fn the_first_event_that_differs_is_named() {
     let message = &report.findings()[0].message;
     assert!(
         message.starts_with("event 3 was lock of mutex 0.2 by main at ")
-            && message.contains(", and had been store of atomic 0.1 by main at "),
+            && message.contains(", but store of atomic 0.1 by main at "),
         "{message}"
     );
     assert_eq!(report.verdict(), Verdict::Inconclusive);

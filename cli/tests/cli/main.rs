@@ -88,7 +88,8 @@ impl Ran {
     /// Returns the one JSON value on stdout.
     #[track_caller]
     fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}:\n{}", self.stdout))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}:\n{}\n{}", self.stdout, self.stderr))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::{Ran, command, throw_away};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 const LIBRARY: &str = r#"
 use std::cell::RefCell;
@@ -217,7 +219,13 @@ const SUITE: &str = "#[test]\nfn it_adds() {\n    let n = std::sync::atomic::Ato
                      plain::add(&n);\n    assert_eq!(n.into_inner(), 2);\n}\n";
 
 /// Makes a project with these dependencies, and this library.
+///
+/// # Panics
+/// Another test of this process has one of this name: they would overwrite each other's.
 pub(super) fn project_of(name: &str, dependencies: &str, library: &str) -> PathBuf {
+    static NAMES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let is_new = NAMES.lock().unwrap().insert(name.to_owned());
+    assert!(is_new, "two projects are called `{name}`");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let project = throw_away::project(root, place, name, dependencies);
@@ -501,11 +509,11 @@ fn a_pipe_is_read_before_it_is_written() {
     ignore = "the system says on Linux what a thread does"
 )]
 fn a_system_call_that_waits_is_named() {
-    let project = project_of("waiting", "", WAITING);
+    let project = project_of("reading", "", WAITING);
     let all = run(&project, &["test", "--unmodified", "--hang", "1", "--json"])
         .ends_with(3)
         .json();
-    let report = report(&all, "waiting::a_pipe_is_read_before_it_is_written");
+    let report = report(&all, "reading::a_pipe_is_read_before_it_is_written");
     assert_eq!(report["verdict"], "inconclusive", "{report:#}");
     let finding = &report["findings"][0];
     assert_eq!(

@@ -16,17 +16,18 @@ fn failure(model: impl FnOnce()) -> Option<String> {
     Some(panic.downcast_ref::<String>().cloned().unwrap_or_default())
 }
 
+/// Two tasks add one. An update is lost if one is preempted between its load and its store.
+fn add_twice() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let other = Arc::clone(&n);
+    let task = thread::spawn(move || other.store(other.load(SeqCst) + 1, SeqCst));
+    n.store(n.load(SeqCst) + 1, SeqCst);
+    task.join().unwrap();
+    assert_eq!(n.load(SeqCst), 2);
+}
+
 fn an_update_is_lost() {
-    let said = failure(|| {
-        loom::model(|| {
-            let n = Arc::new(AtomicUsize::new(0));
-            let other = Arc::clone(&n);
-            let task = thread::spawn(move || other.store(other.load(SeqCst) + 1, SeqCst));
-            n.store(n.load(SeqCst) + 1, SeqCst);
-            task.join().unwrap();
-            assert_eq!(n.load(SeqCst), 2);
-        })
-    });
+    let said = failure(|| loom::model(add_twice));
     assert!(said.is_some_and(|said| said.contains("assertion")));
 }
 
@@ -87,17 +88,7 @@ fn races_and_leaks_are_found() {
 fn a_small_model_needs_no_bound() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(0);
-    let said = failure(|| {
-        builder.check(|| {
-            let n = Arc::new(AtomicUsize::new(0));
-            let other = Arc::clone(&n);
-            let task = thread::spawn(move || other.store(other.load(SeqCst) + 1, SeqCst));
-            n.store(n.load(SeqCst) + 1, SeqCst);
-            task.join().unwrap();
-            // It takes a preemption.
-            assert_eq!(n.load(SeqCst), 2);
-        });
-    });
+    let said = failure(|| builder.check(add_twice));
     assert!(said.is_some_and(|said| said.contains("1 preemption")));
 }
 

@@ -184,7 +184,10 @@ impl Exploration {
 
         // If a weaker search took over at the end, the first worker may not have taken its share. The report is about
         // that search.
-        if let Some((_, strategy, _)) = shared.share_of_weaker(0) {
+        if let Some((_, strategy, begins_bound)) = shared.share_of_weaker(0) {
+            if begins_bound {
+                shared.traces.clear();
+            }
             worker.restart(strategy);
         }
         let elapsed = shared.elapsed();

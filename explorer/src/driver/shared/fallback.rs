@@ -36,7 +36,7 @@ impl Fallback {
     }
 
     fn keep_to_bound_if(&mut self, condition: bool) {
-        self.begins_bound = condition && !self.within_bound;
+        self.begins_bound |= condition && !self.within_bound;
         self.within_bound |= condition;
     }
 }
@@ -97,7 +97,7 @@ impl Shared<'_> {
         self.weakened.fetch_add(1, SeqCst);
     }
 
-    /// Returns `true` if the search without the bound has given way to the one within it.
+    /// Returns `true` if the search keeps to the bound on preemptions that was asked for.
     pub(in crate::driver) fn is_within_bound(&self) -> bool {
         self.weaker
             .lock()

@@ -3,11 +3,13 @@
 //! One row of the table of the CHESS release is left out: `stateworkstealqueue`, which is not described well enough
 //! to be rewritten.
 
+mod applications;
 mod awaiting;
 mod bank;
 mod bounded_ring;
 mod chase_lev_deque;
 mod coherence;
+mod contest;
 mod counter;
 mod deadlocks;
 mod fairness;
@@ -27,6 +29,7 @@ mod scaffold;
 mod sctbench;
 mod sections;
 mod seqlock;
+mod sorting;
 mod spinning;
 mod support;
 mod synthetic;
@@ -90,9 +93,19 @@ pub(crate) const ALL: &[Program] = &[
     rounds::ABBA,
     bank::ACCOUNT_BAD,
     bank::ACCOUNT_FIXED,
+    contest::ACCOUNT_TRANSFERS,
+    contest::ACCOUNT_TRANSFERS_FIXED,
+    applications::AGET_BUG1,
+    applications::AGET_BUG1_FIXED,
     sctbench::AGET_BUG2,
     sctbench::AGET_BUG2_FIXED,
     synthetic::AINC,
+    contest::AIRLINE_TICKETS,
+    contest::AIRLINE_TICKETS_FIXED,
+    contest::ALLOCATION_VECTOR,
+    contest::ALLOCATION_VECTOR_FIXED,
+    applications::APACHE_25520,
+    applications::APACHE_25520_FIXED,
     waiting::ARITHMETIC_PROG_BAD,
     waiting::ARITHMETIC_PROG_FIXED,
     litmus::ATOMICPO,
@@ -100,6 +113,8 @@ pub(crate) const ALL: &[Program] = &[
     bank::BALANCE,
     bank::BALANCE2,
     bank::BALANCE_FIXED,
+    applications::BANK_ACCOUNT,
+    applications::BANK_ACCOUNT_FIXED,
     kernels::BARNES,
     kernels::BARNES_FIXED,
     spinning::BARRIER,
@@ -111,6 +126,12 @@ pub(crate) const ALL: &[Program] = &[
     bounded_ring::BROKEN,
     bounded_ring::FIXED,
     awaiting::BOUNDED,
+    sorting::BUBBLE_SORT,
+    sorting::BUBBLE_SORT2,
+    sorting::BUBBLE_SORT2_FIXED,
+    sorting::BUBBLE_SORT_FIXED,
+    contest::BUF_WRITER,
+    contest::BUF_WRITER_FIXED,
     synthetic::CAS,
     spinning::CASLOCK,
     plain::CASLOCK,
@@ -120,6 +141,8 @@ pub(crate) const ALL: &[Program] = &[
     coherence::CCR,
     sections::CHOOSE,
     coherence::CII,
+    applications::CIRCULAR_LIST,
+    applications::CIRCULAR_LIST_FIXED,
     counter::COUNTER,
     flanagan::FILE_SYSTEM,
     flanagan::INDEXER,
@@ -175,9 +198,23 @@ pub(crate) const ALL: &[Program] = &[
     sctbench::LAZY01_BAD,
     sctbench::LAZY01_FIXED,
     synthetic::LB_RING,
+    contest::LINKED_LIST,
+    contest::LINKED_LIST_FIXED,
     spinning::LOCK_DEADLOCK,
     rounds::LOCKINC,
+    applications::LOG_PROC_SWEEP,
+    applications::LOG_PROC_SWEEP_FIXED,
+    applications::LONG_TASKS,
+    applications::LONG_TASKS_FIXED,
     synthetic::LOSTUPD,
+    contest::MANAGER,
+    contest::MANAGER_FIXED,
+    applications::MEMCACHED_127,
+    applications::MEMCACHED_127_FIXED,
+    sorting::MERGE_SORT,
+    sorting::MERGE_SORT_BUG,
+    sorting::MERGE_SORT_BUG_FIXED,
+    sorting::MERGE_SORT_FIXED,
     michael_scott_queue::BROKEN,
     michael_scott_queue::FIXED,
     waiting::MONITOR2,
@@ -187,17 +224,29 @@ pub(crate) const ALL: &[Program] = &[
     rounds::MUTEX_NM,
     plain::MUTEX_NM,
     rounds::MUTEX2_NM,
+    applications::MYSQL_791,
+    applications::MYSQL_791_FIXED,
+    applications::MYSQL_LOG_MISS,
+    applications::MYSQL_LOG_MISS_FIXED,
     litmus::N6,
     litmus::N6_SCF,
     sections::ONE_THREAD,
     synthetic::PAR_LENGTH,
+    applications::PBZIP2,
+    applications::PBZIP2_FIXED,
     mutual_exclusion::PETERSON,
     mutual_exclusion::PETERSON_A,
     mutual_exclusion::PETERSON_SC,
     deadlocks::PHASE01_BAD,
     deadlocks::PHASE01_FIXED,
+    contest::PING_PONG,
+    contest::PING_PONG_FIXED,
     spinning::PINGPONG,
+    contest::PIPER,
+    contest::PIPER_FIXED,
     awaiting::POLITE,
+    contest::PRODUCER_CONSUMER,
+    contest::PRODUCER_CONSUMER_FIXED,
     synthetic::PUBLISH,
     sctbench::QUEUE_BAD,
     sctbench::QUEUE_FIXED,
@@ -239,6 +288,8 @@ pub(crate) const ALL: &[Program] = &[
     deadlocks::SYNC01_FIXED,
     deadlocks::SYNC02_BAD,
     deadlocks::SYNC02_FIXED,
+    contest::SYNCHRONIZED_SET,
+    contest::SYNCHRONIZED_SET_FIXED,
     spinning::TICKETLOCK,
     plain::TICKETS,
     fairness::TIMEOUT,

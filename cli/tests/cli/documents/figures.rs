@@ -26,6 +26,9 @@ const HERE: &str = "cli/tests/cli/documents/figures.rs";
 /// The test of the page of strategies.
 const STRATEGIES: &str = "cli/tests/cli/documents/strategies.rs";
 
+/// The test of the page of the sources' tables.
+const SOURCES: &str = "tests/published_searches.rs";
+
 /// Every table of figures, by its document and the beginning of its heading.
 const TABLES: &[(&str, &str, Figures)] = &[
     (
@@ -153,6 +156,21 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "docs/SEARCH.md",
         "kernel | dpor | dfs",
         Measured("cargo run --release -p intermezzo-peers -- --cap 30"),
+    ),
+    (
+        "docs/SOURCES.md",
+        "bug | program | schedules",
+        Counted(SOURCES, "the_page_shows_how_soon_bugs_are_found"),
+    ),
+    (
+        "docs/SOURCES.md",
+        "steps of each task",
+        Counted(SOURCES, "the_page_shows_how_soon_bugs_are_found"),
+    ),
+    (
+        "docs/SOURCES.md",
+        "bug | program | idiom",
+        Counted(SOURCES, "the_page_shows_how_soon_bugs_are_found"),
     ),
     (
         "docs/STRATEGIES.md",

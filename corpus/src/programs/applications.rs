@@ -130,7 +130,7 @@ fn banking(change: impl Fn(&AtomicI64, i64) + Sync) {
     assert_eq!(balance.into_inner(), 120, "both were done");
 }
 
-/// What happens while the log is closed is not logged.
+/// Nothing is logged that happens while the log is closed.
 pub(super) const MYSQL_LOG_MISS: Program = Program {
     name: "mysql_log_miss",
     about: "a log is closed and opened again; what another task does meanwhile is not logged (Maple's MySQL-LogMiss)",

@@ -1,5 +1,5 @@
 //! The buggy programs of RankChecker's table (Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of
-//! Multithreaded Programs", 2013), and their twins, corrected. They are ConTest's benchmarks, and the synchronised sets of
+//! Multithreaded Programs", ISSTA 2013), and their twins, corrected. They are ConTest's benchmarks, and the synchronised sets of
 //! Java's library, rewritten from their published descriptions in small sizes. Their unlocked variables are SeqCst atomics
 //! here. Those that sort are in `sorting`.
 //!
@@ -348,7 +348,7 @@ pub(super) const PING_PONG: Program = Program {
     },
 };
 
-/// Its twin: whoever takes the ball hits it.
+/// Its twin: the player who takes the ball hits it.
 pub(super) const PING_PONG_FIXED: Program = twin(
     &PING_PONG,
     "ping_pong_fixed",

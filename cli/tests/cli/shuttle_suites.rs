@@ -41,6 +41,9 @@ tracing-subscriber = { version = "0.3.9", features = ["env-filter"] }
 trybuild = "1.0"
 "#;
 
+/// The crate of shuttle's that its own tests name.
+const ENGINE: &str = "shuttle-engine = \"0.1\"\n";
+
 /// Tests of shuttle that do not compile here, which would keep all others from being built: the file, the first line of
 /// each, and its last. They name `shuttle_engine`, the literal of `LocalKey`, or a thread-local with `'_` in its type.
 const NOT_BUILT: [(&str, &str, &str); 2] = [
@@ -72,7 +75,7 @@ fn project_of_shuttle(sources: &Path, project: &Path, is_ours: bool) {
         "[package]\nname = \"shuttle-suite\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[profile.release]\n\
          debug-assertions = true\n[dependencies]\nshuttle = {{ version = \"={SHUTTLE}\", features = [\"vector-clocks\"] \
          }}\n{DEPENDENCIES}\n{}",
-        patch(is_ours)
+        if is_ours { patch(true) } else { ENGINE.to_owned() }
     );
     fs::write(project.join("Cargo.toml"), manifest).unwrap();
     if !is_ours {

@@ -93,7 +93,16 @@ fn project_of_shuttle(sources: &Path, project: &Path, is_ours: bool) {
             let at = text.find(begin).unwrap();
             let attribute = text[..at].rfind("#[test]").unwrap();
             let length = text[at..].find(end).unwrap() + end.len();
-            text[..attribute].to_owned() + &text[at + length..]
+            let mut before: Vec<&str> = text[..attribute].lines().collect();
+            // The line of the attribute, and what documents the test.
+            before.pop();
+            while before
+                .last()
+                .is_some_and(|line| line.trim_start().starts_with("///"))
+            {
+                before.pop();
+            }
+            before.join("\n") + "\n" + &text[at + length..]
         });
     }
     for (file, call) in NOT_PROVIDED {

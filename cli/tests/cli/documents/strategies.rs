@@ -17,7 +17,7 @@ const PAGE: &str = "docs/STRATEGIES.md";
 const CHEAP: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places)";
 
 /// All of the page.
-const ALL: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places),random,pct-all(3),ranked,maple,dfs(4),dfs(delays=6)";
+const ALL: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places),random,pct-all(3),pctvb(3,1),ranked,best-first,maple,dfs(4),dfs(delays=6)";
 
 /// Programs on which some strategy takes thousands of executions, or executions are long.
 const DEAR: &[&str] = &[
@@ -161,7 +161,7 @@ fn strategies_find_bugs_as_soon_as_told() {
     let mut all = compare(&cheap, ALL, &[]);
     all.extend(compare(DEAR, CHEAP, &[]));
     check(&all);
-    assert_eq!(all.len(), 13 * cheap.len() + 7 * DEAR.len());
+    assert_eq!(all.len(), 15 * cheap.len() + 7 * DEAR.len());
 
     // The executions that SURW draws, after the two that it learns from.
     for row in page.table("program | published").rows {

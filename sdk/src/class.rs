@@ -42,6 +42,8 @@ impl Class {
             OperationReturn => Class::Add,
             // A task ends once, in whichever step.
             TaskEnd => Class::Add,
+            // The ends of a channel are closed once each. Senders do not observe which of them is the last.
+            ChannelClose => Class::Add,
             // When the first task passes, all have arrived. The notification decides which tasks are notified.
             BarrierPass => Class::Read,
             CondvarWake if !by_environment => Class::Read,

@@ -205,8 +205,9 @@ impl Runtime {
                 // The end may come later than its event: a query that does not find it orders nothing.
                 SyncVarOp::TaskCheck if read == 0 => continue,
                 SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead if !counts => continue,
-                // A task's end has no schedule point, and only the closing of the last sender has one. Only a task that
-                // finds the task ended, or the senders gone, is ordered after that.
+                // A task's end has no schedule point, nor has a sender that closes without a receiver; and senders do not
+                // observe who closed before. Only a task that finds the task ended, or the senders gone, is ordered after
+                // that.
                 _ if op == SyncVarOp::TaskEnd || op == SyncVarOp::ChannelClose && written == 0 => {
                     accesses.closed.resize(tasks, 0);
                     join(&mut accesses.closed, clock);

@@ -185,8 +185,7 @@ fn tokens_are_left() {
 fn channels_close() {
     check(&[
         &[&[Spawn(1), Close(0)], &[Load(0), Receive(0)]],
-        // Only the last task to drop its sender does so visibly. The order of steps that otherwise commute decides
-        // which one that is.
+        // The order of steps that otherwise commute decides which task is the last to close its sender.
         &[
             &[Spawn(1), Spawn(2), Receive(0)],
             &[Store(0, 1), Close(0)],
@@ -204,6 +203,8 @@ fn channels_close() {
             &[TryReceive(1), Send(0, 2)],
             &[Load(0)],
         ],
+        // Whether the receiver finds the channel empty or closed depends on the sender that has not closed yet.
+        &[&[Spawn(1), Close(0)], &[Close(0), TryReceive(0)]],
         // A message goes in when another comes out.
         &[
             &[Spawn(1), Spawn(2), Receive(1)],

@@ -264,16 +264,7 @@ impl Walk<'_> {
                 Op::Join(_) => {}
                 Op::Release if top.is_none() => {}
                 Op::Release if top == Some(Hold::Nothing) => own.held -= 1,
-                Op::Close(channel) if own.senders & 1 << channel != 0 => {
-                    own.senders &= !(1 << channel);
-                    state.channels[channel].senders -= 1;
-                    if state.channels[channel].senders == 0 {
-                        own.status = Status::Closes(channel);
-                    } else {
-                        self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
-                    }
-                }
-                Op::Close(_) => {}
+                Op::Close(channel) if own.senders & 1 << channel == 0 => {}
                 Op::Wait if !matches!(top, Some(Hold::Mutex(_))) => {}
                 Op::Send(channel, _) if own.senders & 1 << channel == 0 => {}
                 Op::Receive(channel) | Op::TryReceive(channel) if self.receivers[channel] != Some(task) => {}
@@ -302,7 +293,6 @@ impl Walk<'_> {
         match own.status {
             Status::Unborn | Status::Ended | Status::Waits(_) | Status::Joins(_) => false,
             Status::Retakes(mutex) => !state.mutexes[mutex].1,
-            Status::Closes(_) => true,
             Status::Live => match self.operation(state, task).expect("it has not ended") {
                 Op::Lock(mutex) => !state.mutexes[mutex].1,
                 Op::Read => !state.rwlock.2,
@@ -352,11 +342,6 @@ impl Walk<'_> {
                 state.tasks[task].status = Status::Live;
                 take_mutex(state, task, mutex);
                 return self.access(state, task, &[(Thing::Mutex(mutex), Class::Write)]);
-            }
-            Status::Closes(channel) => {
-                state.tasks[task].status = Status::Live;
-                state.channels[channel].closed = true;
-                return self.access(state, task, &[(Thing::Channel(channel), Class::Write)]);
             }
             _ => {}
         }
@@ -504,16 +489,23 @@ impl Walk<'_> {
                 };
                 (Thing::Channel(channel), class)
             }
+            Op::Close(channel) => {
+                own.senders &= !(1 << channel);
+                let at = &mut state.channels[channel];
+                at.senders -= 1;
+                at.closed |= at.senders == 0;
+                (Thing::Channel(channel), Class::Add)
+            }
             Op::Park => {
                 own.token = false;
                 (Thing::Token(task), Class::Write)
             }
             Op::Unpark(other) => {
                 state.tasks[other].token = true;
-                (Thing::Token(other), Class::Unpark)
+                (Thing::Token(other), Class::Add)
             }
             Op::IsFinished(_) => unreachable!("looks are seen to above"),
-            Op::Choose | Op::Spawn(_) | Op::Join(_) | Op::OnlyIf(_) | Op::Close(_) => {
+            Op::Choose | Op::Spawn(_) | Op::Join(_) | Op::OnlyIf(_) => {
                 unreachable!("no visible operations")
             }
         };

@@ -11,8 +11,6 @@ pub(crate) enum Status {
     Waits(usize),
     /// Has to take a mutex again.
     Retakes(usize),
-    /// Has to announce that the last sender is gone.
-    Closes(usize),
     Joins(usize),
     Ended,
 }
@@ -57,7 +55,7 @@ pub(crate) struct Channel {
     pub(crate) messages: [u8; 8],
     pub(crate) count: usize,
     pub(crate) senders: usize,
-    /// `true` if the end of the last sender was announced.
+    /// `true` if the last sender has closed.
     pub(crate) closed: bool,
 }
 

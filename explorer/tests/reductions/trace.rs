@@ -12,7 +12,8 @@ pub(crate) enum Class {
     Read,
     /// Taking or releasing a share of a lock.
     Share,
-    Unpark,
+    /// Leaving a token, or closing a sender.
+    Add,
 }
 
 /// An object of accesses.

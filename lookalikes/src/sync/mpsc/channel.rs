@@ -320,14 +320,17 @@ impl<T> Drop for Sending<T> {
             receiver,
             ..
         } = &*self.channel;
-        queue.point(SyncVarOp::ChannelClose, self.site);
-        let last = senders.fetch_sub(1, SeqCst) == 1;
-        // Only the end of the last is noticed, and only by a receiver. The others are recorded, because a task that
-        // finds all senders gone knows of their earlier operations.
-        let noticed = last && receiver.load(SeqCst);
-        let when = if noticed { When::Now } else { When::Commuting };
+        // A receiver observes which sender closes last: until then it finds the channel empty. So each of them has a
+        // schedule point while there is a receiver, not only the one that would be the last now.
+        let when = match receiver.load(SeqCst) {
+            true => When::Now,
+            false => {
+                queue.point(SyncVarOp::ChannelClose, self.site);
+                When::Commuting
+            }
+        };
         queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
-            queue.senders_gone |= last;
+            queue.senders_gone |= senders.fetch_sub(1, SeqCst) == 1;
             Did::just(SyncVarOp::ChannelClose, ())
         });
     }

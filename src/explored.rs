@@ -14,10 +14,10 @@ pub use intermezzo_explorer::{
 };
 pub use intermezzo_explorer::{
     Nameable, any_bool, atomically, attribute, choose, event, is_exploring, name, preemptions_off,
-    preemptions_on,
+    preemptions_on, schedule_point,
 };
 pub use intermezzo_explorer::{
-    alloc, baseline, breakpoint, cell, collections, future, hash, hint, ptr, rand, recording, report,
+    alloc, baseline, breakpoint, cell, collections, future, hash, hint, primitive, ptr, rand, recording, report,
     schedule, search, settings, sync, task, thread, time, trace,
 };
 #[doc(hidden)]

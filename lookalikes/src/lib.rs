@@ -26,7 +26,9 @@ pub mod hash;
 pub mod hint;
 mod name;
 mod operation;
+mod point;
 mod preemption;
+pub mod primitive;
 #[doc(hidden)]
 #[cfg(feature = "unmodified")]
 pub mod process;
@@ -53,6 +55,7 @@ pub use std as real_std;
 pub use block::atomically;
 pub use name::{Nameable, name};
 pub use operation::Operations;
+pub use point::schedule_point;
 pub use preemption::{preemptions_off, preemptions_on};
 
 use intermezzo_engine::runtime::{Access, Engine, Site};

@@ -120,6 +120,12 @@ pub enum SyncVarOp {
     OperationCall = 43,
     /// The end of an operation of an object under test; `written` is its number.
     OperationReturn = 44,
+    /// An operation on a synchronisation primitive of the test's own that changes nothing: a read.
+    PrimitiveRead = 45,
+    /// An operation on a synchronisation primitive of the test's own that may change it.
+    PrimitiveChange = 46,
+    /// A schedule point that the test announces. No two commute, because nothing is known of what happens there.
+    SchedulePoint = 47,
 }
 
 impl MemoryOrder {
@@ -132,7 +138,7 @@ impl MemoryOrder {
 
 impl SyncVarOp {
     /// Every operation, by number.
-    pub const ALL: [SyncVarOp; 45] = {
+    pub const ALL: [SyncVarOp; 48] = {
         use SyncVarOp::*;
         [
             AtomicLoad,
@@ -180,6 +186,9 @@ impl SyncVarOp {
             DataWrite,
             OperationCall,
             OperationReturn,
+            PrimitiveRead,
+            PrimitiveChange,
+            SchedulePoint,
         ]
     };
 
@@ -224,6 +233,7 @@ impl SyncVarOp {
                 | CountRead
                 | DataRead
                 | OperationCall
+                | PrimitiveRead
         )
     }
 
@@ -249,6 +259,7 @@ impl SyncVarOp {
                 | TaskEnd
                 | Unpark
                 | CountDown
+                | PrimitiveChange
         )
     }
 
@@ -301,6 +312,9 @@ impl SyncVarOp {
             DataWrite => "write",
             OperationCall => "call",
             OperationReturn => "return",
+            PrimitiveRead => "inspect",
+            PrimitiveChange => "change",
+            SchedulePoint => "reach",
         }
     }
 }

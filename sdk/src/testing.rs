@@ -371,6 +371,8 @@ fn kind(op: SyncVarOp) -> &'static str {
         TaskFork | TaskBegin | TaskEnd | TaskJoin | TaskCheck | Park | Unpark => "task",
         CountUp | CountDown | CountRead => "count",
         OperationCall | OperationReturn => "operations",
+        PrimitiveRead | PrimitiveChange => "primitive",
+        SchedulePoint => "point",
         _ => "",
     }
 }

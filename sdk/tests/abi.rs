@@ -311,11 +311,11 @@ fn a_table_that_cannot_be_is_refused_with_a_message() {
     let cases: [Case<MonitorTable>; 11] = [
         (
             |table| table.version = VERSION + 1,
-            "version 5 of the contract, which is newer than version 4",
+            "version 6 of the contract, which is newer than version 5",
         ),
         (
             |table| table.version = VERSION - 1,
-            "version 3 of the contract, which is older than version 4",
+            "version 4 of the contract, which is older than version 5",
         ),
         (|table| table.size -= 8, "the plugin's table has"),
         (|table| table.size += 8, "the plugin's table has"),
@@ -475,8 +475,8 @@ fn sound_event() -> EventId {
 
 /// Numbers and layouts are frozen: a change of this test requires a change of the version.
 #[test]
-fn numbers_of_version_4_do_not_change() {
-    assert_eq!((VERSION, abi::ENTRY), (4, "intermezzo_monitor_4"));
+fn numbers_of_version_5_do_not_change() {
+    assert_eq!((VERSION, abi::ENTRY), (5, "intermezzo_monitor_5"));
     let prototype = format!("INTERMEZZO_EXPORT uint32_t {}(", abi::ENTRY);
     assert!(
         abi::HEADER.contains(&prototype),
@@ -528,6 +528,9 @@ fn numbers_of_version_4_do_not_change() {
         "DataWrite",
         "OperationCall",
         "OperationReturn",
+        "PrimitiveRead",
+        "PrimitiveChange",
+        "SchedulePoint",
     ];
     assert_eq!(SyncVarOp::ALL.map(|op| format!("{op:?}")), operations);
     for (number, op) in SyncVarOp::ALL.into_iter().enumerate() {
@@ -559,7 +562,7 @@ fn numbers_of_version_4_do_not_change() {
 /// As above, for machines of 64 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn layouts_of_version_4_do_not_change() {
+fn layouts_of_version_5_do_not_change() {
     let sizes = [
         size_of::<abi::SyncAccess>(),
         size_of::<abi::Point>(),

@@ -5,6 +5,7 @@
 pub mod alloc;
 pub mod cell;
 pub mod future;
+pub mod primitive;
 pub mod ptr;
 pub mod task;
 
@@ -64,3 +65,6 @@ pub fn preemptions_off<R>(body: impl FnOnce() -> R) -> R {
 pub fn preemptions_on<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
+
+/// A schedule point: there is no scheduler.
+pub fn schedule_point() {}

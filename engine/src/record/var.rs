@@ -53,6 +53,10 @@ pub enum VarKind {
     Heap,
     /// Virtual time.
     Clock,
+    /// A synchronisation primitive of the test's own.
+    Primitive,
+    /// The schedule points that the test announces.
+    Points,
 }
 
 impl VarKind {
@@ -74,6 +78,8 @@ impl VarKind {
             VarKind::Operations => "operations",
             VarKind::Heap => "heap",
             VarKind::Clock => "clock",
+            VarKind::Primitive => "primitive",
+            VarKind::Points => "point",
         }
     }
 }

@@ -88,6 +88,12 @@ pub(crate) enum Op {
     SpawnFuture(usize),
     AwaitFuture,
     IsFutureFinished,
+    Inspect(usize),
+    Put(usize, u8),
+    Take(usize, u8),
+    TryTake(usize, u8),
+    TakeTimeout(usize, u8),
+    Unseen,
     OnlyIf(u8),
 }
 
@@ -117,7 +123,7 @@ impl Random {
 }
 
 /// The number of groups of operations that are drawn together, so that they interact.
-const THEMES: usize = 12;
+const THEMES: usize = 13;
 
 /// The maximum estimated number of orders of a program's steps. The reference runs each of them.
 const ORDERS_MAX: f64 = 150.0;
@@ -280,6 +286,14 @@ fn operation(random: &mut Random, theme: usize, me: usize, tasks: usize, ops: &m
             3 => AnyBool,
             _ => PoisonMutex(which),
         }),
+        11 => ops.push(match below(6) {
+            0 => Inspect(which),
+            1 => Put(which, value),
+            2 => TryTake(which, 1 << below(3)),
+            3 => TakeTimeout(which, 1 << below(3)),
+            4 => Take(which, 1 + below(7) as u8),
+            _ => Unseen,
+        }),
         _ => ops.push(match below(6) {
             0 => Await(which),
             1 | 2 => Wake,
@@ -299,7 +313,7 @@ impl Program {
                 Op::OnlyIf(_) | Op::Local(_) => 0,
                 Op::Lock(_) | Op::Read | Op::Write | Op::Send(..) | Op::CloneArc => 2,
                 Op::PoisonMutex(_) | Op::PoisonRwLock | Op::Catch(_) | Op::Wait | Op::WaitTimeout => 3,
-                Op::Sleep | Op::ParkTimeout | Op::ReceiveTimeout(_) => 2,
+                Op::Sleep | Op::ParkTimeout | Op::ReceiveTimeout(_) | Op::TakeTimeout(..) => 2,
                 Op::Upgrade | Op::CallOnce(_) | Op::InitOnce(_) | Op::Lazy | Op::StaticLazy => 2,
                 Op::Scope(_) => 7,
                 Op::ScopeAlone(_) => 6,

@@ -13,7 +13,8 @@ use intermezzo_explorer::sync::{
 };
 use intermezzo_explorer::thread::{JoinHandle, Thread};
 use intermezzo_explorer::time::{SystemTime, UNIX_EPOCH};
-use intermezzo_explorer::{Explorer, Report, any_bool, choose, future, thread};
+use intermezzo_explorer::primitive::{Primitive, State};
+use intermezzo_explorer::{Explorer, Report, any_bool, choose, future, schedule_point, thread};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -79,11 +80,37 @@ struct Shared {
     lazy: LazyLock<usize>,
     barrier: Barrier,
     waker: Mutex<Option<Waker>>,
+    primitives: [Primitive<Tokens>; 2],
+    /// No search sees it, but by the schedule points before each access.
+    unseen: std::sync::atomic::AtomicUsize,
     marks: Plain<Marks>,
     program: Plain<Program>,
     /// The initial objects of tasks. Those of a task that is never created are leaked, since it would belong to no task
     /// to drop them.
     ends: PlainMutex<[Option<ManuallyDrop<Own>>; TASKS]>,
+}
+
+/// A number of tokens. Its gates open and close with more of them and with fewer.
+struct Tokens(u8);
+
+impl State for Tokens {
+    fn gates(&self) -> u8 {
+        u8::from(self.0 > 0) | u8::from(self.0 == 0) << 1 | u8::from(self.0 >= 2) << 2
+    }
+}
+
+impl Tokens {
+    /// Takes tokens, or puts some, as one of these open gates allows. Returns the number before.
+    fn take(&mut self, gates: u8) -> u8 {
+        let before = self.0;
+        match gates & self.gates() {
+            open if open & 4 != 0 => self.0 -= 2,
+            open if open & 1 != 0 => self.0 -= 1,
+            2 => self.0 += 2,
+            _ => return 90,
+        }
+        before
+    }
 }
 
 /// The objects of a single task.
@@ -163,6 +190,8 @@ fn execute(program: &Plain<Program>) {
         lazy: LazyLock::new(|| COUNTER.fetch_add(10, SeqCst)),
         barrier: Barrier::new(2),
         waker: Mutex::new(None),
+        primitives: [const { Primitive::new(Tokens(1)) }; 2],
+        unseen: std::sync::atomic::AtomicUsize::new(0),
         marks,
         program: program.clone(),
         ends: PlainMutex::new(ends.map(|own| own.map(ManuallyDrop::new))),
@@ -597,6 +626,28 @@ impl<'a> Body<'a> {
                     let finished = spawned.is_finished();
                     self.read(finished);
                 }
+            }
+            Op::Inspect(at) => self.read(shared.primitives[at].read(SeqCst, |tokens| tokens.0)),
+            Op::Put(at, more) => self.read(shared.primitives[at].change(SeqCst, |tokens| {
+                tokens.0 += more;
+                tokens.0
+            })),
+            Op::Take(at, gates) => {
+                let taken = shared.primitives[at].wait(gates, SeqCst, |tokens| tokens.take(gates));
+                self.read(taken);
+            }
+            Op::TryTake(at, gates) => {
+                let taken = shared.primitives[at].change(SeqCst, |tokens| tokens.take(gates));
+                self.read(taken);
+            }
+            Op::TakeTimeout(at, gates) => {
+                let taken =
+                    shared.primitives[at].wait_timeout(gates, MOMENT, SeqCst, |tokens| tokens.take(gates));
+                self.read(taken.unwrap_or(91));
+            }
+            Op::Unseen => {
+                schedule_point();
+                self.read(shared.unseen.fetch_add(1, SeqCst) as u64);
             }
             Op::OnlyIf(_) => unreachable!("seen to by the caller"),
         }

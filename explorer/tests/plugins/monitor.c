@@ -115,7 +115,7 @@ static int is(IntermezzoText arguments, const char *word) {
   return arguments.length == strlen(word) && memcmp(arguments.bytes, word, arguments.length) == 0;
 }
 
-uint32_t intermezzo_monitor_4(const IntermezzoHostTable *host, IntermezzoText arguments,
+uint32_t intermezzo_monitor_5(const IntermezzoHostTable *host, IntermezzoText arguments,
                               IntermezzoMonitorTable *table, char *message, size_t capacity) {
   if (is(arguments, "refuse")) {
     snprintf(message, capacity, "not with me");

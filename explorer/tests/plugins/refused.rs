@@ -38,7 +38,7 @@ fn files_that_are_no_libraries_are_refused() {
         ),
         (
             std::env::current_exe().unwrap(),
-            "it does not export `intermezzo_monitor_4`",
+            "it does not export `intermezzo_monitor_5`",
         ),
     ] {
         let refused = refusal(&file, "");
@@ -93,65 +93,65 @@ fn plugins_of_other_versions_are_refused() {
         (
             "older",
             entry("intermezzo_monitor_1", ""),
-            "it exports `intermezzo_monitor_1`, where this intermezzo needs `intermezzo_monitor_4`",
+            "it exports `intermezzo_monitor_1`, where this intermezzo needs `intermezzo_monitor_5`",
         ),
         (
             "none",
             entry("monitor", ""),
-            "it does not export `intermezzo_monitor_4`; in Rust, call",
+            "it does not export `intermezzo_monitor_5`; in Rust, call",
         ),
         (
             "version",
-            entry("intermezzo_monitor_4", "table->version = 5;"),
+            entry("intermezzo_monitor_5", "table->version = 6;"),
             "version 5 of the contract, which is newer",
         ),
         (
             "old",
-            entry("intermezzo_monitor_4", "table->version = 1;"),
+            entry("intermezzo_monitor_5", "table->version = 1;"),
             "version 1 of the contract, which is older",
         ),
         (
             "small",
-            entry("intermezzo_monitor_4", "table->size -= 8;"),
+            entry("intermezzo_monitor_5", "table->size -= 8;"),
             "the plugin's table has 144 bytes, where",
         ),
         (
             "large",
-            entry("intermezzo_monitor_4", "table->size += 8;"),
+            entry("intermezzo_monitor_5", "table->size += 8;"),
             "the plugin's table has 160 bytes, where",
         ),
         (
             "interests",
-            entry("intermezzo_monitor_4", "table->interests = 1u << 31;"),
+            entry("intermezzo_monitor_5", "table->interests = 1u << 31;"),
             "have unknown bits",
         ),
         (
             "name",
-            entry("intermezzo_monitor_4", "table->name.bytes = 0;"),
+            entry("intermezzo_monitor_5", "table->name.bytes = 0;"),
             "the name in the plugin's table is a null",
         ),
         (
             "variable",
-            "int intermezzo_monitor_4[4] = {1};\n".into(),
-            "`intermezzo_monitor_4` is no function in it",
+            "int intermezzo_monitor_5[4] = {1};\n".into(),
+            "`intermezzo_monitor_5` is no function in it",
         ),
         (
             "unresolved",
             entry(
-                "intermezzo_monitor_4",
+                "intermezzo_monitor_5",
                 "extern void nobody_has_this(void); nobody_has_this();",
             ),
             "the system's loader refuses it",
         ),
         (
             "initialiser",
-            entry("intermezzo_monitor_4", "")
+            entry("intermezzo_monitor_5", "")
                 + "#include <stdlib.h>\n__attribute__((constructor)) void f(void) { abort(); }\n",
             "it ended that process: abort",
         ),
         (
             "finaliser",
-            entry("intermezzo_monitor_4", "")
+            entry("intermezzo_monitor_5", "")
                 + "#include <stdlib.h>\n__attribute__((destructor)) void f(void) { abort(); }\n",
             "it ended that process: abort",
         ),
@@ -163,10 +163,10 @@ fn plugins_of_other_versions_are_refused() {
     // With packed structs, the sizes differ.
     let source = format!(
         "#pragma pack(push, 1)\n{}",
-        entry("intermezzo_monitor_4", "").replace("sizeof *table", "148")
+        entry("intermezzo_monitor_5", "").replace("sizeof *table", "148")
     );
     let library = c("version-packed", &source, &[]);
-    assert!(refusal(&library, "").contains("148 bytes, where version 4 of the contract has 152"));
+    assert!(refusal(&library, "").contains("148 bytes, where version 5 of the contract has 152"));
 }
 
 #[test]

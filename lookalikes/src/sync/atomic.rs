@@ -11,6 +11,7 @@ mod ops;
 mod primitive;
 
 pub use ops::Atomic;
+pub(crate) use ops::check_load;
 pub use primitive::Primitive;
 pub use std::sync::atomic::{Ordering, compiler_fence};
 
@@ -77,7 +78,7 @@ pub fn spin_loop_hint() {
 }
 
 #[inline]
-fn memory_order(order: Ordering) -> MemoryOrder {
+pub(crate) fn memory_order(order: Ordering) -> MemoryOrder {
     match order {
         Ordering::Relaxed => MemoryOrder::Relaxed,
         Ordering::Acquire => MemoryOrder::Acquire,

@@ -143,13 +143,13 @@ impl Changed {
             ..nothing
         };
         match access.op {
-            TaskBegin | TaskEnd => nothing,
-            AtomicLoad | AtomicRmwFailed => Changed {
+            TaskBegin | TaskEnd | SchedulePoint => nothing,
+            AtomicLoad | AtomicRmwFailed | PrimitiveRead => Changed {
                 known: acquires,
                 to_acquire: !acquires,
                 ..nothing
             },
-            AtomicRmw => Changed {
+            AtomicRmw | PrimitiveChange => Changed {
                 known: acquires,
                 to_acquire: !acquires,
                 ..given
@@ -284,12 +284,12 @@ impl<K: Knowledge> Synchronisation<K> {
         let (task, var) = self.parts(task, access.var);
         let Task { known, .. } = task;
         match access.op {
-            AtomicLoad | AtomicRmwFailed => load(task, var, access),
+            AtomicLoad | AtomicRmwFailed | PrimitiveRead => load(task, var, access),
             AtomicStore => {
                 var.given.forget();
                 store(task, var, access);
             }
-            AtomicRmw => {
+            AtomicRmw | PrimitiveChange => {
                 load(task, var, access);
                 store(task, var, access);
             }

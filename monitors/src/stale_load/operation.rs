@@ -31,11 +31,11 @@ impl Operation {
         let whole = |class| Operation::Whole { class, stores: false };
         let by_environment = access.read == 1;
         match access.op {
-            Yield | Sleep | Choice | OperationCall | OperationReturn => Operation::Nothing,
+            Yield | Sleep | Choice | OperationCall | OperationReturn | SchedulePoint => Operation::Nothing,
             Fence if access.order == MemoryOrder::SeqCst => Operation::Drain,
             Fence => Operation::Nothing,
             AtomicLoad | DataRead => Operation::Load,
-            PoisonCheck | OnceCheck | TaskCheck | CountRead => Operation::Look,
+            PoisonCheck | OnceCheck | TaskCheck | CountRead | PrimitiveRead => Operation::Look,
             AtomicStore if access.order != MemoryOrder::SeqCst => Operation::Store,
             DataWrite => Operation::Store,
             AtomicStore | AtomicRmw => Operation::Whole {

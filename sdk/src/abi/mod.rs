@@ -43,12 +43,12 @@ pub use table::{
 /// The C header of the contract.
 ///
 /// ```
-/// assert!(intermezzo_sdk::abi::HEADER.contains("intermezzo_monitor_4"));
+/// assert!(intermezzo_sdk::abi::HEADER.contains("intermezzo_monitor_5"));
 /// ```
 pub const HEADER: &str = include_str!("../../include/intermezzo.h");
 
 /// The name under which a plugin exports its [`Entry`]. It holds the [`VERSION`].
-pub const ENTRY: &str = "intermezzo_monitor_4";
+pub const ENTRY: &str = "intermezzo_monitor_5";
 
 /// The prefix of the names of entries, whatever their version.
 pub const ENTRY_PREFIX: &str = "intermezzo_monitor_";

@@ -127,6 +127,11 @@ fn memory(script: &mut Script, task: TaskId) {
     script.operation(task, SyncVarOp::OperationCall, var);
     script.operation(task, SyncVarOp::OperationReturn, var);
     script.operation(task, SyncVarOp::DataRead, var);
+    let primitive = script.var("a primitive");
+    script.operation(task, SyncVarOp::PrimitiveRead, primitive);
+    script.operation(task, SyncVarOp::PrimitiveChange, primitive);
+    let points = script.var("a point");
+    script.operation(task, SyncVarOp::SchedulePoint, points);
     script.say(task, "something said: été, 夏");
     let event = script.last(task);
     let (name, value) = ("status".into(), "preempted".into());

@@ -7,7 +7,7 @@ use crate::{EventId, Location, SiteId, SyncVar, TaskId};
 use std::ffi::{c_char, c_void};
 
 /// The version of this contract. Both sides must have the same.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The return value of a function that succeeded.
 pub const OK: u32 = 0;
@@ -57,7 +57,7 @@ pub struct Call {
     _opaque: (),
 }
 
-/// The function that a plugin exports under the name `intermezzo_monitor_4`: makes one monitor, and fills its table.
+/// The function that a plugin exports under the name `intermezzo_monitor_5`: makes one monitor, and fills its table.
 ///
 /// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 /// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.

@@ -149,7 +149,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
 }
 
 #[inline(always)]
-fn check_load(order: Ordering) {
+pub(crate) fn check_load(order: Ordering) {
     match order {
         Ordering::Release => panic!("there is no such thing as a release load"),
         Ordering::AcqRel => panic!("there is no such thing as an acquire-release load"),

@@ -2,7 +2,8 @@
 //!
 //! Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012) knows accesses to memory, and the taking and releasing of
 //! locks. Here an access is a visible operation on an atomic, a lock, a reference count, a channel, a condition
-//! variable (waiting on it, and notifying), or on plain memory where that is a schedule point. Differs: condition
+//! variable (waiting on it, and notifying), or on plain memory where that is a schedule point, or on a
+//! primitive of the test's own. Differs: condition
 //! variables and channels are accessed too, because bugs of Rust programs are often in just their order. Accesses to
 //! plain memory that are no schedule points do not count, because no task can be scheduled before them. Threads,
 //! barriers, parking and one-time initialisations only order ([`super::order`]).
@@ -29,6 +30,8 @@ pub(super) fn word(op: SyncVarOp) -> Option<&'static str> {
         CountUp | CountDown | CountRead => "count",
         DataRead => "read",
         DataWrite => "write",
+        PrimitiveRead => "inspect",
+        PrimitiveChange => "change",
         _ => return None,
     })
 }

@@ -1,0 +1,63 @@
+//! Schedule points that the test announces.
+
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
+use intermezzo_sdk::SyncVarOp;
+
+/// What is shared at the points: unknown, so it is one variable.
+static POINTS: Points = Points(Object::new(Unknown(0)));
+
+struct Points(Object<Unknown>);
+
+/// It has a size, so that the static has an address of its own.
+struct Unknown(#[allow(dead_code, reason = "for its size")] u8);
+
+// SAFETY: there is no state to access; the identity is the engine's, which lets one task run at a time.
+unsafe impl Sync for Points {}
+
+impl Body for Unknown {
+    const KIND: VarKind = VarKind::Points;
+    fn gates(&self) -> Gates {
+        0
+    }
+}
+
+/// Lets other tasks continue here: a schedule point. Does nothing outside an exploration.
+///
+/// It is for code that shares something that intermezzo does not see, such as a file, memory of a library in C, or an
+/// atomic of std's own. Call it right before each access. Nothing is known of the accesses, so no two points of
+/// different tasks commute: every search tries all orders of them, also one with a reduction. The call is no yield, and
+/// orders nothing for the monitor `data-race`. If the tasks share a state of yours,
+/// [`Primitive`](crate::primitive::Primitive) tells more: operations on several objects commute, and so do reads.
+///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::{Explorer, schedule_point, thread};
+/// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+///
+/// let report = Explorer::new().explore(|| {
+///     // One of std's own, which no search knows of.
+///     let hits = AtomicUsize::new(0);
+///     let hit = || {
+///         schedule_point();
+///         let before = hits.load(Relaxed);
+///         schedule_point();
+///         hits.store(before + 1, Relaxed);
+///     };
+///     thread::scope(|scope| {
+///         scope.spawn(hit);
+///         hit();
+///     });
+///     assert_eq!(hits.load(Relaxed), 2);
+/// });
+/// assert!(report.verdict().is_fail());
+/// ```
+#[track_caller]
+pub fn schedule_point() {
+    if let Some(engine) = Engine::current() {
+        let site = Site::caller();
+        let (var, _) = POINTS.0.inside(engine, site);
+        let access = Access::new(SyncVarOp::SchedulePoint, var, site);
+        engine.enter(access);
+        engine.commit(access, 0, 0);
+    }
+}

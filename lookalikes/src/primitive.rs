@@ -1,0 +1,347 @@
+//! Synchronisation primitives of the test's own: a state, and operations on it that are visible, atomic, and may wait.
+//!
+//! A primitive is a front end of the engine as the look-alikes are. Operations that change it do not commute with any
+//! other, and those that read it commute with each other, which their closures cannot break. So every reduction is
+//! sound, whatever the closures do, as long as each operation is one step. That is checked.
+
+use crate::sync::atomic::{check_load, memory_order};
+use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, Wake};
+use intermezzo_sdk::SyncVarOp;
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+/// The state of a [`Primitive`].
+pub trait State {
+    /// Returns the gates that are open in this state, a bit for each. An operation that waits passes when one of its
+    /// gates is open. By default there are none, and nothing can wait.
+    ///
+    /// The result depends on the state alone. The function performs no visible operations.
+    fn gates(&self) -> u8 {
+        0
+    }
+}
+
+/// A synchronisation primitive of your own: a lock, a semaphore, something to park at.
+///
+/// It is a state that several tasks share. An operation on it is a closure, which happens as a whole. Before each
+/// operation is a schedule point, as before those of an atomic. An operation may wait until the state opens a gate:
+/// until then its task is not enabled. So a deadlock is found, and an execution in which a task has to wait longer is
+/// not one more to run. If the operation has a name in your interface, make its function `#[track_caller]`: then events
+/// have the place from which it is called.
+///
+/// Outside an exploration, and without the feature `explore`, it is a mutex with a condition variable. For atomics and
+/// locks of std none of this is needed: use the look-alikes.
+///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::primitive::{Primitive, State};
+/// use intermezzo::sync::atomic::Ordering::{Acquire, Release};
+/// use intermezzo::{Explorer, thread};
+///
+/// struct Permits(usize);
+///
+/// /// The gate that is open as long as there are permits.
+/// const AVAILABLE: u8 = 1;
+///
+/// impl State for Permits {
+///     fn gates(&self) -> u8 {
+///         if self.0 > 0 { AVAILABLE } else { 0 }
+///     }
+/// }
+///
+/// struct Semaphore(Primitive<Permits>);
+///
+/// impl Semaphore {
+///     #[track_caller]
+///     fn acquire(&self) {
+///         self.0.wait(AVAILABLE, Acquire, |permits| permits.0 -= 1);
+///     }
+///     #[track_caller]
+///     fn release(&self) {
+///         self.0.change(Release, |permits| permits.0 += 1);
+///     }
+/// }
+///
+/// let report = Explorer::new().explore(|| {
+///     let semaphore = Semaphore(Primitive::new(Permits(1)));
+///     thread::scope(|scope| {
+///         scope.spawn(|| semaphore.acquire());
+///         semaphore.acquire();
+///         semaphore.release();
+///     });
+/// });
+/// // The other task may be the first, and it keeps its permit.
+/// assert_eq!(report.findings()[0].kind.to_string(), "deadlock");
+/// ```
+///
+/// The orderings are those of an atomic's operations, and say what other memory the operation orders: the monitor
+/// `data-race` finds an access to a cell that a lock of yours does not order.
+pub struct Primitive<S>(Object<Shared<S>>);
+
+struct Shared<S> {
+    state: Mutex<Inner<S>>,
+    changed: Condvar,
+    /// The number of the execution whose task holds the lock on the state; 0 if there is none.
+    held_in: AtomicU64,
+}
+
+struct Inner<S> {
+    state: S,
+    /// The number of threads that wait outside an execution.
+    waiting: usize,
+}
+
+// SAFETY: the state is only accessed under its lock.
+unsafe impl<S: Send> Sync for Primitive<S> {}
+// SAFETY: as above.
+unsafe impl<S: Send> Send for Primitive<S> {}
+impl<S> UnwindSafe for Primitive<S> {}
+impl<S> RefUnwindSafe for Primitive<S> {}
+
+impl<S: State> Body for Shared<S> {
+    const KIND: VarKind = VarKind::Primitive;
+    fn gates(&self) -> Gates {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).state.gates()
+    }
+}
+
+impl<S: State> crate::name::Nameable for Primitive<S> {
+    fn give_name(&self, name: &str) {
+        crate::name::give(&self.0, name);
+    }
+}
+
+/// An operation whose closure runs. When it is dropped, the operation is over, also if the closure panicked.
+struct Running<'a, S: State> {
+    engine: Engine,
+    access: Access,
+    shared: &'a Shared<S>,
+    inner: Option<MutexGuard<'a, Inner<S>>>,
+    /// The number of steps before the closure.
+    steps: u64,
+}
+
+impl<'a, S: State> Running<'a, S> {
+    /// Takes the lock on the state, before the closure runs.
+    fn begin(engine: Engine, access: Access, shared: &'a Shared<S>) -> Running<'a, S> {
+        let inner = match shared.state.try_lock() {
+            Ok(inner) => inner,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) if shared.held_in.load(Relaxed) == engine.epoch() => {
+                misuse(engine, access.site)
+            }
+            // A thread that is not controlled is about to release it.
+            Err(TryLockError::WouldBlock) => shared.state.lock().unwrap_or_else(PoisonError::into_inner),
+        };
+        shared.held_in.store(engine.epoch(), Relaxed);
+        Running {
+            engine,
+            access,
+            shared,
+            inner: Some(inner),
+            steps: engine.steps(),
+        }
+    }
+
+    /// Releases the lock on the state.
+    fn let_go(&mut self) {
+        self.shared.held_in.store(0, Relaxed);
+        self.inner = None;
+    }
+
+    fn state(&mut self) -> &mut S {
+        &mut self.inner.as_mut().expect("it is released at the end").state
+    }
+}
+
+impl<S: State> Drop for Running<'_, S> {
+    fn drop(&mut self) {
+        let Some(inner) = &self.inner else { return };
+        let (gates, waits_outside) = (inner.state.gates(), inner.waiting > 0);
+        self.let_go();
+        if waits_outside {
+            self.shared.changed.notify_all();
+        }
+        self.engine.set_gates(self.access.var, gates);
+        if self.engine.steps() != self.steps && !self.engine.in_teardown() {
+            misuse(self.engine, self.access.site);
+        }
+        self.engine.commit(self.access, 0, 0);
+    }
+}
+
+#[cold]
+fn misuse(engine: Engine, site: Site) -> ! {
+    engine.misuse(format!(
+        "the operation at {site} on a primitive of the test's own performs visible operations: it has to happen as a \
+         whole, so perform them before or after it"
+    ));
+}
+
+/// The condition on which an operation happens.
+#[derive(Clone, Copy)]
+struct When {
+    /// The gates of which one must be open; 0 if it happens at once.
+    gates: Gates,
+    /// The longest time to wait for that.
+    limit: Option<Duration>,
+}
+
+const NOW: When = When { gates: 0, limit: None };
+
+impl<S> Primitive<S> {
+    /// Returns a primitive in this state.
+    pub const fn new(state: S) -> Primitive<S> {
+        Primitive(Object::new(Shared {
+            state: Mutex::new(Inner { state, waiting: 0 }),
+            changed: Condvar::new(),
+            held_in: AtomicU64::new(0),
+        }))
+    }
+}
+
+impl<S: State> Primitive<S> {
+    /// Reads the state. Two reads commute: no search tries both orders.
+    ///
+    /// # Panics
+    /// If the ordering is `Release` or `AcqRel`, as for a load.
+    #[track_caller]
+    pub fn read<R>(&self, order: Ordering, read: impl FnOnce(&S) -> R) -> R {
+        check_load(order);
+        let done = self.perform(SyncVarOp::PrimitiveRead, order, Site::caller(), NOW, |state| read(state));
+        done.unwrap_or_else(|| unreachable!("it has no limit"))
+    }
+
+    /// Changes the state, or finds that there is nothing to change.
+    #[track_caller]
+    pub fn change<R>(&self, order: Ordering, change: impl FnOnce(&mut S) -> R) -> R {
+        let done = self.perform(SyncVarOp::PrimitiveChange, order, Site::caller(), NOW, change);
+        done.unwrap_or_else(|| unreachable!("it has no limit"))
+    }
+
+    /// Waits until one of these gates is open, and changes the state in the same step.
+    ///
+    /// # Panics
+    /// If there is no gate to wait for.
+    #[track_caller]
+    pub fn wait<R>(&self, gates: u8, order: Ordering, change: impl FnOnce(&mut S) -> R) -> R {
+        assert!(gates != 0, "there is no gate to wait for");
+        let when = When { gates, limit: None };
+        let done = self.perform(SyncVarOp::PrimitiveChange, order, Site::caller(), when, change);
+        done.unwrap_or_else(|| unreachable!("it has no limit"))
+    }
+
+    /// Like [`wait`](Self::wait), for at most this long; `None` if no gate was open in time. Inside an exploration the time
+    /// is virtual.
+    ///
+    /// # Panics
+    /// If there is no gate to wait for.
+    #[track_caller]
+    pub fn wait_timeout<R>(
+        &self,
+        gates: u8,
+        limit: Duration,
+        order: Ordering,
+        change: impl FnOnce(&mut S) -> R,
+    ) -> Option<R> {
+        assert!(gates != 0, "there is no gate to wait for");
+        let limit = Some(limit);
+        self.perform(
+            SyncVarOp::PrimitiveChange,
+            order,
+            Site::caller(),
+            When { gates, limit },
+            change,
+        )
+    }
+
+    fn perform<R>(
+        &self,
+        op: SyncVarOp,
+        order: Ordering,
+        site: Site,
+        when: When,
+        act: impl FnOnce(&mut S) -> R,
+    ) -> Option<R> {
+        match Engine::current() {
+            Some(engine) => self.perform_inside(engine, op, order, site, when, act),
+            None => self.perform_outside(site, when, act),
+        }
+    }
+
+    fn perform_inside<R>(
+        &self,
+        engine: Engine,
+        op: SyncVarOp,
+        order: Ordering,
+        site: Site,
+        when: When,
+        act: impl FnOnce(&mut S) -> R,
+    ) -> Option<R> {
+        let (var, shared) = self.0.inside(engine, site);
+        // SAFETY: the body exists as long as the object.
+        let shared = unsafe { &*shared };
+        let access = Access {
+            op,
+            order: memory_order(order),
+            var,
+            site,
+        };
+        let When { gates, limit } = when;
+        let mut running = loop {
+            if gates == 0 {
+                engine.enter(access);
+            } else {
+                let wait_limits = WaitLimits {
+                    deadline: limit.map(|limit| engine.deadline(limit, site)),
+                    ..WaitLimits::default()
+                };
+                if engine.enter_gated(access, gates, wait_limits) == Wake::TimedOut {
+                    engine.timed_out(access);
+                    return None;
+                }
+            }
+            let mut running = Running::begin(engine, access, shared);
+            let open = running.state().gates();
+            if gates == 0 || open & gates != 0 || engine.in_teardown() {
+                break running;
+            }
+            // A thread that is not controlled was faster.
+            running.let_go();
+            engine.set_gates(var, open);
+        };
+        Some(act(running.state()))
+    }
+
+    fn perform_outside<R>(&self, site: Site, when: When, act: impl FnOnce(&mut S) -> R) -> Option<R> {
+        // SAFETY: the body exists as long as the object.
+        let shared = unsafe { &*self.0.outside(site) };
+        let mut inner = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // A limit beyond the range of the clock is no limit.
+        let until = when.limit.and_then(|limit| Instant::now().checked_add(limit));
+        while when.gates != 0 && inner.state.gates() & when.gates == 0 {
+            inner.waiting += 1;
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            inner = match left {
+                None => shared.changed.wait(inner).unwrap_or_else(PoisonError::into_inner),
+                Some(Duration::ZERO) => {
+                    inner.waiting -= 1;
+                    return None;
+                }
+                Some(left) => {
+                    let waited = shared.changed.wait_timeout(inner, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+            inner.waiting -= 1;
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| act(&mut inner.state)));
+        let open = inner.state.gates();
+        drop(inner);
+        shared.changed.notify_all();
+        self.0.opened_outside(open);
+        Some(result.unwrap_or_else(|payload| resume_unwind(payload)))
+    }
+}

@@ -14,11 +14,11 @@ pub use intermezzo_explorer::{
 };
 pub use intermezzo_explorer::{
     Nameable, any_bool, atomically, attribute, choose, event, is_exploring, name, preemptions_off,
-    preemptions_on, schedule_point,
+    preemptions_on, quiesce, schedule_point,
 };
 pub use intermezzo_explorer::{
-    alloc, baseline, breakpoint, cell, collections, future, hash, hint, primitive, ptr, rand, recording, report,
-    schedule, search, settings, sync, task, thread, time, trace,
+    alloc, baseline, breakpoint, cell, collections, future, hash, hint, primitive, ptr, rand, recording,
+    report, schedule, search, settings, sync, task, thread, time, trace,
 };
 #[doc(hidden)]
 pub use intermezzo_explorer::{foreign, is_laid_over_std, is_memory_watched, point, steps};

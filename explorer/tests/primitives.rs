@@ -1,9 +1,12 @@
 //! Synchronisation primitives of the test's own, and schedule points that it announces.
 
-use intermezzo_explorer::cell::Cell;
 use intermezzo_explorer::primitive::{Primitive, State};
+use intermezzo_explorer::sync::atomic::AtomicUsize;
+use intermezzo_explorer::sync::mpsc::channel;
 use intermezzo_explorer::sync::{Arc, Mutex};
-use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, name, schedule_point, thread};
+use intermezzo_explorer::{
+    Coverage, Environment, Explorer, Reduction, Report, name, quiesce, schedule_point, thread,
+};
 use std::collections::BTreeSet;
 use std::sync::Mutex as Plain;
 use std::sync::atomic::AtomicUsize as Unseen;
@@ -50,7 +53,10 @@ fn explorer() -> Explorer {
 }
 
 /// Returns the results of all executions, which are the same by every search. Asserts the number of traces.
-fn seen<T: Ord + Clone + std::fmt::Debug + Send>(traces: u64, test: impl Fn() -> T + Send + Sync) -> BTreeSet<T> {
+fn seen<T: Ord + Clone + std::fmt::Debug + Send>(
+    traces: u64,
+    test: impl Fn() -> T + Send + Sync,
+) -> BTreeSet<T> {
     let explore = |explorer: Explorer| {
         let seen = Arc::new(Plain::new(BTreeSet::new()));
         let report = explorer.keep_going(true).minimise(0).explore(|| {
@@ -143,10 +149,16 @@ fn who_keeps_a_lock_of_ones_own_makes_others_wait_for_ever() {
 
 #[test]
 fn a_wait_for_a_gate_may_time_out() {
-    let seen = seen(3, || {
+    let seen = seen(4, || {
         let lock = Lock::new();
         thread::scope(|scope| {
-            let task = scope.spawn(|| lock.lock_within(Duration::from_millis(5)));
+            let task = scope.spawn(|| {
+                let taken = lock.lock_within(Duration::from_millis(5));
+                if taken {
+                    lock.unlock();
+                }
+                taken
+            });
             lock.lock();
             thread::sleep(Duration::from_millis(9));
             lock.unlock();
@@ -159,12 +171,15 @@ fn a_wait_for_a_gate_may_time_out() {
 #[test]
 fn a_static_is_fresh_in_every_execution() {
     static LOCK: Lock = Lock::new();
-    let report = explorer().reduction(Reduction::Dpor).keep_going(true).explore(|| {
-        assert!(LOCK.0.read(Relaxed, |held| !held.0));
-        thread::spawn(|| LOCK.lock()).join().unwrap();
-        thread::spawn(|| LOCK.unlock());
-        LOCK.lock();
-    });
+    let report = explorer()
+        .reduction(Reduction::Dpor)
+        .keep_going(true)
+        .explore(|| {
+            assert!(LOCK.0.read(Relaxed, |held| !held.0));
+            thread::spawn(|| LOCK.lock()).join().unwrap();
+            thread::spawn(|| LOCK.unlock());
+            LOCK.lock();
+        });
     assert!(report.verdict().is_pass(), "{report}");
 }
 
@@ -204,9 +219,11 @@ fn operations_inside_of_an_operation_are_refused() {
                 _ = task.join();
             });
         });
-        let found = only_finding(&report);
-        assert!(found.starts_with("misuse: "), "{found}");
-        assert!(found.contains("has to happen as a whole"), "{found}");
+        assert!(!report.findings().is_empty());
+        for finding in report.findings() {
+            assert_eq!(finding.kind.to_string(), "misuse", "{report}");
+            assert!(finding.message.contains("has to happen as a whole"), "{report}");
+        }
     }
 }
 
@@ -245,7 +262,7 @@ fn what_waits_when_the_execution_ends_is_cleared_away() {
         }
     }
     // Tasks that wait are unwound, and their destructors use the lock.
-    let report = explorer().keep_going(true).forgotten_bytes(0).explore(|| {
+    let report = explorer().keep_going(true).set("forgotten_bytes", 0).explore(|| {
         let lock = Arc::new(Lock::new());
         lock.lock();
         for _ in 0..2 {
@@ -296,28 +313,141 @@ fn announced_points_are_told_as_such() {
 }
 
 #[test]
-fn orderings_decide_what_a_lock_orders() {
-    let races = |release: std::sync::atomic::Ordering| {
-        let report = explorer().monitors("data-race").explore(move || {
-            let (lock, cell) = (Arc::new(Lock::new()), Arc::new(Shared(Cell::new(0))));
-            let (their_lock, their_cell) = (lock.clone(), cell.clone());
-            let add = move |lock: &Lock, cell: &Shared| {
-                lock.lock();
-                cell.0.set(cell.0.get() + 1);
-                lock.0.change(release, |held| held.0 = false);
-            };
-            let task = thread::spawn(move || add(&their_lock, &their_cell));
-            add(&lock, &cell);
-            task.join().unwrap();
+fn quiet_is_when_each_other_task_has_ended_or_waits() {
+    // The receiver has had all there is, and waits for more. Nothing else of it is to be seen afterwards.
+    let seen = seen_by_caching(|| {
+        let (sender, receiver) = channel();
+        let sum = std::sync::Arc::new(Unseen::new(0));
+        let theirs = sum.clone();
+        let task = thread::spawn(move || {
+            for n in receiver {
+                theirs.fetch_add(n, SeqCst);
+            }
         });
-        report.findings().iter().any(|finding| finding.kind.to_string().contains("race"))
-    };
-    assert!(!races(Release));
-    assert!(races(Relaxed));
+        sender.send(1).unwrap();
+        thread::spawn(|| schedule_point());
+        sender.send(2).unwrap();
+        quiesce();
+        let seen = sum.load(SeqCst);
+        assert!(!task.is_finished());
+        drop(sender);
+        quiesce();
+        assert!(task.is_finished());
+        seen
+    });
+    assert_eq!(seen, [3].into());
 }
 
-/// A cell that tasks share.
-struct Shared(Cell<u32>);
+#[test]
+fn tasks_that_wait_for_quiet_go_on_together_in_any_order() {
+    let seen = seen_by_caching(|| {
+        let order = Arc::new(Plain::new(Vec::new()));
+        let tasks = [1, 2].map(|task| {
+            let order = order.clone();
+            thread::spawn(move || {
+                quiesce();
+                order.lock().unwrap().push(task);
+                quiesce();
+                order.lock().unwrap().len()
+            })
+        });
+        let lengths = tasks.map(|task| task.join().unwrap());
+        // Both had passed the first when either passes the second.
+        assert_eq!(lengths, [2, 2]);
+        order.lock().unwrap().clone()
+    });
+    assert_eq!(seen, [vec![1, 2], vec![2, 1]].into());
+}
 
-// SAFETY: one task runs at a time.
-unsafe impl Sync for Shared {}
+#[test]
+fn waits_with_a_limit_end_before_quiet_and_loops_that_wait_do_not() {
+    let seen = seen_by_caching(|| {
+        let (flag, late) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let (theirs, set) = (flag.clone(), late.clone());
+        thread::spawn(move || {
+            while theirs.load(SeqCst) == 0 {
+                thread::yield_now();
+            }
+        });
+        let waits = thread::spawn(move || {
+            thread::park_timeout(Duration::MAX);
+            set.store(1, SeqCst);
+        });
+        quiesce();
+        assert!(waits.is_finished());
+        let seen = late.load(SeqCst);
+        flag.store(1, SeqCst);
+        quiesce();
+        seen
+    });
+    assert_eq!(seen, [1].into());
+}
+
+#[test]
+fn a_reduction_that_gives_way_for_quiet_says_so() {
+    let report = explorer().reduction(Reduction::Dpor).explore(|| {
+        thread::spawn(schedule_point);
+        quiesce();
+    });
+    let notes = report.notes();
+    let note = notes
+        .iter()
+        .find(|note| note.contains("took over"))
+        .expect("a note");
+    assert!(note.contains("caching") && note.contains("quiesce"), "{note}");
+}
+
+#[test]
+fn what_is_left_of_a_wait_for_quiet_is_cleared_away() {
+    for forgotten_bytes in [0, 1 << 20] {
+        let report = explorer().set("forgotten_bytes", forgotten_bytes).explore(|| {
+            thread::spawn(|| {
+                quiesce();
+                unreachable!("the test has failed");
+            });
+            panic!("the test's own");
+        });
+        let found = only_finding(&report);
+        assert!(found.starts_with("panic: "), "{found}");
+    }
+}
+
+/// Returns the results of all executions, which are the same with every operation a schedule point and by every search.
+fn seen_by_caching<T: Ord + Clone + std::fmt::Debug + Send>(
+    test: impl Fn() -> T + Send + Sync,
+) -> BTreeSet<T> {
+    let explore = |explorer: Explorer| {
+        let seen = Arc::new(Plain::new(BTreeSet::new()));
+        let report = explorer.keep_going(true).minimise(0).explore(|| {
+            let saw = test();
+            seen.lock().unwrap().insert(saw);
+        });
+        assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
+        assert!(report.verdict().is_pass(), "{report}");
+        (seen.lock().unwrap().clone(), report.traces())
+    };
+    let wanted = explore(explorer());
+    assert_eq!(explore(explorer().reduction(Reduction::Caching)), wanted);
+    assert_eq!(explore(explorer().reduction(Reduction::Dpor)), wanted);
+    assert_eq!(
+        explore(explorer().environment(Environment::default())).0,
+        wanted.0
+    );
+    wanted.0
+}
+
+#[test]
+fn a_wait_with_a_limit_may_come_before_the_operation_that_closes_its_gate() {
+    let seen = seen(2, || {
+        let lock = Lock::new();
+        thread::scope(|scope| {
+            let task = scope.spawn(|| lock.lock_within(Duration::from_millis(5)));
+            // Takes the lock if it is free.
+            let taken = lock
+                .0
+                .change(SeqCst, |held| !std::mem::replace(&mut held.0, true));
+            (task.join().unwrap(), taken)
+        })
+    });
+    assert_eq!(seen, [(false, true), (true, false)].into());
+}

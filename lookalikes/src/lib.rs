@@ -55,7 +55,7 @@ pub use std as real_std;
 pub use block::atomically;
 pub use name::{Nameable, name};
 pub use operation::Operations;
-pub use point::schedule_point;
+pub use point::{quiesce, schedule_point};
 pub use preemption::{preemptions_off, preemptions_on};
 
 use intermezzo_engine::runtime::{Access, Engine, Site};

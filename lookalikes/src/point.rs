@@ -1,4 +1,4 @@
-//! Schedule points that the test announces.
+//! Schedule points that the test announces, and waits until all is quiet.
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
@@ -18,6 +18,41 @@ impl Body for Unknown {
     const KIND: VarKind = VarKind::Points;
     fn gates(&self) -> Gates {
         0
+    }
+}
+
+/// Waits until no other task can do anything: each has ended, waits for something that does not happen, or waits in a
+/// loop for a change. Waits with a limit time out before that. Does nothing outside an exploration.
+///
+/// It is for tests that look at what is left when all is quiet: what a background task has drained, or how many tasks
+/// still wait. What other tasks did comes before the return, also for the monitor `data-race`. If several tasks wait so,
+/// they continue in any order.
+///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::sync::{Mutex, mpsc::channel};
+/// use intermezzo::{Explorer, quiesce, thread};
+/// use std::sync::Arc;
+///
+/// let report = Explorer::new().explore(|| {
+///     let (sender, receiver) = channel();
+///     let sum = Arc::new(Mutex::new(0));
+///     let theirs = sum.clone();
+///     thread::spawn(move || receiver.iter().for_each(|n: u32| *theirs.lock().unwrap() += n));
+///     sender.send(1).unwrap();
+///     sender.send(2).unwrap();
+///     // The other task has received both, and waits for more.
+///     quiesce();
+///     assert_eq!(*sum.lock().unwrap(), 3);
+/// });
+/// assert!(report.verdict().is_pass());
+/// ```
+///
+/// `dpor` and `source-dpor` give way to `caching`, and the report says so.
+#[track_caller]
+pub fn quiesce() {
+    if let Some(engine) = Engine::current() {
+        engine.quiesce(Site::caller());
     }
 }
 

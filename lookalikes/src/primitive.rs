@@ -103,7 +103,11 @@ impl<S> RefUnwindSafe for Primitive<S> {}
 impl<S: State> Body for Shared<S> {
     const KIND: VarKind = VarKind::Primitive;
     fn gates(&self) -> Gates {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).state.gates()
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .state
+            .gates()
     }
 }
 
@@ -175,8 +179,8 @@ impl<S: State> Drop for Running<'_, S> {
 #[cold]
 fn misuse(engine: Engine, site: Site) -> ! {
     engine.misuse(format!(
-        "the operation at {site} on a primitive of the test's own performs visible operations: it has to happen as a \
-         whole, so perform them before or after it"
+        "an operation on the primitive used at {site} performs other visible operations: it has to happen as a whole, \
+         so perform them before or after it"
     ));
 }
 
@@ -189,7 +193,10 @@ struct When {
     limit: Option<Duration>,
 }
 
-const NOW: When = When { gates: 0, limit: None };
+const NOW: When = When {
+    gates: 0,
+    limit: None,
+};
 
 impl<S> Primitive<S> {
     /// Returns a primitive in this state.
@@ -210,7 +217,9 @@ impl<S: State> Primitive<S> {
     #[track_caller]
     pub fn read<R>(&self, order: Ordering, read: impl FnOnce(&S) -> R) -> R {
         check_load(order);
-        let done = self.perform(SyncVarOp::PrimitiveRead, order, Site::caller(), NOW, |state| read(state));
+        let done = self.perform(SyncVarOp::PrimitiveRead, order, Site::caller(), NOW, |state| {
+            read(state)
+        });
         done.unwrap_or_else(|| unreachable!("it has no limit"))
     }
 
@@ -234,7 +243,7 @@ impl<S: State> Primitive<S> {
     }
 
     /// Like [`wait`](Self::wait), for at most this long; `None` if no gate was open in time. Inside an exploration the time
-    /// is virtual.
+    /// is virtual, and `dpor` and `source-dpor` give way to `caching`.
     ///
     /// # Panics
     /// If there is no gate to wait for.
@@ -298,6 +307,9 @@ impl<S: State> Primitive<S> {
                     deadline: limit.map(|limit| engine.deadline(limit, site)),
                     ..WaitLimits::default()
                 };
+                if limit.is_some() {
+                    engine.may_find_gate_open(access);
+                }
                 if engine.enter_gated(access, gates, wait_limits) == Wake::TimedOut {
                     engine.timed_out(access);
                     return None;

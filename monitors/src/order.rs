@@ -56,6 +56,9 @@ impl TraceOrder {
     /// Adds the next event.
     pub(crate) fn add(&mut self, access: &SyncVarAccess) {
         let mut clock = self.next_clock(access.event);
+        if access.op == SyncVarOp::Quiesce {
+            self.tasks.iter().for_each(|known| clock.join(known));
+        }
         for (key, class) in touches(access) {
             let key = key.index();
             if self.touched.len() <= key {

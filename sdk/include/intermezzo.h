@@ -34,7 +34,7 @@
 
 
 // The version of this contract. Both sides must have the same.
-#define INTERMEZZO_VERSION 4
+#define INTERMEZZO_VERSION 5
 
 // The return value of a function that succeeded.
 #define INTERMEZZO_OK 0
@@ -156,6 +156,14 @@ enum IntermezzoSyncVarOp
   INTERMEZZO_SYNC_VAR_OP_OPERATION_CALL = 43,
   // The end of an operation of an object under test; `written` is its number.
   INTERMEZZO_SYNC_VAR_OP_OPERATION_RETURN = 44,
+  // An operation on a synchronisation primitive of the test's own that changes nothing: a read.
+  INTERMEZZO_SYNC_VAR_OP_PRIMITIVE_READ = 45,
+  // An operation on a synchronisation primitive of the test's own that may change it.
+  INTERMEZZO_SYNC_VAR_OP_PRIMITIVE_CHANGE = 46,
+  // A schedule point that the test announces. No two commute, because nothing is known of what happens there.
+  INTERMEZZO_SYNC_VAR_OP_SCHEDULE_POINT = 47,
+  // The end of a wait until no other task can do anything. What all tasks did comes before it.
+  INTERMEZZO_SYNC_VAR_OP_QUIESCE = 48,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -469,6 +477,10 @@ typedef struct IntermezzoExecutionInfo {
   uint32_t complete;
   // The execution's number in the exploration, from 1.
   uint64_t number;
+  // The number of choices that are prescribed.
+  uint64_t prescribed;
+  // The number of the first of them that were the same in the execution before.
+  uint64_t repeated;
 } IntermezzoExecutionInfo;
 
 // The place right before a visible operation.
@@ -630,7 +642,7 @@ typedef struct IntermezzoMonitorTable {
   void (*on_shutdown)(void *instance, struct IntermezzoCall *call);
 } IntermezzoMonitorTable;
 
-// The function that a plugin exports under the name `intermezzo_monitor_4`: makes one monitor, and fills its table.
+// The function that a plugin exports under the name `intermezzo_monitor_5`: makes one monitor, and fills its table.
 //
 // It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 // process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -653,7 +665,7 @@ extern "C" {
 #endif
 
 // The entry that a plugin defines: an IntermezzoEntry.
-INTERMEZZO_EXPORT uint32_t intermezzo_monitor_4(const IntermezzoHostTable *host, IntermezzoText arguments,
+INTERMEZZO_EXPORT uint32_t intermezzo_monitor_5(const IntermezzoHostTable *host, IntermezzoText arguments,
                                                 IntermezzoMonitorTable *monitor, char *message,
                                                 size_t capacity);
 

@@ -48,7 +48,7 @@ impl Class {
             BarrierPass => Class::Read,
             CondvarWake if !by_environment => Class::Read,
             TimeOut => Class::Write,
-            Fence | Yield | Sleep | Choice => return None,
+            Fence | Yield | Sleep | Choice | Quiesce => return None,
             _ if op.is_write() => Class::Write,
             _ => Class::Read,
         })

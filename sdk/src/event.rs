@@ -242,4 +242,10 @@ pub struct Execution<'a> {
     pub accesses: &'a [SyncVarAccess],
     /// `true` if every task ended. `false` at the beginning.
     pub complete: bool,
+    /// The number of choices that are prescribed: the search is asked about those beyond. They repeat the beginning of
+    /// some execution before, with another last choice if the search is systematic.
+    pub prescribed: u64,
+    /// The number of the first of them that were the same in the execution before by the same worker: up to there this one
+    /// is a replay of that one. 0 if that is not known.
+    pub repeated: u64,
 }

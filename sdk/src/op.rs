@@ -126,6 +126,8 @@ pub enum SyncVarOp {
     PrimitiveChange = 46,
     /// A schedule point that the test announces. No two commute, because nothing is known of what happens there.
     SchedulePoint = 47,
+    /// The end of a wait until no other task can do anything. What all tasks did comes before it.
+    Quiesce = 48,
 }
 
 impl MemoryOrder {
@@ -138,7 +140,7 @@ impl MemoryOrder {
 
 impl SyncVarOp {
     /// Every operation, by number.
-    pub const ALL: [SyncVarOp; 48] = {
+    pub const ALL: [SyncVarOp; 49] = {
         use SyncVarOp::*;
         [
             AtomicLoad,
@@ -189,6 +191,7 @@ impl SyncVarOp {
             PrimitiveRead,
             PrimitiveChange,
             SchedulePoint,
+            Quiesce,
         ]
     };
 
@@ -208,6 +211,7 @@ impl SyncVarOp {
                 | Choice
                 | DataWrite
                 | OperationReturn
+                | Quiesce
         )
     }
 
@@ -234,6 +238,7 @@ impl SyncVarOp {
                 | DataRead
                 | OperationCall
                 | PrimitiveRead
+                | Quiesce
         )
     }
 
@@ -314,7 +319,8 @@ impl SyncVarOp {
             OperationReturn => "return",
             PrimitiveRead => "inspect",
             PrimitiveChange => "change",
-            SchedulePoint => "reach",
+            SchedulePoint => "schedule",
+            Quiesce => "quiesce",
         }
     }
 }

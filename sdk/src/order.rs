@@ -6,7 +6,8 @@ use std::collections::HashMap;
 /// The happens-before order of an execution, as it grows.
 ///
 /// It holds the order of each task's own events, and that of any two operations on one variable of which at least one
-/// writes: creation before beginning, end before join, release before acquisition. It is the order that the scheduler
+/// writes: creation before beginning, end before join, release before acquisition. What all tasks did comes before
+/// a [`Quiesce`](SyncVarOp::Quiesce). It is the order that the scheduler
 /// saw, and not what a memory model promises: a relaxed store comes before a load that follows it. It may order more
 /// than the traces of the search do, because the search also knows of operations that write and still commute.
 #[derive(Debug, Default)]
@@ -82,6 +83,7 @@ impl HappensBefore {
         match (access.op, access.other_task()) {
             (SyncVarOp::TaskFork, Some(child)) => self.task(child).join(&clock),
             (SyncVarOp::TaskJoin, Some(child)) => clock.join(&self.task(child).clone()),
+            (SyncVarOp::Quiesce, _) => self.tasks.iter().for_each(|known| clock.join(known)),
             _ => {}
         }
         self.task(task).clone_from(&clock);

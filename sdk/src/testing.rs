@@ -408,6 +408,8 @@ impl<'a> Stage<'a> {
             number,
             accesses: &[],
             complete: false,
+            prescribed: 0,
+            repeated: 0,
         });
         for event in &self.script.events {
             self.tell(monitor, interests, event);
@@ -417,6 +419,8 @@ impl<'a> Stage<'a> {
             number,
             accesses: &accesses,
             complete: self.script.complete,
+            prescribed: 0,
+            repeated: 0,
         };
         self.has_ended = true;
         monitor.on_execution_end(&execution, &mut Context::new(&mut self));

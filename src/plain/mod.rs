@@ -68,3 +68,6 @@ pub fn preemptions_on<R>(body: impl FnOnce() -> R) -> R {
 
 /// A schedule point: there is no scheduler.
 pub fn schedule_point() {}
+
+/// Waits until no other task can do anything: there is no scheduler to tell.
+pub fn quiesce() {}

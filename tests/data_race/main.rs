@@ -16,6 +16,7 @@ mod cells;
 mod memory;
 mod model;
 mod noting;
+mod primitives;
 mod program;
 mod run;
 mod taken_back;

@@ -113,6 +113,8 @@ pub enum TimesOut {
     Early,
     /// When its time has come, because the environment's bound allows no more.
     Capped,
+    /// When no other task can do anything: no time passes.
+    AtRest,
 }
 
 /// The environment's actions in a task so far.
@@ -294,4 +296,6 @@ pub mod gate {
     pub const NOTIFIED: Gates = 4;
     /// It may continue from a breakpoint.
     pub(crate) const PASSED: Gates = 8;
+    /// It waits until no other task can do anything. This gate is never open.
+    pub(crate) const QUIET: Gates = 16;
 }

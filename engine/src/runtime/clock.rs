@@ -10,10 +10,11 @@
 //! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends.
 //! The distance does not depend on other tasks. So their steps commute with a read, unless they access the clock.
 
+use super::at_rest::AT_REST;
 use super::{Engine, Runtime};
 use crate::record::{Access, Event, VarKind};
 use crate::site::Site;
-use crate::trace::{Class, Key};
+use crate::trace::{Class, Key, SoundReduction};
 use intermezzo_sdk::SyncVarOp;
 use std::time::Duration;
 
@@ -147,7 +148,21 @@ impl Engine {
     /// Returns the virtual time after this limit.
     fn after(self, limit: Duration) -> u64 {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        self.with(|rt| rt.world.clock()).saturating_add(limit)
+        // A time that comes before every wait at rest ends.
+        self.with(|rt| rt.world.clock())
+            .saturating_add(limit)
+            .min(AT_REST - 1)
+    }
+
+    /// Notes that the operation waits with a limit for a gate that operations of other tasks may also close.
+    ///
+    /// If it times out, partial-order reductions do not see that it could have passed before the gate was closed: its
+    /// step in that order is no time-out. So happens-before caching takes over.
+    pub fn may_find_gate_open(self, access: Access) {
+        self.with(|rt| {
+            let Access { op, site, .. } = access;
+            rt.record.sound_only(SoundReduction::Caching, op, site);
+        });
     }
 
     /// Records that the current task's operation timed out, which counts as a yield.
@@ -173,7 +188,11 @@ impl Runtime {
     /// has a deadline, time advances to the first one. So a loop ends that waits for the effects of a time-out. A task
     /// that is parked at a breakpoint has then waited without result.
     pub(super) fn time_passes_while_all_give_way(&mut self) {
-        if self.ready.timed_waiters().is_empty() && self.constraints.breakpoints.is_none()
+        let time_ends_none = |rt: &Runtime| {
+            let first = rt.ready.first_deadline(&rt.tasks);
+            first.is_none_or(|deadline| deadline == AT_REST)
+        };
+        if time_ends_none(self) && self.constraints.breakpoints.is_none()
             || !self.ready.enabled().iter().all(|task| self.tasks[task].yielded)
         {
             return;
@@ -184,7 +203,7 @@ impl Runtime {
         let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
         // Nothing was written since this task last yielded.
         if since.any(|event| event.task == current && gives_way(event)) {
-            if self.ready.timed_waiters().is_empty() {
+            if time_ends_none(self) {
                 self.let_go_while_all_give_way();
                 return;
             }

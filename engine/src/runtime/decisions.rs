@@ -35,6 +35,13 @@ struct Closed {
 }
 
 impl Decisions {
+    /// Returns the number of prescribed choices of the execution, and the number of the first of them that the execution
+    /// before had as well.
+    pub(super) fn prefix(&self) -> (u64, u64) {
+        let repeated = self.plan.kept().min(self.prescribed);
+        (self.prescribed as u64, repeated as u64)
+    }
+
     pub(super) fn new(strategy: Box<dyn Strategy>) -> Decisions {
         let needs = strategy.needs();
         Decisions {

@@ -20,6 +20,7 @@
 mod adversity;
 mod alike;
 pub mod arena;
+mod at_rest;
 mod blocks;
 mod breakpoints;
 mod by_address;
@@ -110,10 +111,11 @@ pub use crate::record::{Access, Gates, Local, VarKind, WaitLimits, Wake, gate};
 pub use crate::site::Site;
 
 use crate::environment::Environment;
-use crate::record::{NO_TASK, Pending};
+use crate::record::{NO_TASK, Pending, TimesOut};
 use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
 use crate::trace::{Class, EndedWait, Key, Limit};
+use at_rest::AT_REST;
 use constraints::Constraints;
 use cut_off::Looks;
 use decisions::Decisions;
@@ -270,7 +272,9 @@ impl Engine {
         if self.in_teardown() {
             return self.pass_in_teardown(gate_var, gates);
         }
-        if wait_limits.deadline.is_some() {
+        if wait_limits.deadline == Some(AT_REST) {
+            self.with(|rt| rt.tasks.current_task().times_out = TimesOut::AtRest);
+        } else if wait_limits.deadline.is_some() {
             self.decide_time_out(site);
         }
         let next = self.with(|rt| {

@@ -1,6 +1,7 @@
 //! The environment of an execution: its bounds, and virtual time.
 
 use super::Capped;
+use super::at_rest::AT_REST;
 use super::clock::Looks;
 use super::ready::Ready;
 use super::tasks::Tasks;
@@ -56,8 +57,13 @@ impl World {
     }
 
     /// Advances time to the first deadline, because no task can do anything else. So tasks whose closures have returned
-    /// have ended, unless the environment lets time pass early.
+    /// have ended, unless the environment lets time pass early. If time would end no wait, those end that last until all
+    /// is at rest; then such tasks have ended in any case.
     pub(super) fn pass_time(&mut self, ready: &mut Ready, tasks: &mut Tasks) {
+        if ready.first_deadline(tasks) == Some(AT_REST) {
+            over(tasks).for_each(|task| task.found_ended = true);
+            return ready.expire_until(AT_REST, tasks);
+        }
         self.time_passes = Some(self.clock);
         for task in over(tasks) {
             task.passed_since_over += 1;

@@ -86,5 +86,6 @@ pub fn is_access(op: SyncVarOp) -> bool {
             | TimeOut
             | OperationCall
             | OperationReturn
+            | Quiesce
     )
 }

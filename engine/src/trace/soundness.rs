@@ -15,8 +15,8 @@ pub enum SoundReduction {
     WakeupTrees,
     /// Source sets, which plan one step: for parked tasks, if there is no bound.
     SourceSets,
-    /// Happens-before caching, which plans none: for shared locks, channels, queries whether a task has ended, and
-    /// waits that the environment may end.
+    /// Happens-before caching, which plans none: for shared locks, channels, queries whether a task has ended,
+    /// waits until all tasks are quiet, and waits that the environment may end.
     Caching,
     /// No reduction: for regions in which the test turns preemptions off.
     Nothing,
@@ -32,7 +32,8 @@ impl SoundReduction {
             | SyncVarOp::ChannelSend
             | SyncVarOp::ChannelReceive
             | SyncVarOp::ChannelTryFailed
-            | SyncVarOp::ChannelClose => SoundReduction::Caching,
+            | SyncVarOp::ChannelClose
+            | SyncVarOp::Quiesce => SoundReduction::Caching,
             _ => SoundReduction::WakeupTrees,
         }
     }

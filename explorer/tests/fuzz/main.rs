@@ -7,6 +7,7 @@
 //! - `FUZZED_SEED`: the seed from which they are drawn
 //! - `FUZZED_FROM`: the number of the first program
 //! - `FUZZED_EXECUTIONS`: the maximum number of executions of the reference
+//! - `FUZZED_THEME`: a group of operations that is drawn often, by its number in `operation`
 //! - `FUZZED_REDUCTIONS`, if set: compare only the reductions
 //! - `FUZZED_KEEP_GOING`, if set: list all differences instead of only the first
 
@@ -72,6 +73,7 @@ fn every_search_shows_what_the_reference_does() {
     let programs = variable("FUZZED_PROGRAMS").unwrap_or(PROGRAMS);
     let seed = variable("FUZZED_SEED").unwrap_or(SEED);
     let from = variable("FUZZED_FROM").unwrap_or(0);
+    let theme = variable("FUZZED_THEME").map(|theme| theme as usize);
     let keeps_going = std::env::var_os("FUZZED_KEEP_GOING").is_some();
     let (next, failed) = (AtomicU64::new(from), AtomicBool::new(false));
     let work = || {
@@ -81,7 +83,7 @@ fn every_search_shows_what_the_reference_does() {
             if number >= from + programs {
                 break;
             }
-            let program = draw(seed, number);
+            let program = draw(seed, number, theme);
             if let Err(difference) = compare(&program, number, executions_max(), &mut tally) {
                 failed.store(true, SeqCst);
                 let (program, difference) = smallest(program, number, difference);

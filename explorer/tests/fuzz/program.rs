@@ -94,6 +94,7 @@ pub(crate) enum Op {
     TryTake(usize, u8),
     TakeTimeout(usize, u8),
     Unseen,
+    Quiesce,
     OnlyIf(u8),
 }
 
@@ -129,23 +130,26 @@ const THEMES: usize = 13;
 const ORDERS_MAX: f64 = 150.0;
 
 /// Draws the program with this number.
-pub(crate) fn draw(seed: u64, number: u64) -> Program {
+pub(crate) fn draw(seed: u64, number: u64, theme: Option<usize>) -> Program {
     let mut random = Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ number);
     random.next();
     loop {
-        let program = any(&mut random);
+        let program = any(&mut random, theme);
         if program.orders() <= ORDERS_MAX {
             return program;
         }
     }
 }
 
-/// Draws a random program of any size.
-fn any(random: &mut Random) -> Program {
+/// Draws a random program of any size. If a theme is given, its operations are frequent.
+fn any(random: &mut Random, theme: Option<usize>) -> Program {
     let tasks = 2 + usize::from(random.below(3) == 0);
     // Operations that have no schedule point elsewhere multiply the reference's executions.
     let most = if tasks == 2 { 3 } else { 1 + random.below(2) };
-    let themes = [random.below(THEMES), random.below(THEMES)];
+    let themes = [
+        theme.unwrap_or_else(|| random.below(THEMES)),
+        random.below(THEMES),
+    ];
     let mut program: Vec<Vec<Op>> = Vec::new();
     for me in 0..tasks {
         let least = usize::from(me > 0);
@@ -286,12 +290,13 @@ fn operation(random: &mut Random, theme: usize, me: usize, tasks: usize, ops: &m
             3 => AnyBool,
             _ => PoisonMutex(which),
         }),
-        11 => ops.push(match below(6) {
+        11 => ops.push(match below(7) {
             0 => Inspect(which),
             1 => Put(which, value),
             2 => TryTake(which, 1 << below(3)),
             3 => TakeTimeout(which, 1 << below(3)),
             4 => Take(which, 1 + below(7) as u8),
+            5 => Quiesce,
             _ => Unseen,
         }),
         _ => ops.push(match below(6) {

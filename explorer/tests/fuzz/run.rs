@@ -2,6 +2,7 @@
 
 use crate::program::{ATOMICS, MUTEXES, Op, Program, TASKS, is_count, is_weak, receives_from, sends_to};
 use crate::records::{Outcomes, Take, record};
+use intermezzo_explorer::primitive::{Primitive, State};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst, fence};
 use intermezzo_explorer::sync::mpsc::{
     Receiver, RecvTimeoutError, SendError, Sender, SyncSender, TryRecvError, TrySendError, channel,
@@ -13,8 +14,7 @@ use intermezzo_explorer::sync::{
 };
 use intermezzo_explorer::thread::{JoinHandle, Thread};
 use intermezzo_explorer::time::{SystemTime, UNIX_EPOCH};
-use intermezzo_explorer::primitive::{Primitive, State};
-use intermezzo_explorer::{Explorer, Report, any_bool, choose, future, schedule_point, thread};
+use intermezzo_explorer::{Explorer, Report, any_bool, choose, future, quiesce, schedule_point, thread};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -648,6 +648,10 @@ impl<'a> Body<'a> {
             Op::Unseen => {
                 schedule_point();
                 self.read(shared.unseen.fetch_add(1, SeqCst) as u64);
+            }
+            Op::Quiesce => {
+                quiesce();
+                self.read(shared.atomics[0].load(SeqCst) as u64);
             }
             Op::OnlyIf(_) => unreachable!("seen to by the caller"),
         }

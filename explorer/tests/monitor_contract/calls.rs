@@ -2,7 +2,7 @@
 
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering};
-use intermezzo_explorer::{Environment, Explorer, choose, event, thread};
+use intermezzo_explorer::{Environment, Explorer, Strategy, choose, event, thread};
 use intermezzo_sdk::{
     Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, PointKind, SchedulePoint,
     SyncVarAccess, SyncVarOp, TaskId, UserEvent,
@@ -239,4 +239,49 @@ fn monitors_are_shut_down_after_executions_that_they_did_not_hear() {
     assert_eq!(report.findings()[0].kind, FindingKind::Deadlock, "{report}");
     let last = calls.lock().unwrap().last().cloned();
     assert_eq!(last.as_deref(), Some("shutdown"));
+}
+
+/// A monitor that notes the prescribed and the repeated choices of each execution, at its beginning and its end.
+struct Prefixes(Arc<StdMutex<Vec<[u64; 2]>>>);
+
+impl Monitor for Prefixes {
+    fn name(&self) -> &str {
+        "prefixes"
+    }
+    fn interests(&self) -> Interests {
+        Interests::NONE
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_execution_begin(&mut self, execution: &Execution<'_>) {
+        let mut prefixes = self.0.lock().unwrap();
+        prefixes.push([execution.prescribed, execution.repeated]);
+    }
+    fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
+        let prefixes = self.0.lock().unwrap();
+        assert_eq!(prefixes.last(), Some(&[execution.prescribed, execution.repeated]));
+    }
+}
+
+#[test]
+fn a_monitor_hears_how_much_of_an_execution_is_a_replay() {
+    let prefixes = |explorer: Explorer| {
+        let heard = Arc::new(StdMutex::new(Vec::new()));
+        let theirs = heard.clone();
+        let report = explorer
+            .monitor_with(move || Prefixes(theirs.clone()))
+            .explore(|| {
+                choose(2);
+                choose(3);
+            });
+        assert!(report.verdict().is_pass(), "{report}");
+        heard.lock().unwrap().clone()
+    };
+    // The last choice that is prescribed is another one than before; the search decides about those that follow.
+    let by_depth = [[0, 0], [2, 1], [2, 1], [1, 0], [2, 1], [2, 1]];
+    assert_eq!(prefixes(Explorer::new()), by_depth);
+    // What is drawn is not prescribed.
+    let sampled = Explorer::new().strategy(Strategy::random()).executions(3);
+    assert_eq!(prefixes(sampled), [[0, 0]; 3]);
 }

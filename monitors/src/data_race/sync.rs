@@ -159,7 +159,8 @@ impl Changed {
                 shared: true,
                 ..nothing
             },
-            LockAcquire | LockTryAcquire | SharedAcquire | SharedTryAcquire | TaskFork | TaskJoin => known,
+            LockAcquire | LockTryAcquire | SharedAcquire | SharedTryAcquire | TaskFork | TaskJoin
+            | Quiesce => known,
             _ => Changed { known: true, ..given },
         }
     }
@@ -273,6 +274,9 @@ impl<K: Knowledge> Synchronisation<K> {
             (TaskFork, Some(child)) => return self.pass_on(task, child),
             (TaskJoin, Some(child)) => return self.pass_on(child, task),
             (Fence, _) => return self.fence(access),
+            (Quiesce, _) => {
+                return (0..self.tasks.len()).for_each(|other| self.pass_on(TaskId(other as u32), task));
+            }
             _ if access.var == SyncVar::NONE => return,
             _ => {}
         }

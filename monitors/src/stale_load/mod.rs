@@ -183,9 +183,13 @@ impl Monitor for StaleLoads {
             event: access.event,
             site: access.site,
         };
+        let operation = Operation::of(access);
+        if operation == Operation::Rest {
+            return self.tasks.rest(access.event.task);
+        }
         let mut task = self.tasks.acting(access.event.task);
-        match Operation::of(access) {
-            Operation::Nothing => {}
+        match operation {
+            Operation::Nothing | Operation::Rest => {}
             Operation::Drain => task.drain(),
             Operation::Look => {
                 if let Some(shared) = self.memory.of_operation(access.op, access.var) {

@@ -9,6 +9,8 @@ pub(super) enum Operation {
     Nothing,
     /// An operation that drains the buffer.
     Drain,
+    /// The buffers of all tasks are drained, and the task learns of everything.
+    Rest,
     /// A load that is never reported: there is no list of the stores that it could read.
     Look,
     /// A load.
@@ -32,6 +34,7 @@ impl Operation {
         let by_environment = access.read == 1;
         match access.op {
             Yield | Sleep | Choice | OperationCall | OperationReturn | SchedulePoint => Operation::Nothing,
+            Quiesce => Operation::Rest,
             Fence if access.order == MemoryOrder::SeqCst => Operation::Drain,
             Fence => Operation::Nothing,
             AtomicLoad | DataRead => Operation::Load,

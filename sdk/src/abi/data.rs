@@ -182,6 +182,10 @@ pub struct ExecutionInfo {
     pub complete: u32,
     /// The execution's number in the exploration, from 1.
     pub number: u64,
+    /// The number of choices that are prescribed.
+    pub prescribed: u64,
+    /// The number of the first of them that were the same in the execution before.
+    pub repeated: u64,
 }
 
 /// A finding, as its monitor reports it.
@@ -465,6 +469,8 @@ impl From<&Execution<'_>> for ExecutionInfo {
             size: size_of::<ExecutionInfo>(),
             complete: execution.complete.into(),
             number: execution.number,
+            prescribed: execution.prescribed,
+            repeated: execution.repeated,
         }
     }
 }

@@ -137,6 +137,8 @@ unsafe extern "C" fn on_execution_begin<M: Monitor>(pointer: *mut c_void, execut
                 number: (*execution).number,
                 accesses: &[],
                 complete: (*execution).complete != 0,
+                prescribed: (*execution).prescribed,
+                repeated: (*execution).repeated,
             });
         });
     }
@@ -268,6 +270,8 @@ unsafe extern "C" fn on_execution_end<M: Monitor>(
                 number: (*execution).number,
                 accesses: &accesses,
                 complete: (*execution).complete != 0,
+                prescribed: (*execution).prescribed,
+                repeated: (*execution).repeated,
             };
             monitor.on_execution_end(&execution, cx);
         });

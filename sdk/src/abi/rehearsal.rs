@@ -132,6 +132,7 @@ fn memory(script: &mut Script, task: TaskId) {
     script.operation(task, SyncVarOp::PrimitiveChange, primitive);
     let points = script.var("a point");
     script.operation(task, SyncVarOp::SchedulePoint, points);
+    script.operation(task, SyncVarOp::Quiesce, SyncVar::NONE);
     script.say(task, "something said: été, 夏");
     let event = script.last(task);
     let (name, value) = ("status".into(), "preempted".into());

@@ -300,11 +300,14 @@ impl Runtime {
         self.monitors.listeners.reported.clear();
         self.monitors.listeners.log.begin();
         let number = self.decisions.alike.number;
+        let (prescribed, repeated) = self.decisions.prefix();
         self.tell(Listener::is_there, "on_execution_begin", |monitor, _, _| {
             monitor.on_execution_begin(&Execution {
                 number,
                 accesses: &[],
                 complete: false,
+                prescribed,
+                repeated,
             });
         });
     }
@@ -373,6 +376,7 @@ impl Runtime {
             log.end(record.get_or_insert_default());
         }
         let number = self.decisions.alike.number;
+        let (prescribed, repeated) = self.decisions.prefix();
         self.catch_up();
         self.monitors.listeners.record().end();
         self.tell(
@@ -383,6 +387,8 @@ impl Runtime {
                     number,
                     accesses: listeners.accesses(),
                     complete,
+                    prescribed,
+                    repeated,
                 };
                 monitor.on_execution_end(&execution, cx);
             },

@@ -1,0 +1,39 @@
+//! Waits until no other task can do anything.
+//!
+//! Such a wait is one with a limit, whose gate is never open. Its deadline comes after all others, and no time passes
+//! when it ends. So it ends when every other task has ended, waits for something that does not happen, or is parked in a
+//! loop that waits. If several tasks wait so, they are released together, and continue in any order.
+//!
+//! The step in which one continues comes after all that happened before, as that of a time-out that comes because no
+//! other task can continue. Partial-order reductions plan steps from the accesses of others. They do not see here what
+//! it would take that the wait ends earlier. So happens-before caching takes over from them, which takes every
+//! alternative there is (`SoundReduction::of`).
+
+use super::Engine;
+use crate::record::{Access, WaitLimits, gate};
+use crate::site::Site;
+use intermezzo_sdk::SyncVarOp;
+
+/// The deadline of a wait until all is at rest: virtual time is always before it.
+pub(super) const AT_REST: u64 = u64::MAX;
+
+impl Engine {
+    /// Lets the current task wait until no other task can do anything.
+    pub fn quiesce(self, site: Site) {
+        if self.in_teardown() {
+            return self.abandon_current();
+        }
+        let own = self.task_var(self.task());
+        let wait_limits = WaitLimits {
+            deadline: Some(AT_REST),
+            ..WaitLimits::default()
+        };
+        // It waits at its own variable, and accesses none.
+        self.enter_gated(
+            Access::new(SyncVarOp::Quiesce, own, site),
+            gate::QUIET,
+            wait_limits,
+        );
+        self.commit(Access::nowhere(SyncVarOp::Quiesce, site), 0, 0);
+    }
+}

@@ -4,16 +4,16 @@ pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
     Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
     Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, Expected, ExploreError,
-    Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, HangState, IRootCoverage,
-    IRootOptions, IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MonitorRequest, NamedPlace,
-    PlainAccesses, Plugin, PluginError, PluginProblem, Progress, RankBound, RankedOptions, Reduction,
-    ReplayedBy, Replays, Report, Reproduction, Reversal, Schedule, ScheduleError, Scope, SettingError,
-    Settings, Sites, SpinLoops, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace, TaskLoop,
-    TaskPanic, TestBinary, TextStyle, Tried, TurningPoint, Unfinished, VariableSets, Verbosity, Verdict,
-    WaitingTask, unfinished,
+    Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, Growth, HangState,
+    IRootCoverage, IRootOptions, IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MonitorRequest,
+    NamedPlace, OnFound, PlainAccesses, Plugin, PluginError, PluginProblem, Progress, RankBound,
+    RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction, Reversal, Schedule, ScheduleError,
+    Scope, SettingError, Settings, Sites, SpinLoops, Strategy, StrategyKind, SuggestedBreakpoint,
+    SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, TurningPoint, Unfinished,
+    VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
 };
 pub use intermezzo_explorer::{
-    Nameable, any_bool, atomically, attribute, choose, event, is_exploring, name, preemptions_off,
+    Nameable, any_bool, atomically, attribute, choices, choose, event, is_exploring, name, preemptions_off,
     preemptions_on, quiesce, schedule_point,
 };
 pub use intermezzo_explorer::{

@@ -46,7 +46,10 @@ pub use plain::*;
 #[doc(hidden)]
 pub use test::run_unmodified;
 #[doc(hidden)]
-pub use test::{NoError, Outcome, Returned, Source, check_outcome, run_deterministic_test, run_test};
+pub use test::{
+    GrowingCase, NoError, Outcome, Returned, Source, check_outcome, run_deterministic_test, run_growth_test,
+    run_test,
+};
 
 /// Explores a test function: `#[intermezzo::test]`, or with settings,
 /// `#[intermezzo::test(preemptions = 2, strategy = "random", executions = 10_000)]`.
@@ -82,6 +85,12 @@ pub use test::{NoError, Outcome, Returned, Source, check_outcome, run_determinis
 /// #[intermezzo::test(expect(executions = 1, traces = 1))]
 /// fn alone() {}
 ///
+/// // `passes_on::growth` compares the cases: it fails if the steps grow faster than the number of tasks, or almost.
+/// #[intermezzo::test(args(tasks = 2..=4), growth(steps = 1.2))]
+/// fn passes_on(tasks: usize) {
+///     # let _ = tasks;
+/// }
+///
 /// // It fails if an execution returns another value.
 /// #[intermezzo::test(deterministic)]
 /// fn total() -> usize {
@@ -98,6 +107,11 @@ pub use test::{NoError, Outcome, Returned, Source, check_outcome, run_determinis
 /// A test that is `deterministic` returns a value of any type with `Debug`, and fails if an execution returns another one
 /// than the default execution, in which no task is preempted. Values are compared as `Debug` shows them. An `Err` fails,
 /// as in any test. Without the feature `explore` the test is run once, and its value is dropped.
+///
+/// `growth` makes a performance test of a test with one argument, whose values are a range. One more test, `growth`,
+/// explores all cases and compares their figures: those of `expect`, each with the largest exponent that is allowed. With
+/// an exponent of 1 twice as many tasks take twice as many steps (see `Growth`). Settings such as `executions` hold for
+/// each case. Without the feature `explore` there is nothing to compare.
 ///
 /// With `#[should_panic]` the test passes if some execution panics with that message, and nothing else is found. If
 /// `INTERMEZZO_REPLAY` has a schedule of another test, the test is not run, and says so on stderr.

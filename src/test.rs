@@ -84,6 +84,9 @@ impl Source {
     }
 }
 
+/// A case of a test whose figures are compared: the value of its argument, its name, and the test.
+pub type GrowingCase = (u64, &'static str, fn());
+
 /// Prints this on stderr even where the test harness captures a test's output: nothing else is said of the test.
 fn tell(message: &str) {
     use std::io::Write;
@@ -92,21 +95,21 @@ fn tell(message: &str) {
 }
 
 #[cfg(feature = "explore")]
-pub use explored::{run_deterministic_test, run_test, run_unmodified};
+pub use explored::{run_deterministic_test, run_growth_test, run_test, run_unmodified};
 #[cfg(not(feature = "explore"))]
-pub use plain::{run_deterministic_test, run_test};
+pub use plain::{run_deterministic_test, run_growth_test, run_test};
 
 #[cfg(feature = "explore")]
 mod explored {
     //! Tests are explored.
 
-    use super::{Source, tell};
+    use super::{GrowingCase, Source, tell};
     use crate::baseline::{Baseline, KnownFinding, is_updated};
     use crate::report::source::Search;
     use crate::settings::Layers;
     use crate::{
-        Coverage, Expected, ExploreError, Explorer, ReplayedBy, Report, Schedule, TestBinary, TextStyle,
-        Verbosity, is_laid_over_std, is_memory_watched,
+        Coverage, Expected, ExploreError, Explorer, Growth, ReplayedBy, Report, Schedule, TestBinary,
+        TextStyle, Verbosity, is_laid_over_std, is_memory_watched,
     };
     use std::fmt::Debug;
 
@@ -183,6 +186,57 @@ mod explored {
         run(program, settings, source, &|explorer: Explorer| {
             explorer.try_explore_deterministic(test)
         });
+    }
+
+    /// Explores the cases of a test, and fails if one does not pass, or if a figure grows faster with the argument than by
+    /// the exponent that `most` has for it. The reports are those of the cases' own tests, and replay there.
+    ///
+    /// # Panics
+    /// As said, or if a setting or an exponent is invalid.
+    #[track_caller]
+    pub fn run_growth_test(
+        program: &str,
+        settings: &[(&str, &str)],
+        source: Source,
+        argument: &str,
+        most: &[(&str, &str)],
+        cases: &[GrowingCase],
+    ) {
+        if std::env::var_os("INTERMEZZO_REPLAY").is_some() {
+            return tell(&format!("{program} was not run: one execution has no growth"));
+        }
+        let grown = |(figure, most): &(&str, &str)| {
+            let exponent = most.parse::<f64>().ok().filter(|most| most.is_finite());
+            let exponent = exponent.ok_or_else(|| format!("growth({figure} = {most}): a number is needed"));
+            Ok((Growth::named(argument, figure)?, exponent?))
+        };
+        let mut growths = match most.iter().map(grown).collect::<Result<Vec<_>, String>>() {
+            Ok(growths) => growths,
+            Err(reason) => return fail(source, &reason),
+        };
+        for &(value, case, test) in cases {
+            let run = |explorer: Explorer| explorer.try_explore(test);
+            match explore(case, settings, source.of(case), source, &run) {
+                Ok(None) => return,
+                Ok(Some((report, _))) if report.verdict().is_pass() => {
+                    growths
+                        .iter_mut()
+                        .for_each(|(growth, _)| growth.add(value, &report));
+                }
+                Ok(Some((report, detail))) => return fail(source, &report.text(&style(source, detail))),
+                Err(reason) => return fail(source, &reason),
+            }
+        }
+        let exceeded = growths.iter().filter_map(|(growth, most)| growth.exceeds(*most));
+        match exceeded.collect::<Vec<_>>() {
+            exceeded if exceeded.is_empty() => {
+                growths.iter().for_each(|(growth, _)| say(&format!("{growth}\n")));
+            }
+            exceeded => fail(
+                source,
+                &format!("error[growth]: {}\n", exceeded.join("\nerror[growth]: ")),
+            ),
+        }
     }
 
     /// Explores a test in this way.
@@ -384,7 +438,7 @@ mod explored {
 mod plain {
     //! Tests are run as they are.
 
-    use super::{Source, tell};
+    use super::{GrowingCase, Source, tell};
     use std::fmt::Debug;
     use std::sync::Once;
 
@@ -410,6 +464,21 @@ mod plain {
         test: fn() -> T,
     ) {
         run(program, source, || drop(test()));
+    }
+
+    /// Says on stderr that the figures of explorations are needed.
+    pub fn run_growth_test(
+        program: &str,
+        _: &[(&str, &str)],
+        _: Source,
+        _: &str,
+        _: &[(&str, &str)],
+        _: &[GrowingCase],
+    ) {
+        tell(&format!(
+            "{program} was not run: it compares explorations, and the feature `explore` of intermezzo is off; switch it \
+             on in [dev-dependencies]"
+        ));
     }
 
     /// Runs the test once.

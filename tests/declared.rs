@@ -2,7 +2,7 @@
 
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo::{Expected, Explorer, choose, thread};
+use intermezzo::{Expected, Explorer, GrowingCase, Source, choose, run_growth_test, thread};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex as Kept;
 
@@ -287,4 +287,74 @@ fn an_expected_finding_replays() {
         again.verdict().is_pass() && again.has_expected_finding(),
         "{again}"
     );
+}
+
+/// Each task adds once: the steps are proportional to the tasks.
+#[intermezzo::test(args(tasks = 2..=4), growth(steps = 1.2, tasks = 1), strategy = "random", executions = 20)]
+fn is_linear(tasks: usize) {
+    let total = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..tasks {
+            scope.spawn(|| total.fetch_add(1, SeqCst));
+        }
+    });
+    assert_eq!(total.load(SeqCst), tasks);
+}
+
+/// Each task adds as many times as there are tasks.
+fn quadratic(tasks: usize) {
+    let total = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..tasks {
+            scope.spawn(|| (0..tasks).for_each(|_| _ = total.fetch_add(1, SeqCst)));
+        }
+    });
+}
+
+/// Compares the cases of a test as the attribute does. Returns the failure.
+fn growth_of(settings: &[(&str, &str)], most: &[(&str, &str)], cases: &[GrowingCase]) -> Option<String> {
+    let source = Source {
+        package: None,
+        package_name: None,
+        binary: None,
+        is_in_suite: true,
+        file: file!(),
+        should_panic: None,
+        expected: &[],
+        expects_finding: false,
+    };
+    let compare = || run_growth_test("declared::growth", settings, source, "tasks", most, cases);
+    let failed = std::panic::catch_unwind(compare).err()?;
+    Some(failed.downcast_ref::<String>().expect("a text").clone())
+}
+
+#[test]
+fn growth_is_bounded() {
+    is_linear::growth();
+    let cases: [GrowingCase; 3] = [
+        (2, "declared::quadratic::tasks_2", || quadratic(2)),
+        (4, "declared::quadratic::tasks_4", || quadratic(4)),
+        (6, "declared::quadratic::tasks_6", || quadratic(6)),
+    ];
+    let few = [("strategy", "random"), ("executions", "20")];
+    assert_eq!(growth_of(&few, &[("steps", "2")], &cases), None);
+    let text = growth_of(&few, &[("steps", "1.2")], &cases).expect("it grows faster");
+    assert!(
+        text.starts_with("error[growth]: steps grow as tasks to the power of 1."),
+        "{text}"
+    );
+    assert!(text.ends_with("; the test allows an exponent of 1.2\n"), "{text}");
+    assert!(text.contains(" with 2, ") && text.contains(" with 6; "), "{text}");
+    // A case that fails is the failure, and it replays in its own test.
+    let fails: [GrowingCase; 1] = [(3, "declared::quadratic::tasks_3", || panic!("three are too many"))];
+    let text = growth_of(&few, &[("steps", "1.2")], &fails).expect("a case fails");
+    assert!(text.contains("three are too many"), "{text}");
+    for wrong in [("steps", "much"), ("speed", "1")] {
+        let text = growth_of(&few, &[wrong], &cases).expect("it is refused");
+        assert!(
+            text.starts_with("growth(speed): there is no such figure")
+                || text.starts_with("growth(steps = much)"),
+            "{text}"
+        );
+    }
 }

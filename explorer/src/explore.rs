@@ -7,13 +7,13 @@ mod strategy;
 pub use strategy::Strategy;
 
 use crate::determinism::DefaultExecution;
-use crate::driver::{Exploration, ExploreError, OnProgress, Progress};
+use crate::driver::{Decide, Exploration, ExploreError, OnFound, OnProgress, Progress};
 use crate::files::checkpoint_in;
 use crate::listening::Listening;
 use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::source::Search;
-use crate::report::{Expected, Limit, Report};
+use crate::report::{Expected, Finding, Limit, Report};
 use crate::settings::{Reduction, SettingError, Settings};
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
@@ -55,6 +55,7 @@ pub struct Explorer {
     monitors: Vec<Listening>,
     known: plugin::NamedMonitors,
     progress: Option<OnProgress>,
+    decide: Option<Decide>,
     inspector: Option<Inspector>,
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
@@ -89,6 +90,7 @@ impl Explorer {
             monitors: Vec::new(),
             known: plugin::NamedMonitors::brought(),
             progress: None,
+            decide: None,
             inspector: None,
             reports: None,
             checkpoints: None,
@@ -295,6 +297,28 @@ impl Explorer {
     pub fn on_progress(mut self, call: impl FnMut(&Progress) + Send + 'static) -> Explorer {
         self.progress = Some(Box::new(call));
         self
+    }
+
+    /// Decides about each failure when it is found, once for each execution that shows it: the search continues or ends, or
+    /// the failure is settled and not reported. It sets [`keep_going`](Explorer::keep_going). Warnings are not asked about.
+    /// Of several workers one asks at a time, in no fixed order.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, OnFound};
+    ///
+    /// // Nothing but an index out of bounds is of interest.
+    /// let report = Explorer::new()
+    ///     .on_finding(|finding| match finding.message.contains("out of bounds") {
+    ///         true => OnFound::Stop,
+    ///         false => OnFound::Settle,
+    ///     })
+    ///     .explore(|| _ = [7, 8][intermezzo::choose(9)] / intermezzo::choose(2));
+    /// assert_eq!(report.findings().len(), 1);
+    /// ```
+    pub fn on_finding(mut self, decide: impl FnMut(&Finding) -> OnFound + Send + 'static) -> Explorer {
+        self.decide = Some(Box::new(decide));
+        self.keep_going(true)
     }
 
     /// Looks at the test's objects right after each visible operation, on the task that performed it, and passes on the event
@@ -508,6 +532,7 @@ impl Explorer {
             replay,
             monitors,
             progress,
+            decide,
             inspector,
             sources,
             ..
@@ -521,6 +546,7 @@ impl Explorer {
             replay,
             monitors,
             progress,
+            decide,
             inspector,
             sources: sources.unwrap_or_else(Search::here),
         }

@@ -70,7 +70,7 @@ pub mod unmodified {
     ];
 }
 
-pub use driver::{CheckpointError, CheckpointProblem, ExploreError, Progress};
+pub use driver::{CheckpointError, CheckpointProblem, ExploreError, OnFound, Progress};
 pub use explore::{Explorer, Strategy};
 pub use intermezzo_engine::environment::Environment;
 pub use intermezzo_engine::runtime::Inspection;
@@ -91,9 +91,9 @@ pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
     Awaited, BreakpointFigures, Coverage, Effect, EndlessCause, Expected, Figure, Finding, FindingDeed,
-    FindingDetail, FindingEvent, FoundBy, HangState, Limit, LoopStep, NamedPlace, PlainAccesses, RankBound,
-    ReplayedBy, Replays, Report, Reproduction, Reversal, SuggestedBreakpoint, SuggestedPlace, TaskLoop,
-    TaskPanic, TextStyle, TurningPoint, Verbosity, Verdict, WaitingTask,
+    FindingDetail, FindingEvent, FoundBy, Growth, HangState, Limit, LoopStep, NamedPlace, PlainAccesses,
+    RankBound, ReplayedBy, Replays, Report, Reproduction, Reversal, SuggestedBreakpoint, SuggestedPlace,
+    TaskLoop, TaskPanic, TextStyle, TurningPoint, Verbosity, Verdict, WaitingTask,
 };
 pub use settings::{
     Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest, RankedOptions,

@@ -6,6 +6,7 @@ mod breakpoints;
 mod expected;
 mod finding_detail;
 mod found_by;
+mod growth;
 mod limits;
 pub mod lines;
 mod listed;
@@ -43,6 +44,7 @@ pub use finding_detail::{
     Awaited, EndlessCause, FindingDetail, HangState, LoopStep, TaskLoop, TaskPanic, WaitingTask,
 };
 pub use found_by::FoundBy;
+pub use growth::Growth;
 pub use names::VarNames;
 pub use turning::{Reversal, TurningPoint};
 

@@ -59,6 +59,7 @@ pub use point::{quiesce, schedule_point};
 pub use preemption::{preemptions_off, preemptions_on};
 
 use intermezzo_engine::runtime::{Access, Engine, Site};
+use intermezzo_engine::schedule::Choice;
 use intermezzo_sdk::SyncVarOp;
 
 /// Chooses a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
@@ -131,6 +132,26 @@ pub fn point() {
 #[doc(hidden)]
 pub fn steps() -> Option<u64> {
     Engine::current().map(Engine::steps)
+}
+
+/// Returns the decisions of the execution so far: its schedule up to now. `None` outside an exploration.
+///
+/// It is for a test that writes down how it came to something. What it does must not depend on them, because they differ
+/// between executions of one trace.
+///
+/// ```
+/// # use intermezzo_explorer as intermezzo;
+/// use intermezzo::Explorer;
+///
+/// let report = Explorer::new().explore(|| {
+///     intermezzo::choose(3);
+///     let choices = intermezzo::choices().unwrap();
+///     assert!(choices.len() == 1 && choices[0].alternatives == 3);
+/// });
+/// assert!(report.verdict().is_pass());
+/// ```
+pub fn choices() -> Option<Vec<Choice>> {
+    Engine::current().map(Engine::choices)
 }
 
 /// Returns `true` if the caller is inside an exploration.

@@ -19,6 +19,9 @@ pub(crate) struct Arguments {
     pub(crate) choices: Vec<Choices>,
     /// The settings of each context.
     pub(crate) contexts: Vec<Context>,
+    /// The figures that may grow, each with the largest exponent: pairs of name and value, as tokens. Empty if the cases
+    /// are not compared.
+    pub(crate) growth: TokenStream,
     /// The path of the facade.
     pub(crate) facade: TokenStream,
 }
@@ -35,6 +38,7 @@ impl Arguments {
             deterministic: false,
             choices: Vec::new(),
             contexts: Vec::new(),
+            growth: TokenStream::new(),
             facade: tokens("::intermezzo"),
         };
         for Item { name, span, value } in items(attribute)? {
@@ -52,12 +56,23 @@ impl Arguments {
                         arguments.expected.extend(expectation(&item)?);
                     }
                 }
+                ("growth", Value::Group(list)) => {
+                    for item in items(list)? {
+                        arguments.growth.extend(exponent(&item)?);
+                    }
+                    if arguments.growth.is_empty() {
+                        return Err(Refusal::new(
+                            span,
+                            format!("`growth` is empty: write {}", example(&name)),
+                        ));
+                    }
+                }
                 ("deterministic", Value::None) => arguments.deterministic = true,
                 ("deterministic", _) => {
                     let reason = "`deterministic` has no value: `#[intermezzo::test(deterministic)]`";
                     return Err(Refusal::new(span, reason));
                 }
-                ("args" | "contexts" | "expect", _) => {
+                ("args" | "contexts" | "expect" | "growth", _) => {
                     let reason = format!("write `{name}` with parentheses, as in {}", example(&name));
                     return Err(Refusal::new(span, reason));
                 }
@@ -80,6 +95,7 @@ fn example(name: &str) -> &'static str {
     match name {
         "args" => "`args(tasks = 2..=4)`",
         "contexts" => "`contexts(few(preemptions = 1), random(strategy = \"random\"))`",
+        "growth" => "`growth(steps = 1.2)`",
         _ => "`expect(deadlock)`",
     }
 }
@@ -97,6 +113,25 @@ fn path(span: Span, value: Vec<TokenTree>) -> Result<TokenStream, Refusal> {
             _ => Err(refusal),
         },
         _ => Ok(value.into_iter().collect()),
+    }
+}
+
+/// Returns a figure with its largest exponent as a pair of strings.
+fn exponent(item: &Item) -> Result<TokenStream, Refusal> {
+    let value = match &item.value {
+        Value::Tokens(value) => match value.as_slice() {
+            [TokenTree::Literal(literal)] => text_of(literal),
+            _ => None,
+        },
+        _ => None,
+    };
+    let figures = FIGURES.join("`, `");
+    let reason = || {
+        format!("write a figure and its largest exponent, as in `growth(steps = 1.2)`: one of `{figures}`")
+    };
+    match value.filter(|_| FIGURES.contains(&item.name.as_str())) {
+        Some(value) => Ok(pair(&item.name, value)),
+        None => Err(Refusal::new(item.span, reason())),
     }
 }
 

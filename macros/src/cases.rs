@@ -32,6 +32,20 @@ pub(crate) struct Case {
     pub(crate) settings: TokenStream,
 }
 
+impl Choices {
+    /// Returns the name of the argument.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns `true` if all values are whole numbers, and not the same.
+    pub(crate) fn are_numbers(&self) -> bool {
+        let number = |value: &TokenStream| number::plain(&value.to_string())?.parse::<u64>().ok();
+        let numbers: Option<Vec<u64>> = self.values.iter().map(|(value, _)| number(value)).collect();
+        numbers.is_some_and(|numbers| numbers.iter().any(|number| *number != numbers[0]))
+    }
+}
+
 /// Reads `tasks = 2..=4, queue = [Bounded, Unbounded]`.
 pub(crate) fn choices(list: TokenStream) -> Result<Vec<Choices>, Refusal> {
     let mut all: Vec<Choices> = Vec::new();

@@ -115,6 +115,20 @@ fn expanded(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, Re
     let function = Function::parse(item)?;
     let cases = cases::combine(&function.parameters, &arguments.choices, &arguments.contexts)?;
     let should_panic = should_panic(&function.attributes);
+    if !arguments.growth.is_empty() {
+        let reason = match (arguments.choices.as_slice(), arguments.contexts.as_slice()) {
+            _ if should_panic.is_some() || !arguments.expected.is_empty() || arguments.deterministic => {
+                Some("`growth` is for tests that pass, and expect nothing else")
+            }
+            ([choices], []) if choices.are_numbers() => None,
+            _ => Some(
+                "`growth` compares the values of one argument, as in `args(tasks = 2..=4)`, in one context",
+            ),
+        };
+        if let Some(reason) = reason {
+            return Err(Refusal::new(Span::call_site(), reason));
+        }
+    }
     if let (Some(_), true) = (&should_panic, arguments.expects_finding) {
         let reason = "a test has either `#[should_panic]` or an expected finding";
         return Err(Refusal::new(Span::call_site(), reason));
@@ -167,9 +181,14 @@ fn expand_cases(test: &Test, function: Function, cases: &[Case]) -> TokenStream 
             .collect();
         function_of_test(test, attributes.clone(), tokens("pub(super)"), ident, case, body)
     };
+    let growth = match test.arguments.growth.is_empty() {
+        true => TokenStream::new(),
+        false => growth(test, &function, cases),
+    };
     let tests: TokenStream = [tokens("#[allow(unused_imports)] use super::*;")]
         .into_iter()
         .chain(cases.iter().map(case))
+        .chain([growth])
         .collect();
     let output = output(&function);
     let parts = [
@@ -187,6 +206,61 @@ fn expand_cases(test: &Test, function: Function, cases: &[Case]) -> TokenStream 
         group(Delimiter::Brace, tests),
     ];
     parts.into_iter().collect()
+}
+
+/// Returns the test that compares the cases, in the module that has them.
+fn growth(test: &Test, function: &Function, cases: &[Case]) -> TokenStream {
+    let Arguments {
+        settings,
+        growth,
+        choices,
+        facade,
+        ..
+    } = &test.arguments;
+    let join = |parts: &[TokenStream]| parts.iter().cloned().collect::<TokenStream>();
+    let path = |name: &str| tokens(&format!("::core::concat!(::core::module_path!(), \"::{name}\")"));
+    let case = |case: &Case| {
+        let arguments = group(Delimiter::Parenthesis, case.values.clone());
+        let body = join(&[tokens("|| super::"), function.name.clone().into(), arguments]);
+        let checked = join(&[
+            tokens("||"),
+            facade.clone(),
+            tokens("::check_outcome"),
+            group(Delimiter::Parenthesis, body),
+        ]);
+        // The value is a number, with a comma after it.
+        let parts = join(&[case.values.clone(), path(&case.name), tokens(","), checked]);
+        join(&[group(Delimiter::Parenthesis, parts), tokens(",")])
+    };
+    let source = join(&[
+        tokens(SOURCE),
+        test.should_panic.clone(),
+        tokens(", expected: &[], expects_finding: false"),
+    ]);
+    let arguments = join(&[
+        path("growth"),
+        tokens(", &"),
+        group(Delimiter::Bracket, settings.clone()),
+        tokens(","),
+        facade.clone(),
+        tokens("::Source"),
+        group(Delimiter::Brace, source),
+        tokens(&format!(", {:?}, &", choices[0].name())),
+        group(Delimiter::Bracket, growth.clone()),
+        tokens(", &"),
+        group(Delimiter::Bracket, cases.iter().map(case).collect()),
+    ]);
+    let call = join(&[
+        facade.clone(),
+        tokens("::run_growth_test"),
+        group(Delimiter::Parenthesis, arguments),
+        tokens(";"),
+    ]);
+    join(&[
+        function.attributes.clone(),
+        tokens("#[::core::prelude::v1::test] pub(super) fn growth()"),
+        group(Delimiter::Brace, call),
+    ])
 }
 
 /// Returns attributes without those that only a test may have.

@@ -28,6 +28,11 @@ pub fn any_bool() -> bool {
     false
 }
 
+/// Returns the decisions of the execution so far: there is no schedule.
+pub fn choices() -> Option<Vec<std::convert::Infallible>> {
+    None
+}
+
 /// Sends the monitors a message: there are no monitors.
 pub fn event(_: &str) {}
 

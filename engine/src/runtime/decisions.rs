@@ -171,7 +171,15 @@ impl Decisions {
 
     /// Returns the decisions of the execution, including those at closed points.
     pub(super) fn with_closed(&self) -> Vec<Choice> {
-        let decided = self.plan.choices();
+        self.with_closed_among(self.plan.choices())
+    }
+
+    /// Returns the decisions that the execution has made so far, including those at closed points.
+    pub(super) fn so_far(&self) -> Vec<Choice> {
+        self.with_closed_among(&self.plan.choices()[..self.decided])
+    }
+
+    fn with_closed_among(&self, decided: &[Choice]) -> Vec<Choice> {
         let mut all = Vec::with_capacity(decided.len() + self.closed.len());
         let mut closed = self.closed.iter().peekable();
         for at in 0..=decided.len() {

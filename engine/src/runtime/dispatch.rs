@@ -455,6 +455,10 @@ impl Runtime {
             }
             if entry.pending.gates & open == 0 {
                 self.ready.gate_closed(task, entry.deadline, self.world.clock());
+                if entry.pending.may_time_out {
+                    // The gate may have been open when the task came to it.
+                    self.ready.wait_until(task, entry.deadline, self.world.clock());
+                }
             } else if entry.pending.visible {
                 self.ready.gate_opened(task);
             } else {

@@ -203,6 +203,11 @@ impl Engine {
         self.with(|rt| rt.record.steps)
     }
 
+    /// Returns the decisions of the execution so far, including those at closed points. In teardown they are all that it made.
+    pub fn choices(self) -> Vec<crate::schedule::Choice> {
+        self.with(|rt| rt.decisions.so_far())
+    }
+
     /// Calls a function that uses the state of an object of the front end's, and performs no operation: what it allocates
     /// is no schedule point.
     #[inline(always)]

@@ -4,6 +4,7 @@ mod checkpoint;
 mod cut_off;
 mod error;
 mod finding_set;
+mod found;
 mod notes;
 mod pause_barrier;
 mod progress;
@@ -14,6 +15,8 @@ mod worker_loop;
 
 pub use checkpoint::{CheckpointError, CheckpointProblem};
 pub use error::ExploreError;
+pub(crate) use found::Decide;
+pub use found::OnFound;
 pub(crate) use progress::OnProgress;
 pub use progress::Progress;
 
@@ -52,6 +55,8 @@ pub(crate) struct Exploration {
     pub(crate) replay: Option<Schedule>,
     pub(crate) monitors: Vec<Listening>,
     pub(crate) progress: Option<OnProgress>,
+    /// Decides about each failure, if it is set.
+    pub(crate) decide: Option<Decide>,
     pub(crate) inspector: Option<Inspector>,
     /// The way in which source files are found, for monitors that ask for names.
     pub(crate) sources: Search,
@@ -154,6 +159,7 @@ impl Exploration {
             program,
             binary,
             progress,
+            decide,
             inspector,
             sources,
             ..
@@ -165,6 +171,7 @@ impl Exploration {
         let shares = shares(strategy, jobs);
         let mut shared = Shared::new(&settings, kind, workers, results, traces, before, keeping);
         shared.progress = progress.map(Mutex::new);
+        shared.decide = decide.map(Mutex::new);
         shared.iroots.clone_from(&iroots);
         if let Some(ending) = ending {
             shared.end(End::ForGood(ending));

@@ -145,6 +145,13 @@ impl Outcome<'_> {
             _ => None,
         };
         let weakened = done.iter().any(|done| done.weakened);
+        match books.settled {
+            0 => {}
+            1 => report.note("on_finding: 1 failure was settled, and is not reported"),
+            settled => report.note(&format!(
+                "on_finding: {settled} failures were settled, and are not reported"
+            )),
+        }
         let gave_way = books.gave_way.as_deref().filter(|_| weakened);
         note_tally(report, &tally, settings, gave_way);
         let given_up = done[0].given_up;

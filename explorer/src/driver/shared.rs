@@ -7,7 +7,7 @@ use super::cut_off::CutOffExecutions;
 use super::finding_set::FindingSet;
 use super::pause_barrier::PauseBarrier;
 use super::span_totals::SpanTotals;
-use super::{OnProgress, Progress};
+use super::{Decide, OnProgress, Progress};
 use crate::report::Finding;
 use crate::retry::{Departed, DepartedOfAll};
 use crate::settings::{Settings, StrategyKind};
@@ -128,6 +128,8 @@ pub(super) struct Results {
     pub(super) departed_before: Departed,
     /// A note for the report on why a weaker reduction took over, if one did.
     pub(super) gave_way: Option<String>,
+    /// The failures that the user's function settled.
+    pub(super) settled: u64,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,
     /// The scope entries that matched nothing before the search was restored; `None` if it was not restored.
@@ -152,6 +154,7 @@ impl Results {
             touchers: BTreeSet::new(),
             departed_before: Departed::default(),
             gave_way: None,
+            settled: 0,
             redundant: 0,
             unfitted: None,
             worker_states: vec![WorkerState::default(); settings.jobs],
@@ -286,6 +289,7 @@ pub(super) struct Shared<'a> {
     /// The number of times that a weaker search took over. Read before every execution.
     weakened: AtomicU32,
     pub(super) progress: Option<Mutex<OnProgress>>,
+    pub(super) decide: Option<Mutex<Decide>>,
     /// `true` if the exploration has ended, or if a worker waits for the others to pause. Read before every execution.
     attention: AtomicBool,
     ended: Mutex<Option<End>>,
@@ -346,6 +350,7 @@ impl<'a> Shared<'a> {
             departed: DepartedOfAll::new(books.departed_before, settings.jobs),
             books: Mutex::new(books),
             progress: None,
+            decide: None,
             attention: AtomicBool::new(false),
             ended: Mutex::new(None),
             gave_up: AtomicBool::new(false),

@@ -1,6 +1,7 @@
 //! The loop of one worker of an exploration: execution after execution, to the end.
 
 use super::checkpoint::Ending;
+use super::found;
 use super::shared::{End, Kind, Shared, WorkerState};
 use super::span_totals::Counts;
 use crate::classify;
@@ -15,6 +16,7 @@ use intermezzo_engine::strategy::{FallbackReason, Parallel, SearchPosition};
 use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
+use std::sync::PoisonError;
 
 /// The memory that a gathered trace may take, including the time when its span is joined to others.
 const TRACE_BYTES: usize = 64;
@@ -455,6 +457,7 @@ impl<'a> WorkerLoop<'a> {
             let credit = |finding: &mut Finding| finding.found_by = Some(member.clone());
             found.iter_mut().for_each(credit);
         }
+        let stops = self.decides(&mut found);
         let failed = found.iter().any(Finding::is_error);
         if failed {
             self.common.iroots.iter().for_each(Session::failed);
@@ -477,6 +480,9 @@ impl<'a> WorkerLoop<'a> {
             }
             self.worker.give_up();
         }
+        if stops {
+            self.common.end(End::ForGood(Ending::Finding));
+        }
         if failed && !self.common.settings.keep_going {
             if self.common.alone {
                 self.common.end(End::ForGood(Ending::Finding));
@@ -487,6 +493,18 @@ impl<'a> WorkerLoop<'a> {
             }
         }
         failed
+    }
+
+    /// Asks the user's function about failures, if there is one. Returns `true` if the search ends.
+    fn decides(&mut self, found: &mut Vec<Finding>) -> bool {
+        let Some(decide) = &self.common.decide else {
+            return false;
+        };
+        let mut decide = decide.lock().unwrap_or_else(PoisonError::into_inner);
+        let (settled, stops) = found::ask(&mut decide, found);
+        drop(decide);
+        self.common.books().settled += settled;
+        stops
     }
 
     /// `true` if the prepared execution comes before the findings so far.

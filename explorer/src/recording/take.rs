@@ -218,6 +218,7 @@ impl Apart {
             replay: Some(finding.schedule.clone()),
             monitors,
             progress: None,
+            decide: None,
             inspector: None,
             sources: self.sources.clone(),
         };

@@ -57,13 +57,24 @@ impl Figure {
         ("tasks", Figure::Tasks),
     ];
 
-    fn name(self) -> &'static str {
+    /// Returns the figure of this name.
+    pub(super) fn named(name: &str) -> Option<Figure> {
+        let named = Figure::ALL.iter().find(|(known, _)| *known == name);
+        named.map(|(_, figure)| *figure)
+    }
+
+    /// Returns the names of all figures.
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        Figure::ALL.iter().map(|(name, _)| *name)
+    }
+
+    pub(super) fn name(self) -> &'static str {
         let named = Figure::ALL.iter().find(|(_, figure)| *figure == self);
         named.expect("every figure has a name").0
     }
 
     /// Returns its value; `None` if it was not counted.
-    fn of(self, report: &Report) -> Option<u64> {
+    pub(super) fn of(self, report: &Report) -> Option<u64> {
         match self {
             Figure::Executions => Some(report.executions),
             Figure::Traces => report.traces,
@@ -80,11 +91,11 @@ impl Expected {
     /// # Errors
     /// If there is no such kind and no such figure, or the value is no number.
     pub fn named(name: &str, value: &str) -> Result<Expected, String> {
-        if let Some((_, figure)) = Figure::ALL.iter().find(|(known, _)| *known == name) {
+        if let Some(figure) = Figure::named(name) {
             let number = value
                 .parse()
                 .map_err(|_| format!("expect({name} = {value}): a whole number is needed"))?;
-            return Ok(Expected::Figure(*figure, number));
+            return Ok(Expected::Figure(figure, number));
         }
         match FindingKind::from_name(name) {
             // Whichever macro the test panics by.
@@ -92,7 +103,7 @@ impl Expected {
             Some(kind) => Ok(Expected::Finding(kind, value.to_owned())),
             None => {
                 let kinds = FindingKind::ALL.iter().map(|kind| kind.as_str().into_owned());
-                let figures = Figure::ALL.iter().map(|(name, _)| (*name).to_owned());
+                let figures = Figure::names().map(str::to_owned);
                 let all: Vec<String> = kinds.chain(figures).collect();
                 Err(format!(
                     "expect({name}): there is no such finding or figure; there are: {}",

@@ -340,7 +340,7 @@ fn growth_is_bounded() {
     assert_eq!(growth_of(&few, &[("steps", "2")], &cases), None);
     let text = growth_of(&few, &[("steps", "1.2")], &cases).expect("it grows faster");
     assert!(
-        text.starts_with("error[growth]: steps grow as tasks to the power of 1."),
+        text.starts_with("error[growth]: steps grow as tasks to the power of 2.00: "),
         "{text}"
     );
     assert!(text.ends_with("; the test allows an exponent of 1.2\n"), "{text}");

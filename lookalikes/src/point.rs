@@ -3,7 +3,7 @@
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 
-/// What is shared at the points: unknown, so it is one variable.
+/// The state that tasks share at the points. It is unknown, so it is one variable.
 static POINTS: Points = Points(Object::new(Unknown(0)));
 
 struct Points(Object<Unknown>);

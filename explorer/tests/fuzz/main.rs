@@ -26,6 +26,7 @@ mod records;
 mod reference;
 mod run;
 mod searches;
+mod tokens;
 
 use program::{Program, draw};
 use searches::{Difference, Tally, compare};

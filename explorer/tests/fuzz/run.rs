@@ -2,7 +2,8 @@
 
 use crate::program::{ATOMICS, MUTEXES, Op, Program, TASKS, is_count, is_weak, receives_from, sends_to};
 use crate::records::{Outcomes, Take, record};
-use intermezzo_explorer::primitive::{Primitive, State};
+use crate::tokens::Tokens;
+use intermezzo_explorer::primitive::Primitive;
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst, fence};
 use intermezzo_explorer::sync::mpsc::{
     Receiver, RecvTimeoutError, SendError, Sender, SyncSender, TryRecvError, TrySendError, channel,
@@ -88,29 +89,6 @@ struct Shared {
     /// The initial objects of tasks. Those of a task that is never created are leaked, since it would belong to no task
     /// to drop them.
     ends: PlainMutex<[Option<ManuallyDrop<Own>>; TASKS]>,
-}
-
-/// A number of tokens. Its gates open and close with more of them and with fewer.
-struct Tokens(u8);
-
-impl State for Tokens {
-    fn gates(&self) -> u8 {
-        u8::from(self.0 > 0) | u8::from(self.0 == 0) << 1 | u8::from(self.0 >= 2) << 2
-    }
-}
-
-impl Tokens {
-    /// Takes tokens, or puts some, as one of these open gates allows. Returns the number before.
-    fn take(&mut self, gates: u8) -> u8 {
-        let before = self.0;
-        match gates & self.gates() {
-            open if open & 4 != 0 => self.0 -= 2,
-            open if open & 1 != 0 => self.0 -= 1,
-            2 => self.0 += 2,
-            _ => return 90,
-        }
-        before
-    }
 }
 
 /// The objects of a single task.

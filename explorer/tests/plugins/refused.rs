@@ -87,8 +87,8 @@ fn plugins_of_other_versions_are_refused() {
     for (name, source, says) in [
         (
             "newer",
-            entry("intermezzo_monitor_5", ""),
-            "it exports `intermezzo_monitor_5`, where this intermezzo needs",
+            entry("intermezzo_monitor_6", ""),
+            "it exports `intermezzo_monitor_6`, where this intermezzo needs",
         ),
         (
             "older",
@@ -103,7 +103,7 @@ fn plugins_of_other_versions_are_refused() {
         (
             "version",
             entry("intermezzo_monitor_5", "table->version = 6;"),
-            "version 5 of the contract, which is newer",
+            "version 6 of the contract, which is newer",
         ),
         (
             "old",

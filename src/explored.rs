@@ -6,9 +6,9 @@ pub use intermezzo_explorer::{
     Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, Expected, ExploreError,
     Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, Growth, HangState,
     IRootCoverage, IRootOptions, IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MonitorRequest,
-    NamedPlace, OnFound, PlainAccesses, Plugin, PluginError, PluginProblem, Progress, RankBound,
+    NamedPlace, OnFound, Partition, PlainAccesses, Plugin, PluginError, PluginProblem, Progress, RankBound,
     RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction, Reversal, Schedule, ScheduleError,
-    Scope, SettingError, Settings, Sites, SpinLoops, Strategy, StrategyKind, SuggestedBreakpoint,
+    Scope, SettingError, Settings, Share, Sites, SpinLoops, Strategy, StrategyKind, SuggestedBreakpoint,
     SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, TurningPoint, Unfinished,
     VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
 };

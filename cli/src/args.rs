@@ -35,6 +35,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Test(Box<TestArgs>),
+    Merge(MergeArgs),
     Replay(ReplayArgs),
     Config(Box<ConfigArgs>),
     List(ListTestsArgs),
@@ -116,6 +117,35 @@ gone } }, each report as it was written; of the baseline the findings { test, in
 are not found any more; times in UTC.
 Exit code 2: the project does not build, cargo cannot be run, or a test cannot be run with its settings.
 Exit code 3: nothing was explored.";
+
+/// Merges the reports of all shares of a search into one
+///
+/// Several machines explore a share each (`test --partition 3/8 --reports DIR`). This reads their reports, checks that all
+/// shares of one search are there, and gives the verdict on the whole: it covers everything only if each share ended.
+#[derive(Args, Debug)]
+#[command(after_help = MERGE_HELP)]
+pub(crate) struct MergeArgs {
+    /// The reports of all shares: files, or directories with files
+    #[arg(value_name = "REPORT", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Writes each merged report to this directory, and a schedule file for each finding
+    #[arg(long, value_name = "DIR")]
+    pub(crate) reports: Option<PathBuf>,
+    /// Writes a page to this file that shows the findings' executions event by event (see `view`)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) view: Option<PathBuf>,
+    /// Prints { verdict, reports: [..] } as one JSON value on stdout, each report in the form of those of `test`
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const MERGE_HELP: &str = "\
+Examples:
+  cargo intermezzo test --strategy dfs --reduction dpor --partition 1/2 --reports shares/1
+  cargo intermezzo test --strategy dfs --reduction dpor --partition 2/2 --reports shares/2
+  cargo intermezzo merge shares
+
+Exit codes: those of `test`. 2: a share is missing, is there twice, or is of another search; or a file is no report.";
 
 /// The arguments of `cargo test`
 #[derive(Args, Debug)]

@@ -4,7 +4,7 @@ use intermezzo::{Coverage, RankBound};
 use serde::Deserialize;
 
 /// Coverage as reports have it.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum CoverageJson {
     Exhaustive,

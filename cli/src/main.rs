@@ -50,6 +50,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Test(args) => project::test::run(*args),
+        Command::Merge(args) => project::merge::run(&args),
         Command::Replay(args) => replay::run(args),
         Command::Config(args) => project::config::run(*args),
         Command::List(args) => project::list::run(&args),

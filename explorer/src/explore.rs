@@ -423,6 +423,11 @@ impl Explorer {
             None => self.settings.check(),
             Some(search) => self.settings.check_custom(&mut **search),
         }?;
+        if self.settings.partition.is_some() && !self.expected.is_empty() {
+            let problem = "the test declares what its exploration shows, and a share need not show it: explore it whole, \
+                           and leave it out of runs in shares";
+            return Err(SettingError::new("partition", problem).into());
+        }
         if self.settings.environment.address_reuse > 0 && !REUSES_ADDRESSES {
             return Err(SettingError::new(
                 "environment",
@@ -508,6 +513,7 @@ impl Explorer {
         if self.replay.is_some() {
             // One execution: there is nothing to share, and nothing to keep.
             (self.settings.jobs, self.settings.checkpoint) = (1, None);
+            self.settings.partition = None;
         } else if let Some(directory) = &self.checkpoints
             && self.settings.checkpoint.is_none()
             && self.custom.is_none()
@@ -519,6 +525,8 @@ impl Explorer {
     /// Returns an exploration of the same test with the same settings, and nothing attached to it.
     fn bare_exploration(&self, program: &str, body: usize) -> Exploration {
         let mut bare = Explorer::with_settings(self.settings.clone());
+        // Every share compares with one execution, or replays one.
+        bare.settings.partition = None;
         (bare.binary, bare.sources) = (self.binary.clone(), self.sources.clone());
         bare.exploration(program, body)
     }

@@ -84,6 +84,7 @@ pub use intermezzo_engine::runtime::races::is_memory_watched;
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
 pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;
+pub use intermezzo_engine::strategy::Partition;
 pub use intermezzo_lookalikes::*;
 pub use intermezzo_search::classic::maple::{IRootCoverage, IRootsExposed, MemoError, MemoProblem};
 pub use intermezzo_search::estimate::Estimate;
@@ -92,8 +93,8 @@ pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
     Awaited, BreakpointFigures, Coverage, Effect, EndlessCause, Expected, Figure, Finding, FindingDeed,
     FindingDetail, FindingEvent, FoundBy, Growth, HangState, Limit, LoopStep, NamedPlace, PlainAccesses,
-    RankBound, ReplayedBy, Replays, Report, Reproduction, Reversal, SuggestedBreakpoint, SuggestedPlace,
-    TaskLoop, TaskPanic, TextStyle, TurningPoint, Verbosity, Verdict, WaitingTask,
+    RankBound, ReplayedBy, Replays, Report, Reproduction, Reversal, Share, SuggestedBreakpoint,
+    SuggestedPlace, TaskLoop, TaskPanic, TextStyle, TurningPoint, Verbosity, Verdict, WaitingTask,
 };
 pub use settings::{
     Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest, RankedOptions,

@@ -12,6 +12,7 @@ pub mod lines;
 mod listed;
 pub mod names;
 pub(crate) mod recording;
+mod share;
 pub mod source;
 mod text;
 mod turning;
@@ -24,6 +25,9 @@ pub use intermezzo_engine::strategy::{Coverage, RankBound};
 pub use intermezzo_engine::words::count;
 pub(crate) use limits::narrowed;
 pub use limits::{Limit, covered, unexplored};
+pub use share::Share;
+#[doc(hidden)]
+pub use share::united_traces;
 pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, with_places};
 
 use intermezzo_engine::environment::Environment;
@@ -44,6 +48,7 @@ pub use finding_detail::{
     Awaited, EndlessCause, FindingDetail, HangState, LoopStep, TaskLoop, TaskPanic, WaitingTask,
 };
 pub use found_by::FoundBy;
+pub(crate) use found_by::{severity_from_name, severity_name};
 pub use growth::Growth;
 pub use names::VarNames;
 pub use turning::{Reversal, TurningPoint};
@@ -162,21 +167,6 @@ impl Finding {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
-}
-
-/// Returns the severity's name in reports.
-pub(crate) fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    }
-}
-
-/// Returns the severity with this name in reports; `None` if there is none.
-pub(crate) fn severity_from_name(name: &str) -> Option<Severity> {
-    [Severity::Warning, Severity::Error]
-        .into_iter()
-        .find(|&severity| severity_name(severity) == name)
 }
 
 /// The accesses to plain memory that look-alikes reported.
@@ -311,6 +301,9 @@ pub struct Report {
     /// The iRoots that were exposed, if they were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) iroots: Option<IRootCoverage>,
+    /// The share of the search that was explored; absent for a whole search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) share: Option<Box<Share>>,
     /// The executions of the findings, event by event, if recordings were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recordings: Vec<Recorded>,
@@ -361,6 +354,7 @@ impl Report {
             notes: Vec::new(),
             estimate: None,
             iroots: None,
+            share: None,
             recordings: Vec::new(),
         }
     }
@@ -446,6 +440,11 @@ impl Report {
     /// Returns the findings that make the test fail.
     pub(crate) fn errors(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_error())
+    }
+
+    /// Returns the share of the search that was explored; `None` for a whole search.
+    pub fn share(&self) -> Option<&Share> {
+        self.share.as_deref()
     }
 
     /// Returns the name of the test.

@@ -10,6 +10,7 @@ mod declared;
 mod environment;
 mod journal;
 mod layers;
+mod partition;
 mod refusal;
 mod scope;
 pub(crate) mod search;
@@ -133,6 +134,11 @@ impl Settings {
             ("jobs", "is not split among workers: give 1")
         } else if self.checkpoint.is_some() && search.resumable().is_none() {
             ("checkpoint", "is not kept in a checkpoint: give `none`")
+        } else if self.partition.is_some()
+            && let Err(why) = search.partitioned()
+        {
+            let problem = format!("the search `{name}` is not divided into shares: {why}");
+            return Err(SettingError::new("partition", problem));
         } else {
             return Ok(());
         };
@@ -170,6 +176,7 @@ impl Settings {
             && self.preemptions.is_some()
             && self.jobs == 1
             && self.checkpoint.is_none()
+            && self.partition.is_none()
     }
 
     /// `true` if the search chooses its reduction itself, and may do without one.
@@ -185,6 +192,9 @@ impl Settings {
         match () {
             () if !self.preempt_at_races => Err("`data_points` has no `races`"),
             () if !self.keep_going => Err("the search ends at the first of them"),
+            () if self.partition.is_some() => {
+                Err("the search would begin again, and the other shares would not know why")
+            }
             () if self.jobs > 1 => {
                 Err("the search would begin again, which several workers do not do together")
             }
@@ -397,6 +407,7 @@ mod tests {
                 "x.file",
                 "7",
                 "7/12",
+                "3/8",
                 "40000",
             ];
             let mut others = 0;

@@ -257,6 +257,8 @@ impl<T: Sync + 'static> Subject<T> {
         let explorer = task
             .how
             .configure(self.settings.configure(explorer))
+            // Tests of objects are not divided: each process explores them whole.
+            .set("partition", "none")
             .deadlocks_allowed(true)
             .record(self.records(task.how))
             .monitor_with(move || HistoryMonitor {

@@ -17,8 +17,8 @@ use crate::sampling::{Policy, Sampling};
 use Part::{Bounds, Drawn, Whole};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, CompletedExecution, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition,
-    SearchState, SoFar, Status, Strategy, TimeIsOver,
+    ChoicePoint, CompletedExecution, Coverage, Idle, Needs, Parallel, Partitioned, Plan, Resumable,
+    SearchPosition, SearchState, SoFar, Status, Strategy, TimeIsOver,
 };
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -441,6 +441,13 @@ impl Strategy for Auto {
                 ..Needs::default()
             },
         }
+    }
+
+    fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
+        Err(
+            "three searches take turns in it, and end together: give `strategy` `dfs` with `reduction` `dpor` for every \
+             schedule, with a bound on `preemptions` if there are too many, or `random` for samples",
+        )
     }
 
     fn parallel(&mut self) -> Option<&mut dyn Parallel> {

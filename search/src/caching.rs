@@ -11,8 +11,8 @@
 
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar,
-    Status, Strategy,
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Partition, Partitioned, Plan, Resumable, SearchPosition,
+    SearchState, SoFar, Status, Strategy,
 };
 use intermezzo_engine::trace::{Fingerprints, Saved, Trace};
 use serde::{Deserialize, Serialize};
@@ -68,6 +68,21 @@ pub struct Caching {
     /// The states that the running execution was the first to visit, or to visit with so few preemptions; each with the
     /// visit before.
     visited: Vec<(u128, Visit)>,
+    /// The part of the running execution that matters to a search that keeps to a share; `None` for a whole search.
+    in_share: Option<InShare>,
+}
+
+/// The position of an execution in a search that keeps to a share.
+///
+/// As long as the execution may yet belong to another share, no state is noted or known: the executions that follow it
+/// are not all explored here.
+#[derive(Default)]
+struct InShare {
+    choices: Vec<Choice>,
+    /// The number of prescribed choices.
+    planned: usize,
+    /// `true` if all executions that begin like this one belong to the share.
+    is_here: bool,
 }
 
 /// The state that workers share: the visited states, and that of the inner search.
@@ -90,6 +105,29 @@ impl Caching {
             known_after: None,
             redundant: 0,
             visited: Vec::new(),
+            in_share: None,
+        }
+    }
+
+    fn inner_partitioned(&mut self) -> &mut dyn Partitioned {
+        self.inner.partitioned().expect("`partitioned` has asked for it")
+    }
+
+    /// Notes whether all executions that begin like the running one belong to the share.
+    fn settle_share(&mut self) {
+        if let Some(mut within) = self.in_share.take() {
+            within.is_here = within.is_here || self.inner_partitioned().is_here(&within.choices);
+            self.in_share = Some(within);
+        }
+    }
+
+    /// Begins the choices of an execution with those that are prescribed.
+    fn begin_in_share(&mut self, planned: &[Choice]) {
+        if let Some(within) = &mut self.in_share {
+            within.choices.clear();
+            within.choices.extend_from_slice(planned);
+            (within.planned, within.is_here) = (planned.len(), false);
+            self.settle_share();
         }
     }
 
@@ -99,6 +137,11 @@ impl Caching {
 
     fn inner_resumable(&mut self) -> &mut dyn Resumable {
         self.inner.resumable().expect("`resumable` has asked for it")
+    }
+
+    /// Returns `true` if states may be noted and known at this point of the execution.
+    fn may_note(&self) -> bool {
+        self.in_share.as_ref().is_none_or(|within| within.is_here)
     }
 
     /// Returns `true` if continuing from here shows nothing that an earlier visit does not.
@@ -150,6 +193,7 @@ impl Strategy for Caching {
             .map(|choice| choice.cost(choice.taken))
             .sum();
         self.preemptions = self.planned;
+        self.begin_in_share(plan.choices());
         more
     }
 
@@ -157,13 +201,22 @@ impl Strategy for Caching {
         if self.known_after.is_some() {
             return Some(0);
         }
-        if point.kind == ChoiceKind::Task && self.is_known(point) {
+        if point.kind == ChoiceKind::Task && self.may_note() && self.is_known(point) {
             self.known_after = Some(point.choices);
             self.redundant += 1;
             return Some(0);
         }
         let taken = self.inner.choose(point)?;
         self.preemptions += u32::from(point.preempts && taken != 0);
+        if let Some(within) = self.in_share.as_mut().filter(|within| !within.is_here) {
+            within.choices.push(Choice {
+                kind: point.kind,
+                preempts: point.preempts,
+                alternatives: point.alternatives,
+                taken,
+            });
+            self.settle_share();
+        }
         Some(taken)
     }
 
@@ -172,6 +225,14 @@ impl Strategy for Caching {
             self.redundant -= 1;
         }
         self.preemptions = self.planned;
+        if let Some(mut within) = self.in_share.take() {
+            within.choices.truncate(within.planned);
+            self.in_share = Some(InShare {
+                is_here: false,
+                ..within
+            });
+            self.settle_share();
+        }
         // The attempt did not continue from all states that it reached.
         for (state, before) in self.visited.drain(..).rev() {
             self.visits.visit(state, || before, |visit| *visit = before);
@@ -214,11 +275,31 @@ impl Strategy for Caching {
         }
     }
 
+    fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
+        self.inner.partitioned()?;
+        Ok(self)
+    }
+
     fn resumable(&mut self) -> Option<&mut dyn Resumable> {
         match self.inner.resumable() {
             Some(_) => Some(self),
             None => None,
         }
+    }
+}
+
+impl Partitioned for Caching {
+    fn keep_to(&mut self, partition: Partition) {
+        self.in_share = Some(InShare::default());
+        self.inner_partitioned().keep_to(partition);
+    }
+
+    fn is_here(&mut self, choices: &[Choice]) -> bool {
+        self.inner_partitioned().is_here(choices)
+    }
+
+    fn is_elsewhere(&mut self, choices: &[Choice]) -> bool {
+        self.inner_partitioned().is_elsewhere(choices)
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! Memory: the choices of one execution, and the work that workers donate to each other.
 
+use super::partition::Belongs;
 use super::tree::{Branching, Tree};
 use crate::estimate;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar, Status,
-    Strategy,
+    ChoicePoint, Coverage, Idle, Parallel, Partition, Partitioned, Plan, Resumable, SearchPosition,
+    SearchState, SoFar, Status, Strategy,
 };
 use intermezzo_engine::trace::Trace;
 use std::ops::Range;
@@ -73,8 +74,26 @@ impl Strategy for DepthFirst {
         Some(self)
     }
 
+    fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
+        Ok(self)
+    }
+
     fn resumable(&mut self) -> Option<&mut dyn Resumable> {
         Some(self)
+    }
+}
+
+impl Partitioned for DepthFirst {
+    fn keep_to(&mut self, partition: Partition) {
+        self.tree.keep_to(partition);
+    }
+
+    fn is_here(&mut self, choices: &[Choice]) -> bool {
+        self.tree.belongs(choices, false, &All) == Belongs::Here
+    }
+
+    fn is_elsewhere(&mut self, choices: &[Choice]) -> bool {
+        self.tree.belongs(choices, true, &All) == Belongs::Elsewhere
     }
 }
 

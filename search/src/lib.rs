@@ -16,6 +16,7 @@ mod dpor;
 pub mod estimate;
 mod frontier;
 pub mod kinds;
+mod partition;
 pub mod policies;
 mod preemption;
 mod replay;

@@ -6,12 +6,13 @@
 //! an item of the next round. So nothing is run twice, and each bound is complete before the next begins. Memory: the
 //! items of the next round; the last round makes none.
 
+use super::partition::Belongs;
 use super::tree::{Branching, SavedTree, Tree};
 use crate::estimate::{self, Pace};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar,
-    Status, Strategy,
+    ChoicePoint, Coverage, Idle, Needs, Parallel, Partition, Partitioned, Plan, Resumable, SearchPosition,
+    SearchState, SoFar, Status, Strategy,
 };
 use intermezzo_engine::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -132,8 +133,26 @@ impl Strategy for IterativePreemptionBounding {
         Some(self)
     }
 
+    fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
+        Ok(self)
+    }
+
     fn resumable(&mut self) -> Option<&mut dyn Resumable> {
         Some(self)
+    }
+}
+
+impl Partitioned for IterativePreemptionBounding {
+    fn keep_to(&mut self, partition: Partition) {
+        self.tree.keep_to(partition);
+    }
+
+    fn is_here(&mut self, choices: &[Choice]) -> bool {
+        self.tree.belongs(choices, false, &self.bound) == Belongs::Here
+    }
+
+    fn is_elsewhere(&mut self, choices: &[Choice]) -> bool {
+        self.tree.belongs(choices, true, &self.bound) == Belongs::Elsewhere
     }
 }
 

@@ -6,8 +6,9 @@
 
 use super::branch::Branch;
 use super::frontier::{Remaining, WorkHandle};
+use super::partition::{Belongs, belongs};
 use intermezzo_engine::schedule::{Choice, pack, unpack};
-use intermezzo_engine::strategy::{Idle, Plan, SearchPosition, SearchState};
+use intermezzo_engine::strategy::{Idle, Partition, Plan, SearchPosition, SearchState};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -75,6 +76,8 @@ pub(super) struct Tree {
     path: Option<Arc<[Choice]>>,
     /// The position at which the share begins that was taken last, until it is asked for.
     span: Option<SearchPosition>,
+    /// The share of the tree that this process explores; `None` for all of it.
+    partition: Option<Partition>,
 }
 
 impl Tree {
@@ -96,6 +99,21 @@ impl Tree {
             later: Vec::new(),
             path: None,
             span: None,
+            partition: None,
+        }
+    }
+
+    /// Restricts the search to this share of the tree.
+    pub(super) fn keep_to(&mut self, partition: Partition) {
+        self.partition = Some(partition);
+    }
+
+    /// Returns the share that all executions with these first choices belong to. With `all`, they are all choices of an
+    /// execution.
+    pub(super) fn belongs(&self, choices: &[Choice], all: bool, branching: &impl Branching) -> Belongs {
+        match self.partition {
+            Some(partition) => belongs(partition, choices, all, branching),
+            None => Belongs::Here,
         }
     }
 
@@ -108,6 +126,7 @@ impl Tree {
             later: Vec::new(),
             path: None,
             span: None,
+            partition: self.partition,
         }
     }
 
@@ -119,14 +138,21 @@ impl Tree {
         }
         loop {
             if let Some(floor) = self.floor {
+                // Below a prefix of this share nothing belongs to another one.
+                let mixed = self.belongs(&plan.choices()[..floor], false, branching) != Belongs::Here;
                 while plan.choices().len() > floor {
                     let at = plan.choices().len() - 1;
                     let last = plan.choices()[at];
-                    if branching.is_free(&last) && last.taken + 1 < last.alternatives {
-                        plan.take(at, last.taken + 1);
-                        return true;
+                    if branching.is_free(&last) {
+                        for other in last.taken + 1..last.alternatives {
+                            plan.take(at, other);
+                            if !mixed || self.belongs(plan.choices(), false, branching) != Belongs::Elsewhere
+                            {
+                                return true;
+                            }
+                        }
                     }
-                    self.leave(plan.choices(), branching);
+                    self.leave(plan.choices(), mixed, branching);
                     plan.truncate(at);
                 }
             }
@@ -152,8 +178,8 @@ impl Tree {
         Some(first)
     }
 
-    /// Leaves the last of these choices behind.
-    fn leave(&mut self, choices: &[Choice], branching: &impl Branching) {
+    /// Leaves the last of these choices behind. With `mixed`, others of its alternatives may belong to other shares.
+    fn leave(&mut self, choices: &[Choice], mixed: bool, branching: &impl Branching) {
         let Some(last) = choices.last() else {
             return;
         };
@@ -164,7 +190,14 @@ impl Tree {
         // The deepest choice is left first: the path that it shares with the others includes all of theirs.
         let path = self.path.get_or_insert_with(|| choices.into());
         let item = |taken| Item::beside(path.clone(), choices.len(), taken);
-        self.later.extend(aside.map(item));
+        match self.partition.filter(|_| mixed) {
+            None => self.later.extend(aside.map(item)),
+            Some(partition) => {
+                self.later.extend(aside.map(item).filter(|item| {
+                    belongs(partition, &item.choices(), false, branching) != Belongs::Elsewhere
+                }))
+            }
+        }
         if self.later.len() >= LATER_MAX {
             self.hand.publish_later(&mut self.later);
         }
@@ -193,7 +226,7 @@ impl Tree {
         self.path = Some(path);
         // The worker stays below this choice: it will not return to those above.
         for left in floor..at {
-            self.leave(&choices[..=left], branching);
+            self.leave(&choices[..=left], false, branching);
         }
         self.floor = Some(at + 1);
     }

@@ -9,6 +9,7 @@ pub(crate) mod config;
 mod harness;
 mod known;
 pub(crate) mod list;
+pub(crate) mod merge;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;

@@ -175,7 +175,7 @@ fn arguments_of_process() -> Vec<String> {
 }
 
 /// Returns the verdict of the whole run. A failed test that explored nothing is a failure like a finding.
-fn verdict(ran: &Ran, has_failed: bool) -> Verdict {
+pub(super) fn verdict(ran: &Ran, has_failed: bool) -> Verdict {
     let any = |verdict| {
         let mut judged = ran.reports.iter().filter(|report| !report.known);
         judged.any(|report| report.verdict == verdict)
@@ -202,7 +202,7 @@ fn every_test(mut cargo: Vec<OsString>) -> Vec<OsString> {
     cargo
 }
 
-fn make_directory(directory: &Path, flag: &str) -> Result<(), Problem> {
+pub(super) fn make_directory(directory: &Path, flag: &str) -> Result<(), Problem> {
     let help = format!("give {flag} another path");
     fs::create_dir_all(directory)
         .map_err(|error| Problem::file("make the directory", directory, &error, &help))

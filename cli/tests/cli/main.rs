@@ -5,6 +5,7 @@ mod breakpoints;
 mod broken;
 mod checkpoint;
 mod ci;
+mod ci_shares;
 mod commands;
 mod config;
 mod corpus;
@@ -17,6 +18,7 @@ mod identity;
 #[cfg(unix)]
 mod loom_suites;
 mod memo;
+mod merge;
 mod monitor;
 mod new_user;
 mod object;

@@ -467,6 +467,15 @@ impl Executor {
         }
     }
 
+    /// Returns `true` if the last execution belongs to another share of the search than the one that is explored here.
+    pub fn is_elsewhere(&mut self) -> bool {
+        let decisions = &mut self.runtime.decisions;
+        match decisions.strategy.partitioned() {
+            Ok(search) => search.is_elsewhere(decisions.plan.choices()),
+            Err(_) => false,
+        }
+    }
+
     /// Returns the strategy.
     pub fn strategy(&mut self) -> &mut dyn Strategy {
         &mut *self.runtime.decisions.strategy

@@ -12,6 +12,7 @@ mod coverage;
 mod needs;
 mod operation;
 mod parallel;
+mod partition;
 mod plan;
 mod point;
 mod position;
@@ -25,6 +26,7 @@ pub use coverage::Coverage;
 pub use needs::{FallbackReason, Needs};
 pub use operation::Operation;
 pub use parallel::{Idle, Parallel};
+pub use partition::{Partition, Partitioned};
 pub use plan::Plan;
 pub use point::ChoicePoint;
 pub use position::SearchPosition;
@@ -108,6 +110,17 @@ pub trait Strategy: Send {
     /// Returns the strategy as one that several workers can share; `None` if it cannot be split.
     fn parallel(&mut self) -> Option<&mut dyn Parallel> {
         None
+    }
+
+    /// Returns the strategy as one of which several processes can explore a share each.
+    ///
+    /// # Errors
+    /// It cannot be divided so. The text says why, and what to use instead.
+    fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
+        Err(
+            "its next execution depends on those before, so shares would have to talk to each other: give \
+             `dfs`, with the reduction `dpor` or without, or a search that draws executions, as `random`",
+        )
     }
 
     /// Returns the strategy as one that a checkpoint can save; `None` if it cannot be saved.

@@ -131,6 +131,13 @@ impl Exploration {
         let traces = Fingerprints::new(search::table_bytes(settings));
         let (keeping, restored) =
             open_checkpoint(settings, &self.program, self.body, &sets[0], &mut *strategy)?;
+        let identity = match settings.partition.filter(|_| kind != Kind::Replay) {
+            Some(partition) => Some((
+                partition,
+                identity("partition", settings, &self.program, self.body, &sets[0])?,
+            )),
+            None => None,
+        };
         let mut ending = None;
         let mut before = Duration::ZERO;
         let by_turns = kind == Kind::OfSettings && settings.strategy == StrategyKind::Auto;
@@ -221,6 +228,7 @@ impl Exploration {
             traces: countable.then_some(traces),
             alone,
             progress,
+            identity,
         };
         outcome.settle(
             &mut report,
@@ -398,18 +406,28 @@ fn open_checkpoint(
         strategy.resumable().is_some(),
         "searches that cannot be kept are refused"
     );
-    let names: Vec<String> = monitors.iter().map(|monitor| monitor.name().to_owned()).collect();
-    let identity = Identity::new(program, body, settings, &names);
-    let identity = identity.map_err(|error| {
-        refused(
-            "checkpoint",
-            &format!("the executable cannot be read ({error}), so a later search could not check that it is the same"),
-        )
-    })?;
+    let identity = identity("checkpoint", settings, program, body, monitors)?;
     let (checkpoint, restored) =
         Checkpoint::open(path, settings.checkpoint_every, &identity).map_err(ExploreError::Checkpoint)?;
     let keeping = CheckpointWriter::new(identity, checkpoint);
     Ok((Some(keeping), restored))
+}
+
+/// Returns the identity of the search. The setting of this name needs it.
+fn identity(
+    setting: &str,
+    settings: &Settings,
+    program: &str,
+    body: usize,
+    monitors: &[Box<dyn Monitor>],
+) -> Result<Identity, ExploreError> {
+    let names: Vec<String> = monitors.iter().map(|monitor| monitor.name().to_owned()).collect();
+    Identity::new(program, body, settings, &names).map_err(|error| {
+        refused(
+            setting,
+            &format!("the executable cannot be read ({error}), so it could not be checked that another search is the same"),
+        )
+    })
 }
 
 /// `true` if the monitor that finds data races is among these names. If no such monitor is known to the process,

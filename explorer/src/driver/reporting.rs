@@ -1,6 +1,6 @@
 //! The results of an exploration, entered into its report.
 
-use super::checkpoint::Ending;
+use super::checkpoint::{Ending, Identity};
 use super::finding_set::{FINDINGS_MAX, FindingSet};
 use super::notes;
 use super::shared::{End, Kind, Results};
@@ -9,15 +9,16 @@ use super::worker_loop::{Done, GivenUp};
 use super::{OnProgress, Progress};
 use crate::classify;
 use crate::minimise::{Deadline, Minimiser};
-use crate::report::{Finding, Limit, PlainAccesses, Report, VarNames, Verdict, count, narrowed};
+use crate::report::{Finding, Limit, PlainAccesses, Report, Share, VarNames, Verdict, count, narrowed};
 use crate::settings::{Reduction, Settings};
 use intermezzo_engine::runtime::{Executor, Layout, Reported};
 use intermezzo_engine::schedule::Premises;
-use intermezzo_engine::strategy::Coverage;
+use intermezzo_engine::strategy::{Coverage, Partition};
 use intermezzo_engine::trace::Fingerprints;
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::estimate::Estimate;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// The note of a report whose executions had parked tasks.
@@ -57,6 +58,8 @@ pub(super) struct Outcome<'a> {
     /// `true` if a finding ended the search at once.
     pub(super) alone: bool,
     pub(super) progress: Option<OnProgress>,
+    /// The share of the search that was explored, and the identity of the search; `None` for a whole search.
+    pub(super) identity: Option<(Partition, Identity)>,
 }
 
 /// The progress while findings are replayed and minimised, for the caller.
@@ -118,6 +121,7 @@ impl Outcome<'_> {
             traces,
             alone,
             progress,
+            identity,
         } = self;
         // Executions of several workers beyond the first finding do not count: a single worker would not have run them.
         let last = match ended {
@@ -244,6 +248,10 @@ impl Outcome<'_> {
             (&VarNames::new(), &Layout::default()),
             &schedule(Vec::new(), Premises::default()),
         ));
+        let fingerprints = match (&identity, &traces) {
+            (Some(_), Some(traces)) => traces.saved(),
+            _ => String::new(),
+        };
         match traces {
             Some(traces) if traces.overflowed() => {
                 report.note(
@@ -263,13 +271,59 @@ impl Outcome<'_> {
             Coverage::Sampled { .. } | Coverage::Replayed { .. } => coverage,
             coverage => narrowed(coverage, &report.limits),
         };
+        let mut complete = tally.complete;
+        let coverage = match identity {
+            None => coverage,
+            Some((partition, identity)) => {
+                if tally.executions == 0 && ended.is_none() {
+                    // Of a small search not every share has a part. It has nothing to show.
+                    report.note("no execution of this search falls to this share");
+                    complete = 1;
+                }
+                let share = share(settings, partition, &identity, coverage, fingerprints);
+                let share = Share {
+                    ended: ended.is_none(),
+                    elsewhere: tally.elsewhere,
+                    ..share
+                };
+                let coverage = share.coverage();
+                report.share = Some(Box::new(share));
+                coverage
+            }
+        };
         // An interrupted exploration has not passed, whatever it had covered. Nor has one in which an execution showed a
         // failure before it was cut off.
         let undecided = ended == Some(End::Interrupted) || books.cut_off.has_shown();
-        report.settle(coverage, tally.complete, elapsed);
+        report.settle(coverage, complete, elapsed);
         if undecided && report.verdict.is_pass() {
             report.verdict = Verdict::Inconclusive;
         }
+    }
+}
+
+/// Returns what a report says of the share of the search that it is of.
+fn share(
+    settings: &Settings,
+    share: Partition,
+    identity: &Identity,
+    covers: Coverage,
+    traces: String,
+) -> Share {
+    let mut compared: BTreeMap<String, String> = identity.settings().iter().cloned().collect();
+    if settings.strategy.is_sampler() {
+        // The executions of all shares together.
+        let executions = settings.executions.map_or("none".into(), |most| most.to_string());
+        compared.insert("executions".into(), executions);
+    }
+    Share {
+        share,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        code: identity.code(),
+        settings: compared,
+        ended: false,
+        covers,
+        elsewhere: 0,
+        traces,
     }
 }
 

@@ -92,6 +92,9 @@ pub(super) struct Counts {
     pub(super) departures: Departures,
     /// The number, from 1, of the first of these executions in which an error was found.
     pub(super) first_failure: Option<u64>,
+    /// Executions of other shares of the search, which count for nothing else.
+    #[serde(default)]
+    pub(super) elsewhere: u64,
     /// The traces of the executions, if they are gathered.
     #[serde(skip, default = "TracesRun::unsaid")]
     pub(super) traces: TracesRun,
@@ -168,6 +171,7 @@ impl Counts {
         self.unseen_change |= later.unseen_change;
         self.unwound |= later.unwound;
         self.failed_iterations += later.failed_iterations;
+        self.elsewhere += later.elsewhere;
         self.departures.departed += later.departures.departed;
         self.departures.lost += later.departures.lost;
     }

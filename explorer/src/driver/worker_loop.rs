@@ -200,6 +200,10 @@ impl<'a> WorkerLoop<'a> {
                 self.put_back(executed.steps, cut_off);
                 continue;
             }
+            if self.is_elsewhere(&executed) {
+                self.pass_by(&executed);
+                continue;
+            }
             self.count(&executed);
             if let Some(thread) = &executed.toucher {
                 self.common.books().touchers.insert(thread.clone());
@@ -226,6 +230,30 @@ impl<'a> WorkerLoop<'a> {
         self.worker.put_back();
         self.common.books().cut_off.add(steps, &cut_off.shown);
         self.common.has_no_time();
+    }
+
+    /// Returns `true` if an execution that followed its schedule belongs to another share of the search. What damages
+    /// the process is told by each share that sees it.
+    fn is_elsewhere(&mut self, executed: &ExecutionOutcome) -> bool {
+        let damaged = |trouble: &Abnormal| trouble.damaged;
+        if self.common.settings.partition.is_none()
+            || executed.departed
+            || executed.trouble.as_deref().is_some_and(damaged)
+        {
+            return false;
+        }
+        self.worker.is_elsewhere()
+    }
+
+    /// Passes by an execution of another share: it counts for nothing here, and that share judges it.
+    fn pass_by(&mut self, executed: &ExecutionOutcome) {
+        self.attempts.after(false, &mut self.tally.departures);
+        self.since_look.0 += 1;
+        self.since_look.1 += executed.steps;
+        self.tally.elsewhere += 1;
+        if executed.sound > self.planned {
+            self.fall_back(executed.sound, None);
+        }
     }
 
     /// Counts the trace of an execution that ended well.

@@ -55,6 +55,28 @@ impl Explorer {
         self.set("jobs", jobs)
     }
 
+    /// Explores one share of the search: the third of eight for `(3, 8)`. Other processes, on other machines, explore the
+    /// others. `cargo intermezzo merge` puts their reports together. Default: all of it.
+    ///
+    /// Each share is explored without knowing of the others, so together they run what one search would. A pass of a share
+    /// says nothing of the whole search.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Coverage, Explorer};
+    ///
+    /// let share = |number| Explorer::new().partition(number, 3).explore(|| _ = intermezzo::choose(20));
+    /// let executions: u64 = (1..=3).map(|number| share(number).executions()).sum();
+    /// assert_eq!(executions, 20);
+    /// assert_ne!(share(1).coverage(), &Coverage::Exhaustive);
+    /// ```
+    ///
+    /// # Panics
+    /// There is no such share, or there are more than 4096.
+    pub fn partition(self, number: u32, total: u32) -> Explorer {
+        self.set("partition", format!("{number}/{total}"))
+    }
+
     /// Keeps the search in this file, which is written every 10 seconds, or as the setting `checkpoint_every` says, and at
     /// the end. If the file exists when the exploration begins, the search continues from it.
     ///

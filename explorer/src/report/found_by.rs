@@ -1,7 +1,23 @@
-//! The origin of a finding.
+//! The origin of a finding, and the names of severities.
 
+use intermezzo_sdk::Severity;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// Returns the severity's name in reports.
+pub(crate) fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+/// Returns the severity with this name in reports; `None` if there is none.
+pub(crate) fn severity_from_name(name: &str) -> Option<Severity> {
+    [Severity::Warning, Severity::Error]
+        .into_iter()
+        .find(|&severity| severity_name(severity) == name)
+}
 
 /// The origin of a finding: the engine, or a monitor.
 ///

@@ -162,6 +162,28 @@ const REFUSED: &[Refused] = &[
          `none`, or neither `reduction` `ordered-atomics` nor `spin_loops` `assume`",
     ),
     (
+        "partition",
+        |s| s.partition.is_some() && s.jobs > 1,
+        "a share is explored by one worker: give more shares instead of `jobs`, and run several on each machine",
+    ),
+    (
+        "partition",
+        |s| s.partition.is_some() && s.checkpoint.is_some(),
+        "a share is not kept in a checkpoint: give more and smaller shares, or no `checkpoint`",
+    ),
+    (
+        "partition",
+        |s| s.partition.is_some() && learns(s),
+        "the search starts again when an atomic proves to need schedule points, or a loop to only wait, and the other \
+         shares would not know of it: give neither `reduction` `ordered-atomics` nor `spin_loops` `assume`",
+    ),
+    (
+        "partition",
+        |s| s.partition.is_some() && measures_iroots(s),
+        "executions expose iRoots one after the other, and the next one depends on those before: give neither the \
+         search `maple` nor `iroots`",
+    ),
+    (
         "spin_loops",
         |s| assumes_loops(s) && s.reduction == Reduction::OrderedAtomics,
         "`ordered-atomics` starts the search again when it learns something, too, and neither knows what \

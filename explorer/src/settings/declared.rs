@@ -7,13 +7,15 @@ use super::journal::JournalAt;
 use super::strategy::{self, iroots, show_iroots};
 use super::value::{Form, HasForm, Value, duration, name_of, number, one_of};
 use super::{
-    IRootOptions, MonitorRequest, Reduction, SpinLoops, StrategyKind, Verbosity, environment, scope,
+    IRootOptions, MonitorRequest, Reduction, SpinLoops, StrategyKind, Verbosity, environment, partition,
+    scope,
 };
 use intermezzo_breakpoint::{ArmError, Armings};
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::monitors;
 use intermezzo_engine::scope::Scope;
 use intermezzo_engine::sites::Sites;
+use intermezzo_engine::strategy::Partition;
 use intermezzo_engine::suggest::did_you_mean;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -253,6 +255,12 @@ settings {
         accepts(("N", "a number, at least 1")), within(1, 1024);
     checkpoint: Option<PathBuf> = None,
         "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test";
+    /// `None` for all of it.
+    partition: Option<Partition> = None,
+        "Explores one share of the search: other processes, on other machines, explore the others"
+        => (("SHARE", partition::VALUES),
+            |s, v| partition::parse(v).map(|partition| s.partition = partition),
+            |s| partition::show(s.partition));
     /// Those attached to the explorer by hand come before.
     monitors: Vec<MonitorRequest> = Vec::new(),
         "Adds a monitor to those on by default, by the name in `monitor list` or the path of a plugin"

@@ -18,8 +18,19 @@ pub(crate) fn table_bytes(settings: &Settings) -> usize {
     settings.cache_bytes / 2
 }
 
-/// Returns the search of these settings, which were checked.
+/// Returns the search of these settings, which were checked, or the share of it that they ask for.
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
+    let mut search = whole(settings);
+    if let Some(partition) = settings.partition
+        && let Ok(search) = search.partitioned()
+    {
+        search.keep_to(partition);
+    }
+    search
+}
+
+/// Returns the search of these settings, undivided.
+fn whole(settings: &Settings) -> Box<dyn Strategy> {
     if settings.strategy == StrategyKind::Auto {
         return auto(settings, SoundReduction::WakeupTrees, 0);
     }

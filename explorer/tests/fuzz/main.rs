@@ -26,6 +26,7 @@ mod records;
 mod reference;
 mod run;
 mod searches;
+mod shares;
 mod tokens;
 
 use program::{Program, draw};
@@ -117,6 +118,55 @@ fn every_search_shows_what_the_reference_does() {
     );
     assert!(
         programs < 1_000 || tally.compared * 10 >= programs * 8,
+        "too few programs are small enough: {tally}"
+    );
+}
+
+/// The default number of programs whose searches are explored in shares.
+const SHARED_PROGRAMS: u64 = 300;
+
+#[test]
+fn shares_show_what_a_whole_search_does() {
+    let programs = variable("FUZZED_PROGRAMS").unwrap_or(SHARED_PROGRAMS);
+    let seed = variable("FUZZED_SEED").unwrap_or(SEED);
+    let from = variable("FUZZED_FROM").unwrap_or(0);
+    let theme = variable("FUZZED_THEME").map(|theme| theme as usize);
+    let next = AtomicU64::new(from);
+    let work = || {
+        let (mut tally, mut differ) = (shares::Tally::default(), Vec::new());
+        loop {
+            let number = next.fetch_add(1, SeqCst);
+            if number >= from + programs {
+                return (tally, differ);
+            }
+            let program = draw(seed, number, theme);
+            if let Err(difference) = shares::compare(&program, number, executions_max(), &mut tally) {
+                differ.push(format!(
+                    "program {number} of seed {seed}: {:?}\n{difference}",
+                    program.0
+                ));
+            }
+        }
+    };
+    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
+    let (mut tally, mut differ) = (shares::Tally::default(), Vec::new());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        for thread in threads {
+            let (more, texts) = thread.join().expect("comparing does not panic");
+            tally.add(&more);
+            differ.extend(texts);
+        }
+    });
+    println!("{tally}");
+    assert!(
+        differ.is_empty(),
+        "{} programs differ:\n{}",
+        differ.len(),
+        differ.join("\n")
+    );
+    assert!(
+        tally.searches() > programs,
         "too few programs are small enough: {tally}"
     );
 }

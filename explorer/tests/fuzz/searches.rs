@@ -106,7 +106,7 @@ fn shown(program: &Program, explorer: Explorer) -> Shown {
 }
 
 /// Returns the explorer with the settings that all searches share.
-fn explorer(number: u64) -> Explorer {
+pub(crate) fn explorer(number: u64) -> Explorer {
     let environment = match number % 3 {
         0 => Environment::default(),
         1 => Environment {
@@ -123,7 +123,7 @@ fn explorer(number: u64) -> Explorer {
         .set("fair_yields", 1_000)
 }
 
-fn differ(search: &str, what: String) -> Difference {
+pub(crate) fn differ(search: &str, what: String) -> Difference {
     Difference {
         search: search.to_owned(),
         what,

@@ -66,7 +66,9 @@ impl Dpor {
                     .find(|&next| self.is_to_explore(depth, &before, last.kind, next));
                 if let Some(next) = next {
                     plan.take(at, next);
-                    self.values = values(plan.choices().get(begin..=at).unwrap_or_default());
+                    let made = plan.choices().get(begin..=at).unwrap_or_default();
+                    self.values = values(made);
+                    self.turn_in_share(made);
                     self.fresh = depth;
                     return true;
                 }
@@ -77,6 +79,7 @@ impl Dpor {
                 self.leave();
             }
             let depth = self.nodes.len() - 1;
+            let overslept = self.is_above_frontier(depth);
             let node = &mut self.nodes[depth];
             if node.pending.is_empty() {
                 // No other task is tried here any more, so the step's footprint is not needed.
@@ -91,7 +94,7 @@ impl Dpor {
                 values,
                 gives_up: trace.gives_up_share(depth),
                 across_elided: trace.is_void(depth),
-                overslept: false,
+                overslept,
             };
             // With a bound no task stays asleep: these are just the tasks that were tried here.
             if node.explored.is_empty() {
@@ -135,6 +138,7 @@ impl Dpor {
                 let node = &mut self.nodes[depth];
                 node.task = task;
                 node.tried += 1;
+                self.turn_in_share(&[]);
                 self.values.clear();
                 self.fresh = depth;
                 plan.take(at, alternative as u32);

@@ -53,6 +53,7 @@ mod node;
 mod races;
 mod saved;
 mod sequence;
+mod share;
 mod shared_node;
 mod sharing;
 mod sleep;
@@ -60,11 +61,12 @@ mod time_outs;
 mod tree;
 mod values;
 
+use crate::partition::Locus;
 use bound::Bound;
 use bounded::PossibleFootprints;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
-    ChoicePoint, Coverage, FallbackReason, Idle, Needs, Parallel, Plan, Resumable, SearchPosition, SoFar,
+    ChoicePoint, Coverage, FallbackReason, Needs, Parallel, Partition, Partitioned, Plan, Resumable, SoFar,
     Status, Strategy, TimeIsOver,
 };
 use intermezzo_engine::trace::{Analysis, Ending, Trace};
@@ -106,6 +108,8 @@ struct Planned {
     blocked: u64,
     /// The nodes from which the search has since continued after a failed round.
     gone_on: Vec<usize>,
+    /// The part of the search below the last node's branch.
+    after: Option<Locus>,
 }
 
 /// A search that runs one execution, or few, for each trace.
@@ -144,6 +148,8 @@ pub struct Dpor {
     footprints: PossibleFootprints,
     /// The worker's share of the search.
     part: Sharing,
+    /// The share of the search that this process explores; `None` for all of it.
+    partition: Option<Partition>,
 }
 
 impl Dpor {
@@ -184,6 +190,7 @@ impl Dpor {
             footprints: PossibleFootprints::default(),
             bound,
             part: Sharing::default(),
+            partition: None,
         }
     }
 
@@ -224,6 +231,7 @@ impl Dpor {
         let node = self.nodes.push();
         (node.task, node.fair) = (task, fair);
         (node.candidates, node.sleepers) = (candidates..candidates + 1, sleepers);
+        self.begin_in_share();
     }
 
     /// Begins the node of the step that is about to be taken. Returns the alternative to take.
@@ -269,10 +277,11 @@ impl Dpor {
                 .inspect(|_| planned += 1)
                 .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
         }
+        let mut had_overslept = false;
         if guided.is_none() && self.insertion == Insertion::WakeupTrees {
             // Tasks that are still asleep were not woken by the plan.
             let asleep = self.sleepers[sleeping..].iter_mut();
-            asleep.for_each(|sleeper| sleeper.overslept = true);
+            asleep.for_each(|sleeper| had_overslept |= std::mem::replace(&mut sleeper.overslept, true));
         }
         node.wanted = match guided {
             Some(_) => node.sequences.first_values(),
@@ -296,9 +305,10 @@ impl Dpor {
             if blocked || !point.fair {
                 self.leave();
                 self.cut(point, blocked);
-                if !blocked && self.insertion == Insertion::WakeupTrees {
+                let from_above = self.partition.is_some() && had_overslept;
+                if !blocked && !from_above && self.insertion == Insertion::WakeupTrees {
                     // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access
-                    // shows.
+                    // shows; or a task sleeps from above the frontier of a share.
                     self.bound.invalidate(FallbackReason::NothingNew);
                 }
                 return 0;
@@ -313,6 +323,8 @@ impl Dpor {
         if guided.is_some() && planned > 1 {
             self.do_without_plan(depth);
         }
+        self.begin_in_share();
+        self.expand_above_frontier();
         alternative as u32
     }
 
@@ -390,6 +402,7 @@ impl Dpor {
         self.begun = true;
         self.executions = 1;
         self.nodes.push();
+        self.begin_in_share();
         self.note_planned();
         self.prepared = Some(Vec::new());
     }
@@ -405,6 +418,18 @@ impl Dpor {
         self.planned.redundant = self.redundant;
         self.planned.blocked = self.blocked;
         self.planned.gone_on.clear();
+        self.planned.after = self.nodes.last().map(|last| last.after);
+    }
+
+    /// Changes the plan to the next execution. Returns `false` if there is none.
+    fn turn_back(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        let more = self.backtrack(plan, trace);
+        // Rounds whose end was undone are put back.
+        self.refresh(trace);
+        self.note_planned();
+        self.executions += u64::from(more);
+        self.is_over = !more && !self.part.is_shared();
+        more
     }
 
     /// Returns the index at which the sleepers before a step end.
@@ -443,6 +468,9 @@ impl Strategy for Dpor {
         if self.part.unproved && !self.is_proved(plan.choices(), trace) {
             return false;
         }
+        if self.pass_by(plan, trace) {
+            return self.turn_back(plan, trace);
+        }
         self.settle_line(plan, trace);
         if self.cut.is_none() {
             if self.nodes.len() > 1 && self.nodes.len() <= trace.steps().len() {
@@ -471,17 +499,10 @@ impl Strategy for Dpor {
             self.part.stop();
             return false;
         }
-        let steps = trace.steps().len() as u64;
-        let more = self.backtrack(plan, trace);
         if let Some(left) = &mut self.steps_left {
-            *left = left.saturating_sub(steps);
+            *left = left.saturating_sub(trace.steps().len() as u64);
         }
-        // Rounds whose end was undone are put back.
-        self.refresh(trace);
-        self.note_planned();
-        self.executions += u64::from(more);
-        self.is_over = !more && !self.part.is_shared();
-        more
+        self.turn_back(plan, trace)
     }
 
     fn retry(&mut self) {
@@ -491,6 +512,7 @@ impl Strategy for Dpor {
         self.values.clone_from(&self.planned.values);
         if let Some(last) = self.nodes.last_mut() {
             last.sequences.clone_from(&self.planned.sequences);
+            last.after = self.planned.after.unwrap_or(last.after);
         }
         for depth in self.planned.gone_on.drain(..) {
             if let Some(node) = self.nodes.get_mut(depth) {
@@ -512,6 +534,7 @@ impl Strategy for Dpor {
                 false => self.first_alternative(point.kind, point.alternatives),
             };
             self.values.push(next_value(&self.values, point.kind, first));
+            self.choose_in_share(first, point.alternatives);
             return Some(first);
         }
         let steps = point.trace().steps().len();
@@ -589,44 +612,11 @@ impl Strategy for Dpor {
         Some(self)
     }
 
+    fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
+        Ok(self)
+    }
+
     fn resumable(&mut self) -> Option<&mut dyn Resumable> {
         Some(self)
-    }
-}
-
-impl Parallel for Dpor {
-    fn split(&mut self) -> Box<dyn Strategy> {
-        Box::new(Dpor {
-            begun: true,
-            part: self.fork_part(),
-            ..Dpor::within(self.insertion, self.bound.clone())
-        })
-    }
-
-    fn wait(&mut self) -> bool {
-        self.part.wait()
-    }
-
-    fn idle(&mut self) -> Idle {
-        self.part.idle()
-    }
-
-    fn discard(&mut self) {
-        self.is_over = true;
-        self.part.busy = false;
-        self.part.stop();
-    }
-
-    fn stop(&mut self) {
-        self.part.stop();
-    }
-
-    /// Returns the number of an execution; with several workers, whose order is accidental, its alternatives.
-    fn position(&mut self, choices: &[Choice]) -> SearchPosition {
-        if self.part.is_shared() {
-            SearchPosition::of_choices(0, choices)
-        } else {
-            SearchPosition::of_number(self.executions)
-        }
     }
 }

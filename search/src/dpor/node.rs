@@ -3,6 +3,7 @@
 use super::sleep::Footprint;
 use super::tree::Tree;
 use super::values::{Fate, Values, Wanted};
+use crate::partition::{Belongs, Locus};
 use intermezzo_engine::trace::{Key, StepAccess};
 use smallvec::SmallVec;
 use std::ops::{Deref, DerefMut, Range};
@@ -52,10 +53,17 @@ pub(super) struct Node {
     pub(super) tried: u32,
     /// The sequences to be explored after those of `task`, in order.
     pub(super) pending: Tree,
+    /// The share of the search that the executions through this node belong to; all tasks are tried at a node that
+    /// belongs to all shares.
+    pub(super) belongs: Belongs,
+    /// The part of the search below the node; the number of its branches; and the part below its present branch.
+    pub(super) locus: Locus,
+    pub(super) width: u32,
+    pub(super) after: Locus,
 }
 
 impl Node {
-    fn blank() -> Node {
+    pub(super) fn blank() -> Node {
         Node {
             task: 0,
             candidates: 0..0,
@@ -72,6 +80,10 @@ impl Node {
             sequences: Tree::default(),
             tried: 0,
             pending: Tree::default(),
+            belongs: Belongs::Here,
+            locus: Locus::ROOT,
+            width: 1,
+            after: Locus::ROOT,
         }
     }
 
@@ -194,6 +206,7 @@ impl Path {
         (node.fair, node.may_time_out, node.choice) = (false, false, None);
         (node.preempts, node.preemptions) = (false, 0);
         node.went_on = None;
+        node.belongs = Belongs::Here;
         node.forget_explored();
         node.sequences.clear();
         node.pending.clear();

@@ -171,6 +171,10 @@ impl Dpor {
             // Otherwise the task that should go first cannot: the order was not reversible.
             return Seen::Maybe;
         }
+        if self.is_above_frontier(depth) {
+            // Every task is tried there.
+            return Seen::Maybe;
+        }
         if self.insertion == Insertion::WakeupTrees {
             return self.insert_whole(trace, choices, depth, sequence);
         }

@@ -301,6 +301,7 @@ impl SavedNode {
             sequences: Tree::restored(&self.sequences)?,
             tried: self.tried,
             pending: Tree::restored(&self.pending)?,
+            ..Node::blank()
         });
         Some(())
     }

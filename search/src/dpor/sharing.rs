@@ -16,7 +16,7 @@ use super::shared_node::{Branch, Edge, PlannedNodes, Prefix, SharedNode, SharedP
 use super::sleep::Footprint;
 use super::{Dpor, Sequence, Tree};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::strategy::{Idle, Plan};
+use intermezzo_engine::strategy::{Idle, Parallel, Plan, SearchPosition, Strategy};
 use intermezzo_engine::trace::Trace;
 use std::sync::Arc;
 
@@ -481,6 +481,43 @@ impl Dpor {
             plan.truncate(choice + 1);
             plan.take(choice, branch.alternative);
             self.part.fixed = choice + 1;
+        }
+    }
+}
+
+impl Parallel for Dpor {
+    fn split(&mut self) -> Box<dyn Strategy> {
+        Box::new(Dpor {
+            begun: true,
+            part: self.fork_part(),
+            ..Dpor::within(self.insertion, self.bound.clone())
+        })
+    }
+
+    fn wait(&mut self) -> bool {
+        self.part.wait()
+    }
+
+    fn idle(&mut self) -> Idle {
+        self.part.idle()
+    }
+
+    fn discard(&mut self) {
+        self.is_over = true;
+        self.part.busy = false;
+        self.part.stop();
+    }
+
+    fn stop(&mut self) {
+        self.part.stop();
+    }
+
+    /// Returns the number of an execution; with several workers, whose order is accidental, its alternatives.
+    fn position(&mut self, choices: &[Choice]) -> SearchPosition {
+        if self.part.is_shared() {
+            SearchPosition::of_choices(0, choices)
+        } else {
+            SearchPosition::of_number(self.executions)
         }
     }
 }

@@ -24,8 +24,8 @@ pub(crate) use surw::Surw;
 
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, CompletedExecution, Coverage, Parallel, Plan, Resumable, SearchPosition, SearchState, SoFar,
-    Status, Strategy,
+    ChoicePoint, CompletedExecution, Coverage, Parallel, Partition, Partitioned, Plan, Resumable,
+    SearchPosition, SearchState, SoFar, Status, Strategy,
 };
 use intermezzo_engine::trace::Trace;
 use numbers::Shared;
@@ -127,6 +127,8 @@ pub struct Sampling {
     /// The profile of the test so far, and `true` if it is complete.
     known: Arc<Profile>,
     learned: bool,
+    /// The share of the numbers that this process draws; `None` for all.
+    partition: Option<Partition>,
 }
 
 impl Sampling {
@@ -150,6 +152,7 @@ impl Sampling {
             random: Generator::seed_from_u64(seed),
             known: Arc::default(),
             learned,
+            partition: None,
         }
     }
 
@@ -168,12 +171,19 @@ impl Sampling {
     /// Returns the search of another worker.
     pub fn another(&self) -> Sampling {
         self.shared.add_hand();
-        Sampling::sharing(self.seed, self.policy.fork(), self.shared.clone())
+        let mut other = Sampling::sharing(self.seed, self.policy.fork(), self.shared.clone());
+        other.partition = self.partition;
+        other
     }
 
     /// Returns the number of executions that are learned from.
     fn profiled(&self) -> u64 {
         if self.policy.learns() { PROFILED } else { 0 }
+    }
+
+    /// Returns `true` if the execution with this number belongs to the share of this process.
+    fn gets(&self, number: u64) -> bool {
+        self.partition.is_none_or(|partition| partition.gets(number))
     }
 
     /// Begins the execution with this number.
@@ -216,7 +226,7 @@ impl Sampling {
         };
         self.policy.notes(&Drawn {
             known: &known,
-            complete: self.is_complete(&known),
+            complete: self.partition.is_none() && self.is_complete(&known),
             beyond: self.shared.beyond(),
         })
     }
@@ -231,6 +241,10 @@ impl Sampling {
 
     /// Returns how many of the first `executions` executions each policy of a portfolio drew.
     pub(crate) fn draws(&self, executions: u64) -> Vec<(String, u64)> {
+        if self.partition.is_some() {
+            // These are not the first numbers.
+            return Vec::new();
+        }
         let profiled = self.profiled().min(executions);
         let mut shares = self.policy.shares(executions - profiled);
         if profiled > 0 && !shares.is_empty() {
@@ -243,15 +257,21 @@ impl Sampling {
 impl Strategy for Sampling {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
         plan.truncate(0);
-        if self.block.is_empty() {
-            let Some(block) = self.shared.take() else {
-                return false;
-            };
-            self.span = Some(SearchPosition::of_number(block.start));
-            self.block = block;
+        loop {
+            if self.block.is_empty() {
+                let Some(block) = self.shared.take() else {
+                    return false;
+                };
+                self.span = Some(SearchPosition::of_number(block.start));
+                self.block = block;
+            }
+            self.number = self.block.start;
+            self.block.start += 1;
+            // All shares learn from the first executions.
+            if self.gets(self.number) || self.number < self.profiled() {
+                break;
+            }
         }
-        self.number = self.block.start;
-        self.block.start += 1;
         self.executions += 1;
         self.running = true;
         if !self.learned
@@ -312,8 +332,26 @@ impl Strategy for Sampling {
         Some(self)
     }
 
+    fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
+        Ok(self)
+    }
+
     fn resumable(&mut self) -> Option<&mut dyn Resumable> {
         Some(self)
+    }
+}
+
+impl Partitioned for Sampling {
+    fn keep_to(&mut self, partition: Partition) {
+        self.partition = Some(partition);
+    }
+
+    fn is_here(&mut self, _: &[Choice]) -> bool {
+        self.gets(self.number)
+    }
+
+    fn is_elsewhere(&mut self, _: &[Choice]) -> bool {
+        !self.gets(self.number)
     }
 }
 

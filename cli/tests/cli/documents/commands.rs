@@ -94,6 +94,8 @@ enum Done {
 pub(super) struct Scene {
     /// A report of a program of the corpus.
     report: String,
+    /// Reports of both shares of a search.
+    shares: [String; 2],
     /// The token of its finding.
     token: String,
     /// The workspace, as `cargo metadata` has it.
@@ -103,11 +105,24 @@ pub(super) struct Scene {
 impl Scene {
     pub(super) fn new() -> Scene {
         let report = run(&["corpus", "run", "abba", "--json"]).ends_with(1);
+        let share = |share| {
+            run(&[
+                "corpus",
+                "run",
+                "abba",
+                "--keep-going",
+                "--partition",
+                share,
+                "--json",
+            ])
+            .stdout
+        };
         let mut metadata = process::Command::new(env!("CARGO"));
         metadata.args(["metadata", "--offline", "--no-deps", "--format-version", "1"]);
         let metadata = metadata.current_dir(root()).output().unwrap();
         let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
         Scene {
+            shares: ["1/2", "2/2"].map(share),
             token: token(&report.json()),
             report: report.stdout,
             packages: metadata["packages"].clone(),
@@ -119,6 +134,11 @@ impl Scene {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();
         write("report.json", &self.report);
+        for (share, number) in self.shares.iter().zip(1..) {
+            let within = directory.path().join(format!("shares/{number}"));
+            fs::create_dir_all(&within).unwrap();
+            fs::write(within.join("report.json"), share).unwrap();
+        }
         write("history.log", HISTORY);
         write("etcd_001.log", ETCD);
         write("known-findings.toml", &Baseline::default().to_text());

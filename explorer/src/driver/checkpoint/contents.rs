@@ -107,6 +107,19 @@ impl Identity {
     }
 }
 
+impl Identity {
+    /// Returns the identity of the code, as text: the contents of the executable, and the test's place in it.
+    pub(in super::super) fn code(&self) -> String {
+        let Build { bytes, checksum } = self.build;
+        format!("{bytes}-{checksum:08x}-{:x}", self.body)
+    }
+
+    /// Returns the names and values of the settings that change the results of the search.
+    pub(in super::super) fn settings(&self) -> &[(String, String)] {
+        &self.settings
+    }
+}
+
 impl Build {
     /// Returns the contents of the running executable. It is read once, however many searches are kept.
     fn this() -> std::io::Result<Build> {

@@ -55,6 +55,26 @@ const COMBINATIONS: &str = "
     strategy=dfs(step=2) reduction=ordered-atomics -> reduction: beyond the depth
     reduction=ordered-atomics preempt=a -> reduction: out of the scope
     strategy=random reduction=ordered-atomics -> reduction: uniform over choices
+    partition=3/8
+    partition=3/8 reduction=dpor
+    partition=3/8 reduction=dpor preemptions=2
+    partition=3/8 reduction=source-dpor
+    partition=3/8 reduction=caching preemptions=2
+    partition=3/8 preemptions=2 preempt=a
+    partition=3/8 strategy=portfolio(random,surw)
+    partition=3/8 strategy=pct-all
+    partition=3/8 strategy=auto reduction=dpor
+    partition=3/8 strategy=auto -> partition: three searches take turns
+    partition=3/8 strategy=best-first -> partition: depends on those before
+    partition=3/8 strategy=ranked -> partition: depends on those before
+    partition=3/8 strategy=dfs(delays=2) -> partition: depends on those before
+    partition=3/8 strategy=dfs(depth=7) -> partition: depends on those before
+    partition=3/8 strategy=maple -> partition: one after the other
+    partition=3/8 iroots=true -> partition: one after the other
+    partition=3/8 jobs=2 -> partition: by one worker
+    partition=3/8 checkpoint=a -> partition: not kept in a checkpoint
+    partition=3/8 reduction=ordered-atomics -> partition: starts again
+    partition=3/8 spin_loops=assume -> partition: starts again
     jobs=2 preemptions=2 preempt=a
     strategy=random jobs=2 checkpoint=a
     jobs=2 checkpoint=a reduction=caching preemptions=2

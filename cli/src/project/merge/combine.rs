@@ -1,0 +1,409 @@
+//! The shares of one search, checked to be all of them, and put together as one report.
+
+use super::read::{ReadReport, ShareJson};
+use crate::output::count;
+use intermezzo::Coverage;
+use intermezzo::report::united_traces;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Figures that are added up, and those of which the largest counts.
+const SUMS: [&str; 6] = [
+    "executions",
+    "redundant",
+    "blocked",
+    "steps",
+    "context_switches",
+    "elapsed_seconds",
+];
+const MOST: [&str; 2] = ["max_steps", "max_tasks"];
+
+/// Lists whose entries are about a finding, by its number.
+const ABOUT_FINDINGS: [&str; 3] = ["reproductions", "turning_points", "recordings"];
+
+/// Returns the report of the search that these are all shares of.
+///
+/// # Errors
+/// They are not: some share is missing, or is there twice, or is of another search. Each error names the files.
+pub(super) fn combined(reports: &[ReadReport]) -> Result<String, Vec<String>> {
+    let shares: Vec<(&ReadReport, &ShareJson)> = reports
+        .iter()
+        .filter_map(|report| Some((report, report.head.share.as_ref()?)))
+        .collect();
+    let whole = reports.iter().find(|report| report.head.share.is_none());
+    match (whole, shares.first()) {
+        // A test that is not divided: each process explored it whole.
+        (Some(_), None) => {
+            let worst = reports.iter().min_by_key(|report| report.head.verdict);
+            let fields = worst.map(|report| Value::Object(report.fields.clone()));
+            Ok(fields.unwrap_or_default().to_string())
+        }
+        (Some(whole), Some((share, part))) => Err(vec![format!(
+            "{} is of the whole search, and {} of share {}",
+            whole.name, share.name, part.share
+        )]),
+        (None, None) => Err(vec!["there is no report".into()]),
+        (None, Some(_)) => {
+            let problems = problems(&shares);
+            match problems.is_empty() {
+                true => merged(&shares).map_err(|problem| vec![problem]),
+                false => Err(problems),
+            }
+        }
+    }
+}
+
+/// Returns the reasons why these are not the shares of one search, each once.
+fn problems(shares: &[(&ReadReport, &ShareJson)]) -> Vec<String> {
+    let Some(&(first, part)) = shares.first() else {
+        return vec!["there is no report".into()];
+    };
+    let mut problems = Vec::new();
+    let mut by_number: BTreeMap<u32, &ReadReport> = BTreeMap::new();
+    for &(report, other) in shares {
+        let both = format!("{} and {}", first.name, report.name);
+        let differs = if part.share.total() != other.share.total() {
+            Some(format!(
+                "{both} are shares of different divisions, {} and {}",
+                part.share, other.share
+            ))
+        } else if part.version != other.version {
+            Some(format!(
+                "{both} are of different versions of intermezzo, {:?} and {:?}",
+                part.version, other.version
+            ))
+        } else if part.code != other.code {
+            Some(format!(
+                "{both} are of different code: the executables differ, or the tests in them"
+            ))
+        } else {
+            other_setting(part, other).map(|name| {
+                let value = |part: &ShareJson| part.settings.get(&name).cloned().unwrap_or_default();
+                format!(
+                    "{both} have different settings: `{name}` is {:?} and {:?}",
+                    value(part),
+                    value(other)
+                )
+            })
+        };
+        if let Some(problem) = differs {
+            problems.push(problem);
+        } else if let Some(twice) = by_number.insert(other.share.number(), report) {
+            problems.push(format!(
+                "share {} is there twice: {} and {}",
+                other.share, twice.name, report.name
+            ));
+        }
+    }
+    let total = part.share.total();
+    let missing: Vec<String> = (1..=total)
+        .filter(|number| !by_number.contains_key(number))
+        .map(|number| format!("{number}/{total}"))
+        .collect();
+    if problems.is_empty() && !missing.is_empty() {
+        let shares = if missing.len() == 1 { "share" } else { "shares" };
+        problems.push(format!(
+            "{shares} {} missing: {}",
+            be(missing.len()),
+            missing.join(", ")
+        ));
+    }
+    problems
+}
+
+fn be(number: usize) -> &'static str {
+    if number == 1 { "is" } else { "are" }
+}
+
+/// Returns the name of the first setting that is not the same.
+fn other_setting(one: &ShareJson, other: &ShareJson) -> Option<String> {
+    let names = one.settings.keys().chain(other.settings.keys());
+    names
+        .filter(|name| one.settings.get(*name) != other.settings.get(*name))
+        .min()
+        .cloned()
+}
+
+/// Puts the shares together. They are all of one search.
+fn merged(shares: &[(&ReadReport, &ShareJson)]) -> Result<String, String> {
+    let traces = united_traces(shares.iter().map(|(_, share)| &*share.traces));
+    let traces = traces.map_err(|at| match shares.get(at) {
+        Some((report, _)) => format!("the traces in {} are damaged", report.name),
+        None => "the traces are damaged".to_owned(),
+    })?;
+    let mut shares = shares.to_vec();
+    shares.sort_by_key(|(_, share)| share.share);
+    let reports: Vec<&ReadReport> = shares.iter().map(|(report, _)| *report).collect();
+    let mut fields = reports[0].fields.clone();
+    for name in SUMS {
+        fields.insert(
+            name.into(),
+            sum(reports.iter().filter_map(|report| report.fields.get(name))),
+        );
+    }
+    for name in MOST {
+        let most = reports
+            .iter()
+            .filter_map(|report| report.fields.get(name)?.as_u64());
+        fields.insert(name.into(), most.max().into());
+    }
+    fields.insert("traces".into(), traces.into());
+    // The order of the executions of different shares says nothing.
+    fields.insert("first_failure".into(), Value::Null);
+    for name in ["estimate", "share"] {
+        fields.remove(name);
+    }
+    if let Some(accesses) = fields.get_mut("plain_accesses").and_then(Value::as_object_mut) {
+        let seen = reports
+            .iter()
+            .filter_map(|report| report.fields.get("plain_accesses")?.get("seen"));
+        accesses.insert("seen".into(), sum(seen));
+    }
+    insert_breakpoints(&mut fields, &reports);
+    insert_findings(&mut fields, &reports);
+    let limits = different(reports.iter().flat_map(|report| list(&report.fields, "limits")));
+    fields.insert("limits".into(), limits.into());
+    let mut notes = different(reports.iter().flat_map(|report| list(&report.fields, "notes")));
+    notes.push(told(&shares).into());
+    let (verdict, coverage) = verdict_and_coverage(&shares, &mut notes);
+    fields.insert("notes".into(), notes.into());
+    fields.insert("verdict".into(), verdict.into());
+    let coverage = serde_json::to_value(coverage).map_err(|error| error.to_string())?;
+    fields.insert("coverage".into(), coverage);
+    Ok(Value::Object(fields).to_string())
+}
+
+/// Returns the verdict on the whole search, and what all shares cover together.
+fn verdict_and_coverage(
+    shares: &[(&ReadReport, &ShareJson)],
+    notes: &mut Vec<Value>,
+) -> (&'static str, Coverage) {
+    let mut verdicts = shares
+        .iter()
+        .map(|(report, _)| report.head.verdict)
+        .collect::<Vec<_>>();
+    verdicts.sort();
+    let reduction = |report: &ReadReport| report.head.reduction.clone();
+    let frontier = |report: &ReadReport| report.head.reduction.contains("dpor");
+    let (first, _) = shares[0];
+    let other = shares
+        .iter()
+        .find(|(report, _)| frontier(report) != frontier(first));
+    if let Some((other, part)) = other {
+        // They are divided by different trees, so together they need not be everything.
+        let why = format!(
+            "shares were explored by different reductions, {} by {} and {} by {}: run all of them with the weaker one",
+            shares[0].1.share,
+            reduction(first),
+            part.share,
+            reduction(other)
+        );
+        notes.push(why.clone().into());
+        let verdict = match verdicts[0] {
+            super::read::VerdictJson::Fail => "fail",
+            _ => "inconclusive",
+        };
+        return (verdict, Coverage::unbounded(why));
+    }
+    let coverage = shares.iter().fold(None, |all: Option<Coverage>, (_, share)| {
+        let covers = match share.covers() {
+            // Whatever a damaged or foreign report says, what did not end is not all.
+            covers if share.ended || matches!(covers, Coverage::Sampled { .. }) => covers,
+            covers => covers.because("it did not end"),
+        };
+        let covers = named(covers, share);
+        Some(match all {
+            None => covers,
+            Some(all) => united(all, covers),
+        })
+    });
+    (verdicts[0].word(), coverage.unwrap_or_else(Coverage::stopped))
+}
+
+/// Returns the coverage, with the name of the share in the reason.
+fn named(covers: Coverage, part: &ShareJson) -> Coverage {
+    match covers {
+        Coverage::Bounded {
+            preemptions,
+            delays,
+            depth,
+            rank,
+            reason: Some(reason),
+        } => Coverage::Bounded {
+            preemptions,
+            delays,
+            depth,
+            rank,
+            reason: Some(format!("share {}: {reason}", part.share)),
+        },
+        other => other,
+    }
+}
+
+/// Returns what two shares cover together: the whole only as far as both do.
+fn united(one: Coverage, other: Coverage) -> Coverage {
+    match (one, other) {
+        (Coverage::Exhaustive, other) | (other, Coverage::Exhaustive) => other,
+        (Coverage::Sampled { executions }, Coverage::Sampled { executions: more }) => Coverage::Sampled {
+            executions: executions.saturating_add(more),
+        },
+        (
+            Coverage::Bounded {
+                preemptions, reason, ..
+            },
+            Coverage::Bounded {
+                preemptions: other,
+                reason: other_reason,
+                ..
+            },
+        ) => Coverage::Bounded {
+            preemptions: preemptions.zip(other).map(|(one, other)| one.min(other)),
+            delays: None,
+            depth: None,
+            rank: None,
+            reason: match (reason, other_reason) {
+                (Some(one), Some(other)) => Some(format!("{one}; {other}")),
+                (one, other) => one.or(other),
+            },
+        },
+        (other, _) => Coverage::unbounded(format!("shares cover different things: {other}")),
+    }
+}
+
+/// Returns the note on the shares.
+fn told(shares: &[(&ReadReport, &ShareJson)]) -> String {
+    let executions: Vec<u64> = shares.iter().map(|(report, _)| report.head.executions).collect();
+    let (least, most) = (executions.iter().min(), executions.iter().max());
+    let elsewhere = shares
+        .iter()
+        .fold(0_u64, |all, (_, share)| all.saturating_add(share.elsewhere));
+    format!(
+        "merged from {}, of {} to {}; besides, they ran {} of each other to find their own",
+        count(shares.len() as u64, "share"),
+        least.copied().unwrap_or_default(),
+        count(most.copied().unwrap_or_default(), "execution"),
+        count(elsewhere, "execution"),
+    )
+}
+
+/// Adds up figures.
+fn sum<'a>(values: impl Iterator<Item = &'a Value>) -> Value {
+    values.fold(json!(0), |all, value| match (all.as_u64(), value.as_u64()) {
+        (Some(all), Some(value)) => all.saturating_add(value).into(),
+        _ => json!(all.as_f64().unwrap_or_default() + value.as_f64().unwrap_or_default()),
+    })
+}
+
+fn list<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a [Value] {
+    fields
+        .get(name)
+        .and_then(Value::as_array)
+        .map_or(&[], |list| list)
+}
+
+/// Returns values in order, each once.
+fn different<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    for value in values {
+        if !all.contains(value) {
+            all.push(value.clone());
+        }
+    }
+    all
+}
+
+/// Inserts the figures of the armed breakpoints, added up.
+fn insert_breakpoints(fields: &mut Map<String, Value>, reports: &[&ReadReport]) {
+    let mut all: Vec<Map<String, Value>> = Vec::new();
+    for figures in reports
+        .iter()
+        .flat_map(|report| list(&report.fields, "breakpoints"))
+    {
+        let Some(figures) = figures.as_object() else {
+            continue;
+        };
+        match all
+            .iter_mut()
+            .find(|known| known.get("name") == figures.get("name"))
+        {
+            None => all.push(figures.clone()),
+            Some(known) => {
+                for (name, value) in known {
+                    if let (true, Some(more)) = (value.is_u64(), figures.get(name)) {
+                        *value = sum([&*value, more].into_iter());
+                    }
+                }
+            }
+        }
+    }
+    if !all.is_empty() {
+        fields.insert("breakpoints".into(), all.into());
+    }
+}
+
+/// Inserts the findings, each once: of those that say the same the smallest stays.
+fn insert_findings(fields: &mut Map<String, Value>, reports: &[&ReadReport]) {
+    // Each with the report and its number there.
+    let mut all: Vec<(Value, usize, usize)> = Vec::new();
+    for (at, report) in reports.iter().enumerate() {
+        for (number, finding) in list(&report.fields, "findings").iter().enumerate() {
+            match all.iter_mut().find(|(known, ..)| says(known) == says(finding)) {
+                None => all.push((finding.clone(), at, number)),
+                Some((known, of, known_number)) => {
+                    let counts = sum([&*known, finding].into_iter().filter_map(|one| one.get("count")));
+                    if size(finding) < size(known) {
+                        (*known, *of, *known_number) = (finding.clone(), at, number);
+                    }
+                    if let Some(known) = known.as_object_mut() {
+                        known.insert("count".into(), counts);
+                    }
+                }
+            }
+        }
+    }
+    for name in ABOUT_FINDINGS {
+        let mut kept = Vec::new();
+        for (new, (_, at, number)) in all.iter().enumerate() {
+            for entry in list(&reports[*at].fields, name) {
+                let is_of =
+                    |entry: &Value| entry.get("finding").and_then(Value::as_u64) == Some(*number as u64);
+                if let Some(entry) = entry.as_object().filter(|_| is_of(entry)) {
+                    let mut entry = entry.clone();
+                    entry.insert("finding".into(), new.into());
+                    kept.push(Value::Object(entry));
+                }
+            }
+        }
+        fields.remove(name);
+        if !kept.is_empty() {
+            fields.insert(name.into(), kept.into());
+        }
+    }
+    let findings: Vec<Value> = all.into_iter().map(|(finding, ..)| finding).collect();
+    fields.insert("findings".into(), findings.into());
+}
+
+/// Returns the parts of a finding by which it is the same as another. How an execution diverged is chance.
+fn says(finding: &Value) -> (Option<&Value>, Option<&Value>, Option<&Value>) {
+    let kind = finding.get("kind");
+    let message = finding.get("message");
+    let is_chance = kind.and_then(Value::as_str) == Some("divergence");
+    (kind, finding.get("severity"), message.filter(|_| !is_chance))
+}
+
+/// Returns the size of a finding's execution: its events, then its schedule.
+fn size(finding: &Value) -> (u64, usize) {
+    let events = finding
+        .get("events")
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len) as u64;
+    let left_out = finding
+        .get("events_left_out")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
+    let schedule = finding
+        .get("schedule")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    (events.saturating_add(left_out), schedule.len())
+}

@@ -1,0 +1,191 @@
+//! The reports to merge, read from files that may be damaged, or be something else.
+
+use super::Test;
+use crate::coverage::CoverageJson;
+use crate::problem::Problem;
+use intermezzo::{Coverage, Partition, foreign};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The formats of reports, whatever their versions; and of schedules, which are written next to them.
+const REPORTS: [&str; 2] = ["intermezzo-report/1", intermezzo::refinement::REFINEMENT_FORMAT];
+const SCHEDULE: &str = "intermezzo-schedule/";
+
+/// The most directories within each other that are looked into.
+const DEPTH_MAX: usize = 8;
+
+/// A report, as it is, and the fields on which merging depends.
+pub(super) struct ReadReport {
+    /// The file, and the number of the report in it if it has several.
+    pub(super) name: String,
+    pub(super) fields: Map<String, Value>,
+    pub(super) head: Head,
+}
+
+/// The fields on which merging depends.
+#[derive(Deserialize)]
+pub(super) struct Head {
+    format: String,
+    #[serde(default)]
+    program: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    target: String,
+    pub(super) verdict: VerdictJson,
+    #[serde(default)]
+    pub(super) reduction: String,
+    #[serde(default)]
+    pub(super) executions: u64,
+    pub(super) share: Option<ShareJson>,
+}
+
+/// A verdict, as reports have it, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum VerdictJson {
+    Fail,
+    Inconclusive,
+    Pass,
+}
+
+impl VerdictJson {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            VerdictJson::Fail => "fail",
+            VerdictJson::Inconclusive => "inconclusive",
+            VerdictJson::Pass => "pass",
+        }
+    }
+}
+
+/// The share that a report is of.
+#[derive(Deserialize)]
+pub(super) struct ShareJson {
+    pub(super) share: Partition,
+    pub(super) version: String,
+    pub(super) code: String,
+    pub(super) settings: BTreeMap<String, String>,
+    pub(super) ended: bool,
+    covers: CoverageJson,
+    #[serde(default)]
+    pub(super) elsewhere: u64,
+    pub(super) traces: String,
+}
+
+impl ShareJson {
+    /// Returns the coverage of the share if it were the whole search.
+    pub(super) fn covers(&self) -> Coverage {
+        self.covers.clone().into()
+    }
+}
+
+impl ReadReport {
+    /// Returns the test that it is of.
+    pub(super) fn test(&self) -> Test {
+        let Head {
+            program,
+            package,
+            target,
+            ..
+        } = &self.head;
+        (program.clone(), package.clone(), target.clone())
+    }
+}
+
+/// Reads the reports in these files, and in the JSON files in these directories and those within.
+///
+/// # Errors
+/// A file cannot be read, or is no report. The error names it, and the place.
+pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<ReadReport>, Problem> {
+    let mut reports = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            read_directory(path, DEPTH_MAX, &mut reports)?;
+        } else {
+            read_file(path, false, &mut reports)?;
+        }
+    }
+    Ok(reports)
+}
+
+fn read_directory(directory: &Path, depth: usize, reports: &mut Vec<ReadReport>) -> Result<(), Problem> {
+    let trouble = |error| Problem::file("read the directory", directory, &error, "give another one");
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory).map_err(trouble)? {
+        paths.push(entry.map_err(trouble)?.path());
+    }
+    paths.sort();
+    for path in paths {
+        if path.is_dir() && depth > 0 {
+            read_directory(&path, depth - 1, reports)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            read_file(&path, true, reports)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the reports in a file. With `passes_by`, a schedule file is none, and is passed by.
+fn read_file(path: &Path, passes_by: bool, reports: &mut Vec<ReadReport>) -> Result<(), Problem> {
+    let help =
+        "give the report of a share: `cargo intermezzo test --partition 1/2 --reports DIR` writes some";
+    let bytes = foreign::read(path).map_err(|error| Problem::file("read", path, &error, help))?;
+    let name = path.display().to_string();
+    let damaged = |why: String| {
+        Problem::usage(format!(
+            "{name}: this is no report, or it was cut or altered ({why}): {help}"
+        ))
+    };
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let several = match value {
+        Value::Object(mut fields) => {
+            let format = fields.get("format").and_then(Value::as_str);
+            if passes_by && format.is_some_and(|format| format.starts_with(SCHEDULE)) {
+                return Ok(());
+            }
+            let has_none = format.is_none();
+            match fields.remove("reports") {
+                // The output of `test --json`.
+                Some(Value::Array(several)) if has_none => several,
+                _ => {
+                    reports.push(parse(name.clone(), fields).map_err(damaged)?);
+                    return Ok(());
+                }
+            }
+        }
+        // The output of `corpus run --json`.
+        Value::Array(several) => several
+            .into_iter()
+            .map(|mut ran| ran.get_mut("report").map(Value::take).unwrap_or_default())
+            .collect(),
+        _ => return Err(damaged("it has no fields".into())),
+    };
+    for (report, number) in several.into_iter().zip(1..) {
+        let Value::Object(fields) = report else {
+            return Err(damaged(format!("report {number} has no fields")));
+        };
+        let report = parse(format!("{name}, report {number}"), fields);
+        reports.push(report.map_err(|why| damaged(format!("report {number}: {why}")))?);
+    }
+    Ok(())
+}
+
+fn parse(name: String, fields: Map<String, Value>) -> Result<ReadReport, String> {
+    let value = Value::Object(fields);
+    let head = Head::deserialize(&value).map_err(|error| error.to_string())?;
+    if !REPORTS.contains(&head.format.as_str()) {
+        return Err(format!(
+            "the format is {}, and {:?} is wanted: use a cargo-intermezzo of the version that wrote it",
+            foreign::quoted(&head.format),
+            REPORTS[0]
+        ));
+    }
+    let Value::Object(fields) = value else {
+        return Err("it has no fields".into());
+    };
+    Ok(ReadReport { name, fields, head })
+}

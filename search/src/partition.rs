@@ -1,0 +1,183 @@
+//! The frontier at which a tree of choices is divided into shares.
+//!
+//! Each node of the tree is a part of the interval from 0 to 1: the root is all of it, and the alternatives of a choice
+//! divide the part of their node evenly, as the weighted backtrack estimator weighs them (`estimate`). The interval is
+//! cut into blocks of equal length, many more than there are shares, which are dealt out by a fixed rule. A node that
+//! is no longer than a block belongs, with everything below it, to the share that got the block in which it begins.
+//! These are the *frontier*; the nodes above it are common to all shares.
+//!
+//! So the share of a prefix follows from the prefix alone: shares need not talk, and the order in which they explore
+//! does not matter. What each share runs in addition are the executions that lead to a prefix of the frontier that
+//! belongs to another one, and show its numbers of alternatives.
+
+use super::tree::Branching;
+use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::strategy::Partition;
+
+/// The number of blocks for each share. More of them balance shares better, and have each run more executions of
+/// others.
+const BLOCKS_PER_SHARE: u64 = 4;
+
+/// A node's part of the interval: `length` is one in so many, and `begin` of these come before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Locus {
+    begin: u64,
+    one_in: u64,
+}
+
+/// The share that a prefix belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Belongs {
+    /// It is above the frontier: all shares pass it.
+    ToAll,
+    /// To this share.
+    Here,
+    /// To another one.
+    Elsewhere,
+}
+
+impl Locus {
+    /// The root: all of the interval.
+    pub(crate) const ROOT: Locus = Locus { begin: 0, one_in: 1 };
+
+    /// Returns the part of one of this many alternatives.
+    pub(crate) fn below(self, taken: u32, alternatives: u32) -> Locus {
+        let alternatives = u64::from(alternatives.max(1));
+        match self.one_in.checked_mul(alternatives) {
+            Some(one_in) => Locus {
+                begin: self.begin * alternatives + u64::from(taken),
+                one_in,
+            },
+            // It is below the frontier anyway.
+            None => self,
+        }
+    }
+
+    /// Returns `true` if the node is on the frontier or below it.
+    pub(crate) fn is_beyond(self, partition: Partition) -> bool {
+        self.one_in >= blocks(partition)
+    }
+
+    /// Returns the share that the node belongs to.
+    pub(crate) fn belongs(self, partition: Partition) -> Belongs {
+        match self.is_beyond(partition) {
+            true => self.belongs_at_last(partition),
+            false => Belongs::ToAll,
+        }
+    }
+
+    /// Returns the share that an execution belongs to that ends here, above the frontier or on it.
+    pub(crate) fn belongs_at_last(self, partition: Partition) -> Belongs {
+        let block = u128::from(self.begin) * u128::from(blocks(partition)) / u128::from(self.one_in);
+        dealt(partition, block as u64)
+    }
+}
+
+fn blocks(partition: Partition) -> u64 {
+    BLOCKS_PER_SHARE * u64::from(partition.total())
+}
+
+fn dealt(partition: Partition, piece: u64) -> Belongs {
+    match partition.gets(piece) {
+        true => Belongs::Here,
+        false => Belongs::Elsewhere,
+    }
+}
+
+/// Returns the share that these first choices of an execution belong to; with `all`, they are all its choices, so it
+/// is not [`Belongs::ToAll`].
+///
+/// In a search by rounds, the choices that are free in a round divide the interval. Above the frontier, prefixes with
+/// a choice that is not free are dealt out one by one as they follow each other along an execution: these are the work
+/// of later rounds, and there are many of them.
+pub(super) fn belongs(
+    partition: Partition,
+    choices: &[Choice],
+    all: bool,
+    branching: &impl Branching,
+) -> Belongs {
+    let mut locus = Locus::ROOT;
+    for (at, choice) in choices.iter().enumerate() {
+        if branching.is_free(choice) {
+            locus = locus.below(choice.taken, choice.alternatives);
+            if locus.is_beyond(partition) {
+                break;
+            }
+        } else if choice.taken != 0 {
+            return dealt(partition, at as u64 + u64::from(choice.taken) + locus.begin);
+        }
+    }
+    match all {
+        true => locus.belongs_at_last(partition),
+        false => locus.belongs(partition),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use intermezzo_engine::schedule::ChoiceKind;
+    use std::ops::Range;
+
+    /// Choices that preempt are not free.
+    struct Free;
+
+    impl Branching for Free {
+        fn is_free(&self, choice: &Choice) -> bool {
+            !choice.preempts
+        }
+
+        fn aside(&self, _: &Choice, _: u32) -> Range<u32> {
+            0..0
+        }
+    }
+
+    /// Returns the choices of all executions of a tree whose choices have 2 to 4 alternatives, some of which preempt.
+    fn executions(depth: usize) -> Vec<Vec<Choice>> {
+        let mut all = vec![Vec::new()];
+        for at in 0..depth {
+            let alternatives = 2 + (at as u32 * 7 + 1) % 3;
+            let longer = |path: Vec<Choice>| {
+                (0..alternatives).map(move |taken| {
+                    let choice = Choice {
+                        kind: ChoiceKind::Task,
+                        preempts: at % 3 == 1,
+                        alternatives,
+                        taken,
+                    };
+                    [&path[..], &[choice]].concat()
+                })
+            };
+            all = all.into_iter().flat_map(longer).collect();
+        }
+        all
+    }
+
+    #[test]
+    fn each_execution_belongs_to_one_share() {
+        for path in executions(7) {
+            for total in [1, 2, 3, 8, 100] {
+                let shares = (1..=total).map(|number| Partition::new(number, total).unwrap());
+                let mine: Vec<Partition> = shares
+                    .filter(|&share| belongs(share, &path, true, &Free) == Belongs::Here)
+                    .collect();
+                assert_eq!(mine.len(), 1, "{path:?} of {total}");
+                // What is said of a prefix holds for all that follows.
+                let prefixes = (0..path.len()).map(|length| belongs(mine[0], &path[..length], false, &Free));
+                let said: Vec<Belongs> = prefixes.skip_while(|said| *said == Belongs::ToAll).collect();
+                assert!(
+                    said.iter().all(|said| *said == Belongs::Here),
+                    "{path:?}: {said:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_number_of_alternatives_is_divided() {
+        let partition = Partition::new(2, 3).unwrap();
+        let here = |taken| Locus::ROOT.below(taken, u32::MAX).belongs(partition) == Belongs::Here;
+        let mine = (0..1_200).filter(|part| here(u32::MAX / 1_200 * part)).count();
+        assert!((390..=410).contains(&mine), "{mine} of 1200");
+    }
+}

@@ -172,10 +172,12 @@ impl Outcome<'_> {
         later_notes.extend(books.unfitted());
         later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());
+        // Executions of other shares count for limits.
+        let run = given_up.executions + tally.executions + tally.elsewhere;
         let mut coverage = covered(
             worker.coverage(ended.is_none()),
             &tally,
-            ended.map(|end| end.reason(settings, given_up.executions + tally.executions, &books.cut_off)),
+            ended.map(|end| end.reason(settings, run, &books.cut_off)),
             kind,
         );
         report.plain_accesses.seen = tally.plain_accesses;

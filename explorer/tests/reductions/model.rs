@@ -337,13 +337,10 @@ impl Walk<'_> {
 
     /// Performs the next visible operation of the task.
     fn step(&mut self, state: &mut State, task: usize) {
-        match state.tasks[task].status {
-            Status::Retakes(mutex) => {
-                state.tasks[task].status = Status::Live;
-                take_mutex(state, task, mutex);
-                return self.access(state, task, &[(Thing::Mutex(mutex), Class::Write)]);
-            }
-            _ => {}
+        if let Status::Retakes(mutex) = state.tasks[task].status {
+            state.tasks[task].status = Status::Live;
+            take_mutex(state, task, mutex);
+            return self.access(state, task, &[(Thing::Mutex(mutex), Class::Write)]);
         }
         let op = self
             .operation(state, task)

@@ -262,6 +262,7 @@ mod tests {
                 "2",
                 "70000",
                 "a",
+                "2/3",
             ]
             .into_iter()
             .find(|value| Settings::default().set(setting.name, value).is_ok())

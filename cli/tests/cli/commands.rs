@@ -49,6 +49,17 @@ const CASES: &[Case] = &[
         )),
     },
     Case {
+        command: &["merge"],
+        real: &["share-1.json", "share-2.json"],
+        ends_with: 0,
+        prints: "every schedule",
+        wrong: (&["share-1.json", "--jsno"], &["'--jsno'", "'--json'"]),
+        broken: Some((
+            &["broken"],
+            &["broken: this is no report", "give the report of a share"],
+        )),
+    },
+    Case {
         command: &["config"],
         real: &[],
         ends_with: 0,
@@ -206,6 +217,12 @@ fn scene() -> tempfile::TempDir {
         ],
     );
     fs::write(path.join("report.json"), report.ends_with(1).stdout).unwrap();
+    for share in ["1", "2"] {
+        let partition = format!("{share}/2");
+        let arguments = ["--strategy", "dfs", "--partition", &partition, "--json"];
+        let ran = run_in(path, &[&["corpus", "run", "counter"], &arguments[..]].concat());
+        fs::write(path.join(format!("share-{share}.json")), ran.ends_with(0).stdout).unwrap();
+    }
     fs::write(
         path.join("history.log"),
         "[1] call push(1)\n[2] call pop\n[1] return\n[2] return 1\n",

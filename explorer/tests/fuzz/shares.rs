@@ -92,11 +92,11 @@ fn in_share(program: &Program, explorer: Explorer, number: u32, total: u32) -> R
 
 /// Returns `true` if shares of a partial-order reduction may run a trace of the program once more than a whole search.
 ///
-/// A time-out may commute with more steps than those that do not wake a sleeper. And where a task has yielded, a task
+/// A time-out, or a wake-up by the environment, may commute with more steps than those that do not wake a sleeper. And where a task has yielded, a task
 /// that sleeps goes if no other can, because fairness may hold back the one that should.
 fn may_repeat(program: &Program) -> bool {
     let text = format!("{:?}", program.0);
-    ["Timeout", "Sleep", "Yield"]
+    ["Timeout", "Sleep", "Yield", "Park", "Wait"]
         .iter()
         .any(|word| text.contains(word))
 }

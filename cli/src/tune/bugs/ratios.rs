@@ -4,7 +4,7 @@
 //! executions, and one of those drawn after the learning ones, over the seeds with which the learning ones found
 //! nothing.
 
-use super::{Page, figures, markdown};
+use super::{Page, figures, markdown, ours};
 use crate::tune::advice::number;
 use crate::tune::cells::Cell;
 use crate::tune::work::Item;
@@ -40,15 +40,16 @@ struct Means {
 }
 
 impl Means {
-    /// Returns the means of a search on a program that was found to fail; `None` if it never was. `learned_from`
-    /// executions come first.
+    /// Returns the means of a search on a program that was found to fail with every seed; `None` if it was not.
+    /// `learned_from` executions come first.
     fn of(
         cell: &Cell,
         (program, search): (usize, usize),
         learned_from: u64,
         items: &[Item],
     ) -> Option<Means> {
-        let all = figures(cell)?.to_failure?;
+        let figures = figures(cell).filter(|figures| figures.found == figures.runs)?;
+        let all = figures.to_failure?;
         let here = items
             .iter()
             .filter(|item| (item.program, item.search) == (program, search));
@@ -95,7 +96,9 @@ impl Page<'_> {
             rows.push(vec![
                 format!("`{}`", cell.program),
                 number(executions),
-                means.as_ref().map_or("-".into(), |means| number(means.all)),
+                means
+                    .as_ref()
+                    .map_or_else(|| ours(cell), |means| number(means.all)),
                 told(ratio),
                 match means.as_ref().and_then(|means| means.drawn) {
                     Some((drawn, runs)) => format!("{} ({runs})", number(drawn)),

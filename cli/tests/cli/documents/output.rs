@@ -67,6 +67,16 @@ const BLOCKS: &[(&str, &str, Source)] = &[
         Test("cli/tests/cli/documents/project.rs"),
     ),
     (
+        "docs/guide/src/shares.md",
+        "{{#include ../../ci/github-shares.yml}}",
+        Test("cli/tests/cli/ci_shares.rs"),
+    ),
+    (
+        "docs/guide/src/shares.md",
+        "{{#include ../../ci/kubernetes-shares.yaml}}",
+        Test("cli/tests/cli/ci_shares.rs"),
+    ),
+    (
         "docs/guide/src/settings.md",
         "my_queue::ring::no_item_is_lost\n  executions",
         Test("cli/tests/cli/documents/project.rs"),

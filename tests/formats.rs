@@ -287,7 +287,11 @@ fn every_format_and_every_type_is_known() {
 
 /// Files with names that reports contain as values: of findings, and of the origins of findings. Those of settings are
 /// known, too.
-const NAMES: &[&str] = &["engine/src/runtime/listen/mod.rs", "sdk/src/finding.rs"];
+const NAMES: &[&str] = &[
+    "engine/src/runtime/listen/mod.rs",
+    "explorer/src/report/found_by.rs",
+    "sdk/src/finding.rs",
+];
 
 /// Returns the words in code of a section's tables: those of the first column, which names fields, and the others.
 fn told<'p>(page: &'p str, section: &str) -> [BTreeSet<&'p str>; 2] {

@@ -2,8 +2,9 @@
 //!
 //! Memory: the choices of one execution, and the work that workers donate to each other.
 
+use super::branching::Branching;
 use super::partition::Belongs;
-use super::tree::{Branching, Tree};
+use super::tree::Tree;
 use crate::estimate;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{

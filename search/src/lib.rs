@@ -9,6 +9,7 @@
 
 mod auto;
 mod branch;
+mod branching;
 mod caching;
 pub mod classic;
 mod dfs;

@@ -10,7 +10,7 @@
 //! does not matter. What each share runs in addition are the executions that lead to a prefix of the frontier that
 //! belongs to another one, and show its numbers of alternatives.
 
-use super::tree::Branching;
+use super::branching::Branching;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::Partition;
 

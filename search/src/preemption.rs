@@ -6,8 +6,9 @@
 //! an item of the next round. So nothing is run twice, and each bound is complete before the next begins. Memory: the
 //! items of the next round; the last round makes none.
 
+use super::branching::Branching;
 use super::partition::Belongs;
-use super::tree::{Branching, SavedTree, Tree};
+use super::tree::{SavedTree, Tree};
 use crate::estimate::{self, Pace};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{

@@ -5,6 +5,7 @@
 //! donated: the largest part of the tree that the worker has not begun, and the last in its order.
 
 use super::branch::Branch;
+use super::branching::Branching;
 use super::frontier::{Remaining, WorkHandle};
 use super::partition::{Belongs, belongs};
 use intermezzo_engine::schedule::{Choice, pack, unpack};
@@ -12,7 +13,6 @@ use intermezzo_engine::strategy::{Idle, Partition, Plan, SearchPosition, SearchS
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The number of items for the next round that are kept before they are published.
@@ -52,16 +52,6 @@ impl Item {
     fn order(&self, other: &Item) -> Ordering {
         self.branch.order(&other.branch)
     }
-}
-
-/// The alternatives that are explored below a prefix, and the treatment of the others.
-pub(super) trait Branching {
-    /// Returns `true` if other alternatives of this choice are explored in this round.
-    fn is_free(&self, choice: &Choice) -> bool;
-
-    /// Returns the alternatives of this choice that are put aside for the next round when the choice is left behind in
-    /// this one.
-    fn aside(&self, choice: &Choice, round: u32) -> Range<u32>;
 }
 
 /// A worker's share of the search of a tree of choices.

@@ -29,7 +29,7 @@ fn class(access: &SyncVarAccess) -> Option<Class> {
         Choice => Class::Own,
         SharedAcquire | SharedTryAcquire | SharedRelease => Class::Share,
         CountDown if access.written == 0 => Class::Write,
-        CountUp | CountDown | Unpark | TaskEnd => Class::Add,
+        CountUp | CountDown | Unpark | TaskEnd | ChannelClose => Class::Add,
         CondvarWake if access.read == 1 => Class::Write,
         TimeOut => Class::Write,
         BarrierPass | CondvarWake => Class::Read,

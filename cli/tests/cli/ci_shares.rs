@@ -11,7 +11,7 @@ use std::path::Path;
 /// The number of shares in both files.
 const TOTAL: u32 = 8;
 
-/// What is run for `cargo test`: it writes the report of the share that the variables name.
+/// The stand-in for `cargo test`: it writes the report of the share that the variables name.
 const SCRIPT: &str = "case \"$INTERMEZZO_PARTITION\" in\n\
     auto/8) number=$((JOB_COMPLETION_INDEX + 1));;\n\
     */8) number=${INTERMEZZO_PARTITION%/8};;\n\

@@ -213,7 +213,7 @@ fn a_share_that_did_not_end_is_named() {
     assert_eq!(merged(path, 0, &files)["coverage"]["kind"], "bounded");
 }
 
-/// Where there are more shares than executions, some have none.
+/// If there are more shares than executions, some have none.
 #[test]
 fn shares_may_be_empty() {
     let directory = tempfile::tempdir().unwrap();

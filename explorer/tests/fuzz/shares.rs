@@ -63,7 +63,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// What is the same in a whole search and in its shares.
+/// The figures that a whole search and its shares have in common.
 enum Same {
     /// The traces and the findings.
     Traces,

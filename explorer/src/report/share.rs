@@ -79,7 +79,7 @@ mod tests {
             (
                 Coverage::within_preemptions(2, None),
                 "not every schedule was run: only share 3/8 of the search, and of that every schedule with at most 2 \
-                 preemptions was run",
+                 preemptions was run: a failure that is left needs at least 3",
             ),
             (
                 Coverage::stopped(),

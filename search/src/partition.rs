@@ -18,7 +18,7 @@ use intermezzo_engine::strategy::Partition;
 /// others.
 const BLOCKS_PER_SHARE: u64 = 4;
 
-/// A node's part of the interval: `length` is one in so many, and `begin` of these come before it.
+/// A node's part of the interval: its length is 1 / `one_in`, and `begin` parts of that length come before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Locus {
     begin: u64,

@@ -244,27 +244,7 @@ pub(super) const PBZIP2: Program = Program {
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("panic"),
-    body: |_| {
-        let (is_there, written) = (AtomicBool::new(true), Mutex::new(0));
-        let consume = || {
-            assert!(
-                is_there.load(SeqCst),
-                "the queue is there when a consumer locks it"
-            );
-            *written.lock().unwrap() += 1;
-            assert!(
-                is_there.load(SeqCst),
-                "the queue is there when a consumer unlocks it"
-            );
-        };
-        thread::scope(|scope| {
-            scope.spawn(consume);
-            while *written.lock().unwrap() == 0 {
-                thread::yield_now();
-            }
-            is_there.store(false, SeqCst);
-        });
-    },
+    body: |_| freeing_a_queue(|_| ()),
 };
 
 /// Its twin: main joins the consumer first.
@@ -272,29 +252,26 @@ pub(super) const PBZIP2_FIXED: Program = twin(
     &PBZIP2,
     "pbzip2_fixed",
     "pbzip2, with main joining the consumer before it frees the queue",
-    |_| {
-        let (is_there, written) = (AtomicBool::new(true), Mutex::new(0));
-        let consume = || {
-            assert!(
-                is_there.load(SeqCst),
-                "the queue is there when a consumer locks it"
-            );
-            *written.lock().unwrap() += 1;
-            assert!(
-                is_there.load(SeqCst),
-                "the queue is there when a consumer unlocks it"
-            );
-        };
-        thread::scope(|scope| {
-            let consumer = scope.spawn(consume);
-            while *written.lock().unwrap() == 0 {
-                thread::yield_now();
-            }
-            consumer.join().unwrap();
-            is_there.store(false, SeqCst);
-        });
-    },
+    |_| freeing_a_queue(|consumer| consumer.join().unwrap()),
 );
+
+/// Main frees a queue once its consumer has written a block, and has waited for the consumer as `wait` does.
+fn freeing_a_queue(wait: impl FnOnce(thread::ScopedJoinHandle<'_, ()>)) {
+    let (is_there, written) = (AtomicBool::new(true), Mutex::new(0));
+    let assert_there = |when: &str| assert!(is_there.load(SeqCst), "the queue is there when {when}");
+    thread::scope(|scope| {
+        let consumer = scope.spawn(|| {
+            assert_there("a consumer locks it");
+            *written.lock().unwrap() += 1;
+            assert_there("a consumer unlocks it");
+        });
+        while *written.lock().unwrap() == 0 {
+            thread::yield_now();
+        }
+        wait(consumer);
+        is_there.store(false, SeqCst);
+    });
+}
 
 /// Two requests write to the same place of a buffer.
 pub(super) const APACHE_25520: Program = Program {
@@ -435,7 +412,7 @@ pub(super) const LONG_TASKS: Program = Program {
                 busy.store(1, SeqCst);
                 busy.store(0, SeqCst);
             },
-            || assert_eq!(busy.load(SeqCst), 0, "nobody is busy"),
+            || assert_eq!(busy.load(SeqCst), 0, "the other is not busy"),
         )
     },
 };
@@ -454,7 +431,7 @@ pub(super) const LONG_TASKS_FIXED: Program = twin(
                 *busy = 1;
                 *busy = 0;
             },
-            || assert_eq!(*busy.lock().unwrap(), 0, "nobody is busy"),
+            || assert_eq!(*busy.lock().unwrap(), 0, "the other is not busy"),
         )
     },
 );

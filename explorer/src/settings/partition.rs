@@ -38,7 +38,7 @@ fn parse_with(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<O
     }
 }
 
-/// Returns the share that the environment names, of so many if a total is given.
+/// Returns the share that the environment names, of `total` shares if that is given.
 fn automatic(total: Option<u32>, variable: &dyn Fn(&str) -> Option<String>) -> Result<Partition, String> {
     let number = |name: &str| match variable(name) {
         None => Ok(None),

@@ -70,6 +70,24 @@ fn smallest(program: Program, number: u64, difference: Difference) -> (Program, 
     }
 }
 
+/// Does the work on two threads, if there are two cores, and returns what each returns.
+fn by_workers<T: Send>(work: impl Fn() -> T + Sync) -> Vec<T> {
+    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(&work)).collect();
+        let results = threads.into_iter().map(|thread| thread.join());
+        results
+            .map(|result| result.expect("comparing does not panic"))
+            .collect()
+    })
+}
+
+/// Fails with these differences, if there are any.
+fn assert_none(differ: &[String]) {
+    let texts = differ.join("\n");
+    assert!(differ.is_empty(), "{} programs differ:\n{texts}", differ.len());
+}
+
 #[test]
 fn every_search_shows_what_the_reference_does() {
     let programs = variable("FUZZED_PROGRAMS").unwrap_or(PROGRAMS);
@@ -96,26 +114,16 @@ fn every_search_shows_what_the_reference_does() {
         }
         (tally, differ)
     };
-    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
     let (mut tally, mut differ) = (Tally::default(), Vec::new());
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        for thread in threads {
-            let (more, texts) = thread.join().expect("comparing does not panic");
-            tally.add(&more);
-            differ.extend(texts);
-        }
-    });
+    for (more, texts) in by_workers(work) {
+        tally.add(&more);
+        differ.extend(texts);
+    }
     println!("{tally}");
     if keeps_going {
         println!("{}", tally.odd.join("\n"));
     }
-    assert!(
-        differ.is_empty(),
-        "{} programs differ:\n{}",
-        differ.len(),
-        differ.join("\n")
-    );
+    assert_none(&differ);
     assert!(
         programs < 1_000 || tally.compared * 10 >= programs * 8,
         "too few programs are small enough: {tally}"
@@ -148,23 +156,13 @@ fn shares_show_what_a_whole_search_does() {
             }
         }
     };
-    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
     let (mut tally, mut differ) = (shares::Tally::default(), Vec::new());
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        for thread in threads {
-            let (more, texts) = thread.join().expect("comparing does not panic");
-            tally.add(&more);
-            differ.extend(texts);
-        }
-    });
+    for (more, texts) in by_workers(work) {
+        tally.add(&more);
+        differ.extend(texts);
+    }
     println!("{tally}");
-    assert!(
-        differ.is_empty(),
-        "{} programs differ:\n{}",
-        differ.len(),
-        differ.join("\n")
-    );
+    assert_none(&differ);
     assert!(
         tally.searches() > programs,
         "too few programs are small enough: {tally}"

@@ -1,6 +1,6 @@
 //! A share of a search that several processes explore, without talking to each other.
 //!
-//! What an execution shows may have to be tried far up its path, and there a share would meet the others. So at the
+//! An execution may show that a task has to be tried far up its path, where a share would meet the others. So at the
 //! steps above the frontier (`crate::partition`) every task is tried that does not sleep: nothing that is found below
 //! can add to that. A task that was tried there sleeps in the branches that follow, as everywhere. So no trace is
 //! explored twice, and the part below each prefix of the frontier can be explored alone, with the tasks that sleep

@@ -369,6 +369,47 @@ fn a_timed_out_wait_is_a_yield() {
     });
 }
 
+/// A lock spins for a while before it looks again. A wait of 49 days does not end meanwhile.
+#[test]
+fn no_time_passes_during_a_pause_of_several_yields() {
+    for pauses in [1, 2, 64] {
+        let calm = Explorer::new().environment(Environment::calm());
+        passes(calm, move || {
+            let is_set = Arc::new(AtomicBool::new(false));
+            let sets = is_set.clone();
+            let waiter = thread::current();
+            let task = thread::spawn(move || {
+                for _ in 0..pauses {
+                    hint::spin_loop();
+                }
+                sets.store(true, SeqCst);
+                waiter.unpark();
+            });
+            thread::park_timeout(Duration::from_hours(49 * 24));
+            assert!(is_set.load(SeqCst));
+            task.join().unwrap();
+        });
+    }
+}
+
+/// A loop that only yields may wait for time to pass.
+#[test]
+fn time_passes_while_a_task_yields_without_end() {
+    passes(Explorer::new().environment(Environment::calm()), || {
+        let over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let waits = over.clone();
+        let task = thread::spawn(move || {
+            // Not seen by the explorer.
+            while !waits.load(SeqCst) {
+                thread::yield_now();
+            }
+        });
+        thread::park_timeout(Duration::from_hours(1));
+        over.store(true, SeqCst);
+        task.join().unwrap();
+    });
+}
+
 #[test]
 fn addresses_are_used_again_only_where_executions_have_memory_of_their_own() {
     let environment = Environment {

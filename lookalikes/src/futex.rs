@@ -92,8 +92,17 @@ fn wait(
 }
 
 /// Wakes at most `most` of the tasks that wait at a word for one of these bits. Returns the number that it woke.
+///
+/// The system looks only at the word's address, so its memory may be freed before the call, as soon as the waiter sees
+/// that it may go on. Then nobody waits there.
 fn wake(engine: Engine, word: &AtomicU32, most: usize, bits: u32, site: Site) -> usize {
+    engine.needs_no_memory(true);
     let (access, value) = begin(engine, word, site);
+    engine.needs_no_memory(false);
+    if word.known(engine) != Some(access.var) {
+        engine.commit(access, 0, 0);
+        return 0;
+    }
     let address = value.addr();
     let mut woken = 0;
     while woken < most {
@@ -160,7 +169,7 @@ unsafe fn futex(engine: Engine, arguments: [c_long; 6]) -> Option<Result<c_long,
             })
         }
         // Where nothing of this execution ever waited, a thread outside it may wait.
-        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET if word.is_known(engine) => {
+        libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET if word.known(engine).is_some() => {
             Some(Ok(wake(engine, word, value as u32 as usize, bits, site) as c_long))
         }
         _ => None,

@@ -166,6 +166,8 @@ pub struct Task {
     pub name: Option<Arc<str>>,
     /// The address at which it waits, if it does.
     pub waits_at: Option<WaitsAt>,
+    /// `true` if the operation that it has announced needs only the address of its object.
+    pub needs_no_memory: bool,
     /// `true` if it has yielded and performed no visible operation since.
     pub yielded: bool,
     /// The number of its yields so far.
@@ -226,6 +228,7 @@ impl Task {
             adversities: Adversities::default(),
             name: None,
             waits_at: None,
+            needs_no_memory: false,
             yielded: false,
             yields: 0,
             preemptible: None,

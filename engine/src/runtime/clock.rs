@@ -26,6 +26,10 @@ const TICK_MAX: u64 = 1 << 40;
 /// does. A loop then takes some forty more rounds to wait for any length of time.
 const LOOKS_SLOW: u32 = 64;
 
+/// The number of yields in a row after which a task is taken to wait for time to pass. The longest pauses of published
+/// locks have 64.
+const LONGEST_PAUSE: u32 = 100;
+
 /// The reads of the clock in an execution.
 #[derive(Default)]
 pub(super) struct Looks {
@@ -200,9 +204,18 @@ impl Runtime {
         let current = self.tasks.current();
         let gives_way = |event: &Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
         let since = self.record.events.as_slice().iter().rev().skip(1);
-        let mut since = since.take_while(|event| !event.op.is_write() || gives_way(event));
-        // Nothing was written since this task last yielded.
-        if since.any(|event| event.task == current && gives_way(event)) {
+        let since = since.take_while(|event| !event.op.is_write() || gives_way(event));
+        // This task has looked at something between two yields, and nothing was written since the first one. Several
+        // yields in a row are a pause before it looks again, unless there is no end of them.
+        let (mut looked, mut yields) = (false, 0);
+        let waits_for_time = since.filter(|event| event.task == current).any(|event| {
+            match gives_way(event) {
+                true => yields += 1,
+                false => looked = true,
+            }
+            looked && gives_way(event) || yields == LONGEST_PAUSE
+        });
+        if waits_for_time {
             if time_ends_none(self) {
                 self.let_go_while_all_give_way();
                 return;

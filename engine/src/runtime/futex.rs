@@ -16,6 +16,12 @@ impl Engine {
         self.with(|rt| rt.tasks.current_task().pending.access.site)
     }
 
+    /// Notes whether the operation that the current task announces needs only the address of its object, so that the
+    /// object's memory may be freed before.
+    pub fn needs_no_memory(self, how: bool) {
+        self.with(|rt| rt.tasks.current_task().needs_no_memory = how);
+    }
+
     /// Notes that the current task waits at an address, and is woken by those that have one of these bits.
     pub fn waits_at(self, address: usize, bits: u32) {
         self.with(|rt| {

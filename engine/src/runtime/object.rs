@@ -377,7 +377,10 @@ impl Engine {
             rt.objects.by_address.free(memory, rt.objects.epoch(), |var| {
                 record.add_write_since(current, Key::of(SyncVarOp::LockRelease, var));
                 let is_about_to = |(number, task): &(u32, &Task)| {
-                    *number != current && task.status == Status::Live && task.pending.access.var == var
+                    *number != current
+                        && task.status == Status::Live
+                        && task.pending.access.var == var
+                        && !task.needs_no_memory
                 };
                 place = place.or((0..)
                     .zip(tasks)

@@ -6,7 +6,7 @@ use intermezzo_explorer::report::{Finding, Report};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{LazyLock, Mutex, OnceLock, mpsc};
 use intermezzo_explorer::thread;
-use intermezzo_explorer::{Explorer, Schedule};
+use intermezzo_explorer::{Coverage, Explorer, Schedule};
 use intermezzo_sdk::FindingKind;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -414,4 +414,40 @@ fn uses_after_free_by_another_task() {
     });
     assert_eq!(kind, FindingKind::Misuse, "{text}");
     assert!(text.contains("in memory that was freed"), "{text}");
+}
+
+/// A lock wakes a thread at a word that the thread may free first: that needs the address alone.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn a_word_may_be_freed_before_its_waiters_are_woken() {
+    use intermezzo_lookalikes::futex::syscall;
+    use intermezzo_lookalikes::sync::atomic::by_address::AtomicU32;
+    use libc::{FUTEX_PRIVATE_FLAG, FUTEX_WAIT, FUTEX_WAKE, SYS_futex, c_long};
+
+    let _alone = alone();
+    fn futex(address: usize, op: i32, value: c_long) {
+        let op = c_long::from(op | FUTEX_PRIVATE_FLAG);
+        // SAFETY: a wait is for a word that lives, and has no limit of time; a wake-up looks at the address only.
+        unsafe { syscall(SYS_futex, address as c_long, op, value, 0, 0, 0) };
+    }
+    let report = explored(explorer(), || {
+        let word = Box::into_raw(Box::new((7_u8, AtomicU32::new(1))));
+        // SAFETY: it is freed at the end, below.
+        let flag = unsafe { &(*word).1 };
+        let address = flag.as_ptr().expose_provenance();
+        let other = thread::spawn(move || {
+            // SAFETY: it lives until the store.
+            let flag = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address)) };
+            flag.store(0, SeqCst);
+            futex(address, FUTEX_WAKE, 1);
+        });
+        while flag.load(SeqCst) == 1 {
+            futex(address, FUTEX_WAIT, 1);
+        }
+        // SAFETY: it is from a box.
+        drop(unsafe { Box::from_raw(word) });
+        other.join().unwrap();
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(report.coverage(), &Coverage::Exhaustive, "{report}");
 }

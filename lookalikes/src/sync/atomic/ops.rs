@@ -104,12 +104,11 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         (var, value.cast())
     }
 
-    /// `true` if it was used in this execution.
-    pub(crate) fn is_known(&self, engine: Engine) -> bool {
+    /// Returns the variable, if it was used in this execution.
+    pub(crate) fn known(&self, engine: Engine) -> Option<u32> {
         self.object
             .known(engine)
             .or_else(|| I::find(&self.object, engine))
-            .is_some()
     }
 }
 

@@ -80,6 +80,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
     ),
     (
         "docs/BREAKPOINTS.md",
+        "limit | chance to meet",
+        Measured("cargo test -p intermezzo-breakpoint --test chance -- --nocapture"),
+    ),
+    (
+        "docs/BREAKPOINTS.md",
         "bug | shows unarmed",
         Measured("cargo test -p intermezzo-breakpoint --test reproduced"),
     ),

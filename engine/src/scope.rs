@@ -2,8 +2,11 @@
 //!
 //! CHESS scopes preemptions by assembly, namespace, type and method (Musuvathi et al., OSDI 2008, section 4.4.1). Here
 //! the source file and the variable of an operation are known, so a module is identified by the file that holds it:
-//! `a::b` is `a/b.rs`, `a/b/mod.rs` and everything below `a/b/`. A module written inside another one's file is not
-//! distinguished: name the file. Patterns that never matched anything are reported.
+//! `a::b` is `a/b.rs`, `a/b/mod.rs` and everything below `a/b/`. The file itself shows the modules, types and functions
+//! around a place, so `a::b::Ring::push` is a function of a type, whether `b` has a file or not. Patterns that never
+//! matched anything are reported.
+//!
+//! Blind spots: items that a macro writes, and files that are not found, have no items.
 
 use std::fmt;
 use std::path::Path;
@@ -26,7 +29,7 @@ enum Pattern {
 pub struct Scope(Vec<Pattern>);
 
 impl Scope {
-    /// Parses a list separated by commas: module paths (`queue::ring`), source files (`ring.rs`, `queue/ring.rs`) and
+    /// Parses a list separated by commas: paths of modules, types and functions (`queue::ring`, `Ring::push`), source files (`ring.rs`, `queue/ring.rs`) and
     /// variables as reports name them (`tail`, `slots[_].seq`, `atomic 0.2`). A single name is a module or a variable; in
     /// backticks it is a variable. One element, as `slots[2].seq`, is refused.
     ///
@@ -42,10 +45,25 @@ impl Scope {
         self.0.is_empty()
     }
 
-    /// Returns the number of the entry that includes a source file.
-    pub(crate) fn entry_of_file(&self, file: &str) -> Option<usize> {
-        let path: Vec<&str> = file.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
-        self.0.iter().position(|pattern| pattern.holds_file(&path))
+    /// Returns the numbers of the entries that include a place, given by its source file and the items around it there, each
+    /// with its depth: the number of modules, types and functions that it leads through.
+    pub(crate) fn entries_of_place<'a>(
+        &'a self,
+        file: &str,
+        items: &'a [String],
+    ) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let path: Vec<String> = file
+            .split(['/', '\\'])
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect();
+        let depths = self.0.iter().enumerate();
+        depths.filter_map(move |(at, pattern)| Some((at, pattern.depth(&path, items)?)))
+    }
+
+    /// `true` if an entry may be of an item in a file.
+    pub(crate) fn may_name_items(&self) -> bool {
+        self.0.iter().any(|pattern| matches!(pattern, Pattern::Module(_)))
     }
 
     /// Returns the number of the entry that includes a variable.
@@ -195,28 +213,33 @@ impl Pattern {
             }
         }
         Err(format!(
-            "`{entry}` is no module path (`queue::ring`), source file (`queue/ring.rs`) or variable as a report names \
+            "`{entry}` is no path (`queue::ring`, `Ring::push`), source file (`queue/ring.rs`) or variable as a report names \
              it (`tail`, `slots[_].seq`, `atomic 0.2`)"
         ))
     }
 
-    /// Returns `true` if it includes a source file, given by the components of its path.
-    fn holds_file(&self, path: &[&str]) -> bool {
+    /// Returns the depth of the place where it ends, if it includes a place in a source file, given by the components of its
+    /// path, with these items around it.
+    fn depth(&self, path: &[String], items: &[String]) -> Option<usize> {
         match self {
-            Pattern::Variable(_) | Pattern::Named(_) => false,
-            Pattern::File(end) => path.ends_with(&end.iter().map(String::as_str).collect::<Vec<_>>()),
+            Pattern::Variable(_) | Pattern::Named(_) => None,
+            Pattern::File(end) => path.ends_with(end).then_some(path.len()),
             Pattern::Module(module) => {
                 // The file without its extension, `a/b/mod.rs` as `a/b`; files below begin with the same components.
-                let mut parts: Vec<&str> = path.to_vec();
+                let mut parts: Vec<&str> = path.iter().map(String::as_str).collect();
                 if let Some(last) = parts.last_mut() {
                     *last = last.strip_suffix(".rs").unwrap_or(last);
                 }
                 if parts.last() == Some(&"mod") {
                     parts.pop();
                 }
-                parts
-                    .windows(module.len())
-                    .any(|window| window == module.as_slice())
+                let of_file = parts.len();
+                parts.extend(items.iter().map(String::as_str));
+                let ends = (module.len()..=parts.len()).rev();
+                let mut ends = ends.filter(|&end| parts[end - module.len()..end] == module[..]);
+                // A single name in small letters may be a variable's, and is no function.
+                let is_item = module.len() > 1 || module[0].starts_with(char::is_uppercase);
+                ends.find(|&end| end <= of_file || is_item)
             }
         }
     }
@@ -259,7 +282,29 @@ mod tests {
             ("atomic 0.1", "src/atomic.rs", false),
         ] {
             let scope = Scope::parse(entry).unwrap();
-            assert_eq!(scope.entry_of_file(file).is_some(), within, "{entry} and {file}");
+            let entries = scope.entries_of_place(file, &[]).count();
+            assert_eq!(entries == 1, within, "{entry} and {file}");
+        }
+    }
+
+    #[test]
+    fn types_and_functions_are_in_their_modules() {
+        let items = ["slots", "Ring", "push"].map(str::to_owned);
+        for (entry, depth) in [
+            ("queue", Some(2)),
+            ("queue.rs", Some(2)),
+            ("queue::slots", Some(3)),
+            ("slots::Ring", Some(4)),
+            ("Ring", Some(4)),
+            ("Ring::push", Some(5)),
+            ("crate::queue::slots::Ring::push", Some(5)),
+            ("push", None),
+            ("Ring::pop", None),
+            ("queue::Ring", None),
+        ] {
+            let scope = Scope::parse(entry).unwrap();
+            let found = scope.entries_of_place("src/queue.rs", &items).next();
+            assert_eq!(found, depth.map(|depth| (0, depth)), "{entry}");
         }
     }
 
@@ -319,7 +364,7 @@ mod tests {
         }
         for wrong in ["a:b", "src/*", "the ring", "queue/ring", "::"] {
             let error = Scope::parse(wrong).unwrap_err();
-            assert!(error.contains("is no module path"), "{wrong}: {error}");
+            assert!(error.contains("is no path"), "{wrong}: {error}");
         }
     }
 }

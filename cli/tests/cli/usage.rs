@@ -71,7 +71,7 @@ fn wrong_flags_are_refused() {
         .refused(&["--strategy", "depth `0`: give a number from 1"]);
     run(&["corpus", "run", "counter", "--strategy", "best-first(rarest)"])
         .refused(&["--strategy", "one or more of `preemptions`"]);
-    run(&["corpus", "run", "counter", "--preempt", "the ring"]).refused(&["--preempt", "is no module path"]);
+    run(&["corpus", "run", "counter", "--preempt", "the ring"]).refused(&["--preempt", "is no path"]);
     run(&["corpus", "run", "counter", "--strategy", "dfs(step=0)"])
         .refused(&["--strategy", "`0` is no number in range"]);
     run(&["corpus", "run", "--set", "tasks=2"]).refused(&["<NAME>"]);

@@ -53,7 +53,8 @@ pub(super) struct Preemptible {
     /// For each source place and kind of variable, the position of the variable that the source names there.
     named: HashMap<(Site, VarKind), Place>,
     /// For each source place, its position in the scope; kept for the whole exploration.
-    sites: HashMap<Site, Place>,
+    sites: HashMap<Site, Position>,
+    has_items: bool,
     /// For each variable of this execution, by its number, its position in the scope.
     vars: Vec<Option<Place>>,
 }
@@ -70,6 +71,17 @@ impl Entries {
         Entries { scope, fitted }
     }
 
+    /// Returns the depth of the most specific entry that includes a place in this file and these items. All that do are
+    /// marked.
+    fn depth(&mut self, file: &str, items: &[String]) -> Option<usize> {
+        let mut deepest = None;
+        for (at, depth) in self.scope.entries_of_place(file, items) {
+            self.fitted[at] = true;
+            deepest = deepest.max(Some(depth));
+        }
+        deepest
+    }
+
     /// Returns `true` if there is an entry, which is then marked.
     fn has(&mut self, entry: Option<usize>) -> bool {
         if let Some(at) = entry {
@@ -84,17 +96,25 @@ impl Entries {
     }
 }
 
-/// The position of a place or a variable in the scope.
+/// The position of a variable in the scope.
 #[derive(Clone, Copy, Default)]
 struct Place {
     only_in: bool,
     not_in: bool,
 }
 
+/// The position of a source place in the scope: the depth of the most specific entry that includes it, of either kind.
+#[derive(Clone, Copy, Default)]
+struct Position {
+    only_in: Option<usize>,
+    not_in: Option<usize>,
+}
+
 impl Preemptible {
     pub(super) fn new(only_in: Scope, not_in: Scope, names: Box<dyn SourceNames + Send>) -> Preemptible {
         Preemptible {
             has_names: only_in.has_names() || not_in.has_names(),
+            has_items: only_in.may_name_items() || not_in.may_name_items(),
             names,
             named: HashMap::new(),
             names_variables: only_in.names_variables() || not_in.names_variables(),
@@ -110,18 +130,24 @@ impl Preemptible {
         self.vars.clear();
     }
 
-    fn site(&mut self, site: Site) -> Place {
+    fn site(&mut self, site: Site) -> Position {
         let Preemptible {
             sites,
             only_in,
             not_in,
+            has_items,
+            names,
             ..
         } = self;
         *sites.entry(site).or_insert_with(|| {
             let file = site.place().file;
-            Place {
-                only_in: only_in.has(only_in.scope.entry_of_file(file)),
-                not_in: not_in.has(not_in.scope.entry_of_file(file)),
+            let items = match has_items {
+                true => names.items(&site_name(site)),
+                false => Vec::new(),
+            };
+            Position {
+                only_in: only_in.depth(file, &items),
+                not_in: not_in.depth(file, &items),
             }
         })
     }
@@ -171,10 +197,14 @@ impl Preemptible {
         }
     }
 
-    /// Returns `true` if a task may be preempted before an operation with these positions. Exclusions win.
-    fn allows(&self, of: [Place; 3]) -> bool {
-        let within = self.only_in.scope.is_empty() || of.iter().any(|place| place.only_in);
-        within && !of.iter().any(|place| place.not_in)
+    /// Returns `true` if a task may be preempted before an operation at a place and on a variable with these positions. Of
+    /// places the most specific entry wins: a function in a module that is left out may be in the scope. Otherwise, exclusions
+    /// win.
+    fn allows(&self, site: Position, of: [Place; 2]) -> bool {
+        let by_var = of.iter().any(|place| place.only_in);
+        let within = self.only_in.scope.is_empty() || by_var || site.only_in.is_some();
+        let is_left_out = site.not_in.is_some_and(|not_in| Some(not_in) >= site.only_in);
+        within && !is_left_out && !of.iter().any(|place| place.not_in)
     }
 
     /// Returns notes on entries that matched nothing: they may be misspelled.
@@ -223,7 +253,7 @@ impl Runtime {
         let named = known.map_or_else(Place::default, |kind| {
             preemptible.named(kind, access.site, self.objects.given_names.of(access.var))
         });
-        let out = !preemptible.allows([site, variable, named]);
+        let out = !preemptible.allows(site, [variable, named]);
         self.constraints.preemptible = Some(preemptible);
         out
     }

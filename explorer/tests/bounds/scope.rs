@@ -201,3 +201,63 @@ fn findings_replay_without_the_scope() {
         .explore(test);
     assert_eq!(again.findings(), report.findings());
 }
+
+/// A queue that is no module of its own file, and whose methods each have one operation.
+struct Ring {
+    head: AtomicUsize,
+    tail: AtomicUsize,
+}
+
+impl Ring {
+    fn push(&self) {
+        self.tail.fetch_add(1, SeqCst);
+    }
+
+    fn pop(&self) {
+        self.head.fetch_add(1, SeqCst);
+    }
+}
+
+/// Two tasks that each push and pop. No task is preempted before its first operation: it has only begun.
+fn two_users() {
+    let (head, tail) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let ring = Ring { head, tail };
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                ring.pop();
+                ring.push();
+                ring.pop();
+                ring.pop();
+            });
+        }
+    });
+}
+
+/// Preemptions in a type or a method are those at the operations there; of two entries the more specific one wins.
+#[test]
+fn types_and_methods_are_scopes() {
+    let executions = |scope: &str| {
+        let report = Explorer::new().set("preempt", scope).explore(two_users);
+        assert_eq!(report.notes().len(), 0, "{report}");
+        report.executions()
+    };
+    let (everywhere, in_push, in_pop) = (executions("everywhere"), executions("tail"), executions("head"));
+    assert!(in_push < in_pop && in_pop < everywhere);
+    for (scope, is) in [
+        ("Ring", everywhere),
+        ("bounds::scope::Ring", everywhere),
+        ("Ring::push", in_push),
+        ("crate::scope::Ring::pop", in_pop),
+        ("scope.rs,!Ring::pop", in_push),
+        ("!Ring,Ring::push", in_push),
+        ("!Ring::push", in_pop),
+    ] {
+        assert_eq!(executions(scope), is, "{scope}");
+    }
+    let report = Explorer::new().set("preempt", "Ring::peek").explore(two_users);
+    assert_eq!(
+        report.notes(),
+        ["`preempt`: no schedule point that was met is in `Ring::peek`"]
+    );
+}

@@ -23,6 +23,10 @@ pub struct SourceName {
 pub trait SourceNames {
     /// Returns the name of a variable of this kind that is used at these places, each `file:line:column`.
     fn name(&mut self, kind: &str, sites: &[String]) -> SourceName;
+
+    /// Returns the modules, the type and the function around a place, `file:line:column`, in its file: the outermost
+    /// first. Empty if they are not known.
+    fn items(&mut self, site: &str) -> Vec<String>;
 }
 
 /// The names that monitors have asked for.

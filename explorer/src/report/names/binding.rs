@@ -183,7 +183,7 @@ impl Tokens {
     }
 
     /// Returns the last name of the type between `impl` and its brace, without parameters.
-    fn type_of_impl(&self, at: usize, brace: usize) -> Option<&str> {
+    pub(super) fn type_of_impl(&self, at: usize, brace: usize) -> Option<&str> {
         let mut depth = 0;
         let mut last = None;
         for at in at + 1..brace {

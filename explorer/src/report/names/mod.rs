@@ -12,6 +12,7 @@ mod elements;
 #[cfg(test)]
 mod elements_tests;
 mod functions;
+mod items;
 mod kinds;
 mod loops;
 mod objects;

@@ -55,4 +55,8 @@ impl SourceNames for Reader {
         let made_at = of_name.filter_map(|(_, _, made)| made).next();
         SourceName { name, made_at }
     }
+
+    fn items(&mut self, site: &str) -> Vec<String> {
+        self.files.items(site)
+    }
 }

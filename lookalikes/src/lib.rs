@@ -61,6 +61,7 @@ pub use preemption::{preemptions_off, preemptions_on};
 use intermezzo_engine::runtime::{Access, Engine, Site};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_sdk::SyncVarOp;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Chooses a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
 ///
@@ -112,6 +113,18 @@ pub fn event(text: &str) {
 pub fn attribute(name: &str, value: &str) {
     if let Some(engine) = Engine::current() {
         engine.attribute(name, value);
+    }
+}
+
+/// Says in which state the program is after the calling task's last visible operation: whatever the test takes for it, as
+/// `(head, tail)`. The monitor `statistics` counts the different ones, by their hashes, and the new ones of each execution.
+/// Does nothing outside an exploration.
+pub fn state(state: &(impl Hash + ?Sized)) {
+    if let Some(engine) = Engine::current() {
+        // Its keys are the same in every process.
+        let mut hasher = DefaultHasher::new();
+        state.hash(&mut hasher);
+        engine.attribute("state", &format!("{:016x}", hasher.finish()));
     }
 }
 

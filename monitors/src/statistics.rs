@@ -4,6 +4,9 @@
 //! task might have continued: creation, beginning and end of tasks have none. A *switch* is a step of another task
 //! than the one before. A *preemption* is a `status` of `preempted`.
 //!
+//! States are those that the test says it is in, by `intermezzo::state`: the value of an attribute of that name. States that
+//! only executions pass through which a reduction leaves out are not seen.
+//!
 //! **Reduction compatible** in that it has no verdict: it reports a summary at the end, as a warning.
 
 use crate::arguments;
@@ -11,11 +14,14 @@ use intermezzo_sdk::{
     Context, EventAttribute, Execution, FindingKind, Interests, Monitor, MonitorFinding, SchedulePoint,
     SyncVarAccess, TaskId,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 const NAME: &str = "statistics";
+
+/// The attribute that the test gives an event to say in which state it is.
+const STATE: &str = "state";
 
 /// Counts events. See the [module](self).
 #[derive(Debug, Default)]
@@ -27,6 +33,9 @@ pub struct Statistics {
     steps: u64,
     switches: u64,
     preemptions: u64,
+    new_states: u64,
+    /// The states that the test has said it was in, in all executions.
+    states: HashSet<String>,
     summary: SharedSummary,
 }
 
@@ -66,6 +75,12 @@ pub struct Summary {
     pub preemptions: u64,
     /// Most of them in one execution.
     pub max_preemptions: u64,
+    /// Different states that the test has said it was in.
+    pub states: u64,
+    /// Most of them in one execution that no execution before it had.
+    pub max_new_states: u64,
+    /// The last execution that had such a state, from 1; 0 for none.
+    pub last_new_state: u64,
     /// The number of times that each operation occurred, by its name.
     pub operations: BTreeMap<&'static str, u64>,
 }
@@ -90,6 +105,13 @@ impl fmt::Display for Summary {
         )?;
         for (at, (name, count)) in self.operations.iter().enumerate() {
             write!(f, "{} {name} {count}", if at > 0 { "," } else { "" })?;
+        }
+        if self.states > 0 {
+            write!(
+                f,
+                "; states: {}, most new ones in one execution: {}, last new one in execution {}",
+                self.states, self.max_new_states, self.last_new_state
+            )?;
         }
         Ok(())
     }
@@ -133,6 +155,7 @@ impl Monitor for Statistics {
         // The test's own body runs first.
         self.last = Some(TaskId(0));
         (self.events, self.steps, self.switches, self.preemptions) = (0, 0, 0, 0);
+        self.new_states = 0;
     }
 
     fn on_schedule_point(&mut self, next: &SchedulePoint, _: &mut Context<'_>) {
@@ -151,11 +174,20 @@ impl Monitor for Statistics {
 
     fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, _: &mut Context<'_>) {
         self.preemptions += u64::from((attribute.name, attribute.value) == ("status", "preempted"));
+        if attribute.name == STATE && !self.states.contains(attribute.value) {
+            self.states.insert(attribute.value.to_owned());
+            self.new_states += 1;
+        }
     }
 
     fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
         let mut summary = self.summary.0.lock().unwrap_or_else(PoisonError::into_inner);
         summary.executions += 1;
+        if self.new_states > 0 {
+            summary.states = self.states.len() as u64;
+            summary.max_new_states = summary.max_new_states.max(self.new_states);
+            summary.last_new_state = summary.executions;
+        }
         summary.complete += u64::from(execution.complete);
         summary.max_tasks = summary.max_tasks.max(self.tasks.len() as u64);
         summary.events += self.events;

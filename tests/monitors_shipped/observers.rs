@@ -3,7 +3,7 @@
 use intermezzo::monitors::{EventLog, HappensBeforeCounter, Statistics};
 use intermezzo::sdk::Severity;
 use intermezzo::sync::Arc;
-use intermezzo::sync::atomic::{AtomicUsize, Ordering};
+use intermezzo::sync::atomic::{AtomicUsize, Ordering, Ordering::SeqCst};
 use intermezzo::{Environment, Explorer, Reduction, Report, Settings, thread};
 use intermezzo_corpus::parse_full_name;
 use std::io::{self, Write};
@@ -199,4 +199,73 @@ fn the_log_shows_an_execution() {
         "{text}"
     );
     assert!(has(&["shutdown"]), "{text}");
+}
+
+/// Every preemption of every execution is in the log, with the place of the operation that had to wait.
+#[test]
+fn the_log_has_the_preemptions_of_all_executions() {
+    let (paper, statistics) = (Paper::default(), Statistics::new());
+    let summary = statistics.summary();
+    let report = Explorer::new()
+        .monitors("none")
+        .environment(Environment::calm())
+        .keep_going(true)
+        .monitor(EventLog::new(paper.clone()))
+        .monitor(statistics)
+        .explore(two_increments);
+    assert!(report.executions() > 1, "{report}");
+    let text = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+    let mut preemptions = 0;
+    for execution in text.split("execution ").skip(1) {
+        let words = |line: &'_ str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let lines: Vec<Vec<String>> = execution.lines().map(words).collect();
+        for line in &lines {
+            if line[0] != "attribute" || line.last().is_none_or(|value| value != "preempted") {
+                continue;
+            }
+            preemptions += 1;
+            let is_placed = |other: &Vec<String>| {
+                other[0] == "access" && other[1] == line[1] && other.last().unwrap().contains("observers.rs:")
+            };
+            assert!(lines.iter().any(is_placed), "{line:?}:\n{execution}");
+        }
+    }
+    assert!(preemptions > 0, "{text}");
+    assert_eq!(preemptions, summary.get().preemptions);
+}
+
+/// The states of a program are those that it says it is in, whatever the reduction leaves out of their orders.
+#[test]
+fn states_that_a_test_names_are_counted() {
+    let explored = |reduction| {
+        let statistics = Statistics::new();
+        let summary = statistics.summary();
+        let report = Explorer::new()
+            .monitors("none")
+            .reduction(reduction)
+            .monitor(statistics)
+            .explore(|| {
+                let n = AtomicUsize::new(0);
+                thread::scope(|scope| {
+                    for by in [1, 2] {
+                        let n = &n;
+                        scope.spawn(move || intermezzo::state(&(n.fetch_add(by, SeqCst) + by)));
+                    }
+                });
+                intermezzo::state(&n.load(SeqCst));
+            });
+        assert!(report.verdict().is_pass(), "{report}");
+        let summarised = &report.findings()[0].message;
+        assert!(
+            summarised.contains("; states: 3, most new ones in one execution: 2"),
+            "{report}"
+        );
+        summary.get()
+    };
+    for reduction in [Reduction::None, Reduction::Dpor] {
+        let summary = explored(reduction);
+        // 1 and 3, or 2 and 3.
+        assert_eq!((summary.states, summary.max_new_states), (3, 2));
+        assert!((2..=summary.executions).contains(&summary.last_new_state));
+    }
 }

@@ -398,6 +398,14 @@ mod explored {
         if let Some(sources) = sources(source) {
             explorer = explorer.sources(sources);
         }
+        if let Some(mut line) = layers.settings().progress.watch() {
+            let program = program.to_owned();
+            explorer = explorer.on_progress(move |progress| {
+                line(progress)
+                    .iter()
+                    .for_each(|line| tell(&format!("{program}: {line}")));
+            });
+        }
         let report = run(explorer).map_err(|error| error.to_string())?;
         Ok(Some((report, layers.settings().detail)))
     }

@@ -174,7 +174,8 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
             "Change the call as the message says.",
         ),
         FindingKind::Hang => (
-            "a task runs for too long without a visible operation, or is blocked by something uncontrolled",
+            "a task runs for too long without a visible operation, or is blocked by something uncontrolled; or the execution \
+             takes longer than it may",
             "The explorer controls operations of intermezzo's types only. A real lock, a real channel or a system call \
              blocks the whole execution.",
             "Replace the `std` type that it waits at by intermezzo's, or raise the setting `hang` for a long computation.",

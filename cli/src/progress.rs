@@ -1,7 +1,9 @@
 //! A line on stderr while an exploration runs, if stderr is a terminal: the executions so far, their share of the
 //! whole, and the time that is left.
 
+use crate::output;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use intermezzo::settings::ProgressLines;
 use intermezzo::{self as imz, Explorer};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -29,7 +31,13 @@ impl Progress {
     }
 
     /// Returns the explorer, with its progress shown here.
-    pub(crate) fn watch(&self, explorer: Explorer) -> Explorer {
+    /// With `lines`, in lines of their own, also where stderr is no terminal.
+    pub(crate) fn watch(&self, explorer: Explorer, lines: ProgressLines) -> Explorer {
+        if let Some(mut shown) = lines.watch() {
+            return explorer.on_progress(move |progress| {
+                shown(progress).iter().for_each(|line| output::complain(line));
+            });
+        }
         let Some(line) = self.0.clone() else {
             return explorer;
         };

@@ -145,6 +145,7 @@ fn executor_with(awaits: bool, monitors: Vec<Box<dyn Monitor>>) -> Executor {
         unmodified: false,
         every_operation: false,
         hang: None,
+        execution: None,
     };
     Executor::new(
         Box::new(DepthFirst::new()),

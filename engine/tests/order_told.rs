@@ -147,6 +147,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             unmodified: false,
             every_operation: false,
             hang: None,
+            execution: None,
         };
         let mut worker = Executor::new(
             Box::new(InDetail(Sampling::new(seed, policy(&StrategyKind::Random, None)))),

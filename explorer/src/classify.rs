@@ -206,6 +206,15 @@ pub(crate) fn findings(
             }
             found.push(finding);
         }
+        Stop::TookTooLong { limit, site } => {
+            let detail = FindingDetail::TookTooLong {
+                task: current.clone(),
+                milliseconds: limit.as_millis() as u64,
+                site: site.clone(),
+                panics: all_panics(),
+            };
+            found.push(engine(FindingKind::Hang, detail, vec![current]));
+        }
         Stop::Hung(hang) => {
             let detail = FindingDetail::Hang {
                 task: current.clone(),

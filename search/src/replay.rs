@@ -7,6 +7,8 @@ use intermezzo_engine::trace::Trace;
 /// A search of one schedule, once.
 pub struct Replay {
     schedule: Option<Vec<Choice>>,
+    /// `true` if the execution may make further choices.
+    goes_on: bool,
 }
 
 impl Replay {
@@ -14,6 +16,15 @@ impl Replay {
     pub fn new(schedule: Vec<Choice>) -> Replay {
         Replay {
             schedule: Some(schedule),
+            goes_on: false,
+        }
+    }
+
+    /// Returns a search of the execution that makes these choices first, and then those that are made by default.
+    pub fn and_on(schedule: Vec<Choice>) -> Replay {
+        Replay {
+            goes_on: true,
+            ..Replay::new(schedule)
         }
     }
 }
@@ -30,7 +41,7 @@ impl Strategy for Replay {
     }
 
     fn choose(&mut self, _: &ChoicePoint<'_>) -> Option<u32> {
-        None
+        self.goes_on.then_some(0)
     }
 
     fn coverage(&self, _: bool) -> Coverage {

@@ -128,8 +128,9 @@ fn explore(
         .map_err(|error| Problem::usage(error.to_string()))?;
     flags.apply(&mut settings);
     let progress = Progress::of(program.name);
+    let lines = settings.progress;
     let explorer = progress
-        .watch(program.explorer(settings, arguments))
+        .watch(program.explorer(settings, arguments), lines)
         .record(records);
     super::explore(program, arguments, explorer).map_err(|error| Problem::usage(error.to_string()))
 }

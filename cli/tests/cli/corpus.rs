@@ -286,3 +286,28 @@ fn no_file_of_settings_counts() {
         assert!(!told(Some("quiet")).contains("what happened"), "{arguments:?}");
     }
 }
+
+/// In lines on stderr, whether that is a terminal or not, and from the execution on that is given.
+#[test]
+fn progress_is_told_as_often_as_is_asked() {
+    let told = |progress: &str| {
+        let ran = run(&[
+            "corpus",
+            "run",
+            "counter",
+            "--set",
+            "tasks=3",
+            "--set",
+            "increments=3",
+            "--strategy",
+            "dfs",
+            "--progress",
+            progress,
+        ]);
+        ran.ends_with(0).stderr.matches(" executions, ").count()
+    };
+    assert!(told("0") > 1);
+    assert_eq!(told("0,from=1000000000"), 0);
+    assert_eq!(told("none"), 0);
+    run(&["corpus", "run", "counter", "--progress", "soon"]).refused(&["--progress", "`soon` is no time"]);
+}

@@ -4,13 +4,18 @@
 //! every few thousand steps, or more often if its steps are slow. The steps are counted anyway: the number at which it
 //! looks takes the place of the limit of steps, so that a step costs what it did.
 //!
+//! With a limit for each execution it looks at every step, so that what is too long ends before its next operation. A
+//! task that performs none is the watchdog's.
+//!
 //! An execution that is cut off is abandoned like one that departs from its schedule: its prescribed choices are
 //! prescribed once more, and the search does not learn of it.
 
 use super::Runtime;
 use super::dispatch::Next;
 use super::interrupt::interrupted;
+use super::naming::site_name;
 use super::stop::Stop;
+use crate::record::Status;
 use crate::strategy::TimeIsOver;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -68,21 +73,39 @@ pub(super) struct Looks {
     last: Option<Instant>,
     /// `true` until an execution has looked.
     new: bool,
+    /// The longest time that an execution may take.
+    most: Option<Duration>,
+    /// The beginning of this execution, if there is such a limit.
+    began: Option<Instant>,
+}
+
+/// The reason to end an execution, seen at the clock.
+enum Due {
+    /// The time of the search is over.
+    CutOff,
+    /// The execution has taken longer than this.
+    TookTooLong(Duration),
 }
 
 impl Looks {
-    pub(super) fn new() -> Looks {
+    pub(super) fn new(most: Option<Duration>) -> Looks {
         Looks {
             cut_off_at: None,
             after: 0,
             every: STEPS_FIRST,
             last: None,
             new: true,
+            most,
+            began: None,
         }
     }
 
     /// Begins an execution with this limit of steps.
     pub(super) fn begin(&mut self, steps: u64) {
+        if self.most.is_some() {
+            (self.after, self.began) = (0, Some(Instant::now()));
+            return;
+        }
         self.after = match self.cut_off_at {
             Some(_) => steps.min(self.every),
             None => steps,
@@ -91,11 +114,19 @@ impl Looks {
         self.last = (self.cut_off_at.is_some() && std::mem::take(&mut self.new)).then(Instant::now);
     }
 
-    /// Looks at the clock after `step` steps. Returns `true` if the execution is to be cut off.
-    fn look(&mut self, step: u64, steps: u64) -> bool {
+    /// Looks at the clock after `step` steps. Returns the reason if the execution has to end.
+    fn look(&mut self, step: u64, steps: u64) -> Option<Due> {
+        if let (Some(most), Some(began)) = (self.most, self.began) {
+            let now = Instant::now();
+            self.after = step;
+            return match self.cut_off_at {
+                Some(at) if at.is_due(now) => Some(Due::CutOff),
+                _ => (now.saturating_duration_since(began) > most).then_some(Due::TookTooLong(most)),
+            };
+        }
         let Some(cut_off_at) = self.cut_off_at else {
             self.after = steps;
-            return false;
+            return None;
         };
         let now = Instant::now();
         if let Some(last) = self.last {
@@ -105,7 +136,7 @@ impl Looks {
         }
         self.last = Some(now);
         self.after = steps.min(step.saturating_add(self.every));
-        cut_off_at.is_due(now)
+        cut_off_at.is_due(now).then_some(Due::CutOff)
     }
 
     /// Sets the time at which executions are cut off; `None` if none is.
@@ -131,11 +162,17 @@ impl Runtime {
             });
             return Some(Next::Stop);
         }
-        if !self.looks.look(self.record.steps, self.limits.steps) {
-            return None;
+        match self.looks.look(self.record.steps, self.limits.steps)? {
+            Due::CutOff => {
+                self.depart();
+                self.end.stop = Some(Stop::CutOff);
+            }
+            Due::TookTooLong(limit) => {
+                let task = &self.tasks[self.tasks.current()];
+                let site = (task.status != Status::Ended).then(|| site_name(task.pending.access.site));
+                self.end.stop = Some(Stop::TookTooLong { limit, site });
+            }
         }
-        self.depart();
-        self.end.stop = Some(Stop::CutOff);
         Some(Next::Stop)
     }
 
@@ -158,22 +195,22 @@ mod tests {
 
     #[test]
     fn without_a_time_the_limit_of_steps_is_the_only_one() {
-        let mut looks = Looks::new();
+        let mut looks = Looks::new(None);
         looks.begin(20_000);
         assert_eq!(looks.after, 20_000);
     }
 
     #[test]
     fn slow_steps_look_more_often_and_fast_ones_less() {
-        let mut looks = Looks::new();
+        let mut looks = Looks::new(None);
         looks.cut_off(Some(CutOffTime::default()));
         looks.begin(20_000);
         assert_eq!(looks.after, STEPS_FIRST);
         looks.last = Some(Instant::now() - Duration::from_secs(1));
-        assert!(!looks.look(STEPS_FIRST, 20_000));
+        assert!(looks.look(STEPS_FIRST, 20_000).is_none());
         assert_eq!((looks.every, looks.after), (1, STEPS_FIRST + 1));
         looks.every = STEPS_MOST;
-        assert!(!looks.look(STEPS_FIRST + 1, 20_000));
+        assert!(looks.look(STEPS_FIRST + 1, 20_000).is_none());
         assert_eq!(
             (looks.every, looks.after),
             (STEPS_MOST, STEPS_FIRST + 1 + STEPS_MOST)

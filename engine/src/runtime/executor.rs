@@ -59,6 +59,8 @@ pub struct Limits {
     pub every_operation: bool,
     /// The longest time that a task may do nothing visible; `None` for no limit.
     pub hang: Option<Duration>,
+    /// The longest time that an execution may take; `None` for no limit.
+    pub execution: Option<Duration>,
 }
 
 /// A runtime at a fixed address for as long as it lives.
@@ -107,8 +109,8 @@ impl Executor {
                 monitors: Monitors::new(listeners),
                 end: ExecutionEnd::default(),
                 limits,
-                looks: Looks::new(),
-                watched: Watched::new(limits.hang),
+                looks: Looks::new(limits.execution),
+                watched: Watched::new(limits.hang.into_iter().chain(limits.execution).min()),
                 #[cfg(feature = "unmodified")]
                 in_operation: false,
             }),

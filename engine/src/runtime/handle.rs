@@ -263,6 +263,7 @@ mod tests {
             unmodified: false,
             every_operation: false,
             hang: None,
+            execution: None,
         };
         let _guard = Guard::install();
         let environment = Environment::calm();

@@ -4,6 +4,7 @@ use super::crash::Crash;
 use super::livelock::Endless;
 use super::watchdog::Hang;
 use crate::schedule::Choice;
+use std::time::Duration;
 
 /// The reason for which an execution stopped.
 #[derive(Clone, Debug)]
@@ -54,6 +55,14 @@ pub enum Stop {
     Misuse(String),
     /// A signal ended the current task.
     Crashed(Crash),
+    /// It took longer than one execution may.
+    TookTooLong {
+        /// The limit.
+        limit: Duration,
+        /// The place of the operation before which the current task was, as `file:line:column`; `None` if the task had
+        /// ended.
+        site: Option<String>,
+    },
     /// The current task did nothing visible for too long.
     Hung(Hang),
 }

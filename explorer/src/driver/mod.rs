@@ -286,7 +286,11 @@ impl Exploration {
         let settings = &self.settings;
         match (self.custom.take(), &self.replay, iroots) {
             (Some(custom), ..) => custom,
-            (None, Some(schedule), _) => Box::new(Replay::new(schedule.choices.clone())),
+            (None, Some(schedule), _) => Box::new(match settings.execution_time {
+                None => Replay::new(schedule.choices.clone()),
+                // The clock ended the execution that was recorded, perhaps. This one ends by the clock, too.
+                Some(_) => Replay::and_on(schedule.choices.clone()),
+            }),
             (None, None, session) => match (&settings.strategy, session) {
                 (StrategyKind::Maple(options), Some(session)) => {
                     session.strategy(settings.seed, options.attempts)
@@ -478,6 +482,7 @@ fn work(
         unmodified: binary.is_unmodified(),
         every_operation: settings.every_operation,
         hang: settings.hang,
+        execution: settings.execution_time,
     };
     let replays = common.kind == Kind::Replay;
     let assumes_loops = match replays {

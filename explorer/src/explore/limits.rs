@@ -142,6 +142,28 @@ impl Explorer {
         self
     }
 
+    /// Ends an execution that takes longer than this, however much it does: that is a finding of the kind `hang`, with the
+    /// place of the task that ran last. A task without a visible operation for as long is ended as
+    /// [`hang`](Explorer::hang) does. `None` for no limit, which is the default.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    /// use std::time::Duration;
+    ///
+    /// let report = Explorer::new().execution_time(Some(Duration::from_millis(100))).explore(|| {
+    ///     for _ in 0..1_000 {
+    ///         std::thread::sleep(Duration::from_millis(5));
+    ///         intermezzo::thread::yield_now();
+    ///     }
+    /// });
+    /// assert_eq!(report.findings()[0].kind.as_str(), "hang");
+    /// ```
+    pub fn execution_time(mut self, most: Option<Duration>) -> Explorer {
+        self.settings.execution_time = most;
+        self
+    }
+
     /// Lets an execution end with tasks that wait for ever, without a finding. Default: that is a deadlock.
     pub fn deadlocks_allowed(mut self, allowed: bool) -> Explorer {
         self.settings.deadlocks_allowed = allowed;

@@ -7,7 +7,8 @@
 //! is run in order of preemptions, as far as the budget goes (`prove`). The note on the finding says how far that got.
 //!
 //! Guarantee: the result shows the same failure (see `same`), in a strict replay of its schedule. Misses: without a
-//! complete proof, smaller executions; the note then says that there may be one. Crashes are left as they are, and an
+//! complete proof, smaller executions; the note then says that there may be one. Crashes and
+//! executions that took too long are left as they are, and an
 //! execution that departs from its schedule cannot be minimised. Monitors receive the executions that concern their own
 //! findings.
 
@@ -79,7 +80,10 @@ impl<'a> Minimiser<'a> {
             let finding = &report.findings[at];
             // A misuse without a task is the panic of a monitor, which is not called any more.
             if !finding.is_error()
-                || matches!(finding.kind, FindingKind::Crash | FindingKind::Divergence)
+                || matches!(
+                    finding.kind,
+                    FindingKind::Crash | FindingKind::Divergence | FindingKind::Hang
+                )
                 || finding.kind == FindingKind::Misuse && finding.tasks.is_empty()
             {
                 continue;

@@ -123,6 +123,19 @@ pub enum FindingDetail {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         panics: Vec<TaskPanic>,
     },
+    /// One execution took too long.
+    TookTooLong {
+        /// The task that ran last.
+        task: String,
+        /// The limit, in milliseconds.
+        milliseconds: u64,
+        /// The place of the operation before which the task was, as `file:line:column`, unless it had ended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        site: Option<String>,
+        /// Earlier panics.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        panics: Vec<TaskPanic>,
+    },
     /// A test that has to return the same in every execution returned something else.
     Results {
         /// The value that it returned in this execution, as `Debug` shows it.
@@ -290,6 +303,9 @@ impl FindingDetail {
                 steps.chain(of_panics(panics)).collect()
             }
             FindingDetail::TaskLimit { site, panics, .. } => [vec![&**site], of_panics(panics)].concat(),
+            FindingDetail::TookTooLong { site, panics, .. } => {
+                site.iter().map(|site| &**site).chain(of_panics(panics)).collect()
+            }
             FindingDetail::Crash { panics, .. } => of_panics(panics),
             FindingDetail::EventDiffers { before, now, .. } => {
                 let texts = [Some(before), now.as_ref()];
@@ -444,6 +460,7 @@ impl FindingDetail {
             }
             FindingDetail::TaskLimit { task, .. }
             | FindingDetail::Crash { task, .. }
+            | FindingDetail::TookTooLong { task, .. }
             | FindingDetail::Hang { task, .. } => hide(task),
             FindingDetail::ChoiceDiffers { .. }
             | FindingDetail::EventDiffers { .. }
@@ -454,6 +471,7 @@ impl FindingDetail {
         if let FindingDetail::Crash { panics, .. }
         | FindingDetail::Endless { panics, .. }
         | FindingDetail::TaskLimit { panics, .. }
+        | FindingDetail::TookTooLong { panics, .. }
         | FindingDetail::Hang { panics, .. } = &mut detail
         {
             panics_without_names(panics);

@@ -7,8 +7,8 @@ use super::journal::JournalAt;
 use super::strategy::{self, iroots, show_iroots};
 use super::value::{Form, HasForm, Value, duration, name_of, number, one_of};
 use super::{
-    IRootOptions, MonitorRequest, Reduction, SpinLoops, StrategyKind, Verbosity, environment, partition,
-    scope,
+    IRootOptions, MonitorRequest, ProgressLines, Reduction, SpinLoops, StrategyKind, Verbosity, environment,
+    hang, partition, progress, scope,
 };
 use intermezzo_breakpoint::{ArmError, Armings};
 use intermezzo_engine::environment::Environment;
@@ -277,6 +277,12 @@ settings {
             |s, v| one_of(&Verbosity::ALL, "detail", v).map(|detail| s.detail = detail),
             |s| name_of(&Verbosity::ALL, s.detail)),
         of(Group::Output), in_replays();
+    progress: ProgressLines = ProgressLines::default(),
+        "Shows the progress of the search on stderr, in a line every so many seconds"
+        => (("SECONDS", progress::VALUES),
+            |s, v| ProgressLines::parse(v).map(|lines| s.progress = lines),
+            |s| s.progress.to_string()),
+        of(Group::Output), advanced();
     environment: Environment = Environment::default(),
         "Actions of the environment: how often in each task waits end early, weak operations fail, and so on"
         => (("LIST", environment::VALUES),
@@ -299,8 +305,8 @@ settings {
         of(Group::Execution), advanced(), in_checkpoints();
     /// Empty for everywhere. [`Settings::preempt_not_in`] has the places to leave out.
     preempt_in as "preempt": Scope = Scope::default(),
-        "Places where tasks are preempted: `queue::ring,!slots.rs,tail`"
-        => (("LIST", "module paths, source files and variables, with `!` before those to leave out; or `everywhere`"),
+        "Places where tasks are preempted: `queue::ring,!slots.rs,Ring::push,tail`"
+        => (("LIST", "paths of modules, types and functions, source files and variables, with `!` before those to leave out; or `everywhere`"),
             |s, v| scope::parse(v).map(|(only_in, not_in)| (s.preempt_in, s.preempt_not_in) = (only_in, not_in)),
             |s| scope::show(&s.preempt_in, &s.preempt_not_in)),
         advanced(), in_checkpoints();
@@ -357,8 +363,11 @@ settings {
     /// One that takes more is a finding. `None` for no limit. By default far more than tests of concurrent code compute
     /// between two operations, and less than people wait.
     hang: Option<Duration> = Some(Duration::from_secs(10)),
-        "Most seconds that a task may run or be blocked without a visible operation",
-        of(Group::Execution), advanced();
+        "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take"
+        => (("SECONDS", hang::VALUES),
+            |s, v| hang::parse(v).map(|(hang, execution)| (s.hang, s.execution_time) = (hang, execution)),
+            |s| hang::show(s.hang, s.execution_time)),
+        of(Group::Execution), advanced(), in_replays();
     journal: JournalAt = JournalAt::Usual,
         "Directory that keeps the choices of the running execution in case the process dies"
         => (("DIR", "a directory, `usual` or `none`"),
@@ -403,6 +412,8 @@ others {
     /// The number, from 1, of the execution that a search which draws at random begins with, after those it learns from;
     /// `None` for the first. It is part of the setting `seed`.
     first_execution: Option<u64> = None;
+    /// The most time that one execution may take, after the comma in the setting `hang`; `None` for no limit.
+    execution_time: Option<Duration> = None;
     /// The places where tasks are not preempted, in the setting `preempt`.
     preempt_not_in: Scope = Scope::default();
     /// `true` if the accesses of data races become schedule points, in a search that continues after findings: it then starts

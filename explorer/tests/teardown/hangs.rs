@@ -189,6 +189,60 @@ fn what_goes_on_is_no_hang() {
     );
 }
 
+/// An execution that does visible things all the time, and takes a second.
+fn takes_a_second() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..200 {
+                std::thread::sleep(Duration::from_millis(5));
+                n.fetch_add(1, SeqCst);
+            }
+        });
+        scope.spawn(|| n.store(1, SeqCst));
+    });
+}
+
+#[test]
+fn an_execution_that_takes_too_long_is_ended_with_its_task_and_place() {
+    let explorer = || Explorer::new().set("hang", "10,execution=0.2");
+    let report = explorer().explore(takes_a_second);
+    let message = message(&report);
+    let begins = "the execution took longer than its limit of 0.2 seconds: task 1 ran last, and was ended before the \
+                  operation at explorer/tests/teardown/hangs.rs:";
+    assert!(message.starts_with(begins), "{message}");
+    assert_eq!(report.executions(), 1, "{report}");
+    // However fast it is, the replay goes on until its own time is over.
+    let schedule = report.findings()[0].schedule.clone();
+    let replay = explorer().program(report.program()).replay(schedule);
+    let again = replay.explore(takes_a_second);
+    assert_eq!(kinds(&again), ["hang"], "{again}");
+    the_process_is_well();
+    // Where there is time enough, all is well; and the process goes on after those that take too long.
+    let report = Explorer::new()
+        .execution_time(Some(Duration::from_secs(600)))
+        .executions(1)
+        .explore(takes_a_second);
+    assert_eq!(kinds(&report).len(), 0, "{report}");
+    let report = explorer().keep_going(true).executions(3).explore(takes_a_second);
+    assert_eq!(
+        (kinds(&report), report.executions()),
+        (vec!["hang".into()], 3),
+        "{report}"
+    );
+}
+
+/// Neither is the time without a visible operation longer than that of the execution.
+#[test]
+fn a_task_that_does_nothing_visible_ends_with_the_time_of_its_execution() {
+    let report = Explorer::new()
+        .hang(None)
+        .execution_time(Some(Duration::from_millis(200)))
+        .explore(goes_round);
+    let begins = "main has run for 0.2 seconds without a visible operation";
+    assert!(message(&report).starts_with(begins), "{report}");
+}
+
 #[test]
 fn the_watchdog_can_be_switched_off() {
     let report = Explorer::new()

@@ -180,6 +180,23 @@ impl fmt::Display for FindingDetail {
                 }?;
                 f.write_str(&before(panics))
             }
+            FindingDetail::TookTooLong {
+                task,
+                milliseconds,
+                site,
+                panics,
+            } => {
+                let limit = seconds(Duration::from_millis(*milliseconds));
+                let site = site
+                    .as_ref()
+                    .map(|site| format!(" before the operation at {site}"))
+                    .unwrap_or_default();
+                write!(
+                    f,
+                    "the execution took longer than its limit of {limit}: {task} ran last, and was ended{site}{}",
+                    before(panics)
+                )
+            }
             FindingDetail::Results {
                 returned, by_default, ..
             } => f.write_str(&difference(returned, by_default)),

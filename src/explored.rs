@@ -8,9 +8,9 @@ pub use intermezzo_explorer::{
     IRootCoverage, IRootOptions, IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MonitorRequest,
     NamedPlace, OnFound, Partition, PlainAccesses, Plugin, PluginError, PluginProblem, Progress, RankBound,
     RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction, Reversal, Schedule, ScheduleError,
-    Scope, SettingError, Settings, Share, Sites, SpinLoops, Strategy, StrategyKind, SuggestedBreakpoint,
-    SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, TurningPoint, Unfinished,
-    VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
+    Scope, SettingError, Settings, Share, Sites, SpinLoops, StopPoint, Stopped, Strategy, StrategyKind,
+    SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, TurningPoint,
+    Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
 };
 pub use intermezzo_explorer::{
     Nameable, any_bool, atomically, attribute, choices, choose, event, is_exploring, name, preemptions_off,

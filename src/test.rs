@@ -406,6 +406,10 @@ mod explored {
                     .for_each(|line| tell(&format!("{program}: {line}")));
             });
         }
+        if let Ok(at) = std::env::var("INTERMEZZO_BREAK") {
+            let at = at.parse().map_err(|error| format!("INTERMEZZO_BREAK: {error}"))?;
+            explorer = explorer.stop_before(at, |stopped| tell(stopped.to_string().trim_end()));
+        }
         let report = run(explorer).map_err(|error| error.to_string())?;
         Ok(Some((report, layers.settings().detail)))
     }

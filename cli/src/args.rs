@@ -7,8 +7,10 @@ pub(crate) use known::{ExplainArgs, ListTestsArgs};
 pub(crate) use tune::TuneArgs;
 
 use crate::command_flags::CommandFlags;
+use crate::debugger::Debugger;
 use crate::search_flags::{LimitFlags, SearchFlags};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use intermezzo::StopPoint;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -176,6 +178,13 @@ pub(crate) struct ReplayArgs {
     /// Writes a page to this file that shows the execution event by event (see `view`)
     #[arg(long, value_name = "FILE")]
     pub(crate) view: Option<PathBuf>,
+    /// Stops before this step, and shows the events so far, the task's stack and the enabled tasks: `task 1 step 14`,
+    /// `event 18`, or a place such as `ring.rs:12`
+    #[arg(long = "break", value_name = "STEP")]
+    pub(crate) stop: Option<StopPoint>,
+    /// Runs the test in this debugger, which stops there too
+    #[arg(long, value_enum, value_name = "NAME", requires = "stop")]
+    pub(crate) debugger: Option<Debugger>,
     /// Prints the report as one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,
@@ -221,7 +230,10 @@ reason why these settings contradict each other. Exit code 2: the settings of so
 
 const REPLAY_HELP: &str = "\
 Exit code 1: the schedule shows a finding. 0: it shows none any more. 3: the program departed from the schedule,
-because it was changed since, or does not do the same thing twice.";
+because it was changed since, or does not do the same thing twice. With --debugger a replay of the corpus ends with
+the debugger's code.
+
+  cargo intermezzo replay TOKEN --break 'task 1 step 14' --debugger gdb";
 
 /// Shows a report as a page, or in a format of other tools
 ///

@@ -10,6 +10,7 @@ mod clock;
 mod command_flags;
 mod corpus;
 mod coverage;
+mod debugger;
 mod exit;
 mod explain;
 mod files;

@@ -15,6 +15,7 @@ use crate::recording;
 use crate::report::source::Search;
 use crate::report::{Expected, Finding, Limit, Report};
 use crate::settings::{Reduction, SettingError, Settings};
+use crate::stop_before::{StopPoint, Stopped, Stopper};
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
@@ -60,6 +61,8 @@ pub struct Explorer {
     reports: Option<PathBuf>,
     checkpoints: Option<PathBuf>,
     record: bool,
+    /// The monitor that stops a replay, if it is to stop.
+    stopper: Option<Stopper>,
     expected: Vec<Expected>,
     sources: Option<Search>,
     /// `true` if the test notes what it returns, which has to be the same in every execution.
@@ -95,6 +98,7 @@ impl Explorer {
             reports: None,
             checkpoints: None,
             record: false,
+            stopper: None,
             expected: Vec::new(),
             sources: None,
             deterministic: false,
@@ -375,6 +379,23 @@ impl Explorer {
         self
     }
 
+    /// Calls this right before a step of the execution that is replayed, on the task's own stack; then the replay
+    /// continues. Without [`replay`](Explorer::replay) nothing is stopped.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::{Explorer, sync::atomic::{AtomicU32, Ordering::SeqCst}};
+    ///
+    /// let test = || assert_eq!(AtomicU32::new(0).swap(1, SeqCst), 1);
+    /// let schedule = Explorer::new().explore(test).findings()[0].schedule.clone();
+    /// let seen = |stopped: &intermezzo::Stopped| assert!(stopped.next.contains("swap"), "{stopped}");
+    /// Explorer::new().replay(schedule).stop_before("main step 2".parse().unwrap(), seen).explore(test);
+    /// ```
+    pub fn stop_before(mut self, at: StopPoint, call: impl FnMut(&Stopped) + Send + 'static) -> Explorer {
+        self.stopper = Some(Stopper::new(at, Box::new(call)));
+        self
+    }
+
     /// Explores the test.
     ///
     /// The test is run once per execution, always from the same state: what it shares with other
@@ -473,6 +494,9 @@ impl Explorer {
             self.custom = None;
             live = self.record.then(recording::Live::default);
             self.monitors.extend(live.as_ref().map(recording::Live::listener));
+            let stopper = self.stopper.take();
+            self.monitors
+                .extend(stopper.map(|stopper| Listening::One(Box::new(stopper))));
         }
         let sources = self.sources.get_or_insert_with(Search::here).clone();
         let damaged = by_default.as_mut().and_then(DefaultExecution::take_if_damaged);

@@ -23,6 +23,7 @@ pub mod recording;
 pub mod report;
 mod retry;
 pub mod settings;
+mod stop_before;
 
 /// Schedules: the decisions of an execution, as tokens and as files.
 pub mod schedule {
@@ -100,3 +101,4 @@ pub use settings::{
     Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest, RankedOptions,
     Reduction, SettingError, Settings, SpinLoops, StrategyKind, VariableSets,
 };
+pub use stop_before::{StopPoint, Stopped};

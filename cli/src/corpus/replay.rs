@@ -25,12 +25,19 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     super::program(name)?;
     let (program, arguments) = parse_full_name(&full_name)
         .map_err(|error| Problem::usage(format!("the schedule's program {full_name:?}: {error}")))?;
+    if let Some(debugger) = args.debugger {
+        let code = debugger.run_this_command()?;
+        return Ok(if code == 0 { Exit::Pass } else { Exit::Findings });
+    }
     let mut settings = program.settings();
     args.limits.apply(&mut settings);
     let style = super::style(args.limits.detail()?);
     view::check_may_write(args.view.as_ref())?;
     let explorer = program.explorer(settings, &arguments).replay(schedule);
-    let explorer = explorer.record(view::records(args.view.as_ref()));
+    let mut explorer = explorer.record(view::records(args.view.as_ref()));
+    if let Some(at) = args.stop {
+        explorer = explorer.stop_before(at, |stopped| output::complain(stopped.to_string().trim_end()));
+    }
     let report = super::explore(program, &arguments, explorer);
     let report = report.map_err(|error| Problem::usage(error.to_string()))?;
     let text = if args.json {

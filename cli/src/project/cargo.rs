@@ -7,7 +7,7 @@ use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
 use crate::unmodified::Unmodified;
-use intermezzo::{Settings, baseline};
+use intermezzo::{Settings, StopPoint, baseline};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
@@ -204,6 +204,21 @@ impl CargoTest {
     /// Replays this schedule in the tests.
     pub(super) fn replay(mut self, schedule: impl Into<OsString>) -> CargoTest {
         self.variables.push((variable("replay"), schedule.into()));
+        self
+    }
+
+    /// Has the replay stop before this step.
+    pub(super) fn stop_before(mut self, at: &StopPoint) -> CargoTest {
+        self.variables.push((variable("break"), at.to_string().into()));
+        self
+    }
+
+    /// Has the test binaries run by this script.
+    pub(super) fn run_by(mut self, script: &Path) -> CargoTest {
+        let runner = format!("target.'cfg(all())'.runner=['sh',{:?}]", script.to_string_lossy());
+        self.arguments
+            .splice(0..0, ["--config".into(), OsString::from(runner)]);
+        self.shown = Shown::All;
         self
     }
 

@@ -47,6 +47,13 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     let path = cargo.directory().join("schedule.json");
     fs::write(&path, schedule.to_json(None))
         .map_err(|error| Problem::file("write", &path, &error, "set TMPDIR to a directory with room"))?;
+    if let Some(at) = &args.stop {
+        cargo = cargo.stop_before(at);
+    }
+    if let Some(debugger) = args.debugger {
+        let script = debugger.script(cargo.directory())?;
+        cargo = cargo.run_by(&script);
+    }
     let ran = cargo.settings(args.limits.given()).replay(path).run()?;
     ran.refused_none()?;
     show(&schedule.program, of_scenario, &ran, &args)

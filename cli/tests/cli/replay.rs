@@ -149,3 +149,73 @@ fn malformed_schedules_are_refused() {
     }
     run(&["replay", directory.path().to_str().unwrap()]).refused(&["cannot be read"]);
 }
+
+#[test]
+fn a_replay_stops_before_a_step_and_shows_its_stack() {
+    let found = json(1, &BROKEN);
+    let events = found["findings"][0]["events"].as_array().unwrap();
+    let at = events.iter().rposition(|event| event["op"] == "load").unwrap();
+    let last = &events[at];
+    let (number, site) = (at + 1, last["site"].as_str().unwrap());
+    let (task, step) = (
+        last["task"].as_str().unwrap(),
+        last["id"].as_str().unwrap().split('.').next_back().unwrap(),
+    );
+    let by_step = format!("{task} step {step}");
+    for at in [&*by_step, &format!("event {number}")] {
+        let ran = run(&["replay", &token(&found), "--break", at]).ends_with(1);
+        let says = [
+            format!("stopped before event {number}, {by_step}: "),
+            format!(" at {site}\n"),
+            format!("event {}, ", number - 1),
+            "enabled tasks: ".to_owned(),
+            "intermezzo_corpus::programs::work_stealing_queue".to_owned(),
+        ];
+        for says in &says {
+            assert!(ran.stderr.contains(says), "{says:?} is not in:\n{}", ran.stderr);
+        }
+        assert!(ran.stdout.contains("main panicked at"), "{}", ran.stdout);
+    }
+    let place = site.rsplit_once(':').unwrap().0;
+    let ran = run(&["replay", &token(&found), "--break", place]).ends_with(1);
+    assert!(ran.stderr.contains(&format!(" at {place}:")), "{}", ran.stderr);
+    let ran = run(&["replay", &token(&found), "--break", "event 100000"]).ends_with(1);
+    assert!(ran.stderr.contains("it has no event 100000"), "{}", ran.stderr);
+    run(&["replay", &token(&found), "--break", "soon"]).refused(&["`soon` is no step"]);
+    run(&["replay", &token(&found), "--debugger", "gdb"]).refused(&["--break"]);
+}
+
+#[test]
+fn a_replay_stops_in_a_debugger() {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    if !std::env::split_paths(&paths).any(|path| path.join("gdb").is_file()) {
+        eprintln!("skipped: gdb is not installed");
+        return;
+    }
+    let found = json(1, &BROKEN);
+    let mut gdb = crate::command(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")),
+        &[
+            "replay",
+            &token(&found),
+            "--break",
+            "main step 2",
+            "--debugger",
+            "gdb",
+        ],
+    );
+    gdb.stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut gdb = gdb.spawn().unwrap();
+    std::io::Write::write_all(&mut gdb.stdin.take().unwrap(), b"backtrace\nkill\nquit\n").unwrap();
+    let output = gdb.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let trouble = String::from_utf8_lossy(&output.stderr);
+    if text.contains("ptrace: Operation not permitted") || trouble.contains("ptrace") {
+        eprintln!("skipped: processes cannot be traced here");
+        return;
+    }
+    assert!(text.contains("stopped_here"), "{text}\n{trouble}");
+    assert!(text.contains("work_stealing_queue"), "{text}\n{trouble}");
+}

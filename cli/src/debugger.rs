@@ -1,0 +1,122 @@
+//! Debuggers in which a replay stops before one of its steps.
+//!
+//! The process calls a function of its own there ([`intermezzo::Explorer::stop_before`]), and a debugger has its
+//! breakpoint in that function.
+
+use crate::problem::Problem;
+use clap::ValueEnum;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// The function that is called at the stop, with the crates' path before it.
+const STOP: &str = "intermezzo_explorer::stop_before::stopped_here";
+
+/// A debugger.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Debugger {
+    Gdb,
+    Lldb,
+    /// Records the replay, and runs the recording in gdb: it also goes backwards
+    Rr,
+}
+
+impl Debugger {
+    /// Returns the line of a shell that runs a command, which stands before it as `"$@"`.
+    fn line(self) -> String {
+        // The watchdog asks a worker for its progress by this signal.
+        let gdb = format!(
+            "-ex 'set confirm off' -ex 'set breakpoint pending on' -ex 'handle SIGURG nostop noprint pass' -ex 'break {STOP}'"
+        );
+        match self {
+            Debugger::Gdb => format!("exec gdb -q {gdb} -ex run --args \"$@\""),
+            Debugger::Lldb => format!(
+                "exec lldb -o 'breakpoint set -n {STOP}' -o 'process handle SIGURG -s false -n false' -o run -- \"$@\""
+            ),
+            Debugger::Rr => format!("rr record \"$@\"\nexec rr replay -- -q {gdb} -ex continue"),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Debugger::Gdb => "gdb",
+            Debugger::Lldb => "lldb",
+            Debugger::Rr => "rr",
+        }
+    }
+
+    /// Writes a script into this directory that runs a command under the debugger.
+    ///
+    /// # Errors
+    /// There is no such debugger here, or the file cannot be written.
+    pub(crate) fn script(self, directory: &Path) -> Result<PathBuf, Problem> {
+        let is_there = env::var_os("PATH")
+            .is_some_and(|paths| env::split_paths(&paths).any(|path| path.join(self.name()).is_file()));
+        if !is_there {
+            return Err(Problem::usage(format!(
+                "there is no debugger `{}` here: install it, or leave `--debugger` out to have the stop printed",
+                self.name()
+            )));
+        }
+        let path = directory.join("debugger.sh");
+        fs::write(&path, format!("#!/bin/sh\n{}\n", self.line()))
+            .map_err(|error| Problem::file("write", &path, &error, "set TMPDIR to a directory with room"))?;
+        Ok(path)
+    }
+
+    /// Runs this very command under the debugger, without the flag that asks for it. Returns the debugger's exit code.
+    ///
+    /// # Errors
+    /// There is no such debugger, or it cannot be run.
+    pub(crate) fn run_this_command(self) -> Result<i32, Problem> {
+        let problem = |error| Problem::usage(format!("cannot run {} ({error})", self.name()));
+        let directory = tempfile::tempdir().map_err(problem)?;
+        let script = self.script(directory.path())?;
+        let this = env::current_exe().map_err(problem)?;
+        let status = Command::new("sh")
+            .arg(script)
+            .arg(this)
+            .args(without_flag(env::args_os().skip(1)))
+            .status()
+            .map_err(problem)?;
+        Ok(status.code().unwrap_or(1))
+    }
+}
+
+/// Returns the arguments without `--debugger NAME` and `--debugger=NAME`.
+fn without_flag(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments = arguments.peekable();
+    let mut kept = Vec::new();
+    while let Some(argument) = arguments.next() {
+        if argument == OsStr::new("--debugger") {
+            arguments.next();
+        } else if !argument.to_string_lossy().starts_with("--debugger=") {
+            kept.push(argument);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_is_left_out_in_both_forms() {
+        let given = [
+            "replay",
+            "--debugger",
+            "gdb",
+            "imz1.x",
+            "--debugger=rr",
+            "--break",
+            "event 3",
+        ];
+        let kept = without_flag(given.into_iter().map(OsString::from));
+        assert_eq!(
+            kept,
+            ["replay", "imz1.x", "--break", "event 3"].map(OsString::from)
+        );
+    }
+}

@@ -185,6 +185,7 @@ fn a_replay_stops_before_a_step_and_shows_its_stack() {
     run(&["replay", &token(&found), "--debugger", "gdb"]).refused(&["--break"]);
 }
 
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #[test]
 fn a_replay_stops_in_a_debugger() {
     let paths = std::env::var_os("PATH").unwrap_or_default();

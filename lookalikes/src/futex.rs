@@ -94,7 +94,7 @@ fn wait(
 /// Wakes at most `most` of the tasks that wait at a word for one of these bits. Returns the number that it woke.
 ///
 /// The system looks only at the word's address, so its memory may be freed before the call, as soon as the waiter sees
-/// that it may go on. Then nobody waits there.
+/// that it may go on. Then no task waits there.
 fn wake(engine: Engine, word: &AtomicU32, most: usize, bits: u32, site: Site) -> usize {
     engine.needs_no_memory(true);
     let (access, value) = begin(engine, word, site);

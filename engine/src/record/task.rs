@@ -194,8 +194,12 @@ pub struct Task {
     pub(crate) in_scope: bool,
     /// The task that drops its thread-local values, if that is another one.
     pub(crate) heir: Option<u32>,
-    /// The task whose thread-local values it drops. In std both are one thread.
+    /// The task whose thread-local values or result it drops. In std both are one thread.
     pub(crate) heir_of: Option<u32>,
+    /// The task that drops its result, if that is another one that stands for it, and no scope has waited for that.
+    pub(crate) result_heir: Option<u32>,
+    /// `true` if there were thread-local values when its closure returned.
+    pub(crate) had_locals: bool,
     /// Its thread-local values, in order of initialisation.
     pub locals: Vec<Local>,
 }
@@ -243,6 +247,8 @@ impl Task {
             in_scope: false,
             heir: None,
             heir_of: None,
+            result_heir: None,
+            had_locals: false,
             locals: Vec::new(),
         }
     }
@@ -280,7 +286,8 @@ impl Task {
         self.operations_cleared = 0;
         self.detached = false;
         self.in_scope = false;
-        (self.heir, self.heir_of) = (None, None);
+        (self.heir, self.heir_of, self.result_heir) = (None, None, None);
+        self.had_locals = false;
         debug_assert!(
             self.locals.is_empty(),
             "a task's thread-locals are dropped at its end"

@@ -3,7 +3,7 @@
 use super::naming::site_name;
 use super::stop::{PanicNote, Stop};
 use super::{Engine, Runtime, panic_count};
-use crate::record::{Access, Status};
+use crate::record::{Access, WaitLimits, gate};
 use crate::schedule::ChoiceKind;
 use crate::site::Site;
 use crate::trace::{Class, Key};
@@ -152,15 +152,60 @@ impl Engine {
         (!late, late)
     }
 
-    /// Notes that there is no handle on the task any more: its result is dropped, now or at its end.
+    /// Notes that there is no handle on the task any more. Its result is dropped now if its closure has returned,
+    /// otherwise when it does.
     pub fn detach(self, task: u32) {
-        let has_ended = self.with_task(task, |entry| {
+        let has_returned = self.with_task(task, |entry| {
             entry.detached = true;
-            entry.status == Status::Ended
+            entry.over_at != usize::MAX
         });
-        if has_ended {
+        if has_returned {
             self.drop_room(task);
         }
+    }
+
+    /// Does what [`detach`](Self::detach) does for a task whose result has a destructor, as a visible operation. Either this task or the
+    /// other one runs the destructor: the one that gives the result up last.
+    ///
+    /// The other one does so at its end, which is no step of its own and may come any time later. So if its closure has
+    /// returned, that is a choice as in [`look_for_end`](Self::look_for_end). If it is to run the destructor later, a
+    /// task of its own does. That one has no thread-local values, so the choice is not there if the task had some.
+    pub fn detach_from_result(self, task: u32, site: Site) {
+        if self.in_teardown() {
+            return self.detach(task);
+        }
+        let var = self.task_var(task);
+        let access = Access::new(SyncVarOp::TaskCheck, var, site);
+        self.enter(access);
+        let (has_returned, had_locals) =
+            self.with_task(task, |entry| (entry.over_at != usize::MAX, entry.had_locals));
+        let (ended, late) = match had_locals {
+            true => (has_returned, false),
+            false => self.look_for_end(task),
+        };
+        self.commit(access, u64::from(ended), if late { LATE } else { 0 });
+        if !late {
+            return self.detach(task);
+        }
+        self.with_task(task, |entry| entry.detached = true);
+        let drops = move || {
+            let join = Access::new(SyncVarOp::TaskJoin, var, site);
+            self.wait(join, var, gate::ENDED, WaitLimits::default());
+            self.commit(join, u64::from(task), 0);
+            self.drop_room(task);
+        };
+        // SAFETY: a scope waits for this task as for the one that it stands for; otherwise nothing is borrowed.
+        let heir = unsafe { self.fork(None, site, drops) };
+        self.with(|rt| {
+            rt.tasks[task].result_heir = Some(heir);
+            rt.stand_for(heir, task);
+        });
+    }
+
+    /// Returns the task that drops the result of this one, if that is another one that stands for it. Each is returned
+    /// once.
+    pub fn take_result_heir(self, task: u32) -> Option<u32> {
+        self.with_task(task, |entry| entry.result_heir.take())
     }
 
     /// Drops the contents of a task's room.
@@ -204,6 +249,13 @@ impl Engine {
 }
 
 impl Runtime {
+    /// Lets a task that was just created do what another one does at its end.
+    pub(super) fn stand_for(&mut self, heir: u32, task: u32) {
+        let name = self.tasks[task].name.clone();
+        let entry = &mut self.tasks[heir];
+        (entry.heir_of, entry.detached, entry.name) = (Some(task), true, name);
+    }
+
     /// Notes a panic of the current task.
     fn note_panic(&mut self, message: String, place: Option<String>) {
         let task = self.tasks.current();

@@ -136,7 +136,8 @@ impl Engine {
         let nothing_own = self.with(|rt| {
             let entry = &mut rt.tasks[task];
             entry.over_at = rt.record.events.as_slice().len();
-            !entry.detached && entry.locals.is_empty()
+            entry.had_locals = !entry.locals.is_empty();
+            !entry.detached && !entry.had_locals
         });
         let quiet = nothing_own || self.drop_own(task);
         self.end_task(task, returned && quiet);
@@ -187,9 +188,7 @@ impl Engine {
         let heir = unsafe { self.fork(None, site, adopts) };
         self.with(|rt| {
             rt.tasks[task].heir = Some(heir);
-            let name = rt.tasks[task].name.clone();
-            let entry = &mut rt.tasks[heir];
-            (entry.heir_of, entry.detached, entry.name) = (Some(task), true, name);
+            rt.stand_for(heir, task);
         });
     }
 

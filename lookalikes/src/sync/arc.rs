@@ -59,15 +59,22 @@ impl<T> Arc<T> {
     pub fn new_cyclic<F: FnOnce(&Weak<T>) -> T>(data_fn: F) -> Arc<T> {
         let site = Site::caller();
         let (unborn, weak) = Unborn::new(std::mem::needs_drop::<T>(), site);
+        let mut turn = None;
         let inner = std::sync::Arc::new_cyclic(|inner| {
             let weak = Weak {
                 share: weak,
                 inner: inner.clone(),
             };
-            data_fn(&weak)
+            let data = data_fn(&weak);
+            // The value is there when this closure returns.
+            let Weak { share, inner } = weak;
+            drop(inner);
+            turn = Some(unborn.turn(share, site));
+            data
         });
+        let turn = turn.expect("the closure has returned");
         let arc = Arc {
-            share: unborn.born(site),
+            share: unborn.born(turn, site),
             inner,
         };
         arc.note_place();
@@ -84,7 +91,7 @@ impl<T> Arc<T> {
     /// Returns a handle on memory without a value.
     #[track_caller]
     pub fn new_uninit() -> Arc<MaybeUninit<T>> {
-        Arc::new(MaybeUninit::uninit())
+        Arc::around(std::sync::Arc::new_uninit(), std::mem::needs_drop::<T>())
     }
 
     /// Returns the value, if this is the only handle that keeps it alive.
@@ -131,7 +138,7 @@ impl<T> Arc<[T]> {
     /// Returns a handle on uninitialised memory for this many values.
     #[track_caller]
     pub fn new_uninit_slice(len: usize) -> Arc<[MaybeUninit<T>]> {
-        Arc::from_std(std::sync::Arc::new_uninit_slice(len))
+        Arc::around(std::sync::Arc::new_uninit_slice(len), std::mem::needs_drop::<T>())
     }
 }
 
@@ -140,7 +147,9 @@ impl<T> Arc<MaybeUninit<T>> {
     ///
     /// # Safety
     /// There is one.
+    #[track_caller]
     pub unsafe fn assume_init(self) -> Arc<T> {
+        self.note_destructor::<T>(Site::caller());
         // SAFETY: as the caller says.
         self.map(|inner| unsafe { inner.assume_init() })
     }
@@ -151,7 +160,9 @@ impl<T> Arc<[MaybeUninit<T>]> {
     ///
     /// # Safety
     /// There are.
+    #[track_caller]
     pub unsafe fn assume_init(self) -> Arc<[T]> {
+        self.note_destructor::<T>(Site::caller());
         // SAFETY: as the caller says.
         self.map(|inner| unsafe { inner.assume_init() })
     }
@@ -177,10 +188,23 @@ impl<T: ?Sized> Arc<T> {
     /// Other std handles on the same value count as usual; their operations are not visible.
     #[track_caller]
     pub fn from_std(inner: std::sync::Arc<T>) -> Arc<T> {
-        let share = Share::with_counts(1, 0, std::mem::needs_drop::<T>(), Site::caller());
+        Arc::around(inner, std::mem::needs_drop::<T>())
+    }
+
+    /// Returns the first handle on a value; `drops` is `true` if dropping it runs code, now or once it is initialised.
+    #[track_caller]
+    fn around(inner: std::sync::Arc<T>, drops: bool) -> Arc<T> {
+        let share = Share::with_counts(1, 0, drops, Site::caller());
         let arc = Arc { share, inner };
         arc.note_place();
         arc
+    }
+
+    /// Notes that the value is one of type `U` from now on, or several.
+    fn note_destructor<U>(&self, site: Site) {
+        if std::mem::needs_drop::<U>() {
+            self.share.has_destructor(site);
+        }
     }
 
     /// Notes the address of the value, because this is its first handle.
@@ -271,9 +295,12 @@ impl<T: ?Sized> Arc<T> {
             // Only weak handles are left: std moves the value to memory of its own here.
             T::make_mut(&mut this.inner);
             this.note_place();
-        } else {
+        } else if strong == 1 {
             turn.fails();
             turn.alone();
+        } else {
+            turn.fails();
+            turn.looked(strong);
         }
         if strong != 1 {
             let own = T::cloned(&this.inner);
@@ -324,7 +351,12 @@ impl<T: ?Sized> Arc<T> {
             );
             Share::with_counts(strong, weak, std::mem::needs_drop::<T>(), site)
         });
-        Arc { share, inner }
+        let arc = Arc { share, inner };
+        // The pointer may be to another type than before.
+        if std::mem::needs_drop::<T>() {
+            arc.share.has_destructor(site);
+        }
+        arc
     }
 
     /// Counts one more handle on the value at this address.

@@ -136,6 +136,18 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         }
     }
 
+    /// Waits until the results of the tasks, which have ended, are dropped, where other tasks do that for them.
+    fn wait_for_results(tasks: &RefCell<Vec<u32>>, engine: Engine, site: Site) {
+        // A result may have handles on other tasks, so that a further one is dropped with it.
+        while let Some(heir) = {
+            let tasks = tasks.borrow();
+            tasks.iter().find_map(|&task| engine.take_result_heir(task))
+        } {
+            wait_quietly(engine, heir, site);
+            record_join(engine, heir, site);
+        }
+    }
+
     /// Waits until all tasks of the list from this one on have ended, including those that they create; returns the
     /// number of tasks then.
     fn wait_for_all(tasks: &RefCell<Vec<u32>>, from: usize, engine: Engine, site: Site) -> usize {
@@ -149,6 +161,10 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                 wait_quietly(engine, task, site);
             }
             (from, to) = (to, tasks.borrow().len());
+            if from == to {
+                Self::wait_for_results(tasks, engine, site);
+                to = tasks.borrow().len();
+            }
         }
         engine.stand_firm(false);
         engine.go_on_unwinding();
@@ -200,7 +216,7 @@ impl Builder {
                 engine.uninterrupted(|| tasks.borrow_mut().push(task));
                 let thread = Thread::of_task(engine, task);
                 Ok(ScopedJoinHandle {
-                    inner: Inner::Inside(Joinable::new(engine, task)),
+                    inner: Inner::Inside(Joinable::new(engine, task, site)),
                     thread,
                     scope: PhantomData,
                 })

@@ -5,6 +5,7 @@ use intermezzo_engine::runtime::{Access, Engine, LATE, Site, WaitLimits, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::ffi::CString;
 use std::marker::PhantomData;
+use std::mem::needs_drop;
 use std::sync::{Arc, OnceLock};
 use std::{fmt, io};
 
@@ -19,8 +20,11 @@ where
     T: Send + 'static,
 {
     match Engine::current() {
-        // SAFETY: nothing is borrowed.
-        Some(engine) => JoinHandle::inside(engine, unsafe { engine.fork(None, Site::caller(), f) }),
+        Some(engine) => {
+            let site = Site::caller();
+            // SAFETY: nothing is borrowed.
+            JoinHandle::inside(engine, unsafe { engine.fork(None, site, f) }, site)
+        }
         None => Builder::new().spawn(f).expect("failed to spawn thread"),
     }
 }
@@ -126,7 +130,7 @@ impl Builder {
         };
         // SAFETY: as the caller says.
         let task = unsafe { engine.fork(self.described_to(engine), site, f) };
-        Ok(JoinHandle::inside(engine, task))
+        Ok(JoinHandle::inside(engine, task, site))
     }
 }
 
@@ -140,6 +144,8 @@ enum Inner<T> {
 pub(super) struct Joinable<T> {
     epoch: u64,
     task: u32,
+    /// The place where the task was created: the place of the handle's end, which has none of its own.
+    site: Site,
     result: PhantomData<T>,
 }
 
@@ -147,10 +153,11 @@ pub(super) struct Joinable<T> {
 impl<T> Unpin for Joinable<T> {}
 
 impl<T> Joinable<T> {
-    pub(super) fn new(engine: Engine, task: u32) -> Joinable<T> {
+    pub(super) fn new(engine: Engine, task: u32, site: Site) -> Joinable<T> {
         Joinable {
             epoch: engine.epoch(),
             task,
+            site,
             result: PhantomData,
         }
     }
@@ -176,6 +183,7 @@ impl<T> Joinable<T> {
             }
             Some(Err(panic)) => {
                 engine.panic_seen(self.task);
+                std::mem::forget(self);
                 Err(panic)
             }
             // Only during teardown: the task never ran.
@@ -224,7 +232,10 @@ impl<T> Joinable<T> {
 
 impl<T> Drop for Joinable<T> {
     fn drop(&mut self) {
-        if let Some(engine) = self.engine() {
+        let Some(engine) = self.engine() else { return };
+        if needs_drop::<T>() {
+            engine.detach_from_result(self.task, self.site);
+        } else {
             engine.detach(self.task);
         }
     }
@@ -290,9 +301,9 @@ impl<T> JoinHandle<T> {
         }
     }
 
-    pub(super) fn inside(engine: Engine, task: u32) -> JoinHandle<T> {
+    pub(super) fn inside(engine: Engine, task: u32, site: Site) -> JoinHandle<T> {
         JoinHandle {
-            inner: Inner::Inside(Joinable::new(engine, task)),
+            inner: Inner::Inside(Joinable::new(engine, task, site)),
             thread: OnceLock::new(),
         }
     }

@@ -9,7 +9,7 @@ use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarK
 use intermezzo_sdk::{BlockKind, MemoryOrder, SyncVar, SyncVarOp};
 use std::collections::BTreeMap;
 use std::panic::RefUnwindSafe;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The kind of a share that keeps the value alive.
@@ -34,7 +34,9 @@ struct Counts {
     strong: AtomicUsize,
     weak: AtomicUsize,
     /// `true` if dropping the value runs code, so that the task that drops it matters.
-    drops: bool,
+    drops: AtomicBool,
+    /// `true` until the value is there: weak handles exist before it, and count once it is there.
+    unborn: AtomicBool,
     /// The block of the value, if monitors want blocks: its number, from 1, with [`TOLD`] once they were notified.
     block: AtomicU64,
     /// The address under which [`RAW`] has these counts; 0 if it does not have them.
@@ -60,7 +62,8 @@ impl Counts {
             epoch: Engine::current().map_or(0, Engine::epoch),
             strong: AtomicUsize::new(strong),
             weak: AtomicUsize::new(weak),
-            drops,
+            drops: AtomicBool::new(drops),
+            unborn: AtomicBool::new(strong == 0),
             block: AtomicU64::new(0),
             raw: AtomicUsize::new(0),
         }
@@ -73,7 +76,8 @@ impl Counts {
     /// Returns `true` if another handle than the calling one can see the counts.
     fn seen_by_others(&self) -> bool {
         let strong = self.strong.load(SeqCst);
-        strong > 0 && strong + self.weak.load(SeqCst) > 1
+        let may_be_alive = strong > 0 || self.unborn.load(Relaxed);
+        may_be_alive && strong + self.weak.load(SeqCst) > 1
     }
 
     /// Waits for permission to take a step on the counts, if that is a schedule point.
@@ -223,9 +227,22 @@ impl Unborn {
         )
     }
 
-    /// Returns the share of the first handle on the value, which has been made.
-    pub(super) fn born(self, site: Site) -> Share<STRONG> {
+    /// Ends the share of the weak handle that the value could keep, and waits for permission to let the value be there.
+    /// That is a schedule point if it kept the handle, or another task did: a weak handle shows if the value is there.
+    pub(super) fn turn(&self, mut first: Share<WEAK>, site: Site) -> Turn {
+        let end = self.0.turn(SyncVarOp::CountDown, false, site);
+        first.count_down(end, false);
+        match self.0.weak.load(SeqCst) {
+            0 => Turn(None),
+            _ => self.0.turn(SyncVarOp::CountUp, true, site),
+        }
+    }
+
+    /// Returns the share of the first handle on the value, which has been made; `turn` is the permission.
+    pub(super) fn born(self, turn: Turn, site: Site) -> Share<STRONG> {
         self.0.strong.store(1, SeqCst);
+        self.0.unborn.store(false, Relaxed);
+        turn.did(SyncVarOp::CountUp, 0, 1);
         Share {
             counts: Some(self.0),
             site,
@@ -272,7 +289,7 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
     fn count_down(&mut self, turn: Turn, decides: bool) {
         if let Some(counts) = self.counts.take() {
             let before = counts.of(IS_STRONG).fetch_sub(1, SeqCst);
-            if IS_STRONG && counts.drops {
+            if IS_STRONG && counts.drops.load(Relaxed) {
                 turn.gives_up(before.wrapping_sub(1), decides);
                 if before == 1 {
                     turn.decides();
@@ -286,6 +303,19 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
 }
 
 impl Share<STRONG> {
+    /// Notes that dropping the value runs code, which was not so before. Operations on the counts before that are other
+    /// ones after it.
+    pub(super) fn has_destructor(&self, site: Site) {
+        if let Some(counts) = &self.counts
+            && !counts.drops.load(Relaxed)
+        {
+            let turn = self.turn(SyncVarOp::CountRead, site);
+            counts.drops.store(true, Relaxed);
+            turn.decides();
+            turn.looked(counts.strong.load(SeqCst));
+        }
+    }
+
     /// Notes the address and the size of the value.
     pub(super) fn lies_at(&self, address: usize, size: usize) {
         let engine = Engine::current().filter(|engine| engine.hears_of_blocks());

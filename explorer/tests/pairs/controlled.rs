@@ -1,0 +1,18 @@
+//! The operations of the tables, on the look-alikes.
+
+pub(crate) use intermezzo_explorer::sync;
+use std::any::Any;
+
+/// `true` if a panic is the program's own or std's, and not the engine's, which unwinds a task that is left.
+pub(crate) fn is_of_program(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<super::Expected>() || payload.is::<String>() || payload.is::<&str>()
+}
+
+pub(crate) use crate::ours::{Extra, OwnExtra};
+
+#[path = "counts.rs"]
+mod counts;
+#[path = "state.rs"]
+pub(crate) mod state;
+#[path = "tables.rs"]
+pub(crate) mod tables;

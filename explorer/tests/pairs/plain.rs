@@ -1,0 +1,23 @@
+//! The same operations on std itself, of which one thread performs one after the other.
+
+use std::any::Any;
+pub(crate) use std::sync;
+
+/// `true` if a panic is the program's own or std's: all are.
+pub(crate) fn is_of_program(_: &(dyn Any + Send)) -> bool {
+    true
+}
+
+/// Of objects that std does not have there is nothing.
+#[derive(Default)]
+pub(crate) struct Extra;
+
+#[derive(Default)]
+pub(crate) struct OwnExtra;
+
+#[path = "counts.rs"]
+mod counts;
+#[path = "state.rs"]
+pub(crate) mod state;
+#[path = "tables.rs"]
+pub(crate) mod tables;

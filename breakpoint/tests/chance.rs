@@ -52,7 +52,10 @@ fn the_page_has_the_chances_of_the_formula() {
         let computed = 100.0 * chance(f64::from(percent) / 100.0);
         assert_eq!(by_formula, computed.round() as u32, "{percent} %");
         // Three deviations of as many pairs are ten of a hundred.
-        assert!(measured.abs_diff(by_formula) <= 12, "{percent} %: {measured} % met");
+        assert!(
+            measured.abs_diff(by_formula) <= 12,
+            "{percent} %: {measured} % met"
+        );
     }
 }
 

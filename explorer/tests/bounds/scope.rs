@@ -239,7 +239,8 @@ fn two_users() {
 fn types_and_methods_are_scopes() {
     let executions = |scope: &str| {
         let report = Explorer::new().set("preempt", scope).explore(two_users);
-        assert_eq!(report.notes().len(), 0, "{report}");
+        let unmet = |note: &String| note.starts_with("`preempt`");
+        assert!(!report.notes().iter().any(unmet), "{report}");
         report.executions()
     };
     let (everywhere, in_push, in_pop) = (executions("everywhere"), executions("tail"), executions("head"));
@@ -256,8 +257,6 @@ fn types_and_methods_are_scopes() {
         assert_eq!(executions(scope), is, "{scope}");
     }
     let report = Explorer::new().set("preempt", "Ring::peek").explore(two_users);
-    assert_eq!(
-        report.notes(),
-        ["`preempt`: no schedule point that was met is in `Ring::peek`"]
-    );
+    let unmet = "`preempt`: no schedule point that was met is in `Ring::peek`";
+    assert!(report.notes().iter().any(|note| note == unmet), "{report}");
 }

@@ -12,6 +12,7 @@ pub(crate) use crate::ours::{Extra, OwnExtra};
 
 #[path = "counts.rs"]
 mod counts;
+#[allow(dead_code, reason = "the other of the two uses the rest")]
 #[path = "state.rs"]
 pub(crate) mod state;
 #[path = "tables.rs"]

@@ -198,7 +198,10 @@ fn a_scope_waits_until_results_are_dropped() {
     assert_shown([false, true], || {
         let noted = Plain::new(PlainMutex::new(Vec::new()));
         let borrowed = AtomicUsize::new(0);
-        struct Borrows<'a>(Noted, &'a AtomicUsize);
+        struct Borrows<'a>(
+            #[allow(dead_code, reason = "its destructor")] Noted,
+            &'a AtomicUsize,
+        );
         impl Drop for Borrows<'_> {
             fn drop(&mut self) {
                 let Borrows(_, borrowed) = self;
@@ -219,7 +222,7 @@ fn a_scope_waits_until_results_are_dropped() {
 fn a_result_that_is_joined_costs_nothing() {
     let report = Explorer::new().explore(|| {
         let tasks = [0, 1].map(|n| thread::spawn(move || vec![n]));
-        tasks.map(|task| task.join().unwrap());
+        let _ = tasks.map(|task| task.join().unwrap());
     });
     assert_eq!(report.executions(), 1);
 }

@@ -1,6 +1,6 @@
 //! Every pair of operations on one object: all that the two orders show must be found.
 //!
-//! Other tests draw programs at random, or count what a model counts. Both share the assumptions of whoever wrote them:
+//! Other tests draw programs at random, or count what a model counts. Both share assumptions with the code that they test:
 //! that an operation needs no schedule point, or commutes with another. Here each operation of each object meets each
 //! other one (`tables.rs`), and two references say what shows:
 //!

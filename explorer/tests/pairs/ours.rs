@@ -72,7 +72,7 @@ pub(crate) struct OwnExtra {
 /// The list of what the destructor of a task's result records.
 const RESULTS: usize = 4;
 
-/// What destructors access.
+/// An object that destructors access.
 static LAST: AtomicU8 = AtomicU8::new(0);
 
 /// The result of a task. Its destructor shows which task runs it, and what others did before.

@@ -17,6 +17,7 @@ pub(crate) struct OwnExtra;
 
 #[path = "counts.rs"]
 mod counts;
+#[allow(dead_code, reason = "the other of the two uses the rest")]
 #[path = "state.rs"]
 pub(crate) mod state;
 #[path = "tables.rs"]

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// The maximum number of executions of the reference.
 const EXECUTIONS_MAX: u64 = 1_000;
 
-/// What was compared.
+/// The numbers of programs and executions that were compared.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// The number of outcomes on std.

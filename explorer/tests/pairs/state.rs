@@ -73,7 +73,7 @@ pub(crate) const ALL: &[Kind] = &[
     Kind::Future,
 ];
 
-/// What tasks share.
+/// The objects that tasks share.
 pub(crate) struct Shared {
     pub(crate) atomic: AtomicUsize,
     /// Another object of any kind, in whose order with the first one something may show.
@@ -86,7 +86,7 @@ pub(crate) struct Shared {
     pub(crate) lazy: LazyLock<u8>,
     pub(crate) lazy_panics: LazyLock<u8>,
     pub(crate) barrier: Barrier,
-    /// How many values were dropped.
+    /// The number of values that were dropped.
     pub(crate) dropped: Plain<Unseen>,
     /// Those that std does not have.
     pub(crate) extra: super::Extra,
@@ -176,7 +176,7 @@ fn assumed(value: Noisy) -> Arc<Noisy> {
     unsafe { arc.assume_init() }
 }
 
-/// What a task has.
+/// The objects of a single task.
 pub(crate) struct Own<'a> {
     pub(crate) handles: Handles,
     pub(crate) mutex: Option<MutexGuard<'a, u8>>,

@@ -9,6 +9,10 @@
 //! So the share of a prefix follows from the prefix alone: shares need not talk, and the order in which they explore
 //! does not matter. What each share runs in addition are the executions that lead to a prefix of the frontier that
 //! belongs to another one, and show its numbers of alternatives.
+//!
+//! A share is divided like a search: each node of the frontier that belongs to it is again all of the interval, cut into
+//! blocks for the shares within it. So these have a frontier below that of their share, and the nodes between the two
+//! are common to them.
 
 use super::branching::Branching;
 use intermezzo_engine::schedule::Choice;
@@ -23,12 +27,14 @@ const BLOCKS_PER_SHARE: u64 = 4;
 pub(crate) struct Locus {
     begin: u64,
     one_in: u64,
+    /// The number of frontiers above the node. The interval is that of the last one's node.
+    level: u8,
 }
 
 /// The share that a prefix belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Belongs {
-    /// It is above the frontier: all shares pass it.
+    /// It is above the frontier: all shares pass it. Of a share within another one, all within that one.
     ToAll,
     /// To this share.
     Here,
@@ -38,7 +44,11 @@ pub(crate) enum Belongs {
 
 impl Locus {
     /// The root: all of the interval.
-    pub(crate) const ROOT: Locus = Locus { begin: 0, one_in: 1 };
+    pub(crate) const ROOT: Locus = Locus {
+        begin: 0,
+        one_in: 1,
+        level: 0,
+    };
 
     /// Returns the part of one of this many alternatives.
     pub(crate) fn below(self, taken: u32, alternatives: u32) -> Locus {
@@ -47,40 +57,61 @@ impl Locus {
             Some(one_in) => Locus {
                 begin: self.begin * alternatives + u64::from(taken),
                 one_in,
+                ..self
             },
             // It is below the frontier anyway.
             None => self,
         }
     }
 
-    /// Returns `true` if the node is on the frontier or below it.
+    /// Returns `true` if the node is on the frontier of its level or below it.
     pub(crate) fn is_beyond(self, partition: Partition) -> bool {
-        self.one_in >= blocks(partition)
+        self.one_in >= self.blocks(partition)
     }
 
-    /// Returns the share that the node belongs to.
-    pub(crate) fn belongs(self, partition: Partition) -> Belongs {
+    /// Returns the share that the node belongs to, and its part of the interval: all of it, if the node is common to the
+    /// shares within the one that it belongs to.
+    pub(crate) fn settled(self, partition: Partition) -> (Belongs, Locus) {
         match self.is_beyond(partition) {
-            true => self.belongs_at_last(partition),
-            false => Belongs::ToAll,
+            true => self.dealt(partition, self.block(partition)),
+            false => (Belongs::ToAll, self),
         }
     }
 
     /// Returns the share that an execution belongs to that ends here, above the frontier or on it.
     pub(crate) fn belongs_at_last(self, partition: Partition) -> Belongs {
-        let block = u128::from(self.begin) * u128::from(blocks(partition)) / u128::from(self.one_in);
-        dealt(partition, block as u64)
+        let mut locus = self;
+        loop {
+            match locus.dealt(partition, locus.block(partition)) {
+                (Belongs::ToAll, within) => locus = within,
+                (belongs, _) => return belongs,
+            }
+        }
     }
-}
 
-fn blocks(partition: Partition) -> u64 {
-    BLOCKS_PER_SHARE * u64::from(partition.total())
-}
+    /// Returns the share that gets this piece, and the part of the interval at which that is divided further.
+    fn dealt(self, partition: Partition, piece: u64) -> (Belongs, Locus) {
+        if !partition.gets_at(self.level.into(), piece) {
+            return (Belongs::Elsewhere, self);
+        }
+        let within = Locus {
+            level: self.level + 1,
+            ..Locus::ROOT
+        };
+        match partition.total_at(within.level.into()) {
+            Some(_) => (Belongs::ToAll, within),
+            None => (Belongs::Here, self),
+        }
+    }
 
-fn dealt(partition: Partition, piece: u64) -> Belongs {
-    match partition.gets(piece) {
-        true => Belongs::Here,
-        false => Belongs::Elsewhere,
+    fn block(self, partition: Partition) -> u64 {
+        let block = u128::from(self.begin) * u128::from(self.blocks(partition)) / u128::from(self.one_in);
+        block as u64
+    }
+
+    fn blocks(self, partition: Partition) -> u64 {
+        let total = partition.total_at(self.level.into());
+        BLOCKS_PER_SHARE * u64::from(total.unwrap_or(1))
     }
 }
 
@@ -98,18 +129,21 @@ pub(super) fn belongs(
 ) -> Belongs {
     let mut locus = Locus::ROOT;
     for (at, choice) in choices.iter().enumerate() {
-        if branching.is_free(choice) {
-            locus = locus.below(choice.taken, choice.alternatives);
-            if locus.is_beyond(partition) {
-                break;
-            }
+        let (belongs, there) = if branching.is_free(choice) {
+            locus.below(choice.taken, choice.alternatives).settled(partition)
         } else if choice.taken != 0 {
-            return dealt(partition, at as u64 + u64::from(choice.taken) + locus.begin);
+            locus.dealt(partition, at as u64 + u64::from(choice.taken) + locus.begin)
+        } else {
+            continue;
+        };
+        match belongs {
+            Belongs::ToAll => locus = there,
+            settled => return settled,
         }
     }
     match all {
         true => locus.belongs_at_last(partition),
-        false => locus.belongs(partition),
+        false => Belongs::ToAll,
     }
 }
 
@@ -155,13 +189,31 @@ mod tests {
 
     #[test]
     fn each_execution_belongs_to_one_share() {
+        let of = |total: u32| (1..=total).map(move |number| Partition::new(number, total).unwrap());
+        let mut covers: Vec<Vec<Partition>> = [1, 2, 3, 8, 100].map(|total| of(total).collect()).into();
+        // Shares within shares: of all of them, or of some.
+        let within = |outer: Partition, total: u32| {
+            (1..=total).map(move |number| outer.within(number, total).unwrap())
+        };
+        covers.push(of(3).flat_map(|outer| within(outer, 4)).collect());
+        covers.push(
+            of(2)
+                .flat_map(|outer| within(outer, 1 + outer.levels().next().unwrap().0))
+                .flat_map(|outer| within(outer, 3))
+                .collect(),
+        );
         for path in executions(7) {
-            for total in [1, 2, 3, 8, 100] {
-                let shares = (1..=total).map(|number| Partition::new(number, total).unwrap());
+            for shares in &covers {
                 let mine: Vec<Partition> = shares
+                    .iter()
+                    .copied()
                     .filter(|&share| belongs(share, &path, true, &Free) == Belongs::Here)
                     .collect();
-                assert_eq!(mine.len(), 1, "{path:?} of {total}");
+                assert_eq!(mine.len(), 1, "{path:?} of {shares:?}");
+                // What belongs to a share within another one belongs to that.
+                if let Some(outer) = mine[0].outer() {
+                    assert_eq!(belongs(outer, &path, true, &Free), Belongs::Here);
+                }
                 // What is said of a prefix holds for all that follows.
                 let prefixes = (0..path.len()).map(|length| belongs(mine[0], &path[..length], false, &Free));
                 let said: Vec<Belongs> = prefixes.skip_while(|said| *said == Belongs::ToAll).collect();
@@ -176,7 +228,7 @@ mod tests {
     #[test]
     fn a_large_number_of_alternatives_is_divided() {
         let partition = Partition::new(2, 3).unwrap();
-        let here = |taken| Locus::ROOT.below(taken, u32::MAX).belongs(partition) == Belongs::Here;
+        let here = |taken| Locus::ROOT.below(taken, u32::MAX).settled(partition).0 == Belongs::Here;
         let mine = (0..1_200).filter(|part| here(u32::MAX / 1_200 * part)).count();
         assert!((390..=410).contains(&mine), "{mine} of 1200");
     }

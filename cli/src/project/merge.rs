@@ -1,7 +1,8 @@
 //! `merge`: one report of the reports of all shares of a search, which several processes explored.
 
-mod combine;
-mod read;
+pub(crate) mod combine;
+mod cover;
+pub(crate) mod read;
 
 use super::cargo::Ran;
 use super::reports::ProjectReport;
@@ -26,7 +27,7 @@ struct MergeJson<'a> {
 }
 
 /// The test that a report is of: its name, its package, and its target.
-type Test = (String, String, String);
+pub(crate) type Test = (String, String, String);
 
 /// Merges the reports.
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Problem> {
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Problem> {
     }
     let (mut reports, mut problems) = (Vec::new(), Vec::new());
     for ((program, _, _), shares) in &tests {
-        match combined(shares) {
+        match combined(shares, &[]) {
             Ok(text) => {
                 let name: String = program
                     .chars()

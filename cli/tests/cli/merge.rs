@@ -190,6 +190,40 @@ fn other_reports_are_refused_by_name() {
     refused(path, &[path.join("empty")], &["there is no report to merge"]);
 }
 
+/// Shares that are divided further take the place of the one that they are parts of.
+#[test]
+fn shares_within_shares_are_the_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    for more in [
+        &["--set", "tasks=3"][..],
+        &["--set", "tasks=3", "--reduction", "dpor"],
+        &["--set", "tasks=3", "--preemptions", "1"],
+        &["--strategy", "random", "--executions", "100"],
+    ] {
+        let whole = searched(path, "counter", more);
+        let file = |share: &str| {
+            let report = searched(path, "counter", &[more, &["--partition", share]].concat());
+            let file = path.join(format!("{}.json", share.replace('/', "-")));
+            fs::write(&file, report.to_string()).unwrap();
+            file
+        };
+        let files = ["1/3", "2/3.1/2", "2/3.2/2.1/2", "2/3.2/2.2/2", "3/3"].map(file);
+        let all = merged(path, 0, &files);
+        for field in ["verdict", "coverage", "traces", "executions"] {
+            assert_eq!(all[field], whole[field], "{more:?}: {field}");
+        }
+        let but = |at: usize| [&files[..at], &files[at + 1..]].concat();
+        refused(path, &but(2), &["share is missing: 2/3.2/2.1/2"]);
+        let both = [&files[..], &[file("2/3")]].concat();
+        refused(
+            path,
+            &both,
+            &["2-3.json and ", "overlap: share 2/3.1/2 is a part of 2/3"],
+        );
+    }
+}
+
 /// A share that did not end, whatever it says besides.
 #[test]
 fn a_share_that_did_not_end_is_named() {

@@ -4,7 +4,7 @@ use intermezzo_engine::strategy::Partition;
 use std::env;
 
 /// The values of the setting, for people.
-pub(super) const VALUES: &str = "`3/8` for the third of eight; `auto` for CI_NODE_INDEX and CI_NODE_TOTAL (GitLab); `auto/8` \
+pub(super) const VALUES: &str = "`3/8` for the third of eight; `3/8.1/4` for the first quarter of that; `auto` for CI_NODE_INDEX and CI_NODE_TOTAL (GitLab); `auto/8` \
                                  for the JOB_COMPLETION_INDEX of eight (Kubernetes); or `none`";
 
 /// The index of an indexed job of Kubernetes, from 0. Nothing says how many there are.

@@ -12,8 +12,28 @@ use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Strategy};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The numbers of shares.
-const TOTALS: [u32; 3] = [2, 3, 8];
+/// Shares that together are a whole search: of one division, or some of them divided further.
+const COVERS: [(&str, &[&str]); 5] = [
+    ("2", &["1/2", "2/2"]),
+    ("3", &["1/3", "2/3", "3/3"]),
+    ("8", &["1/8", "2/8", "3/8", "4/8", "5/8", "6/8", "7/8", "8/8"]),
+    (
+        "2x3",
+        &["1/2.1/3", "1/2.2/3", "1/2.3/3", "2/2.1/3", "2/2.2/3", "2/2.3/3"],
+    ),
+    (
+        "3 and within",
+        &[
+            "1/3",
+            "2/3.1/2",
+            "2/3.2/2.1/2",
+            "2/3.2/2.2/2",
+            "3/3.1/3",
+            "3/3.2/3",
+            "3/3.3/3",
+        ],
+    ),
+];
 
 /// The counts of one kind of search, for one number of shares.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +52,7 @@ struct Counts {
 
 /// The counts by search and number of shares.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally(BTreeMap<(&'static str, u32), Counts>);
+pub(crate) struct Tally(BTreeMap<(&'static str, &'static str), Counts>);
 
 impl Tally {
     pub(crate) fn add(&mut self, more: &Tally) {
@@ -84,8 +104,8 @@ fn errors<'a>(reports: impl IntoIterator<Item = &'a Report>) -> BTreeMap<String,
     errors
 }
 
-fn in_share(program: &Program, explorer: Explorer, number: u32, total: u32) -> Report {
-    let share = explorer.set("partition", format!("{number}/{total}"));
+fn in_share(program: &Program, explorer: Explorer, share: &str) -> Report {
+    let share = explorer.set("partition", share);
     let (report, _): (Report, Outcomes) = explore(program, share);
     report
 }
@@ -110,9 +130,10 @@ fn compare_search(
     tally: &mut Tally,
 ) -> Result<(), Difference> {
     let (whole, _) = explore(program, explorer());
-    for total in TOTALS {
-        let shares: Vec<Report> = (1..=total)
-            .map(|number| in_share(program, explorer(), number, total))
+    for (total, cover) in COVERS {
+        let shares: Vec<Report> = cover
+            .iter()
+            .map(|share| in_share(program, explorer(), share))
             .collect();
         let name = format!("{search} in {total} shares");
         let told = |what: String| {

@@ -35,9 +35,7 @@ impl Dpor {
         let depth = self.nodes.len() - 1;
         let (belongs, locus) = match self.nodes[..depth].last() {
             None => (Belongs::ToAll, self.nodes[depth].locus),
-            Some(before) if before.belongs == Belongs::ToAll => {
-                (before.after.belongs(partition), before.after)
-            }
+            Some(before) if before.belongs == Belongs::ToAll => before.after.settled(partition),
             Some(before) => (before.belongs, before.after),
         };
         let node = &mut self.nodes[depth];

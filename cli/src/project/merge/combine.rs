@@ -1,9 +1,10 @@
 //! The shares of one search, checked to be all of them, and put together as one report.
 
+use super::cover;
 use super::read::{ReadReport, ShareJson};
 use crate::output::count;
-use intermezzo::Coverage;
 use intermezzo::report::united_traces;
+use intermezzo::{Coverage, Partition};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -21,11 +22,12 @@ const MOST: [&str; 2] = ["max_steps", "max_tasks"];
 /// Lists whose entries are about a finding, by its number.
 const ABOUT_FINDINGS: [&str; 3] = ["reproductions", "turning_points", "recordings"];
 
-/// Returns the report of the search that these are all shares of.
+/// Returns the report of the search that these are all shares of. Those that were `dropped` have no report, because
+/// another one had failed.
 ///
 /// # Errors
 /// They are not: some share is missing, or is there twice, or is of another search. Each error names the files.
-pub(super) fn combined(reports: &[ReadReport]) -> Result<String, Vec<String>> {
+pub(crate) fn combined(reports: &[ReadReport], dropped: &[Partition]) -> Result<String, Vec<String>> {
     let shares: Vec<(&ReadReport, &ShareJson)> = reports
         .iter()
         .filter_map(|report| Some((report, report.head.share.as_ref()?)))
@@ -44,9 +46,9 @@ pub(super) fn combined(reports: &[ReadReport]) -> Result<String, Vec<String>> {
         )]),
         (None, None) => Err(vec!["there is no report".into()]),
         (None, Some(_)) => {
-            let problems = problems(&shares);
+            let problems = problems(&shares, dropped);
             match problems.is_empty() {
-                true => merged(&shares).map_err(|problem| vec![problem]),
+                true => merged(&shares, dropped).map_err(|problem| vec![problem]),
                 false => Err(problems),
             }
         }
@@ -54,20 +56,15 @@ pub(super) fn combined(reports: &[ReadReport]) -> Result<String, Vec<String>> {
 }
 
 /// Returns the reasons why these are not the shares of one search, each once.
-fn problems(shares: &[(&ReadReport, &ShareJson)]) -> Vec<String> {
+fn problems(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Vec<String> {
     let Some(&(first, part)) = shares.first() else {
         return vec!["there is no report".into()];
     };
     let mut problems = Vec::new();
-    let mut by_number: BTreeMap<u32, &ReadReport> = BTreeMap::new();
+    let mut by_share: BTreeMap<Partition, &ReadReport> = BTreeMap::new();
     for &(report, other) in shares {
         let both = format!("{} and {}", first.name, report.name);
-        let differs = if part.share.total() != other.share.total() {
-            Some(format!(
-                "{both} are shares of different divisions, {} and {}",
-                part.share, other.share
-            ))
-        } else if part.version != other.version {
+        let differs = if part.version != other.version {
             Some(format!(
                 "{both} are of different versions of intermezzo, {:?} and {:?}",
                 part.version, other.version
@@ -88,31 +85,21 @@ fn problems(shares: &[(&ReadReport, &ShareJson)]) -> Vec<String> {
         };
         if let Some(problem) = differs {
             problems.push(problem);
-        } else if let Some(twice) = by_number.insert(other.share.number(), report) {
+        } else if let Some(twice) = by_share.insert(other.share, report) {
             problems.push(format!(
                 "share {} is there twice: {} and {}",
                 other.share, twice.name, report.name
             ));
         }
     }
-    let total = part.share.total();
-    let missing: Vec<String> = (1..=total)
-        .filter(|number| !by_number.contains_key(number))
-        .map(|number| format!("{number}/{total}"))
-        .collect();
-    if problems.is_empty() && !missing.is_empty() {
-        let shares = if missing.len() == 1 { "share" } else { "shares" };
-        problems.push(format!(
-            "{shares} {} missing: {}",
-            be(missing.len()),
-            missing.join(", ")
-        ));
+    if problems.is_empty() {
+        let all = by_share.keys().chain(dropped).copied().collect();
+        problems.extend(cover::problem(&all, |share| match by_share.get(share) {
+            Some(report) => report.name.clone(),
+            None => "a share that was dropped".to_owned(),
+        }));
     }
     problems
-}
-
-fn be(number: usize) -> &'static str {
-    if number == 1 { "is" } else { "are" }
 }
 
 /// Returns the name of the first setting that is not the same.
@@ -125,7 +112,7 @@ fn other_setting(one: &ShareJson, other: &ShareJson) -> Option<String> {
 }
 
 /// Puts the shares together. They are all of one search.
-fn merged(shares: &[(&ReadReport, &ShareJson)]) -> Result<String, String> {
+fn merged(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Result<String, String> {
     let traces = united_traces(shares.iter().map(|(_, share)| &*share.traces));
     let traces = traces.map_err(|at| match shares.get(at) {
         Some((report, _)) => format!("the traces in {} are damaged", report.name),
@@ -165,7 +152,15 @@ fn merged(shares: &[(&ReadReport, &ShareJson)]) -> Result<String, String> {
     fields.insert("limits".into(), limits.into());
     let mut notes = different(reports.iter().flat_map(|report| list(&report.fields, "notes")));
     notes.push(told(&shares).into());
-    let (verdict, coverage) = verdict_and_coverage(&shares, &mut notes);
+    let (verdict, mut coverage) = verdict_and_coverage(&shares, &mut notes);
+    if let Some(first) = dropped.iter().min() {
+        let shares = match dropped.len() - 1 {
+            0 => format!("share {first} was"),
+            others => format!("share {first} and {} were", count(others as u64, "other")),
+        };
+        let why = format!("{shares} not run, because another one had failed");
+        coverage = united(coverage, Coverage::unbounded(why));
+    }
     fields.insert("notes".into(), notes.into());
     fields.insert("verdict".into(), verdict.into());
     let coverage = serde_json::to_value(coverage).map_err(|error| error.to_string())?;

@@ -18,7 +18,7 @@ const SCHEDULE: &str = "intermezzo-schedule/";
 const DEPTH_MAX: usize = 8;
 
 /// A report, as it is, and the fields on which merging depends.
-pub(super) struct ReadReport {
+pub(crate) struct ReadReport {
     /// The file, and the number of the report in it if it has several.
     pub(super) name: String,
     pub(super) fields: Map<String, Value>,
@@ -85,7 +85,7 @@ impl ShareJson {
 
 impl ReadReport {
     /// Returns the test that it is of.
-    pub(super) fn test(&self) -> Test {
+    pub(crate) fn test(&self) -> Test {
         let Head {
             program,
             package,
@@ -100,7 +100,7 @@ impl ReadReport {
 ///
 /// # Errors
 /// A file cannot be read, or is no report. The error names it, and the place.
-pub(super) fn read_all(paths: &[PathBuf]) -> Result<Vec<ReadReport>, Problem> {
+pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ReadReport>, Problem> {
     let mut reports = Vec::new();
     for path in paths {
         if path.is_dir() {

@@ -1,7 +1,7 @@
 //! Everything that is built is licensed under MIT or Apache-2.0, whichever a user chooses, and comes from the registry
 //! or from this repository.
 //!
-//! This covers the crates of the default members. `cargo deny check` (`deny.toml`) also checks advisories.
+//! This covers the crates of the default members, and those of the pool of workers. `cargo deny check` (`deny.toml`) also checks advisories.
 
 #![allow(clippy::print_stdout, reason = "what is left out is said")]
 
@@ -13,7 +13,7 @@ use std::process::Command;
 
 /// Licences of which a crate must offer one, or all that it joins by `AND`. Each lets software that contains the crate
 /// have its own licence, and requires only that its text is included.
-const ALLOWED: &[&str] = &["MIT", "Apache-2.0", "ISC", "Zlib", "Unicode-3.0"];
+const ALLOWED: &[&str] = &["MIT", "Apache-2.0", "BSD-3-Clause", "ISC", "Zlib", "Unicode-3.0"];
 
 /// Crates that may have another licence, with the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
@@ -48,6 +48,13 @@ fn crates(of_all_platforms: bool) -> Option<BTreeSet<(String, String)>> {
     if of_all_platforms {
         command.args(["--target", "all"]);
     }
+    let of_default_members = command_output(&mut command)?;
+    let with_pools = ["--package", "cargo-intermezzo", "--features", "pool"];
+    let of_pools = command_output(command.args(with_pools))?;
+    Some(of_default_members.union(&of_pools).cloned().collect())
+}
+
+fn command_output(command: &mut Command) -> Option<BTreeSet<(String, String)>> {
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let of_line = |line: &str| {

@@ -41,7 +41,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("intermezzo-corpus", &["intermezzo"]),
-    ("cargo-intermezzo", &["intermezzo", "intermezzo-corpus"]),
+    // Only with the feature `pool` of the command line.
+    ("intermezzo-pool", &[]),
+    (
+        "cargo-intermezzo",
+        &["intermezzo", "intermezzo-corpus", "intermezzo-pool"],
+    ),
     // The real loom and shuttle, for comparison.
     ("intermezzo-peers", &["intermezzo", "loom", "shuttle"]),
     // These are outside the workspace: only the build of a user who patches crates to use them contains them.

@@ -1,19 +1,22 @@
 //! The command line as the user writes it.
 
 mod known;
+mod pool;
 mod tune;
 
 pub(crate) use known::{ExplainArgs, ListTestsArgs};
+pub(crate) use pool::{PoolCommand, PoolStatusArgs, WorkerArgs};
 pub(crate) use tune::TuneArgs;
 
 use crate::command_flags::CommandFlags;
 use crate::debugger::Debugger;
-use crate::search_flags::{LimitFlags, SearchFlags};
+use crate::search_flags::{LimitFlags, SearchFlags, seconds};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use intermezzo::StopPoint;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -38,6 +41,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Test(Box<TestArgs>),
     Merge(MergeArgs),
+    Worker(WorkerArgs),
+    /// Pools of workers, over NATS
+    Pool {
+        #[command(subcommand)]
+        command: PoolCommand,
+    },
     Replay(ReplayArgs),
     Config(Box<ConfigArgs>),
     List(ListTestsArgs),
@@ -95,6 +104,12 @@ pub(crate) struct TestArgs {
     /// Writes the findings of this run into the baseline, so that they are known from now on
     #[arg(long)]
     pub(crate) update_baseline: bool,
+    /// Explores with all workers of this pool: a NATS server with JetStream, and the name of a stream in it (see `worker`)
+    #[arg(long, value_name = "nats://HOST:4222/STREAM")]
+    pub(crate) pool: Option<String>,
+    /// Divides a share that was explored for so long, if workers of the pool have nothing to do [default: 2]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "pool")]
+    pub(crate) split_after: Option<Duration>,
     /// Writes each report to this directory, and a schedule file for each finding
     #[arg(long, value_name = "DIR")]
     pub(crate) reports: Option<PathBuf>,

@@ -27,7 +27,7 @@ mod tune;
 mod unmodified;
 mod view;
 
-use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand};
+use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand, PoolCommand};
 use clap::Parser;
 use exit::Exit;
 use problem::Problem;
@@ -36,6 +36,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     if let Some(compiled) = unmodified::wrapper::run() {
         return compiled;
+    }
+    if let Some(ended) = project::pool::run_for_worker() {
+        return ended;
     }
     guard::guarded(|| {
         let args = args::without_subcommand_word(std::env::args_os());
@@ -52,6 +55,10 @@ fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Test(args) => project::test::run(*args),
         Command::Merge(args) => project::merge::run(&args),
+        Command::Worker(args) => project::pool::worker(args),
+        Command::Pool {
+            command: PoolCommand::Status(args),
+        } => project::pool::status(&args),
         Command::Replay(args) => replay::run(args),
         Command::Config(args) => project::config::run(*args),
         Command::List(args) => project::list::run(&args),

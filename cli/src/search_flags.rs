@@ -5,6 +5,7 @@ use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use intermezzo::settings::{Group, Setting};
 use intermezzo::{Reduction, Settings, StrategyKind, Verbosity};
+use std::time::Duration;
 
 /// Flags for the level of detail, beside `--detail`.
 const SHORT_DETAIL: [(&str, &str); 2] = [
@@ -219,6 +220,13 @@ impl SearchFlags {
             error.problem
         )))
     }
+}
+
+/// Parses a time that is no setting: seconds, also parts of them.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| format!("`{text}` is no time: give a number of seconds, as in 2.5"))
 }
 
 /// Returns the flag of a setting: `--keep-going` of `keep_going`.

@@ -229,11 +229,35 @@ impl CargoTest {
         self
     }
 
+    /// Returns the settings that are set for the tests, by name, and the arguments of cargo.
+    #[cfg(feature = "pool")]
+    pub(super) fn given(&self) -> (Vec<(String, OsString)>, &[OsString]) {
+        let begin = variable("");
+        let settings = self.variables.iter().filter_map(|(name, value)| {
+            let name = name.strip_prefix(&begin)?;
+            Some((name.to_lowercase(), value.clone()))
+        });
+        (settings.collect(), &self.arguments)
+    }
+
+    /// Has explored tests write their settings there, instead of exploring. cargo's output goes to stderr.
+    ///
+    /// # Errors
+    /// Those of [`CargoTest::run`].
+    #[cfg(feature = "pool")]
+    pub(super) fn ask_for_settings(&self, directory: &Path) -> Result<Ran, Problem> {
+        self.run_with(&[(variable("settings"), directory.as_os_str().to_owned())])
+    }
+
     /// Runs the tests and reads their reports.
     ///
     /// # Errors
     /// If cargo cannot be run; if the project does not build, so that no test was run; if a report cannot be read.
     pub(crate) fn run(&self) -> Result<Ran, Problem> {
+        self.run_with(&[])
+    }
+
+    fn run_with(&self, more: &[(String, OsString)]) -> Result<Ran, Problem> {
         let reports = self.directory.path().join("reports");
         let mut command = cargo::command();
         // A schedule or a baseline in the user's own environment is for other runs than this one.
@@ -246,7 +270,12 @@ impl CargoTest {
         command
             .env(variable("reports"), &reports)
             .envs(self.build.iter().cloned())
-            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+            .envs(
+                self.variables
+                    .iter()
+                    .chain(more)
+                    .map(|(name, value)| (name, value)),
+            );
         let (status, output) = match self.listens {
             true => self.heard(command)?,
             false => self.shown(command)?,

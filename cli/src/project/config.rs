@@ -23,16 +23,16 @@ const DEFAULT: &str = "default";
 
 /// A test's settings and their origins, as the test wrote them.
 #[derive(Deserialize, Serialize)]
-struct Test {
+pub(crate) struct Test {
     #[serde(skip_serializing)]
     format: String,
-    program: String,
+    pub(crate) program: String,
     config: Option<PathBuf>,
     layers: Vec<Layer>,
     /// The reason why the effective settings contradict each other. The test does not check this when it only reports
     /// its settings.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
+    pub(crate) refused: Option<String>,
 }
 
 /// A setting that was given, or its default.
@@ -111,7 +111,7 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
 }
 
 /// Reads the answers of tests, in order of their names.
-fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
+pub(crate) fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
     let help = "run the command again";
     let trouble = |error| Problem::file("read the settings in", directory, &error, help);
     let mut tests = Vec::new();
@@ -185,6 +185,13 @@ fn text(tests: &[Test]) -> String {
 }
 
 impl Test {
+    /// Returns the effective value of a setting.
+    #[cfg(feature = "pool")]
+    pub(crate) fn value(&self, setting: &str) -> Option<&str> {
+        let mut of_it = self.layers.iter().filter(|layer| layer.setting == setting);
+        of_it.next_back().map(|layer| layer.value.as_str())
+    }
+
     /// Marks settings that came from variables which these flags had set as coming from flags. The user's own
     /// variables are overridden.
     fn tell_flags(&mut self, given: &[(&str, String)]) {

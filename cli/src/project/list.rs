@@ -15,12 +15,36 @@ use std::process::{Command, Stdio};
 
 /// A message of `cargo test --no-run --message-format=json`, as far as it is read.
 #[derive(Deserialize)]
-struct Message {
+pub(crate) struct Message {
     #[serde(default)]
     package_id: String,
-    manifest_path: Option<PathBuf>,
+    pub(crate) manifest_path: Option<PathBuf>,
     target: Option<Target>,
-    executable: Option<PathBuf>,
+    pub(crate) executable: Option<PathBuf>,
+}
+
+impl Message {
+    /// Returns the package.
+    pub(crate) fn package(&self) -> String {
+        package(&self.package_id)
+    }
+
+    /// Returns the target: `lib`, `bin NAME`, `test NAME`.
+    pub(crate) fn target(&self) -> String {
+        match &self.target {
+            Some(Target { name, kind }) => match kind.first().map(String::as_str) {
+                Some(kind @ ("bin" | "test" | "example" | "bench")) => format!("{kind} {name}"),
+                _ => "lib".to_owned(),
+            },
+            None => "lib".to_owned(),
+        }
+    }
+
+    /// Returns the name of the crate in the paths of its tests.
+    pub(crate) fn krate(&self) -> String {
+        let name = self.target.as_ref().map_or("", |target| &target.name);
+        name.replace('-', "_")
+    }
 }
 
 #[derive(Deserialize)]
@@ -69,7 +93,7 @@ pub(crate) fn run(args: &ListTestsArgs) -> Result<Exit, Problem> {
 }
 
 /// Returns the arguments before `--`, and those behind it.
-fn apart(arguments: &[OsString]) -> (&[OsString], &[OsString]) {
+pub(crate) fn apart(arguments: &[OsString]) -> (&[OsString], &[OsString]) {
     let at = arguments.iter().position(|argument| argument == "--");
     match at {
         Some(at) => (&arguments[..at], &arguments[at + 1..]),
@@ -87,7 +111,7 @@ fn text(tests: &[ListedTest]) -> String {
 }
 
 /// Builds the tests, and returns cargo's messages about their binaries.
-fn built(arguments: &[OsString]) -> Result<Vec<Message>, Problem> {
+pub(crate) fn built(arguments: &[OsString]) -> Result<Vec<Message>, Problem> {
     let output = cargo::command()
         .args(["test", "--no-run", "--message-format=json-render-diagnostics"])
         .args(arguments)
@@ -106,10 +130,10 @@ fn built(arguments: &[OsString]) -> Result<Vec<Message>, Problem> {
     Ok(messages.filter(is_binary).collect())
 }
 
-/// Returns the tests of the binary that the message is about.
-fn of_message(message: &Message, arguments: &[OsString]) -> Result<Vec<ListedTest>, Problem> {
-    let (Some(binary), Some(target)) = (&message.executable, &message.target) else {
-        return Ok(Vec::new());
+/// Returns the tests of the binary that the message is about, with their crate.
+pub(crate) fn programs(message: &Message, arguments: &[OsString]) -> Vec<String> {
+    let Some(binary) = &message.executable else {
+        return Vec::new();
     };
     let mut command = Command::new(binary);
     command.args(["--list", "--format", "terse"]).args(arguments);
@@ -121,25 +145,31 @@ fn of_message(message: &Message, arguments: &[OsString]) -> Result<Vec<ListedTes
         // A harness of its own, or libraries that only cargo finds.
         output::complain(&format!(
             "{} ({}) does not list its tests: they are left out",
-            target.name,
+            message.krate(),
             binary.display()
         ));
-        return Ok(Vec::new());
+        return Vec::new();
     };
-    let krate = target.name.replace('-', "_");
+    let krate = message.krate();
     let listed = String::from_utf8_lossy(&output.stdout);
     let names = listed.lines().filter_map(|line| line.strip_suffix(": test"));
-    let programs: Vec<String> = names.map(|name| format!("{krate}::{name}")).collect();
+    names.map(|name| format!("{krate}::{name}")).collect()
+}
+
+/// Returns the tests of the binary that the message is about.
+fn of_message(message: &Message, arguments: &[OsString]) -> Result<Vec<ListedTest>, Problem> {
+    let programs = programs(message, arguments);
+    let Some(binary) = message.executable.as_ref().filter(|_| !programs.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let krate = message.krate();
     let bytes =
         fs::read(binary).map_err(|error| Problem::file("read", binary, &error, "run the command again"))?;
     let explored = named(&bytes, &krate, &programs);
     let tests = programs.into_iter().map(|program| ListedTest {
         explored: explored.contains(&program),
-        package: package(&message.package_id),
-        target: match target.kind.first().map(String::as_str) {
-            Some(kind @ ("bin" | "test" | "example" | "bench")) => format!("{kind} {}", target.name),
-            _ => "lib".to_owned(),
-        },
+        package: message.package(),
+        target: message.target(),
         program,
     });
     Ok(tests.collect())

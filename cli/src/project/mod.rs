@@ -10,6 +10,7 @@ mod harness;
 mod known;
 pub(crate) mod list;
 pub(crate) mod merge;
+pub(crate) mod pool;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;

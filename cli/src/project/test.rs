@@ -3,6 +3,7 @@
 use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran};
 use super::ci;
 use super::known::{self, KnownFindingJson, KnownFindings};
+use super::pool;
 use super::refusal::Refusal;
 use super::summary;
 use crate::args::{self, TestArgs};
@@ -68,7 +69,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     let search = args.search.clone().wherever_run();
     let detail = search.detail()?;
     let quiet = detail == Verbosity::Quiet && !args.json;
-    let mut arguments = every_test(args.cargo.cargo);
+    let mut arguments = every_test(args.cargo.cargo.clone());
     // Quiet harnesses do not name the tests that pass.
     let listens = command.junit.is_some() || command.annotations;
     if quiet && !listens {
@@ -97,7 +98,10 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             .map_err(|error| Problem::file("find", directory, &error, "give --checkpoint another path"))?;
         cargo = cargo.checkpoints(absolute);
     }
-    let mut ran = cargo.run()?;
+    let mut ran = match &args.pool {
+        Some(pool) => pool::explore(pool, &args, &command, cargo)?,
+        None => cargo.run()?,
+    };
     if let Some(directory) = &args.reports {
         for report in &ran.reports {
             report.write(directory)?;

@@ -22,14 +22,14 @@ const SCRIPT: &str = "case \"$INTERMEZZO_PARTITION\" in\n\
 
 /// A YAML value, as far as these files need it.
 #[derive(Clone, Debug, PartialEq)]
-enum Yaml {
+pub(crate) enum Yaml {
     Text(String),
     List(Vec<Yaml>),
     Map(Vec<(String, Yaml)>),
 }
 
 impl Yaml {
-    fn at(&self, path: &[&str]) -> &Yaml {
+    pub(crate) fn at(&self, path: &[&str]) -> &Yaml {
         path.iter()
             .fold(self, |value, name| match (value, name.parse::<usize>()) {
                 (Yaml::List(list), Ok(at)) => &list[at],
@@ -41,14 +41,14 @@ impl Yaml {
             })
     }
 
-    fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         match self {
             Yaml::Text(text) => text,
             other => panic!("{other:?} is no text"),
         }
     }
 
-    fn list(&self) -> &[Yaml] {
+    pub(crate) fn list(&self) -> &[Yaml] {
         match self {
             Yaml::List(list) => list,
             other => panic!("{other:?} is no list"),
@@ -71,6 +71,33 @@ impl Yaml {
 
 /// The lines of a file that are neither empty nor comments: the number of blanks before each, and the rest.
 type Lines = Vec<(usize, String)>;
+
+/// Reads a file that may have several values, each after a line of its own.
+pub(crate) fn read_all(name: &str) -> Vec<Yaml> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../docs/ci")
+        .join(name);
+    fs::read_to_string(path)
+        .unwrap()
+        .split("\n---\n")
+        .map(parsed)
+        .collect()
+}
+
+/// Returns the commands of the containers of a file with a pool: the worker's, and the run's.
+pub(crate) fn of_pool(name: &str) -> [String; 2] {
+    let all = read_all(name);
+    ["worker", "explore"].map(|wanted| match &all[..] {
+        [compose] => compose.at(&["services", wanted, "command"]).text().to_owned(),
+        manifests => {
+            let one = manifests
+                .iter()
+                .find(|one| one.at(&["metadata", "name"]).text() == wanted);
+            let container = one.unwrap().at(&["spec", "template", "spec", "containers", "0"]);
+            container.at(&["command", "2"]).text().to_owned()
+        }
+    })
+}
 
 fn parsed(text: &str) -> Yaml {
     let mut lines: Lines = Vec::new();
@@ -138,10 +165,7 @@ fn block(lines: &Lines, at: &mut usize) -> Yaml {
 }
 
 fn read(name: &str) -> Yaml {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../docs/ci")
-        .join(name);
-    parsed(&fs::read_to_string(path).unwrap())
+    read_all(name).remove(0)
 }
 
 /// Makes a directory with the reports that the stand-in writes.
@@ -235,4 +259,57 @@ fn the_job_explores_each_share_once() {
         assert_eq!(ran.code, 0, "{line}: {}", ran.stderr);
     }
     covers_everything(directory.path(), "cargo intermezzo merge shares");
+}
+
+/// Both files of a pool have the same commands, and servers where the commands look for them. The commands are run in
+/// `pool.rs`, if there is a server here.
+#[test]
+fn the_files_of_a_pool_agree() {
+    let (compose, manifests) = (read_all("pool-compose.yaml"), read_all("kubernetes-pool.yaml"));
+    let commands = of_pool("pool-compose.yaml");
+    assert_eq!(commands, of_pool("kubernetes-pool.yaml"));
+    let services = compose[0].at(&["services"]);
+    let arguments = services.at(&["nats", "command"]);
+    assert_eq!(arguments.list()[0].text(), "-js");
+    for wanted in ["worker", "explore"] {
+        let needs = services.at(&[wanted, "depends_on"]).list();
+        assert_eq!(needs[0].text(), "nats");
+    }
+    let named = |kind: &str, name: &str| {
+        let is_it =
+            |one: &&Yaml| (one.at(&["kind"]).text(), one.at(&["metadata", "name"]).text()) == (kind, name);
+        manifests
+            .iter()
+            .find(is_it)
+            .unwrap_or_else(|| panic!("there is no {kind} {name}"))
+    };
+    let (server, service) = (named("Deployment", "nats"), named("Service", "nats"));
+    let container = server.at(&["spec", "template", "spec", "containers", "0"]);
+    assert_eq!(container.at(&["args"]), arguments);
+    let port = service.at(&["spec", "ports", "0", "port"]).text();
+    assert_eq!(container.at(&["ports", "0", "containerPort"]).text(), port);
+    for name in ["nats", "worker"] {
+        let spec = named("Deployment", name).at(&["spec"]);
+        let labels = spec.at(&["template", "metadata", "labels"]);
+        assert_eq!(spec.at(&["selector", "matchLabels"]), labels);
+    }
+    assert_eq!(
+        service.at(&["spec", "selector"]),
+        server.at(&["spec", "selector", "matchLabels"])
+    );
+    named("Job", "explore");
+    for line in commands {
+        assert!(line.contains(&format!("--pool nats://nats:{port}/")), "{line}");
+        // Wrong flags have other messages.
+        let line = line.replace("nats://nats:4222", "nats://127.0.0.1:1");
+        let directory = tempfile::tempdir().unwrap();
+        crate::stand_in::install(directory.path());
+        let ran = run_line(directory.path(), &line, &[]);
+        let understood = ["cannot connect to ", "built without pools"];
+        assert!(
+            understood.iter().any(|says| ran.stderr.contains(says)),
+            "{line}: {}",
+            ran.stderr
+        );
+    }
 }

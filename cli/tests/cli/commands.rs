@@ -87,6 +87,26 @@ const CASES: &[Case] = &[
         broken: None,
     },
     Case {
+        command: &["worker"],
+        // Nothing is there, with or without the feature `pool`.
+        real: &["--pool", "nats://127.0.0.1:1/queue"],
+        ends_with: 2,
+        prints: "",
+        wrong: (&["--pol", "nats://127.0.0.1:1/queue"], &["--pool"]),
+        broken: None,
+    },
+    Case {
+        command: &["pool", "status"],
+        real: &["--pool", "nats://127.0.0.1:1/queue"],
+        ends_with: 2,
+        prints: "",
+        wrong: (
+            &["--pool", "nats://127.0.0.1:1/queue", "--jsno"],
+            &["'--jsno'", "'--json'"],
+        ),
+        broken: None,
+    },
+    Case {
         command: &["explain"],
         real: &["deadlock"],
         ends_with: 0,

@@ -23,6 +23,9 @@ mod monitor;
 mod new_user;
 mod object;
 mod ordinary;
+// Without it, that there are no pools is said (commands.rs).
+#[cfg(all(unix, feature = "pool"))]
+mod pool;
 mod project;
 mod published_crates;
 mod races;

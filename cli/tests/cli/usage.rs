@@ -6,9 +6,12 @@ use std::fs;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 20] = [
         &[],
         &["test"],
+        &["worker"],
+        &["pool"],
+        &["pool", "status"],
         &["replay"],
         &["config"],
         &["tune"],

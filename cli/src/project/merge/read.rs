@@ -84,6 +84,12 @@ impl ShareJson {
 }
 
 impl ReadReport {
+    /// Returns the share that it is of; `None` for a whole search.
+    #[cfg(feature = "pool")]
+    pub(crate) fn share(&self) -> Option<Partition> {
+        self.head.share.as_ref().map(|share| share.share)
+    }
+
     /// Returns the test that it is of.
     pub(crate) fn test(&self) -> Test {
         let Head {

@@ -17,6 +17,7 @@ const LISTED: &[(&str, &str)] = &[
     ("cargo install mdbook", "needs the network"),
     (".ci/run", "runs all tests, this one among them"),
     ("cargo deny", "need not be there"),
+    ("nats-server -js", "does not end"),
     (
         "cargo intermezzo tune --bugs",
         "takes minutes: a test that is ignored runs it",
@@ -209,6 +210,15 @@ impl Scene {
             let with_help: Vec<&str> = before.chain(["--help"]).collect();
             return ends(self.run(&with_help), &[0]).map(|()| Done::Understood);
         }
+        if arguments.contains(&"--pool") {
+            // There is no server, or this build has no pools. Wrong flags have other messages.
+            let ran = self.run(arguments);
+            let understood = ["cannot connect to ", "built without pools"];
+            return match ran.code == 2 && understood.iter().any(|says| ran.stderr.contains(says)) {
+                true => Ok(Done::Ran),
+                false => Err(format!("it ends with {}:\n{}", ran.code, ran.stderr)),
+            };
+        }
         // Something is found, or nothing.
         let quiet: &[&str] = if subcommand == "view" {
             &["--open", "no"]
@@ -240,7 +250,7 @@ impl Scene {
                     let program = root().join(value()?).join("src/main.rs");
                     fs::metadata(program).map_err(|error| error.to_string())?;
                 }
-                "-e" | "-i" => drop(value()?),
+                "-e" | "-i" | "--features" => drop(value()?),
                 "--lib" | "--doc" | "--release" => {}
                 // The rest is for a program of the workspace, or for tests.
                 "--" => {

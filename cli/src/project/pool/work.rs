@@ -1,0 +1,390 @@
+//! A worker: takes items of a pool, explores them, and keeps their results there.
+//!
+//! The order of what is written makes a worker's end at any moment harmless. The result of an item is kept before the item
+//! is acknowledged; that an item is divided is kept before its shares are published, and these before the item is
+//! acknowledged. An item that was not acknowledged is delivered again, and whatever is left of these steps is done then.
+
+use super::binaries::{self, Built};
+use super::process::{Ended, Running};
+use super::{SPLIT_INTO, connect};
+use crate::args::WorkerArgs;
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+use intermezzo::Settings;
+use intermezzo_pool::{Item, Outcome, Pool, Run, Take, Taken, WorkerEntry};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{env, fs, process, thread};
+
+/// The wait for an item. Meanwhile the server counts the worker as one that has nothing to do.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// The pause between two looks at the pool while a test runs.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A share is divided when a worker has waited for this part of the time that the share has run: so the youngest share is
+/// divided first, of which the least is thrown away.
+const PATIENCE: u32 = 8;
+
+/// The pause between two lines about this worker in the list.
+const SHOW: Duration = Duration::from_secs(8);
+
+/// An item that was delivered so many times has ended each of its workers: it is not tried again.
+const DELIVERIES_MAX: i64 = 25;
+
+/// Settings that name files, or that have no meaning next to a pool, with the reason.
+const REFUSED: [(&str, &str); 3] = [
+    ("partition", "the pool divides the searches itself"),
+    ("checkpoint", "the pool keeps what is done"),
+    (
+        "jobs",
+        "give more workers instead, and run several on each machine",
+    ),
+];
+
+/// A worker.
+pub(super) struct Worker<'a> {
+    pool: &'a Pool,
+    built: Vec<Built>,
+    config: String,
+    entry: WorkerEntry,
+    shown: Option<Instant>,
+    /// Tests of runs that cannot be divided.
+    whole: BTreeSet<(String, usize)>,
+    /// The runs that it takes part in, with the places of their binaries; `None` for others.
+    runs: BTreeMap<String, Option<Vec<usize>>>,
+    objects: u64,
+}
+
+/// The end of a step of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Done,
+    /// There was nothing to do.
+    Waited,
+}
+
+/// Works until it is stopped.
+pub(crate) fn worker(args: WorkerArgs) -> Result<Exit, Problem> {
+    let pool = connect(&args.pool)?;
+    let built = binaries::built(&args.cargo.cargo)?;
+    let mut worker = Worker::new(&pool, built);
+    output::complain(&format!(
+        "{} works for {}, with {}",
+        worker.entry.name,
+        pool.address(),
+        output::count(worker.built.len() as u64, "test binary").replace("binarys", "binaries"),
+    ));
+    let mut idle = Instant::now();
+    loop {
+        worker.show(false);
+        let runs = pool.runs()?;
+        let is_open = |id: &String| runs.iter().any(|run| run.id == *id);
+        worker.runs.retain(|id, _| is_open(id));
+        worker.entry.refuses.retain(|(id, _)| is_open(id));
+        let mut any = false;
+        for run in &runs {
+            // Until it has nothing to do there: then another run may have.
+            while worker.takes_part(run) {
+                any = true;
+                if worker.step(run, WAIT)? == Step::Waited {
+                    break;
+                }
+                idle = Instant::now();
+            }
+        }
+        if args.idle_time.is_some_and(|most| idle.elapsed() >= most) {
+            pool.hide_worker(&worker.entry.name);
+            return Ok(Exit::Pass);
+        }
+        if !any {
+            thread::sleep(WAIT);
+        }
+    }
+}
+
+/// Returns the reason why a setting does not go with a pool.
+pub(super) fn refused(name: &str, value: &str) -> Option<String> {
+    if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
+        return Some((*why).to_owned());
+    }
+    if name == "record" {
+        return None;
+    }
+    let mut settings = Settings::default();
+    if let Err(error) = settings.set(name, value) {
+        return Some(error.problem);
+    }
+    let of_file = |name: &str| name.contains(['/', '\\', '.']);
+    if settings.monitors.iter().any(|monitor| of_file(&monitor.name)) {
+        return Some(
+            "the file of a plugin need not be there on other machines: give monitors by name".into(),
+        );
+    }
+    settings
+        .memo()
+        .map(|_| "a file of a memo need not be there on other machines".to_owned())
+}
+
+/// Returns the name of this machine.
+fn host() -> String {
+    let told = fs::read_to_string(Path::new("/proc/sys/kernel/hostname"));
+    let name = told
+        .ok()
+        .or_else(|| env::var("HOSTNAME").ok())
+        .unwrap_or_default();
+    let plain = name
+        .trim()
+        .chars()
+        .map(|letter| match letter.is_ascii_alphanumeric() {
+            true => letter,
+            false => '-',
+        });
+    let name: String = plain.take(60).collect();
+    if name.is_empty() { "worker".into() } else { name }
+}
+
+/// Returns a number that no other process has: its own, and the time.
+pub(super) fn unique() -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_nanos() as u64);
+    format!("{:x}-{:x}", process::id(), now & 0xff_ffff_ffff)
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(pool: &'a Pool, built: Vec<Built>) -> Worker<'a> {
+        Worker {
+            pool,
+            built,
+            config: binaries::config(),
+            entry: WorkerEntry {
+                name: format!("{}-{}", host(), unique()),
+                item: None,
+                done: 0,
+                refuses: Vec::new(),
+            },
+            shown: None,
+            whole: BTreeSet::new(),
+            runs: BTreeMap::new(),
+            objects: 0,
+        }
+    }
+
+    /// Lists the worker, if that is due or there is `news`.
+    fn show(&mut self, news: bool) {
+        if news || self.shown.is_none_or(|shown| shown.elapsed() >= SHOW) {
+            self.shown = Some(Instant::now());
+            self.pool.show_worker(&self.entry);
+        }
+    }
+
+    /// Returns `true` if the worker takes part in a run. If not, it says why, once.
+    pub(super) fn takes_part(&mut self, run: &Run) -> bool {
+        if let Some(known) = self.runs.get(&run.id) {
+            return known.is_some();
+        }
+        let setting = run
+            .settings
+            .iter()
+            .find_map(|(name, value)| Some((name, refused(name, value)?)));
+        let places = match setting {
+            Some((name, why)) => Err(format!("it has the setting {name:?}: {why}")),
+            None => binaries::of_run(run, &self.built, &self.config),
+        };
+        if let Err(why) = &places {
+            output::complain(&format!("this worker takes no part in run {}: {why}", run.id));
+            self.entry.refuses.push((run.id.clone(), why.clone()));
+            self.show(true);
+        }
+        self.runs.insert(run.id.clone(), places.ok()).is_none() && self.runs[&run.id].is_some()
+    }
+
+    /// Takes an item of a run and does it, if there is one. The worker takes part in the run.
+    pub(super) fn step(&mut self, run: &Run, wait: Duration) -> Result<Step, Problem> {
+        self.show(false);
+        let taken = match self.pool.take(run, wait)? {
+            Take::Nothing => return Ok(Step::Waited),
+            Take::Aside(why) => {
+                output::complain(&format!("set aside a message of the pool, {why}"));
+                return Ok(Step::Done);
+            }
+            Take::Taken(taken) => *taken,
+        };
+        let item = taken.item.clone();
+        match self.pool.outcome(&item)? {
+            Some(outcome) => self.finish(run, taken, outcome)?,
+            None if self.pool.has_failed(run, item.test)? => self.settle(run, taken, Outcome::Dropped)?,
+            None if taken.deliveries > DELIVERIES_MAX => {
+                let why = format!("{} workers ended while they explored it", taken.deliveries - 1);
+                let outcome = self.trouble(why);
+                self.settle(run, taken, outcome)?;
+            }
+            None => {
+                self.entry.item = Some(item);
+                let done = self.explore(run, taken);
+                self.entry.item = None;
+                done?;
+            }
+        }
+        Ok(Step::Done)
+    }
+
+    fn trouble(&self, why: String) -> Outcome {
+        Outcome::Trouble {
+            why,
+            worker: self.entry.name.clone(),
+        }
+    }
+
+    /// Explores an item.
+    fn explore(&mut self, run: &Run, mut taken: Taken) -> Result<(), Problem> {
+        let test = &run.tests[taken.item.test];
+        let place = self
+            .runs
+            .get(&run.id)
+            .and_then(|places| places.as_ref()?.get(test.binary));
+        let Some(built) = place.and_then(|&place| self.built.get(place)) else {
+            // It is delivered to another worker.
+            return Ok(());
+        };
+        let share = taken.item.share.clone();
+        let mut running = Running::start(built, &test.program, &run.settings, &share)?;
+        let (mut looked, mut idle_since) = (Instant::now(), None);
+        let split_after = Duration::from_millis(run.split_after_ms);
+        let ended = loop {
+            if let Some(ended) = running.ended() {
+                break ended;
+            }
+            self.pool.keep(&mut taken);
+            if looked.elapsed() < LOOK.min(split_after.max(Duration::from_millis(50))) {
+                continue;
+            }
+            looked = Instant::now();
+            if self.shown.is_none_or(|shown| shown.elapsed() >= SHOW) {
+                self.shown = Some(Instant::now());
+                self.pool.show_worker(&self.entry);
+            }
+            let test = taken.item.test;
+            if self.pool.has_failed(run, test)? {
+                drop(running);
+                return self.settle(run, taken, Outcome::Dropped);
+            }
+            if !self.pool.is_open(run)? {
+                return Ok(());
+            }
+            let may_divide = share.may_divide() && !self.whole.contains(&(run.id.clone(), test));
+            if !may_divide || running.elapsed() < split_after || self.pool.idle_workers(&taken) == 0 {
+                idle_since = None;
+                continue;
+            }
+            let waited = idle_since.get_or_insert(looked).elapsed();
+            if waited >= running.elapsed() / PATIENCE {
+                match self.divides(run, &taken.item) {
+                    Ok(true) => {
+                        drop(running);
+                        let outcome = Outcome::Split {
+                            into: SPLIT_INTO,
+                            worker: self.entry.name.clone(),
+                        };
+                        return self.settle(run, taken, outcome);
+                    }
+                    Ok(false) => {
+                        self.whole.insert((run.id.clone(), test));
+                    }
+                    Err(problem) => return Err(problem),
+                }
+            }
+        };
+        let outcome = self.outcome(run, &taken.item, ended)?;
+        self.settle(run, taken, outcome)
+    }
+
+    /// Returns `true` if the test can be explored in shares: one that is asked for one execution of a share has a report
+    /// of that share.
+    fn divides(&self, run: &Run, item: &Item) -> Result<bool, Problem> {
+        if !item.share.is_whole() {
+            return Ok(true);
+        }
+        let test = &run.tests[item.test];
+        let place = self
+            .runs
+            .get(&run.id)
+            .and_then(|places| places.as_ref()?.get(test.binary));
+        let Some(built) = place.and_then(|&place| self.built.get(place)) else {
+            return Ok(false);
+        };
+        let mut settings = run.settings.clone();
+        settings.retain(|(name, _)| name != "executions" && name != "minimise");
+        settings.extend(
+            [("executions", "1"), ("minimise", "0")].map(|(name, value)| (name.into(), value.into())),
+        );
+        let share = item.share.divided(SPLIT_INTO).swap_remove(0);
+        let mut running = Running::start(built, &test.program, &settings, &share)?;
+        loop {
+            if let Some(ended) = running.ended() {
+                return Ok(ended.is_share);
+            }
+            if running.elapsed() > Duration::from_secs(2) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Keeps the reports of a process, and returns its outcome.
+    fn outcome(&mut self, run: &Run, item: &Item, ended: Ended) -> Result<Outcome, Problem> {
+        let Some(reports) = &ended.reports else {
+            return Ok(self.trouble(ended.why));
+        };
+        self.objects += 1;
+        let object = format!("{}.{}.{}", run.id, self.entry.name, self.objects);
+        self.pool.put_report(&object, reports.as_bytes())?;
+        let findings = ended
+            .findings
+            .iter()
+            .map(|finding| format!("{} ({})", finding, item.share));
+        Ok(Outcome::Report {
+            object,
+            fails: ended.fails,
+            executions: ended.executions,
+            seconds: ended.seconds,
+            findings: findings.collect(),
+            worker: self.entry.name.clone(),
+        })
+    }
+
+    /// Keeps the outcome of an item, unless it has one, and does what follows from the one that it has.
+    fn settle(&mut self, run: &Run, taken: Taken, outcome: Outcome) -> Result<(), Problem> {
+        let first = self.pool.settle(&taken.item, &outcome)?;
+        if first == outcome {
+            self.entry.done += 1;
+        } else if let Outcome::Report { object, .. } = &outcome {
+            // Another worker did the item, too.
+            self.pool.drop_report(object);
+        }
+        self.finish(run, taken, first)
+    }
+
+    /// Does what follows from the outcome of an item, and acknowledges it.
+    fn finish(&mut self, run: &Run, taken: Taken, outcome: Outcome) -> Result<(), Problem> {
+        match outcome {
+            Outcome::Split { into, .. } => {
+                for share in taken.item.share.divided(into) {
+                    self.pool.publish(&Item::new(run, taken.item.test, share))?;
+                }
+            }
+            Outcome::Report { fails: true, .. } if run.tests[taken.item.test].stops_at_failure => {
+                self.pool.note_failure(run, taken.item.test)?;
+            }
+            Outcome::Report { .. } | Outcome::Dropped | Outcome::Trouble { .. } => {}
+        }
+        self.pool.done(taken);
+        Ok(())
+    }
+
+    /// Returns its name.
+    pub(super) fn name(&self) -> &str {
+        &self.entry.name
+    }
+}

@@ -10,6 +10,15 @@
 //! `PAIRED=1` and `PAIRED=2` compare more; `PAIRED_KIND=Arc` compares those of one kind.
 
 #![allow(clippy::print_stdout, reason = "what it did is for whoever runs it by hand")]
+#![allow(
+    clippy::duplicate_mod,
+    clippy::default_constructed_unit_structs,
+    reason = "the tables are compiled twice, with other objects"
+)]
+#![allow(
+    clippy::incompatible_msrv,
+    reason = "tests may use what is newer than the oldest supported Rust"
+)]
 
 mod controlled;
 mod inside;

@@ -224,7 +224,7 @@ fn what_is_played_is_the_whole_tree() {
     // One worker divides nothing.
     let alone = play(&tree, RULES);
     assert_eq!(alone, whole * RULES.execution + RULES.process + 3 * RULES.message);
-    // Nobody is faster than all workers without a pause, and several are faster than one.
+    // No pool is faster than all workers without a pause, and several are faster than one.
     for workers in [2, 10, 100] {
         let rules = Rules { workers, ..RULES };
         let efficiency = efficiency(&tree, rules);

@@ -22,7 +22,7 @@ mod run;
 mod taken_back;
 
 use cells::Shared;
-use intermezzo::sync::Arc;
+use intermezzo::sync::{Arc, Weak, mpsc};
 use intermezzo::{Explorer, Reduction, thread};
 use model::{Outcomes, judge};
 use program::{Draw, Program};
@@ -153,4 +153,27 @@ fn who_finds_its_handle_the_only_one_knows_what_the_others_did() {
         });
     });
     assert_eq!(report.findings()[0].kind.as_str(), "data_race", "{report}");
+}
+
+/// A weak handle that becomes a strong one finds the value as it was made.
+#[test]
+fn who_finds_the_value_there_knows_how_it_was_made() {
+    let report = Explorer::new().monitors("none;data-race").explore(|| {
+        let (sender, receiver) = mpsc::channel::<Weak<Shared>>();
+        let reader = thread::spawn(move || {
+            let weak = receiver.recv().unwrap();
+            if let Some(shared) = weak.upgrade() {
+                shared.write(1);
+            }
+        });
+        let own = Arc::new_cyclic(|weak| {
+            sender.send(weak.clone()).unwrap();
+            let shared = Shared::default();
+            shared.write(0);
+            shared
+        });
+        reader.join().unwrap();
+        drop(own);
+    });
+    assert!(report.verdict().is_pass(), "{report}");
 }

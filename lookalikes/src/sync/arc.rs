@@ -14,7 +14,7 @@ mod share;
 
 use crate::name::Nameable;
 use intermezzo_engine::site::Site;
-use intermezzo_sdk::SyncVarOp;
+use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 use share::{STRONG, Share, Unborn, WEAK};
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -458,6 +458,8 @@ impl<T: ?Sized> Weak<T> {
         match self.inner.upgrade() {
             Some(inner) => {
                 turn.decides();
+                // What came before the value was there, and before other handles went, is known now.
+                let turn = turn.ordered(MemoryOrder::Acquire);
                 Some(Arc {
                     share: self.share.one_more(turn, site),
                     inner,

@@ -336,7 +336,10 @@ impl<K: Knowledge> Synchronisation<K> {
                     known.join(&var.given);
                 }
             }
-            // An operation that needs to be the only handle says so by its ordering: `get_mut`.
+            // The value is there: `new_cyclic`.
+            CountUp if releases(access.order) => var.given.join(known),
+            // An operation that needs to be the only handle, or that the value is there, says so by its ordering:
+            // `get_mut`, `upgrade`.
             CountUp | CountRead if acquires(access.order) => known.join(&var.given),
             _ => {}
         }

@@ -153,13 +153,18 @@ impl Turn {
         }
     }
 
+    /// Gives the step an ordering for monitors.
+    pub(super) fn ordered(mut self, order: MemoryOrder) -> Turn {
+        if let Some((_, access)) = &mut self.0 {
+            access.order = order;
+        }
+        self
+    }
+
     /// Records that the counts were read, and that this handle is the only one: the operations of the others before
     /// they went are known now.
-    pub(super) fn alone(mut self) {
-        if let Some((_, access)) = &mut self.0 {
-            access.order = MemoryOrder::Acquire;
-        }
-        self.looked(1);
+    pub(super) fn alone(self) {
+        self.ordered(MemoryOrder::Acquire).looked(1);
     }
 
     /// Notes that the step changes no count because of what the counts are: with others it would.
@@ -242,7 +247,8 @@ impl Unborn {
     pub(super) fn born(self, turn: Turn, site: Site) -> Share<STRONG> {
         self.0.strong.store(1, SeqCst);
         self.0.unborn.store(false, Relaxed);
-        turn.did(SyncVarOp::CountUp, 0, 1);
+        turn.ordered(MemoryOrder::Release)
+            .did(SyncVarOp::CountUp, 0, 1);
         Share {
             counts: Some(self.0),
             site,

@@ -1,4 +1,4 @@
-//! How many workers a pool can use: the tree of an exploration, played on up to ten thousand of them. It makes the tables of
+//! The number of workers that a pool can use: the tree of an exploration, played on up to ten thousand of them. It makes the tables of
 //! `docs/POOL.md`.
 //!
 //! `UPDATE_DOCS=1 cargo test --release --test pool_simulation -- --include-ignored` makes the page again.
@@ -18,7 +18,7 @@ use tree::Tree;
 
 const PAGE: &str = include_str!("pool_simulation/page.md");
 
-/// What is played unless a row says otherwise: `docs/guide/src/pool.md` has the rules.
+/// The rules of each row that names no others: `docs/guide/src/pool.md` has the rules.
 const RULES: Rules = Rules {
     workers: 1,
     execution: SECOND / 100,

@@ -11,7 +11,7 @@ pub(super) type Time = u64;
 
 pub(super) const SECOND: Time = 1_000_000;
 
-/// What the pool and its machines are like.
+/// The rules of the pool, and the speed of its machines.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     pub(super) workers: usize,
@@ -23,7 +23,7 @@ pub(super) struct Rules {
     pub(super) message: Time,
     /// The mean time after which a worker ends; it is there again a minute later.
     pub(super) life: Option<Time>,
-    /// How long a share runs before it may be divided, and how often a worker looks whether others wait.
+    /// The time that a share runs before it may be divided, and the time between two looks whether others wait.
     pub(super) split_after: Time,
     pub(super) look: Time,
     /// A share is divided if a worker has waited for this part of the time that the share has run.
@@ -31,7 +31,7 @@ pub(super) struct Rules {
     /// A share is also divided when it has run for `split_after`, if fewer shares are queued than this many for each
     /// worker.
     pub(super) stock: usize,
-    /// What is lost: the executions of others that a share runs, and what a share had run before it was divided.
+    /// The losses: the executions of others that a share runs, and what a share had run before it was divided.
     pub(super) runs_others: bool,
     pub(super) throws_away: bool,
     pub(super) seed: u64,

@@ -81,7 +81,7 @@ const TABLES: &[(&str, &str, Figures)] = &[
     (
         "docs/BREAKPOINTS.md",
         "limit | chance to meet",
-        Measured("cargo test -p intermezzo-breakpoint --test chance -- --nocapture"),
+        Measured("cargo test -p intermezzo-breakpoint --test chance -- --ignored"),
     ),
     (
         "docs/BREAKPOINTS.md",
@@ -128,6 +128,22 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "docs/LINEARIZABILITY.md",
         "structure | crate",
         Counted("tests/linearizability/tests/queues.rs", "seg_queue"),
+    ),
+    (
+        "docs/POOL.md",
+        "an execution takes",
+        Counted(
+            "tests/pool_simulation.rs",
+            "the_page_shows_how_many_workers_are_of_use",
+        ),
+    ),
+    (
+        "docs/POOL.md",
+        "1,000 workers",
+        Counted(
+            "tests/pool_simulation.rs",
+            "the_page_shows_how_many_workers_are_of_use",
+        ),
     ),
     (
         "docs/REFINEMENT.md",

@@ -247,8 +247,7 @@ impl Unborn {
     pub(super) fn born(self, turn: Turn, site: Site) -> Share<STRONG> {
         self.0.strong.store(1, SeqCst);
         self.0.unborn.store(false, Relaxed);
-        turn.ordered(MemoryOrder::Release)
-            .did(SyncVarOp::CountUp, 0, 1);
+        turn.ordered(MemoryOrder::Release).did(SyncVarOp::CountUp, 0, 1);
         Share {
             counts: Some(self.0),
             site,

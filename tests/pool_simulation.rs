@@ -18,7 +18,7 @@ use tree::Tree;
 
 const PAGE: &str = include_str!("pool_simulation/page.md");
 
-/// The rules of each row that names no others: `docs/guide/src/pool.md` has the rules.
+/// The rules of each row that names no others, as in `docs/guide/src/pool.md`.
 const RULES: Rules = Rules {
     workers: 1,
     execution: SECOND / 100,

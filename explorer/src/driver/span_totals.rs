@@ -146,6 +146,7 @@ impl Counts {
             self.departures.departed,
             self.departures.lost,
             self.first_failure.unwrap_or_default(),
+            self.elsewhere,
         ]
         .into_iter()
         .chain(self.breakpoints.iter().flat_map(of_breakpoint))

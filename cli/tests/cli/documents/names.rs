@@ -19,6 +19,7 @@ const COMMANDS: &[&[&str]] = &[
     &["history", "check"],
     &["monitor", "new"],
     &["monitor", "check"],
+    &["worker"],
 ];
 
 /// Flags of the test harness.

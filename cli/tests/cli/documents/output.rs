@@ -67,6 +67,16 @@ const BLOCKS: &[(&str, &str, Source)] = &[
         Test("cli/tests/cli/documents/project.rs"),
     ),
     (
+        "docs/guide/src/pool.md",
+        "{{#include ../../ci/pool-compose.yaml}}",
+        Test("cli/tests/cli/ci_shares.rs"),
+    ),
+    (
+        "docs/guide/src/pool.md",
+        "{{#include ../../ci/kubernetes-pool.yaml}}",
+        Test("cli/tests/cli/ci_shares.rs"),
+    ),
+    (
         "docs/guide/src/shares.md",
         "{{#include ../../ci/github-shares.yml}}",
         Test("cli/tests/cli/ci_shares.rs"),

@@ -177,3 +177,23 @@ fn who_finds_the_value_there_knows_how_it_was_made() {
     });
     assert!(report.verdict().is_pass(), "{report}");
 }
+
+/// The result of a task without a handle: whichever gives it up last drops it, and knows what the other one did.
+#[test]
+fn who_drops_a_result_knows_how_it_was_made() {
+    struct Result(Arc<Shared>);
+    impl Drop for Result {
+        fn drop(&mut self) {
+            self.0.write(1);
+        }
+    }
+    let report = Explorer::new().monitors("none;data-race").explore(|| {
+        drop(thread::spawn(|| {
+            let shared = Arc::new(Shared::default());
+            shared.write(0);
+            Result(shared)
+        }));
+        thread::yield_now();
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+}

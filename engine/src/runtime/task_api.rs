@@ -184,12 +184,16 @@ impl Engine {
             false => self.look_for_end(task),
         };
         self.commit(access, u64::from(ended), if late { LATE } else { 0 });
+        let join = Access::new(SyncVarOp::TaskJoin, var, site);
+        if ended {
+            // The one that drops the result knows what the other one did.
+            self.commit(join, u64::from(task), 0);
+        }
         if !late {
             return self.detach(task);
         }
         self.with_task(task, |entry| entry.detached = true);
         let drops = move || {
-            let join = Access::new(SyncVarOp::TaskJoin, var, site);
             self.wait(join, var, gate::ENDED, WaitLimits::default());
             self.commit(join, u64::from(task), 0);
             self.drop_room(task);

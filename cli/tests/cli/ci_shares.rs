@@ -1,5 +1,5 @@
 //! The files of docs/ci: they are YAML, and their commands, run as a runner or a pod would run them, explore every
-//! share once and merge them. The guide shows the files whole (docs/guide/src/shares.md).
+//! share once and merge them. The guide shows the files whole (docs/guide/src/shares.md, docs/guide/src/pool.md).
 //!
 //! The project's tests are stood in for by a program of the corpus, of which each share was explored before.
 

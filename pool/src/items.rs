@@ -252,7 +252,7 @@ pub enum Outcome {
         /// The worker.
         worker: String,
     },
-    /// It was divided into so many shares.
+    /// It was divided into this number of shares.
     Split {
         /// The number of shares.
         into: u32,

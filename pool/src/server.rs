@@ -20,20 +20,20 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncReadExt as _;
 use tokio::runtime::{Builder, Runtime};
 
-/// An item is delivered again if nothing is heard of its worker for so long. Workers say three times as often that they
+/// The time without a word of its worker after which an item is delivered again. Workers say three times as often that they
 /// are at work; a worker that was away for longer may find that its item was done by another one.
 pub(crate) const ACK_WAIT: Duration = Duration::from_secs(5);
 
-/// Runs, and what belongs to them, are kept for so long.
+/// The time for which runs, and what belongs to them, are kept.
 const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
-/// A worker that has said nothing for so long is not listed any more.
+/// The time without a word after which a worker is not listed any more.
 const WORKER_KEPT: Duration = Duration::from_secs(30);
 
-/// A run's consumer is kept for so long without a worker. The next one makes it again; items are kept in the stream.
+/// The time for which a run's consumer is kept without a worker. The next one makes it again; items are kept in the stream.
 const CONSUMER_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Operations are tried for so long while the server is away.
+/// The time for which operations are tried while the server is away.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// The pause between two tries.
@@ -61,7 +61,7 @@ pub struct Status {
     pub runs: Vec<Cover>,
     /// The workers.
     pub workers: Vec<WorkerEntry>,
-    /// What was set aside.
+    /// Messages that were set aside, because they are no items of a pool.
     pub aside: Vec<Aside>,
     /// The number of items that are of no run.
     pub stray: u64,

@@ -348,8 +348,8 @@ fn workers_are_listed() {
 
 #[test]
 fn a_server_that_cannot_be_used_is_a_message() {
-    let nobody: intermezzo_pool::Address = "nats://127.0.0.1:1/p".parse().unwrap();
-    let problem = Pool::connect(&nobody).err().unwrap().to_string();
+    let unused: intermezzo_pool::Address = "nats://127.0.0.1:1/p".parse().unwrap();
+    let problem = Pool::connect(&unused).err().unwrap().to_string();
     assert!(
         problem.contains("cannot connect to nats://127.0.0.1:1/p"),
         "{problem}"

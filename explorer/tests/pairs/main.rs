@@ -9,7 +9,7 @@
 //!
 //! `PAIRED=1` and `PAIRED=2` compare more; `PAIRED_KIND=Arc` compares those of one kind.
 
-#![allow(clippy::print_stdout, reason = "what it did is for whoever runs it by hand")]
+#![allow(clippy::print_stdout, reason = "a run by hand shows the figures")]
 #![allow(
     clippy::duplicate_mod,
     clippy::default_constructed_unit_structs,

@@ -26,7 +26,7 @@ impl Server {
     /// The same, with these arguments besides.
     pub(crate) fn with(arguments: &'static [&'static str]) -> Option<Server> {
         let store = tempfile::tempdir().unwrap();
-        // Free now; nobody else is told of it.
+        // The port is free now, and no other test is told of it.
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()

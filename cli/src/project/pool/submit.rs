@@ -19,7 +19,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Divides a share that was explored for so long.
+/// The time after which a share may be divided.
 const SPLIT_AFTER: Duration = Duration::from_secs(2);
 
 /// The wait for an item of the run.
@@ -28,7 +28,7 @@ const WAIT: Duration = Duration::from_millis(300);
 /// The most open shares whose results are looked for at once.
 const LOOKED_FOR: usize = 128;
 
-/// If nothing waits and nothing is at work for so long, what is open was lost, and is submitted again.
+/// The time without a queued item or a working worker after which open items were lost, and are submitted again.
 const LOST_AFTER: Duration = Duration::from_secs(20);
 
 /// Explores the tests with all workers of the pool.

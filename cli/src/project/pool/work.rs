@@ -31,7 +31,7 @@ const PATIENCE: u32 = 8;
 /// The pause between two lines about this worker in the list.
 const SHOW: Duration = Duration::from_secs(8);
 
-/// An item that was delivered so many times has ended each of its workers: it is not tried again.
+/// The number of deliveries after which an item is not tried again: it has ended each of its workers.
 const DELIVERIES_MAX: i64 = 25;
 
 /// Settings that name files, or that have no meaning next to a pool, with the reason.

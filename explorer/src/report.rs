@@ -28,6 +28,7 @@ pub use limits::{Limit, covered, unexplored};
 pub use share::Share;
 #[doc(hidden)]
 pub use share::united_traces;
+pub(crate) use share::{NOT_LISTED, listed_traces};
 pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, with_places};
 
 use intermezzo_engine::environment::Environment;

@@ -44,6 +44,8 @@ struct Scene {
     server: Server,
     directory: TempDir,
     program: String,
+    /// Variables of every command.
+    environment: Vec<(&'static str, &'static str)>,
 }
 
 /// A search of some seconds in a debug build, with `--keep-going`.
@@ -52,6 +54,29 @@ const LONG: &str = "counter --set tasks=4 --set increments=3 --reduction none --
 /// Shorter, and with a bug.
 const BUGGY: &str = "balance --reduction none --keep-going";
 
+/// Returns the path of a file with a certificate or a key.
+macro_rules! certificate {
+    ($name:literal) => {
+        concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../pool/tests/certificates/",
+            $name,
+            ".pem"
+        )
+    };
+}
+
+/// Arguments of a server that encrypts, and wants certificates of clients.
+const TLS: [&str; 7] = [
+    "--tlsverify",
+    "--tlscert",
+    certificate!("server"),
+    "--tlskey",
+    certificate!("server-key"),
+    "--tlscacert",
+    certificate!("authority"),
+];
+
 impl Scene {
     fn new(program: &str) -> Option<Scene> {
         Scene::with(program, "")
@@ -59,7 +84,10 @@ impl Scene {
 
     /// With a line of shell that runs before each search.
     fn with(program: &str, before: &str) -> Option<Scene> {
-        let server = Server::start()?;
+        Some(Scene::on(Server::start()?, program, before))
+    }
+
+    fn on(server: Server, program: &str, before: &str) -> Scene {
         let directory = tempfile::tempdir().unwrap();
         let here = directory.path().to_str().unwrap();
         let goes_on = program.contains("--keep-going").to_string();
@@ -72,12 +100,13 @@ impl Scene {
         fs::write(directory.path().join("tests"), tests).unwrap();
         let executable = fs::Permissions::from_mode(0o755);
         fs::set_permissions(directory.path().join("tests"), executable).unwrap();
-        Some(Scene {
+        Scene {
             workers: Vec::new(),
             server,
             directory,
             program: program.to_owned(),
-        })
+            environment: Vec::new(),
+        }
     }
 
     fn path(&self) -> &Path {
@@ -91,6 +120,7 @@ impl Scene {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(self.path(), arguments);
         command
+            .envs(self.environment.iter().copied())
             .env("CARGO", "sh")
             .env("CLI", env!("CARGO_BIN_EXE_cargo-intermezzo"));
         command
@@ -98,7 +128,11 @@ impl Scene {
 
     fn join(&mut self) {
         let mut worker = self.command(&["worker", "--pool", &self.address()]);
-        worker.stdout(Stdio::null()).stderr(Stdio::null());
+        let log = fs::File::options()
+            .append(true)
+            .create(true)
+            .open(self.path().join("worker.log"));
+        worker.stdout(Stdio::null()).stderr(log.unwrap());
         self.workers.push(worker.spawn().unwrap());
     }
 
@@ -350,6 +384,44 @@ fn a_process_that_ends_without_a_report_is_told() {
     ] {
         assert!(ran.stderr.contains(says), "{says}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn a_test_that_cannot_be_divided_is_told() {
+    let Some(mut scene) = Scene::with(LONG, "test -n \"$INTERMEZZO_PARTITION\" && exit 3") else {
+        return;
+    };
+    scene.join();
+    let ran = ended(scene.submit(&[]));
+    is_like_alone(&ran, &scene.alone());
+    assert!(!scene.ran().is_empty());
+    // Whichever of the two took it says so.
+    let log = fs::read_to_string(scene.path().join("worker.log")).unwrap_or_default();
+    let said = [ran.stderr, log].concat();
+    let says = "queue::works is explored by one worker: its process wrote no report (exit status: 3)";
+    assert!(said.contains(says), "{said}");
+}
+
+/// The server knows only clients with a certificate of the authority.
+#[test]
+fn certificates_are_those_of_the_environment() {
+    let Some(server) = Server::with(&TLS) else { return };
+    let mut scene = Scene::on(server, BUGGY, "");
+    let mut status = scene.command(&["pool", "status", "--pool", &scene.address()]);
+    Ran::of(&mut status).refused(&["error: "]);
+    scene.environment = vec![("NATS_CA", certificate!("authority"))];
+    let mut status = scene.command(&["pool", "status", "--pool", &scene.address()]);
+    Ran::of(&mut status).refused(&["error: "]);
+    scene.environment.extend([
+        ("NATS_CERT", certificate!("client")),
+        ("NATS_KEY", certificate!("client-key")),
+    ]);
+    scene.join();
+    let ran = ended(scene.submit(&[]));
+    is_like_alone(&ran, &scene.alone());
+    let tls = scene.address().replace("nats://", "tls://");
+    let mut status = scene.command(&["pool", "status", "--pool", &tls]);
+    Ran::of(&mut status).ends_with(0);
 }
 
 #[test]

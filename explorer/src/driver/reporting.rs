@@ -9,7 +9,10 @@ use super::worker_loop::{Done, GivenUp};
 use super::{OnProgress, Progress};
 use crate::classify;
 use crate::minimise::{Deadline, Minimiser};
-use crate::report::{Finding, Limit, PlainAccesses, Report, Share, VarNames, Verdict, count, narrowed};
+use crate::report::{
+    Finding, Limit, NOT_LISTED, PlainAccesses, Report, Share, VarNames, Verdict, count, listed_traces,
+    narrowed,
+};
 use crate::settings::{Reduction, Settings};
 use intermezzo_engine::runtime::{Executor, Layout, Reported};
 use intermezzo_engine::schedule::Premises;
@@ -34,6 +37,10 @@ const UNSEEN_CHANGE: &str = "spin_loops: a loop that seemed to wait ended becaus
 /// The note of a report in which tasks were unwound that would otherwise have been forgotten.
 const UNWOUND: &str = "unfinished tasks of executions were unwound, because the memory that may be leaked for them was \
                        used up: code that was not written to unwind may misbehave then; `forgotten_bytes` allows more";
+
+/// The note of a report of a share with more than a million traces.
+const MANY_TRACES: &str = "traces: a report lists a million at most, so this share's are counted, and those of all shares \
+                           together are not";
 
 /// The note of a report whose process may be damaged.
 const AFTER_A_CRASH: &str = "the exploration ended with a crash: the process may be damaged";
@@ -251,7 +258,12 @@ impl Outcome<'_> {
             &schedule(Vec::new(), Premises::default()),
         ));
         let fingerprints = match (&identity, &traces) {
-            (Some(_), Some(traces)) => traces.saved(),
+            (Some(_), Some(traces)) => listed_traces(traces).unwrap_or_else(|| {
+                if !traces.overflowed() {
+                    report.note(MANY_TRACES);
+                }
+                NOT_LISTED.to_owned()
+            }),
             _ => String::new(),
         };
         match traces {

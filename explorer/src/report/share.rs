@@ -5,6 +5,12 @@ use intermezzo_engine::trace::Fingerprints;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// The most traces that the report of a share lists.
+const LISTED_TRACES_MAX: usize = 1_000_000;
+
+/// The list of a share's traces if there are too many.
+pub(crate) const NOT_LISTED: &str = "!";
+
 /// The share of a search that a report is of. `cargo intermezzo merge` makes one report of those of all shares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Share {
@@ -22,8 +28,8 @@ pub struct Share {
     pub covers: Coverage,
     /// Executions of other shares that were run to find the boundaries of this one. They count for nothing else.
     pub elsewhere: u64,
-    /// The fingerprints of the share's traces, because another share may have some of the same: a mark (`!` if there were
-    /// too many to keep) and 16 bytes each, in base 64.
+    /// The fingerprints of the share's traces, because another share may have some of the same: a mark (`!` if there are
+    /// more than a million, of which none is listed) and 16 bytes each, in base 64.
     pub traces: String,
 }
 
@@ -39,6 +45,12 @@ impl Share {
             )),
         }
     }
+}
+
+/// Returns [`Share::traces`] of these, if they are not too many.
+pub(crate) fn listed_traces(traces: &Fingerprints<()>) -> Option<String> {
+    let are_few = !traces.overflowed() && traces.count() <= LISTED_TRACES_MAX;
+    are_few.then(|| traces.saved())
 }
 
 /// Returns the number of different traces of several shares, given their [`Share::traces`].
@@ -102,7 +114,24 @@ mod tests {
         };
         let texts = [saved(&[1, 2]), saved(&[]), saved(&[2, 3])];
         assert_eq!(united_traces(texts.iter().map(String::as_str)), Ok(Some(3)));
-        assert_eq!(united_traces([&*texts[0], "!"].into_iter()), Ok(None));
+        assert_eq!(united_traces([&*texts[0], NOT_LISTED].into_iter()), Ok(None));
         assert_eq!(united_traces([&*texts[0], "x"].into_iter()), Err(1));
+    }
+    #[test]
+    fn a_million_traces_are_listed_and_no_more() {
+        let table: Fingerprints<()> = Fingerprints::new(usize::MAX);
+        let add = |fingerprints: std::ops::Range<usize>| {
+            for fingerprint in fingerprints {
+                table.visit(fingerprint as u128, || (), |()| ());
+            }
+        };
+        add(0..LISTED_TRACES_MAX);
+        let listed = listed_traces(&table).unwrap();
+        assert_eq!(
+            united_traces([&*listed].into_iter()),
+            Ok(Some(LISTED_TRACES_MAX as u64))
+        );
+        add(LISTED_TRACES_MAX..LISTED_TRACES_MAX + 1);
+        assert_eq!(listed_traces(&table), None);
     }
 }

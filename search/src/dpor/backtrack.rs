@@ -139,6 +139,9 @@ impl Dpor {
                 node.task = task;
                 node.tried += 1;
                 self.turn_in_share(&[]);
+                if self.is_last_elsewhere() {
+                    break;
+                }
                 self.values.clear();
                 self.fresh = depth;
                 plan.take(at, alternative as u32);

@@ -25,8 +25,14 @@ impl Dpor {
     /// Notes the share that the last node of the path belongs to, which was just added.
     #[inline(always)]
     pub(super) fn begin_in_share(&mut self) {
-        if let Some(partition) = self.partition {
-            self.place_in_share(partition);
+        let Some(partition) = self.partition else {
+            return;
+        };
+        let depth = self.nodes.len() - 1;
+        match depth.checked_sub(1).map(|before| self.nodes[before].belongs) {
+            None | Some(Belongs::ToAll) => self.place_in_share(partition),
+            // Below the frontier: nothing else of its place is read there.
+            Some(belongs) => self.nodes[depth].belongs = belongs,
         }
     }
 
@@ -35,8 +41,7 @@ impl Dpor {
         let depth = self.nodes.len() - 1;
         let (belongs, locus) = match self.nodes[..depth].last() {
             None => (Belongs::ToAll, self.nodes[depth].locus),
-            Some(before) if before.belongs == Belongs::ToAll => before.after.settled(partition),
-            Some(before) => (before.belongs, before.after),
+            Some(before) => before.after.settled(partition),
         };
         let node = &mut self.nodes[depth];
         (node.belongs, node.locus, node.after, node.width) = (belongs, locus, locus, 1);
@@ -68,8 +73,10 @@ impl Dpor {
     /// Notes that the last step of the path has chosen a value.
     #[inline(always)]
     pub(super) fn choose_in_share(&mut self, taken: u32, alternatives: u32) {
-        if self.partition.is_some()
+        if let Some(partition) = self.partition
             && let Some(node) = self.nodes.last_mut()
+            && node.belongs == Belongs::ToAll
+            && !node.after.is_beyond(partition)
         {
             node.after = node.after.below(taken, alternatives);
         }
@@ -77,14 +84,31 @@ impl Dpor {
 
     /// Notes that the last step of the path turns to another branch, or to other values. `made` are its choices.
     pub(super) fn turn_in_share(&mut self, made: &[Choice]) {
-        if self.partition.is_some()
-            && let Some(node) = self.nodes.last_mut()
-        {
-            node.after = node.locus.below(node.tried.min(node.width - 1), node.width);
-            for choice in made.iter().filter(|choice| choice.kind != ChoiceKind::Task) {
-                node.after = node.after.below(choice.taken, choice.alternatives);
-            }
+        if self.partition.is_none() {
+            return;
         }
+        match self.nodes.last_mut() {
+            Some(node) if node.belongs == Belongs::ToAll => {
+                node.after = node.locus.below(node.tried.min(node.width - 1), node.width);
+            }
+            _ => return,
+        }
+        for choice in made.iter().filter(|choice| choice.kind != ChoiceKind::Task) {
+            self.choose_in_share(choice.taken, choice.alternatives);
+        }
+    }
+
+    /// Returns `true` if the branch to which the last step of the path has just turned need not be run: it is the step's
+    /// last one, so nothing needs its footprint, and it belongs to another share.
+    pub(super) fn is_last_elsewhere(&self) -> bool {
+        let Some(partition) = self.partition else {
+            return false;
+        };
+        self.nodes.last().is_some_and(|node| {
+            node.belongs == Belongs::ToAll
+                && node.pending.is_empty()
+                && node.after.settled(partition).0 == Belongs::Elsewhere
+        })
     }
 
     /// Returns the share that the last execution belongs to.

@@ -28,6 +28,9 @@ const LOOK: Duration = Duration::from_millis(500);
 /// divided first, of which the least is thrown away.
 const PATIENCE: u32 = 8;
 
+/// The most time for one execution of a share, which shows that a test can be divided.
+const TRIAL: Duration = Duration::from_secs(2);
+
 /// The pause between two lines about this worker in the list.
 const SHOW: Duration = Duration::from_secs(8);
 
@@ -281,31 +284,30 @@ impl<'a> Worker<'a> {
             }
             let waited = idle_since.get_or_insert(looked).elapsed();
             if waited >= running.elapsed() / PATIENCE {
-                match self.divides(run, &taken.item) {
-                    Ok(true) => {
-                        drop(running);
-                        let outcome = Outcome::Split {
-                            into: SPLIT_INTO,
-                            worker: self.entry.name.clone(),
-                        };
-                        return self.settle(run, taken, outcome);
-                    }
-                    Ok(false) => {
-                        self.whole.insert((run.id.clone(), test));
-                    }
-                    Err(problem) => return Err(problem),
-                }
+                let Some(why) = self.obstacle(run, &taken.item)? else {
+                    drop(running);
+                    let outcome = Outcome::Split {
+                        into: SPLIT_INTO,
+                        worker: self.entry.name.clone(),
+                    };
+                    return self.settle(run, taken, outcome);
+                };
+                output::complain(&format!(
+                    "{} is explored by one worker: {why}",
+                    run.tests[test].program
+                ));
+                self.whole.insert((run.id.clone(), test));
             }
         };
         let outcome = self.outcome(run, &taken.item, ended)?;
         self.settle(run, taken, outcome)
     }
 
-    /// Returns `true` if the test can be explored in shares: one that is asked for one execution of a share has a report
-    /// of that share.
-    fn divides(&self, run: &Run, item: &Item) -> Result<bool, Problem> {
+    /// Returns the reason why the test cannot be explored in shares; none if it can be: one that is asked for one execution
+    /// of a share has a report of that share.
+    fn obstacle(&self, run: &Run, item: &Item) -> Result<Option<String>, Problem> {
         if !item.share.is_whole() {
-            return Ok(true);
+            return Ok(None);
         }
         let test = &run.tests[item.test];
         let place = self
@@ -313,7 +315,7 @@ impl<'a> Worker<'a> {
             .get(&run.id)
             .and_then(|places| places.as_ref()?.get(test.binary));
         let Some(built) = place.and_then(|&place| self.built.get(place)) else {
-            return Ok(false);
+            return Ok(Some("its binary is not here".to_owned()));
         };
         let mut settings = run.settings.clone();
         settings.retain(|(name, _)| name != "executions" && name != "minimise");
@@ -323,11 +325,16 @@ impl<'a> Worker<'a> {
         let share = item.share.divided(SPLIT_INTO).swap_remove(0);
         let mut running = Running::start(built, &test.program, &settings, &share)?;
         loop {
-            if let Some(ended) = running.ended() {
-                return Ok(ended.is_share);
-            }
-            if running.elapsed() > Duration::from_secs(2) {
-                return Ok(false);
+            match running.ended() {
+                Some(ended) if ended.is_share => return Ok(None),
+                Some(ended) if ended.why.is_empty() => {
+                    return Ok(Some("its report is of no share".to_owned()));
+                }
+                Some(ended) => return Ok(Some(ended.why)),
+                None if running.elapsed() > TRIAL => {
+                    return Ok(Some("one execution of a share takes over two seconds".to_owned()));
+                }
+                None => {}
             }
         }
     }

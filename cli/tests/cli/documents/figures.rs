@@ -218,6 +218,14 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "program | soonest",
         Counted(STRATEGIES, "sums_follow_from_the_page"),
     ),
+    (
+        "docs/guide/src/shares.md",
+        "program | executions | 2 shares",
+        Counted(
+            "tests/trace_counts_in_shares.rs",
+            "the_table_shows_what_shares_run_besides",
+        ),
+    ),
 ];
 
 /// `true` if this is a number, with or without more.

@@ -107,7 +107,7 @@ pub(crate) struct TestArgs {
     /// Explores with all workers of this pool: a NATS server with JetStream, and the name of a stream in it (see `worker`)
     #[arg(long, value_name = "nats://HOST:4222/STREAM")]
     pub(crate) pool: Option<String>,
-    /// Divides a share that was explored for so long, if workers of the pool have nothing to do [default: 2]
+    /// Divides a share that has run for this many seconds, if another worker is idle [default: 2]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "pool")]
     pub(crate) split_after: Option<Duration>,
     /// Writes each report to this directory, and a schedule file for each finding

@@ -15,7 +15,7 @@ pub(crate) struct WorkerArgs {
     /// The pool: a NATS server with JetStream, and the name of a stream in it
     #[arg(long, value_name = "nats://HOST:4222/STREAM")]
     pub(crate) pool: String,
-    /// Ends when there was nothing to do for so long
+    /// Ends after this many seconds without work
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) idle_time: Option<Duration>,
     #[command(flatten)]

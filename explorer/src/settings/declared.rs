@@ -278,7 +278,7 @@ settings {
             |s| name_of(&Verbosity::ALL, s.detail)),
         of(Group::Output), in_replays();
     progress: ProgressLines = ProgressLines::default(),
-        "Shows the progress of the search on stderr, in a line every so many seconds"
+        "Shows the progress of the search on stderr, in a line every N seconds"
         => (("SECONDS", progress::VALUES),
             |s, v| ProgressLines::parse(v).map(|lines| s.progress = lines),
             |s| s.progress.to_string()),

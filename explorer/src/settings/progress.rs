@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The values of the setting, for people.
 pub(super) const VALUES: &str =
-    "seconds between two lines, or `none`; `5,from=1000` begins when so many executions were run";
+    "seconds between two lines, or `none`; `5,from=1000` begins after 1000 executions";
 
 /// A word before the number of executions.
 const FROM: &str = "from=";

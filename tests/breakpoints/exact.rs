@@ -325,3 +325,22 @@ fn a_predicate_may_panic() {
     assert_eq!(failures, report.executions(), "{report}");
     assert!(report.findings()[0].message.contains("on purpose"), "{report}");
 }
+
+#[test]
+fn a_loop_that_waits_for_a_task_at_a_breakpoint_does_not_keep_it_there() {
+    // Each round locks and unlocks, so no one knows that it changes nothing.
+    let (seen, report) = outcomes("alone", || {
+        let done = Mutex::new(false);
+        thread::scope(|s| {
+            s.spawn(|| {
+                breakpoint::at("alone").meet();
+                *done.lock().unwrap() = true;
+            });
+            while !*done.lock().unwrap() {
+                thread::yield_now();
+            }
+        });
+    });
+    assert!(seen[&()] > 0);
+    assert!(report.to_string().contains("timed out"), "{report}");
+}

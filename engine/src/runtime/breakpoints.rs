@@ -25,6 +25,10 @@ use intermezzo_sdk::SyncVarOp;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+/// The number of yields after which a task that is parked has waited without result, if all tasks that can continue only
+/// yield. A partner may yield a few times on its way; a loop that waits for what the parked task does never ends.
+const PATIENCE: u32 = 100;
+
 /// The breakpoints of a worker, and the tasks that are at them in the current execution.
 #[derive(Default)]
 pub(super) struct Breakpoints {
@@ -42,6 +46,8 @@ pub(super) struct Breakpoints {
     visitors: Vec<Visitor>,
     /// `true` if any task was parked.
     acted: bool,
+    /// The number of yields since a task was parked or released at which no other task could do more than yield.
+    yields: u32,
 }
 
 /// A side of a breakpoint between places in the source.
@@ -101,6 +107,7 @@ impl Breakpoints {
             leads: Vec::new(),
             visitors: Vec::new(),
             acted: false,
+            yields: 0,
         }
     }
 
@@ -116,6 +123,7 @@ impl Breakpoints {
         self.leads.clear();
         self.visitors.clear();
         self.acted = false;
+        self.yields = 0;
     }
 
     fn visitor(&mut self, task: u32) -> &mut Visitor {
@@ -292,6 +300,23 @@ impl Runtime {
         }
     }
 
+    /// Releases a parked task in the same way if the tasks that can continue have yielded [`PATIENCE`] times. Called when
+    /// the current task has yielded.
+    pub(super) fn let_go_after_yields(&mut self) {
+        let Some(breakpoints) = self.constraints.breakpoints.as_deref_mut() else {
+            return;
+        };
+        let gives_way = |task: u32| self.tasks[task].yielded || breakpoints.holds_back(task);
+        if breakpoints.parked.is_empty() || !self.ready.enabled().iter().all(gives_way) {
+            return;
+        }
+        breakpoints.yields += 1;
+        if breakpoints.yields == PATIENCE {
+            breakpoints.yields = 0;
+            self.let_go_while_all_give_way();
+        }
+    }
+
     /// Does the same if all tasks that can continue only yield. Returns `true` if a task was released.
     pub(super) fn let_go_while_all_give_way(&mut self) -> bool {
         match self.constraints.breakpoints.take() {
@@ -410,7 +435,7 @@ impl Runtime {
     ) -> Goes {
         breakpoints.visitor(task).visits += 1;
         let mut park = |breakpoints: &mut Breakpoints, ticket, after| {
-            breakpoints.acted = true;
+            (breakpoints.acted, breakpoints.yields) = (true, 0);
             breakpoints.parked.push(Parked {
                 task,
                 ticket,

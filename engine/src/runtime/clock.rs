@@ -192,6 +192,7 @@ impl Runtime {
     /// has a deadline, time advances to the first one. So a loop ends that waits for the effects of a time-out. A task
     /// that is parked at a breakpoint has then waited without result.
     pub(super) fn time_passes_while_all_give_way(&mut self) {
+        self.let_go_after_yields();
         let time_ends_none = |rt: &Runtime| {
             let first = rt.ready.first_deadline(&rt.tasks);
             first.is_none_or(|deadline| deadline == AT_REST)

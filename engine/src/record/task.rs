@@ -200,6 +200,8 @@ pub struct Task {
     pub(crate) result_heir: Option<u32>,
     /// `true` if there were thread-local values when its closure returned.
     pub(crate) had_locals: bool,
+    /// `true` if it panicked, and the payload may have a destructor.
+    pub(crate) payload_drops: bool,
     /// Its thread-local values, in order of initialisation.
     pub locals: Vec<Local>,
 }
@@ -249,6 +251,7 @@ impl Task {
             heir_of: None,
             result_heir: None,
             had_locals: false,
+            payload_drops: false,
             locals: Vec::new(),
         }
     }
@@ -288,6 +291,7 @@ impl Task {
         self.in_scope = false;
         (self.heir, self.heir_of, self.result_heir) = (None, None, None);
         self.had_locals = false;
+        self.payload_drops = false;
         debug_assert!(
             self.locals.is_empty(),
             "a task's thread-locals are dropped at its end"
@@ -308,4 +312,6 @@ pub mod gate {
     pub(crate) const PASSED: Gates = 8;
     /// It waits until no other task can do anything. This gate is never open.
     pub(crate) const QUIET: Gates = 16;
+    /// It waits for what does not happen.
+    pub const NEVER: Gates = 32;
 }

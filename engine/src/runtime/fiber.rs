@@ -10,8 +10,9 @@
 use super::stack::{TaskStack, mapped};
 use super::switch::{Back, Coroutine, Entry, WorkerContext};
 use corosensei::stack::Stack;
+use std::any::Any;
 use std::marker::PhantomData;
-use std::mem::{MaybeUninit, align_of, size_of};
+use std::mem::{MaybeUninit, align_of, needs_drop, size_of};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -36,6 +37,16 @@ enum Content {
     Result,
 }
 
+/// The end of a closure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ClosureEnd {
+    Returned,
+    Panicked {
+        /// `true` if the payload may have a destructor that the test can observe.
+        payload_drops: bool,
+    },
+}
+
 /// The result of a task's closure.
 pub(super) type Outcome<T> = std::thread::Result<T>;
 
@@ -51,9 +62,11 @@ pub(super) type Discard = unsafe fn(*mut u8);
 
 /// The operations on a closure and its result, whose types are erased.
 struct Job {
-    run: unsafe fn(*mut u8) -> bool,
+    run: unsafe fn(*mut u8) -> ClosureEnd,
     drop_closure: unsafe fn(*mut u8),
     drop_result: unsafe fn(*mut u8),
+    /// `true` if what the closure returns has a destructor.
+    result_drops: bool,
 }
 
 /// The job of a closure with these types.
@@ -64,6 +77,7 @@ impl<F: FnOnce() -> T, T> JobOf<F, T> {
         run: run_closure::<F, T>,
         drop_closure: Stored::<F>::discard,
         drop_result: Stored::<Outcome<T>>::discard,
+        result_drops: needs_drop::<T>(),
     };
 }
 
@@ -110,18 +124,29 @@ impl<V> Stored<V> {
     }
 }
 
-/// Runs the closure in the room and leaves its result there. Returns `true` if it returned, and did not panic.
+/// Returns `true` if a panic's payload may have a destructor that the test can observe. The payloads of `panic!` have
+/// none.
+fn payload_drops(payload: &(dyn Any + Send)) -> bool {
+    !(payload.is::<&'static str>() || payload.is::<String>())
+}
+
+/// Runs the closure in the room and leaves its result there.
 ///
 /// # Safety
 /// The room holds an `F`.
-unsafe fn run_closure<F: FnOnce() -> T, T>(place: *mut u8) -> bool {
+unsafe fn run_closure<F: FnOnce() -> T, T>(place: *mut u8) -> ClosureEnd {
     // SAFETY: as the caller says; after the read the room is free for the result.
     unsafe {
         let closure = Stored::<F>::read(place);
         let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(closure));
-        let returned = outcome.is_ok();
+        let end = match &outcome {
+            Ok(_) => ClosureEnd::Returned,
+            Err(payload) => ClosureEnd::Panicked {
+                payload_drops: payload_drops(&**payload),
+            },
+        };
         Stored::<Outcome<T>>::write(place, outcome);
-        returned
+        end
     }
 }
 
@@ -155,7 +180,7 @@ impl Room {
 
     /// Returns the closure's entry point and place, to be called on the fiber. The room counts as holding the result
     /// from then on, so nothing may access it before the call returns.
-    pub(super) fn start(&mut self) -> (unsafe fn(*mut u8) -> bool, *mut u8) {
+    pub(super) fn start(&mut self) -> (unsafe fn(*mut u8) -> ClosureEnd, *mut u8) {
         assert!(self.content == Content::Closure, "a task runs once");
         self.content = Content::Nothing;
         (self.job.run, self.place())
@@ -177,6 +202,16 @@ impl Room {
         self.content = Content::Nothing;
         // SAFETY: a result of this type is there.
         Some(unsafe { Stored::<Outcome<T>>::read(self.place()) })
+    }
+
+    /// Returns `true` if what the closure returns has a destructor.
+    pub(super) fn result_drops(&self) -> bool {
+        self.job.result_drops
+    }
+
+    /// Returns `true` if there is a result in the room.
+    pub(super) fn has_result(&self) -> bool {
+        self.content == Content::Result
     }
 
     /// Returns `true` if the room is empty.
@@ -334,7 +369,7 @@ mod tests {
         unsafe {
             room.fill(move || large);
             let (run, place) = room.start();
-            assert!(run(place));
+            assert_eq!(run(place), ClosureEnd::Returned);
             room.finished();
             assert_eq!(room.take::<[u8; 4 * ROOM]>().unwrap().unwrap(), large);
             assert!(room.take::<[u8; 4 * ROOM]>().is_none());

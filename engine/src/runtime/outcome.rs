@@ -72,6 +72,9 @@ pub struct Capped {
     /// An allocation that did not get the address of memory that was freed.
     #[serde(default)]
     pub address_reuse: bool,
+    /// Another task that drops the payload of a panic.
+    #[serde(default)]
+    pub payloads: bool,
 }
 
 impl Capped {
@@ -83,6 +86,7 @@ impl Capped {
         self.try_lock_failures |= other.try_lock_failures;
         self.notify_any |= other.notify_any;
         self.address_reuse |= other.address_reuse;
+        self.payloads |= other.payloads;
     }
 }
 

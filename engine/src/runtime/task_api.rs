@@ -169,7 +169,8 @@ impl Engine {
     ///
     /// The other one does so at its end, which is no step of its own and may come any time later. So if its closure has
     /// returned, that is a choice as in [`look_for_end`](Self::look_for_end). If it is to run the destructor later, a
-    /// task of its own does. That one has no thread-local values, so the choice is not there if the task had some.
+    /// task of its own does. That one has no thread-local values. So a task that has some gives up its result in a step,
+    /// and there is no choice.
     pub fn detach_from_result(self, task: u32, site: Site) {
         if self.in_teardown() {
             return self.detach(task);
@@ -212,9 +213,23 @@ impl Engine {
         self.with_task(task, |entry| entry.result_heir.take())
     }
 
+    /// Returns `true` if a task that has ended left a result, and there is a handle on it.
+    pub fn result_is_kept(self, task: u32) -> bool {
+        self.with(|rt| {
+            let kept = !rt.tasks[task].detached && rt.tasks.room(task).has_result();
+            kept && !rt.end.teardown
+        })
+    }
+
     /// Drops the contents of a task's room.
     pub(super) fn drop_room(self, task: u32) {
-        if let Some((discard, place)) = self.with(|rt| rt.tasks.room(task).empty()) {
+        let content = self.with(|rt| {
+            // Another task might have dropped it instead.
+            rt.world.capped.payloads |=
+                rt.tasks[task].payload_drops && rt.tasks.room(task).has_result() && !rt.end.teardown;
+            rt.tasks.room(task).empty()
+        });
+        if let Some((discard, place)) = content {
             // SAFETY: `empty` gave the two together. Dropping runs the test's code, while the runtime is not borrowed.
             unsafe { discard(place) };
         }

@@ -14,7 +14,7 @@
 //! is, never resumed, and its memory is used again. That is rare, and better than a dead process.
 
 use super::crash::Crash;
-use super::fiber::Fiber;
+use super::fiber::{ClosureEnd, Fiber};
 use super::image::statics_are_restored;
 use super::switch::Back;
 use super::{Engine, PanicNote, Runtime, Stop, arena, panic_count};
@@ -125,14 +125,21 @@ impl Engine {
         self.commit(begin, 0, 0);
         let (run, place) = self.with(|rt| rt.tasks.room(task).start());
         // SAFETY: `start` gave the two together.
-        let returned = unsafe { run(place) };
-        let end = self.with(|rt| {
-            rt.tasks.room(task).finished();
+        let closure_end = unsafe { run(place) };
+        let (end, is_step) = self.with(|rt| {
+            let room = rt.tasks.room(task);
+            room.finished();
+            let result_drops = room.result_drops();
             let entry = &mut rt.tasks[task];
             entry.finishing = true;
-            Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site)
+            entry.payload_drops = closure_end == ClosureEnd::Panicked { payload_drops: true };
+            let end = Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site);
+            (end, result_drops && !entry.locals.is_empty())
         });
         self.point(end);
+        if is_step {
+            self.give_result(end);
+        }
         let nothing_own = self.with(|rt| {
             let entry = &mut rt.tasks[task];
             entry.over_at = rt.record.events.as_slice().len();
@@ -140,7 +147,19 @@ impl Engine {
             !entry.detached && !entry.had_locals
         });
         let quiet = nothing_own || self.drop_own(task);
-        self.end_task(task, returned && quiet);
+        self.end_task(task, closure_end == ClosureEnd::Returned && quiet);
+    }
+
+    /// Performs the step in which a task with thread-local values gives up its result. If the handle on the task was given
+    /// up before, the task drops its result then, and its thread-locals afterwards; otherwise the handle has the result.
+    ///
+    /// For a task without thread-locals, [`detach_from_result`](Self::detach_from_result) chooses the order instead.
+    #[cold]
+    #[inline(never)]
+    fn give_result(self, end: Access) {
+        let gives = Access::new(SyncVarOp::SchedulePoint, end.var, end.site);
+        self.enter(gives);
+        self.commit(gives, 0, 0);
     }
 
     /// Drops what a task keeps for itself: its result, if there is no handle on the task, and its thread-local values.

@@ -45,6 +45,8 @@ pub enum Limit {
     },
     /// `notify_one` waking a waiter other than the first.
     NotifyAny,
+    /// Another task that drops the payload of a panic, of a task that no other one joined.
+    Payloads,
     /// Reference counts as schedule points.
     ArcCounts,
     /// The order of accesses to plain memory, which no monitor watched for data races.
@@ -130,6 +132,7 @@ impl fmt::Display for Limit {
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
             Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
+            Limit::Payloads => f.write_str("another task that drops the payload of a panic"),
             Limit::ArcCounts => f.write_str("the order of reference counts"),
             Limit::PlainMemory { accesses: 1 } => {
                 f.write_str("the order of 1 access to plain memory, which was not watched for data races")

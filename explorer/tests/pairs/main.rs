@@ -22,6 +22,7 @@
 
 mod controlled;
 mod inside;
+mod limits;
 mod ours;
 mod plain;
 #[path = "../fuzz/records.rs"]

@@ -1,7 +1,7 @@
 //! Scoped threads: `scope`, `Scope`, `ScopedJoinHandle`.
 
 use super::handle::Thread;
-use super::spawn::{Builder, JoinHandle, Joinable, record_join, wait_quietly};
+use super::spawn::{Builder, JoinHandle, Joinable, record_join, wait_for_ever, wait_quietly};
 use intermezzo_engine::runtime::{Engine, Site};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -104,6 +104,17 @@ where
     }
 }
 
+/// Drops the results of the tasks of a scope, which may borrow, when a wait of the scope is abandoned.
+struct Detached<'a>(Engine, &'a RefCell<Vec<u32>>);
+
+impl Drop for Detached<'_> {
+    fn drop(&mut self) {
+        let Detached(engine, tasks) = *self;
+        let tasks = tasks.borrow().clone();
+        tasks.into_iter().for_each(|task| engine.detach(task));
+    }
+}
+
 impl<'scope, 'env> Scope<'scope, 'env> {
     /// Waits for all threads to end; returns `true` if one panicked that was not joined.
     fn wait(&self, engine: Option<Engine>, site: Site) -> bool {
@@ -123,10 +134,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                     if joined == ended {
                         ended = Self::wait_for_all(tasks, joined, engine, site);
                     }
+                    if engine.result_is_kept(task) {
+                        // The handle was leaked. In std it keeps the result, for whose end the scope waits.
+                        let _detached = Detached(engine, tasks);
+                        wait_for_ever(engine, task, site);
+                    }
                     record_join(engine, task, site);
                     panicked |= engine.panic_unseen(task);
-                    // Its result may borrow. If it is still there, the handle was leaked. Dropping it may create more
-                    // threads.
+                    // Its result may borrow. Dropping it may create more threads.
                     engine.detach(task);
                     joined += 1;
                 }

@@ -260,6 +260,14 @@ pub(super) fn wait_quietly(engine: Engine, task: u32, site: Site) {
     );
 }
 
+/// Waits for what does not happen.
+#[cold]
+pub(super) fn wait_for_ever(engine: Engine, task: u32, site: Site) {
+    let var = engine.task_var(task);
+    let access = Access::new(SyncVarOp::TaskJoin, var, site);
+    engine.wait(access, var, gate::NEVER, WaitLimits::default());
+}
+
 /// Records that a wait for the end of a task is over.
 #[inline(always)]
 pub(super) fn record_join(engine: Engine, task: u32, site: Site) {

@@ -200,6 +200,8 @@ pub struct Task {
     pub(crate) result_heir: Option<u32>,
     /// `true` if there were thread-local values when its closure returned.
     pub(crate) had_locals: bool,
+    /// The reader-writer locks that it reads, each as often as it has taken it.
+    pub(crate) shares: Vec<u32>,
     /// `true` if it panicked, and the payload may have a destructor.
     pub(crate) payload_drops: bool,
     /// Its thread-local values, in order of initialisation.
@@ -251,6 +253,7 @@ impl Task {
             heir_of: None,
             result_heir: None,
             had_locals: false,
+            shares: Vec::new(),
             payload_drops: false,
             locals: Vec::new(),
         }
@@ -291,6 +294,7 @@ impl Task {
         self.in_scope = false;
         (self.heir, self.heir_of, self.result_heir) = (None, None, None);
         self.had_locals = false;
+        self.shares.clear();
         self.payload_drops = false;
         debug_assert!(
             self.locals.is_empty(),

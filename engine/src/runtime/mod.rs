@@ -377,6 +377,34 @@ impl Engine {
         self.with(|rt| rt.objects.vars[var].owner = NO_TASK);
     }
 
+    /// Notes that the current task reads what a reader-writer lock guards. Returns `true` if it read it already.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    pub fn share(self, var: u32) -> bool {
+        self.with(|rt| {
+            let shares = &mut rt.tasks.current_task().shares;
+            let again = shares.contains(&var);
+            shares.push(var);
+            again
+        })
+    }
+
+    /// Notes that the current task no longer reads what a reader-writer lock guards.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    pub fn unshare(self, var: u32) {
+        self.with(|rt| {
+            let shares = &mut rt.tasks.current_task().shares;
+            if let Some(at) = shares.iter().rposition(|&shared| shared == var) {
+                shares.swap_remove(at);
+            }
+        });
+    }
+
+    /// Notes that a reader got a lock for which it might have to wait elsewhere, because a writer waits.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    pub fn reader_passed_writers(self) {
+        self.with(|rt| rt.world.capped.waiting_writers = true);
+    }
+
     /// Returns the task whose code runs.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]

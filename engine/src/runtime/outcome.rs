@@ -75,6 +75,9 @@ pub struct Capped {
     /// Another task that drops the payload of a panic.
     #[serde(default)]
     pub payloads: bool,
+    /// A writer that waits for a reader-writer lock, and so keeps out a reader that could have shared it.
+    #[serde(default)]
+    pub waiting_writers: bool,
 }
 
 impl Capped {
@@ -87,6 +90,7 @@ impl Capped {
         self.notify_any |= other.notify_any;
         self.address_reuse |= other.address_reuse;
         self.payloads |= other.payloads;
+        self.waiting_writers |= other.waiting_writers;
     }
 }
 

@@ -405,6 +405,7 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
             most: environment.address_reuse,
         }),
         capped.notify_any.then_some(Limit::NotifyAny),
+        capped.waiting_writers.then_some(Limit::WaitingWriters),
         capped.payloads.then_some(Limit::Payloads),
         (!environment.arc_counts).then_some(Limit::ArcCounts),
         (tally.parked && !tally.unseen_change).then_some(Limit::Awaits { seen: false }),

@@ -45,6 +45,8 @@ pub enum Limit {
     },
     /// `notify_one` waking a waiter other than the first.
     NotifyAny,
+    /// A writer that waits for a reader-writer lock, and so keeps out a reader: one that reads already, or that only tries.
+    WaitingWriters,
     /// Another task that drops the payload of a panic, of a task that no other one joined.
     Payloads,
     /// Reference counts as schedule points.
@@ -132,6 +134,7 @@ impl fmt::Display for Limit {
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
             Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
+            Limit::WaitingWriters => f.write_str("readers that a waiting writer keeps out"),
             Limit::Payloads => f.write_str("another task that drops the payload of a panic"),
             Limit::ArcCounts => f.write_str("the order of reference counts"),
             Limit::PlainMemory { accesses: 1 } => {

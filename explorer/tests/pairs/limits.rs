@@ -1,5 +1,6 @@
 //! Limits that no operation of the tables shows: a pass names them.
 
+use intermezzo_explorer::sync::{Arc, RwLock};
 use intermezzo_explorer::{Explorer, Limit, Reduction, thread};
 use std::any::Any;
 use std::panic::{catch_unwind, resume_unwind};
@@ -36,4 +37,32 @@ fn a_pass_names_the_payload_that_another_task_might_drop() {
         let _: Result<(), _> = task.join();
     };
     assert!(!is_named(&Limit::Payloads, joins));
+}
+
+#[test]
+fn a_pass_names_the_readers_that_a_waiting_writer_would_keep_out() {
+    let with_writer = |read: fn(&RwLock<u8>)| {
+        is_named(&Limit::WaitingWriters, move || {
+            let lock = Arc::new(RwLock::new(0));
+            let theirs = lock.clone();
+            let writer = thread::spawn(move || *theirs.write().unwrap() += 1);
+            read(&lock);
+            writer.join().unwrap();
+        })
+    };
+    assert!(with_writer(|lock| {
+        let first = lock.read().unwrap();
+        assert_eq!(*first, *lock.read().unwrap());
+    }));
+    assert!(with_writer(|lock| drop(lock.try_read())));
+    assert!(!with_writer(|lock| {
+        let _ = *lock.read().unwrap();
+        let _ = *lock.read().unwrap();
+    }));
+    let without_writer = || {
+        let lock = RwLock::new(0);
+        let first = lock.read().unwrap();
+        assert_eq!(*first, *lock.read().unwrap());
+    };
+    assert!(!is_named(&Limit::WaitingWriters, without_writer));
 }

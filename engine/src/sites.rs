@@ -1,11 +1,18 @@
-//! Places in the source, as settings name them: `ring.rs:12`, `queue/ring.rs:12:5`.
+//! Places in the source, as settings name them: `ring.rs:12`, `queue/ring.rs:12:5`, or `all`.
 
 use intermezzo_breakpoint::Spot;
 use std::fmt;
 
+/// The name of all places.
+const ALL: &str = "all";
+
 /// Places in the source: a part of the value of the setting `data_points`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sites(Vec<Place>);
+pub struct Sites {
+    /// `true` if all places are among them.
+    all: bool,
+    places: Vec<Place>,
+}
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,18 +25,22 @@ struct Place {
 }
 
 impl Sites {
-    /// Parses a list separated by commas: source file and line, and a column if it matters.
+    /// Parses a list separated by commas: source file and line, and a column if it matters; or `all`.
     ///
     /// # Errors
     /// An entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Sites, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-        entries.map(Place::parse).collect::<Result<_, _>>().map(Sites)
+        let (all, places): (Vec<&str>, Vec<&str>) = entries.partition(|entry| *entry == ALL);
+        Ok(Sites {
+            all: !all.is_empty(),
+            places: places.into_iter().map(Place::parse).collect::<Result<_, _>>()?,
+        })
     }
 
     /// Returns these places together with `spots`.
     pub fn and<'a>(mut self, spots: impl Iterator<Item = &'a Spot>) -> Sites {
-        self.0.extend(spots.map(|spot| Place {
+        self.places.extend(spots.map(|spot| Place {
             file: components(&spot.file).map(str::to_owned).collect(),
             line: spot.line,
             column: spot.column,
@@ -39,7 +50,7 @@ impl Sites {
 
     /// Returns `true` if it is empty.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        !self.all && self.places.is_empty()
     }
 
     /// Returns `true` if this is one of the places.
@@ -50,7 +61,7 @@ impl Sites {
                 && place.column.is_none_or(|column| column == site.column)
                 && path.ends_with(&place.file.iter().map(String::as_str).collect::<Vec<_>>())
         };
-        self.0.iter().any(holds)
+        self.all || self.places.iter().any(holds)
     }
 }
 
@@ -81,8 +92,11 @@ impl Place {
 
 impl fmt::Display for Sites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, Place { file, line, column }) in self.0.iter().enumerate() {
-            let comma = if at > 0 { ", " } else { "" };
+        if self.all {
+            f.write_str(ALL)?;
+        }
+        for (at, Place { file, line, column }) in self.places.iter().enumerate() {
+            let comma = if self.all || at > 0 { ", " } else { "" };
             write!(f, "{comma}{}:{line}", file.join("/"))?;
             if let Some(column) = column {
                 write!(f, ":{column}")?;
@@ -107,6 +121,8 @@ mod tests {
             (format!("sites.rs:{}", line + 1), false),
             (format!("sites.rs:{line}:{}", column + 1), false),
             (format!("ites.rs:{line}"), false),
+            ("all".into(), true),
+            (" a.rs:1 , all ".into(), true),
             (String::new(), false),
         ] {
             let sites = Sites::parse(&text).unwrap();

@@ -313,7 +313,7 @@ settings {
     /// The field has the places, and [`Settings::preempt_at_races`] the rest.
     schedule_points_at as "data_points": Sites = Sites::default(),
         "Accesses to plain memory that are schedule points: at these places, and of data races that are found (with `keep_going`)"
-        => (("LIST", "source files with lines (`ring.rs:12`), `races` for the accesses of data races, or `none`; `-races` keeps only the places"),
+        => (("LIST", "source files with lines (`ring.rs:12`), `all`, `races` for the accesses of data races, or `none`; `-races` keeps only the places"),
             |s, v| {
                 match v {
                     "-races" => s.preempt_at_races = false,

@@ -3,8 +3,10 @@
 use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::cell::{ByPointer, Cell, UnsafeCell};
 use intermezzo_explorer::sync::Mutex;
-use intermezzo_explorer::{Environment, Explorer, Reduction, Schedule, Sites, ptr, thread};
+use intermezzo_explorer::sync::atomic::{AtomicU8, Ordering::SeqCst};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Schedule, Sites, ptr, thread};
 use intermezzo_sdk::{Context, DataVarAccess, Execution, FindingKind, Interests, Monitor, MonitorFinding};
+use std::collections::BTreeSet;
 
 /// A number that tasks share without synchronisation.
 struct Careless(Cell<u32>);
@@ -101,6 +103,31 @@ fn every_order_of_such_accesses_is_run() {
     assert_eq!(count(Reduction::None).1, traces);
     assert_eq!(count(Reduction::Dpor).1, traces);
     assert!(executions < 6, "{executions}");
+}
+
+/// No place is given: each access to the number is a point, as each operation is.
+#[test]
+fn all_accesses_are_schedule_points_if_asked() {
+    for reduction in [Reduction::None, Reduction::Dpor, Reduction::Caching] {
+        let at = |points| {
+            explorer()
+                .reduction(reduction)
+                .keep_going(true)
+                .set("data_points", points)
+                .explore(increments)
+        };
+        let (all, given) = (at("all".into()), at(places().to_string()));
+        let [finding] = all.findings() else {
+            panic!("{all}")
+        };
+        assert!(finding.message.contains("an increment was lost"), "{all}");
+        assert_eq!(
+            (all.executions(), all.traces()),
+            (given.executions(), given.traces())
+        );
+        let again = explorer().replay(finding.schedule.clone()).explore(increments);
+        assert!(!again.verdict().is_pass(), "{again}");
+    }
 }
 
 #[test]
@@ -212,5 +239,109 @@ fn what_comes_of_a_race_is_seen() {
         );
         assert!(report.findings()[0].schedule.data_points.is_empty());
         assert!(!report.findings()[1].schedule.data_points.is_empty());
+    }
+}
+
+/// An access of a random program: a load, or a store of a value.
+type Access = (usize, Option<u8>);
+
+/// A variable that tasks share: plain memory, or an atomic.
+trait Shared: Default + Sync {
+    fn get(&self) -> u8;
+    fn set(&self, value: u8);
+}
+
+#[derive(Default)]
+struct Plain(Cell<u8>);
+
+// SAFETY: only for tests whose tasks take turns.
+unsafe impl Sync for Plain {}
+
+impl Shared for Plain {
+    fn get(&self) -> u8 {
+        self.0.get()
+    }
+    fn set(&self, value: u8) {
+        self.0.set(value);
+    }
+}
+
+impl Shared for AtomicU8 {
+    fn get(&self) -> u8 {
+        self.load(SeqCst)
+    }
+    fn set(&self, value: u8) {
+        self.store(value, SeqCst);
+    }
+}
+
+/// Returns the results of a program's executions, the values that each task loaded, and the numbers of its executions and
+/// of its traces.
+fn results<V: Shared + 'static>(
+    program: &[Vec<Access>],
+    reduction: Reduction,
+) -> (BTreeSet<Vec<Vec<u8>>>, u64, Option<u64>) {
+    let results = std::sync::Mutex::new(BTreeSet::new());
+    let report = explorer()
+        .reduction(reduction)
+        .set("data_points", "all")
+        .explore(|| {
+            let variables = [V::default(), V::default()];
+            let run = |accesses: &Vec<Access>| {
+                let load = |&(variable, stored): &Access| match stored {
+                    None => Some(variables[variable].get()),
+                    Some(value) => {
+                        variables[variable].set(value);
+                        None
+                    }
+                };
+                accesses.iter().filter_map(load).collect::<Vec<u8>>()
+            };
+            let run = &run;
+            let loaded: Vec<Vec<u8>> = thread::scope(|scope| {
+                let tasks: Vec<_> = program.iter().map(|one| scope.spawn(move || run(one))).collect();
+                tasks.into_iter().map(|task| task.join().unwrap()).collect()
+            });
+            let last = variables.iter().map(V::get).collect();
+            results.lock().unwrap().insert([loaded, vec![last]].concat());
+        });
+    assert_eq!(*report.coverage(), Coverage::Exhaustive, "{program:?}: {report}");
+    (
+        results.into_inner().unwrap(),
+        report.executions(),
+        report.traces(),
+    )
+}
+
+/// Brute force over random programs, as many as `FUZZED_PROGRAMS` says: all accesses to plain memory are points exactly as those to atomics are,
+/// and no reduction leaves out a result.
+#[test]
+fn accesses_that_are_all_points_have_the_results_of_atomics() {
+    let mut number = 2027_u64;
+    let mut draw = |below: u64| {
+        number ^= number << 13;
+        number ^= number >> 7;
+        number ^= number << 17;
+        number % below
+    };
+    let programs = std::env::var("FUZZED_PROGRAMS").map_or(100, |number| number.parse().unwrap());
+    for _ in 0..programs {
+        let (tasks, most) = if draw(2) == 0 { (2, 3) } else { (3, 2) };
+        let mut access = || (draw(2) as usize, (draw(2) == 0).then(|| draw(3) as u8 + 1));
+        let mut program = vec![Vec::new(); tasks];
+        for task in &mut program {
+            *task = (0..most).map(|_| access()).collect();
+        }
+        let (expected, executions, traces) = results::<AtomicU8>(&program, Reduction::None);
+        let plain = results::<Plain>(&program, Reduction::None);
+        assert_eq!(plain, (expected.clone(), executions, traces), "{program:?}");
+        for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
+            let (reduced, _, of_reduced) = results::<Plain>(&program, reduction);
+            assert_eq!(
+                (&reduced, of_reduced),
+                (&expected, traces),
+                "{reduction:?}: {program:?}"
+            );
+        }
     }
 }

@@ -14,7 +14,7 @@ pub use intermezzo_explorer::{
 };
 pub use intermezzo_explorer::{
     Nameable, any_bool, atomically, attribute, choices, choose, event, is_exploring, name, preemptions_off,
-    preemptions_on, quiesce, schedule_point, state,
+    preemptions_on, preemptions_preferred, quiesce, schedule_point, state,
 };
 pub use intermezzo_explorer::{
     alloc, baseline, breakpoint, cell, collections, future, hash, hint, primitive, ptr, rand, recording,

@@ -157,7 +157,12 @@ fn explorations_of_one_static_do_not_meet() {
 #[intermezzo::test(strategy = "dfs(delays=3)")]
 fn regions_give_their_value() {
     let n = AtomicUsize::new(0);
-    let step = || intermezzo::preemptions_off(|| intermezzo::preemptions_on(|| n.fetch_add(1, SeqCst)) + 1);
+    let add = || n.fetch_add(1, SeqCst);
+    let step = || {
+        intermezzo::preemptions_off(|| {
+            intermezzo::preemptions_on(|| intermezzo::preemptions_preferred(add)) + 1
+        })
+    };
     thread::scope(|scope| {
         scope.spawn(step);
         scope.spawn(step);

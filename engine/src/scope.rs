@@ -61,6 +61,17 @@ impl Scope {
         depths.filter_map(move |(at, pattern)| Some((at, pattern.depth(&path, items)?)))
     }
 
+    /// `true` if an entry can only be a variable.
+    pub fn has_variables(&self) -> bool {
+        let is = |pattern: &Pattern| matches!(pattern, Pattern::Variable(_) | Pattern::Named(_));
+        self.0.iter().any(is)
+    }
+
+    /// `true` if an entry includes a place, given by its source file and the items around it there.
+    pub fn has_place(&self, file: &str, items: &[String]) -> bool {
+        self.entries_of_place(file, items).next().is_some()
+    }
+
     /// `true` if an entry may be of an item in a file.
     pub(crate) fn may_name_items(&self) -> bool {
         self.0.iter().any(|pattern| matches!(pattern, Pattern::Module(_)))

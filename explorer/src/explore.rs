@@ -3,8 +3,10 @@
 mod deterministic;
 mod limits;
 mod strategy;
+mod within;
 
 pub use strategy::Strategy;
+pub use within::Within;
 
 use crate::determinism::DefaultExecution;
 use crate::driver::{Decide, Exploration, ExploreError, OnFound, OnProgress, Progress};

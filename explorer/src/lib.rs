@@ -32,6 +32,7 @@ pub mod schedule {
 
 /// Strategies, which decide the schedule that is run next.
 pub mod search {
+    pub use crate::explore::Within;
     pub use intermezzo_engine::site::{Place, Site};
     pub use intermezzo_search::{
         BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, FallbackReason, Idle,

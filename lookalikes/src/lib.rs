@@ -56,7 +56,7 @@ pub use block::atomically;
 pub use name::{Nameable, name};
 pub use operation::Operations;
 pub use point::{quiesce, schedule_point};
-pub use preemption::{preemptions_off, preemptions_on};
+pub use preemption::{preemptions_off, preemptions_on, preemptions_preferred};
 
 use intermezzo_engine::runtime::{Access, Engine, Site};
 use intermezzo_engine::schedule::Choice;

@@ -74,6 +74,11 @@ pub fn preemptions_on<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
+/// Runs this: there is no scheduler to prefer anything.
+pub fn preemptions_preferred<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
 /// A schedule point: there is no scheduler.
 pub fn schedule_point() {}
 

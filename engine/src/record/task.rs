@@ -174,6 +174,8 @@ pub struct Task {
     pub yields: u32,
     /// `true` if it may be preempted in its current region; `None` outside any region.
     pub(crate) preemptible: Option<bool>,
+    /// `true` in a region in which its preemptions are preferred.
+    pub(crate) preferred: bool,
     /// The number of panics that it was unwinding from when it was suspended or crashed.
     pub unwinding: u32,
     /// `true` if its closure has returned and it is dropping what the closure left.
@@ -240,6 +242,7 @@ impl Task {
             yielded: false,
             yields: 0,
             preemptible: None,
+            preferred: false,
             unwinding: 0,
             finishing: false,
             over_at: usize::MAX,
@@ -283,6 +286,7 @@ impl Task {
         self.yielded = false;
         self.yields = 0;
         self.preemptible = None;
+        self.preferred = false;
         self.unwinding = 0;
         self.finishing = false;
         self.over_at = usize::MAX;

@@ -274,6 +274,16 @@ impl Engine {
         })
     }
 
+    /// Enters a region in which preemptions of the current task are preferred. Returns `true` if it was in one already.
+    pub fn enter_preferred(self) -> bool {
+        self.with(|rt| std::mem::replace(&mut rt.tasks.current_task().preferred, true))
+    }
+
+    /// Restores a task's setting from before such a region.
+    pub fn leave_preferred(self, task: u32, before: bool) {
+        self.with_task(task, |entry| entry.preferred = before);
+    }
+
     /// Restores a task's setting from before a region.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]

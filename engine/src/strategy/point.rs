@@ -43,6 +43,11 @@ pub struct ChoicePoint<'a> {
 }
 
 impl ChoicePoint<'_> {
+    /// `true` if every alternative but 0 preempts a task in a region in which its preemptions are preferred.
+    pub fn is_preferred(&self) -> bool {
+        self.preempts && self.tasks[self.running.0 as usize].preferred
+    }
+
     /// Returns the steps of the execution so far.
     pub fn trace(&self) -> &Trace {
         self.trace

@@ -7,13 +7,14 @@ use intermezzo_explorer::Coverage;
 use quickcheck::TestResult;
 use std::collections::BTreeMap;
 
-const ORDERS: [&str; 8] = [
+const ORDERS: [&str; 9] = [
     "constant",
     "preemptions",
     "switches,most-enabled",
     "shallowest",
     "2*rare+deepest,fewest-enabled",
     "rare-variable,rare-operation",
+    "most-conflicts,rare-switch+rare-state",
     "random",
     "most-preemptions",
 ];
@@ -61,6 +62,27 @@ fn orders_differ() {
     assert_eq!(second("deepest"), [1, 1, 2, 2, 2, 1]);
     assert_eq!(second("preemptions"), [2, 2, 2, 1, 1, 1]);
     assert_eq!(second("most-preemptions"), [1, 1, 2, 2, 2, 1]);
+}
+
+/// The third task is the only one with which the first one's next operation conflicts.
+#[test]
+fn conflicts_and_new_states_come_first() {
+    let executions = |order: &str, program: &Program| {
+        explored_program(&format!("strategy=best-first({order})"), program).0
+    };
+    let program = Program(vec![vec![Op::Add(0)], vec![Op::Add(1)], vec![Op::Add(0)]]);
+    assert_eq!(executions("shallowest", &program)[..2], [[1, 2, 3], [2, 3, 1]]);
+    assert_eq!(
+        executions("most-conflicts,shallowest", &program)[..2],
+        [[1, 2, 3], [3, 1, 2]]
+    );
+
+    // Different beginnings lead to one state, which then waits for others.
+    let program = Program(vec![vec![Op::Add(0), Op::Store(1)]; 3]);
+    for order in ["rare-state", "rare-switch"] {
+        let seen = executions(order, &program);
+        assert_ne!(seen, executions("constant", &program), "{order}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::{Prefix, Priorities};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Operation, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
-use intermezzo_sdk::TaskId;
+use intermezzo_sdk::{SyncVar, TaskId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,6 +48,10 @@ type Key = (Box<[i64]>, Reverse<u64>);
 struct Point {
     /// The index of its alternatives' operations in the list of all; `None` if it is not about tasks.
     operations_at: Option<usize>,
+    /// A number for the next operations of the enabled tasks; 0 if it is not about tasks.
+    state: u64,
+    /// `true` if its preemptions are preferred.
+    preferred: bool,
     /// The number of context switches before it.
     context_switches: u64,
     /// The task that took the last step.
@@ -62,7 +66,7 @@ struct Item {
     taken: u32,
     preemptions: u32,
     context_switches: u64,
-    operation: Option<Operation>,
+    let_go: LetGo,
     /// The round in which it was last ranked.
     ranked_in: u64,
 }
@@ -77,9 +81,70 @@ impl Item {
             },
             preemptions: self.preemptions,
             context_switches: self.context_switches,
-            operation: self.operation,
+            operation: self.let_go.operation,
+            left: self.let_go.left,
+            conflicts: self.let_go.conflicts,
+            state: self.let_go.state,
+            preferred: self.let_go.preferred,
         }
     }
+}
+
+/// The task that a choice lets go, and its alternatives; all zero if the choice is not about tasks.
+#[derive(Clone, Copy, Default)]
+struct LetGo {
+    operation: Option<Operation>,
+    left: Option<Operation>,
+    conflicts: u32,
+    state: u64,
+    preferred: bool,
+}
+
+impl LetGo {
+    /// Returns the task that this alternative of a point lets go, of those with these operations.
+    fn new(point: &Point, operations: &[Option<Operation>], alternative: u32) -> LetGo {
+        let Some(operation) = operations[alternative as usize] else {
+            return LetGo::default();
+        };
+        let others = || {
+            operations
+                .iter()
+                .flatten()
+                .filter(|next| next.task != operation.task)
+        };
+        LetGo {
+            operation: Some(operation),
+            left: others().find(|next| next.task == point.running).copied(),
+            conflicts: others().filter(|next| conflict(next, &operation)).count() as u32,
+            state: point.state,
+            preferred: point.preferred && alternative > 0,
+        }
+    }
+}
+
+/// Returns a number for the next operations of tasks that does not depend on the order of the tasks. It is the same only
+/// within the process.
+fn state(operations: &[Option<Operation>]) -> u64 {
+    let of_task = |next: &Operation| {
+        let parts = [
+            next.task.0 as usize,
+            next.op as usize,
+            next.var.0 as usize,
+            next.site.word(),
+        ];
+        // FNV-1a by words, with the last step of SplitMix64.
+        let hash = parts.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, &part| {
+            (hash ^ part as u64).wrapping_mul(0x0000_0100_0000_01B3)
+        });
+        (hash ^ hash >> 31).wrapping_mul(0x94D0_49BB_1331_11EB)
+    };
+    let numbers = operations.iter().flatten().map(of_task);
+    numbers.fold(0, u64::wrapping_add)
+}
+
+/// `true` if the order of the two operations may make a difference.
+fn conflict(a: &Operation, b: &Operation) -> bool {
+    a.var == b.var && a.var != SyncVar::NONE && (a.op.is_write() || b.op.is_write())
 }
 
 impl BestFirst {
@@ -102,49 +167,77 @@ impl BestFirst {
         }
     }
 
-    /// Returns the operation that goes next if this alternative is taken.
-    fn operation(&self, point: &Point, alternative: u32) -> Option<Operation> {
-        self.operations[point.operations_at? + alternative as usize]
+    /// Returns the task that goes next if this alternative of a choice is taken.
+    fn let_go(&self, point: &Point, choice: &Choice, alternative: u32) -> LetGo {
+        match point.operations_at {
+            None => LetGo::default(),
+            Some(at) => {
+                let operations = &self.operations[at..at + choice.alternatives as usize];
+                LetGo::new(point, operations, alternative)
+            }
+        }
+    }
+
+    /// Returns the prefix that branches off from an execution at a choice.
+    fn item(
+        &self,
+        execution: &Arc<[Choice]>,
+        at: usize,
+        point: &Point,
+        taken: u32,
+        preemptions: u32,
+    ) -> Item {
+        let let_go = self.let_go(point, &execution[at], taken);
+        let switches = let_go
+            .operation
+            .is_some_and(|operation| operation.task != point.running);
+        Item {
+            execution: execution.clone(),
+            at,
+            taken,
+            preemptions: preemptions + execution[at].cost(taken),
+            context_switches: point.context_switches + u64::from(switches),
+            let_go,
+            ranked_in: self.round,
+        }
     }
 
     /// Turns every other alternative that the last execution had beyond its prefix into a prefix.
     fn expand(&mut self, choices: &[Choice]) {
-        let mut execution: Option<Arc<[Choice]>> = None;
+        let execution: Arc<[Choice]> = choices.into();
         let mut preemptions = self.fixed_preemptions;
         let points = std::mem::take(&mut self.points);
         // There may be more points: a bound around this search shows it only the first choices.
-        for (choice, point) in choices.iter().skip(self.fixed).zip(&points) {
-            if let Some(operation) = self.operation(point, choice.taken) {
-                self.priorities.learn(&operation);
-            }
+        let fixed = self.fixed;
+        let beyond = || choices.iter().enumerate().skip(fixed).zip(&points);
+        for ((at, choice), point) in beyond() {
+            let item = self.item(&execution, at, point, choice.taken, preemptions);
+            self.learn(&item);
+            preemptions += choice.cost(choice.taken);
         }
-        for ((at, choice), point) in choices.iter().enumerate().skip(self.fixed).zip(&points) {
+        preemptions = self.fixed_preemptions;
+        for ((at, choice), point) in beyond() {
             // The first alternative comes last, so that among equals it is taken first.
             for taken in (0..choice.alternatives)
                 .rev()
                 .filter(|&taken| taken != choice.taken)
             {
-                let preemptions = preemptions + choice.cost(taken);
-                if self.preemptions_max.is_some_and(|most| preemptions > most) {
-                    self.left_out = true;
-                    continue;
+                let item = self.item(&execution, at, point, taken, preemptions);
+                match self.preemptions_max {
+                    Some(most) if item.preemptions > most => self.left_out = true,
+                    _ => self.open(item),
                 }
-                let operation = self.operation(point, taken);
-                let switches = operation.is_some_and(|operation| operation.task != point.running);
-                let execution = execution.get_or_insert_with(|| choices.into()).clone();
-                self.open(Item {
-                    execution,
-                    at,
-                    taken,
-                    preemptions,
-                    context_switches: point.context_switches + u64::from(switches),
-                    operation,
-                    ranked_in: self.round,
-                });
             }
             preemptions += choice.cost(choice.taken);
         }
         self.points = points;
+    }
+
+    /// Lets the priorities learn from a prefix with which an execution begins.
+    fn learn(&mut self, item: &Item) {
+        if item.let_go.operation.is_some() {
+            self.priorities.learn(&item.prefix());
+        }
     }
 
     /// Puts a prefix into the queue; drops the last one if there is no room.
@@ -189,9 +282,7 @@ impl Strategy for BestFirst {
         let Some(item) = self.pop() else {
             return false;
         };
-        if let Some(operation) = &item.operation {
-            self.priorities.learn(operation);
-        }
+        self.learn(&item);
         let mut prefix = item.execution[..=item.at].to_vec();
         prefix[item.at].taken = item.taken;
         self.fixed = prefix.len();
@@ -202,15 +293,18 @@ impl Strategy for BestFirst {
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         let is_task = point.kind == ChoiceKind::Task;
-        self.points.push(Point {
-            operations_at: is_task.then_some(self.operations.len()),
-            context_switches: point.context_switches,
-            running: point.running,
-        });
+        let at = self.operations.len();
         if is_task {
             let operations = (0..point.alternatives).map(|alternative| point.operation(alternative));
             self.operations.extend(operations);
         }
+        self.points.push(Point {
+            operations_at: is_task.then_some(at),
+            state: state(&self.operations[at..]),
+            preferred: point.is_preferred(),
+            context_switches: point.context_switches,
+            running: point.running,
+        });
         Some(0)
     }
 

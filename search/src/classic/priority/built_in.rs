@@ -1,13 +1,15 @@
 //! The priority functions that settings know by name.
 
-use super::{Operation, Prefix, Priority};
+use super::{Prefix, Priority};
 use intermezzo_engine::site::Site;
-use intermezzo_sdk::{SyncVar, SyncVarOp};
+use intermezzo_sdk::{SyncVar, SyncVarOp, TaskId};
 use std::collections::HashMap;
 
 /// A priority function by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriorityKind {
+    /// Prefixes first whose last choice preempts a task where the test prefers that (`preemptions_preferred`).
+    Preferred,
     /// Fewest preemptions first.
     Preemptions,
     /// Most preemptions first.
@@ -25,10 +27,19 @@ pub enum PriorityKind {
     /// The operation, at its place in the source, that was chosen least often first, by orders of magnitude (powers of
     /// 2).
     Rare,
+    /// The pair of operations, with their places, that was chosen least often first, as above: the one before which a task
+    /// was left though it could continue, and the one that another task went into.
+    RareSwitch,
+    /// The state, which is the set of the next operations of all enabled tasks, in which the task was chosen least often
+    /// first, as above.
+    RareState,
     /// The variable whose operations were chosen least often first, as above.
     RareVariable,
     /// The kind of operation (load, lock) that was chosen least often first, as above.
     RareOperation,
+    /// The operation with which the next operations of most other tasks conflict first: the order of the others makes no
+    /// difference.
+    MostConflicts,
     /// In random order, by the search's seed.
     Random,
     /// All equal: the prefix found last first.
@@ -37,7 +48,8 @@ pub enum PriorityKind {
 
 impl PriorityKind {
     /// All kinds, with their names in settings.
-    pub const ALL: [(&'static str, PriorityKind); 12] = [
+    pub const ALL: [(&'static str, PriorityKind); 16] = [
+        ("preferred", PriorityKind::Preferred),
         ("preemptions", PriorityKind::Preemptions),
         ("most-preemptions", PriorityKind::MostPreemptions),
         ("switches", PriorityKind::Switches),
@@ -46,8 +58,11 @@ impl PriorityKind {
         ("most-enabled", PriorityKind::MostEnabled),
         ("fewest-enabled", PriorityKind::FewestEnabled),
         ("rare", PriorityKind::Rare),
+        ("rare-switch", PriorityKind::RareSwitch),
+        ("rare-state", PriorityKind::RareState),
         ("rare-variable", PriorityKind::RareVariable),
         ("rare-operation", PriorityKind::RareOperation),
+        ("most-conflicts", PriorityKind::MostConflicts),
         ("random", PriorityKind::Random),
         ("constant", PriorityKind::Constant),
     ];
@@ -63,6 +78,8 @@ impl PriorityKind {
 #[derive(PartialEq, Eq, Hash)]
 enum Group {
     Place(SyncVarOp, Site),
+    Switch([(SyncVarOp, Site); 2]),
+    State(u64, TaskId),
     Variable(SyncVar),
     Kind(SyncVarOp),
 }
@@ -84,9 +101,19 @@ impl BuiltIn {
         }
     }
 
-    fn group(&self, operation: &Operation) -> Option<Group> {
+    /// Returns the group of a prefix, if this function counts groups.
+    fn group(&self, prefix: &Prefix<'_>) -> Option<Group> {
+        let operation = prefix.operation?;
         match self.kind {
             PriorityKind::Rare => Some(Group::Place(operation.op, operation.site)),
+            PriorityKind::RareSwitch => {
+                let left = prefix.left?;
+                Some(Group::Switch([
+                    (left.op, left.site),
+                    (operation.op, operation.site),
+                ]))
+            }
+            PriorityKind::RareState => Some(Group::State(prefix.state, operation.task)),
             PriorityKind::RareVariable => Some(Group::Variable(operation.var)),
             PriorityKind::RareOperation => Some(Group::Kind(operation.op)),
             _ => None,
@@ -97,6 +124,7 @@ impl BuiltIn {
 impl Priority for BuiltIn {
     fn rank(&self, prefix: &Prefix<'_>) -> i64 {
         match self.kind {
+            PriorityKind::Preferred => i64::from(!prefix.preferred),
             PriorityKind::Preemptions => prefix.preemptions.into(),
             PriorityKind::MostPreemptions => -i64::from(prefix.preemptions),
             PriorityKind::Switches => prefix.context_switches as i64,
@@ -104,9 +132,16 @@ impl Priority for BuiltIn {
             PriorityKind::Deepest => -(prefix.depth() as i64),
             PriorityKind::MostEnabled => -i64::from(prefix.tasks()),
             PriorityKind::FewestEnabled => prefix.tasks().into(),
-            PriorityKind::Rare | PriorityKind::RareVariable | PriorityKind::RareOperation => {
-                let group = prefix.operation.and_then(|operation| self.group(&operation));
-                let count = group.and_then(|group| self.counts.get(&group)).copied();
+            PriorityKind::MostConflicts => -i64::from(prefix.conflicts),
+            PriorityKind::Rare
+            | PriorityKind::RareSwitch
+            | PriorityKind::RareState
+            | PriorityKind::RareVariable
+            | PriorityKind::RareOperation => {
+                let count = self
+                    .group(prefix)
+                    .and_then(|group| self.counts.get(&group))
+                    .copied();
                 magnitude(count.unwrap_or(0))
             }
             PriorityKind::Random => hash(self.seed, prefix),
@@ -114,8 +149,8 @@ impl Priority for BuiltIn {
         }
     }
 
-    fn learn(&mut self, operation: &Operation) {
-        if let Some(group) = self.group(operation) {
+    fn learn(&mut self, prefix: &Prefix<'_>) {
+        if let Some(group) = self.group(prefix) {
             *self.counts.entry(group).or_insert(0) += 1;
         }
     }

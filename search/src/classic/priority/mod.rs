@@ -24,6 +24,15 @@ pub struct Prefix<'a> {
     pub context_switches: u64,
     /// The operation of the task that the last choice lets go; `None` if that is not about tasks.
     pub operation: Option<Operation>,
+    /// The next operation of the task that ran before the last choice, if it is enabled and another task is let go.
+    pub left: Option<Operation>,
+    /// The number of other enabled tasks whose next operations conflict with `operation`: they are on the same
+    /// variable, and one of the two writes.
+    pub conflicts: u32,
+    /// A hash of the next operations of all enabled tasks, with their places; 0 if the last choice is not about tasks.
+    pub state: u64,
+    /// `true` if the last choice preempts a task in a region in which the test prefers that (`preemptions_preferred`).
+    pub preferred: bool,
 }
 
 impl Prefix<'_> {
@@ -50,9 +59,10 @@ pub trait Priority: Send {
     /// turn.
     fn rank(&self, prefix: &Prefix<'_>) -> i64;
 
-    /// Notes that a choice of an execution, not made before, let a task go into this operation.
-    fn learn(&mut self, operation: &Operation) {
-        let _ = operation;
+    /// Notes that an execution has begun with this prefix, which none has before, and whose last choice let a task go
+    /// into an operation.
+    fn learn(&mut self, prefix: &Prefix<'_>) {
+        let _ = prefix;
     }
 
     /// Returns its name, for reports.
@@ -99,10 +109,10 @@ impl Priorities {
         self.terms.iter().map(sum).collect()
     }
 
-    /// Counts an operation that was made.
-    pub fn learn(&mut self, operation: &Operation) {
+    /// Notes that an execution has begun with this prefix.
+    pub fn learn(&mut self, prefix: &Prefix<'_>) {
         for (_, priority) in self.terms.iter_mut().flatten() {
-            priority.learn(operation);
+            priority.learn(prefix);
         }
     }
 

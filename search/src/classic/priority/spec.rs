@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn what_cannot_be_says_what_could() {
         for (text, says) in [
-            ("", "`` is no priority: give one or more of `preemptions`"),
+            ("", "`` is no priority: give one or more of `preferred`"),
             ("rare,,deepest", "`` is no priority"),
             ("rarest", "`rarest` is no priority"),
             ("x*rare", "`x` is no weight"),

@@ -159,6 +159,8 @@ impl CargoTest {
         for (name, value) in given {
             let value = match (*name, std::env::var(variable(name))) {
                 ("monitors", _) => with_full_paths(value),
+                ("log", _) if value != "none" => std::path::absolute(value)
+                    .map_or_else(|_| value.clone(), |path| path.to_string_lossy().into_owned()),
                 // A flag changes some members only, and the user's own variable may set others.
                 ("environment", Ok(variable)) => format!("{variable},{value}"),
                 _ => value.clone(),

@@ -31,7 +31,7 @@ use crate::trace::{SoundReduction, Trace};
 use intermezzo_breakpoint::Armings;
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Limits of one execution.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +63,15 @@ pub struct Limits {
     pub execution: Option<Duration>,
 }
 
+/// The time that a worker has spent in executions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeSpent {
+    /// On deciding which execution comes next, and on learning from the one before.
+    pub search: Duration,
+    /// On running executions.
+    pub running: Duration,
+}
+
 /// A runtime at a fixed address for as long as it lives.
 pub struct Executor {
     runtime: Box<Runtime>,
@@ -72,6 +81,8 @@ pub struct Executor {
     arena: arena::Claim,
     /// The result of `next`, if the strategy was asked ahead of time in order to be saved.
     ahead: Option<bool>,
+    /// The time spent so far, if it is measured.
+    spent: Option<TimeSpent>,
 }
 
 /// A function that creates a search.
@@ -95,6 +106,7 @@ impl Executor {
         };
         Executor {
             remake: None,
+            spent: None,
             arena: arena::Claim::take(),
             ahead: None,
             runtime: Box::new(Runtime {
@@ -242,9 +254,30 @@ impl Executor {
             rt.decisions.plan = Plan::default();
             rt.decisions.strategy = remake();
         }
-        rt.decisions
+        let begin = self.spent.map(|_| Instant::now());
+        let more = rt
+            .decisions
             .strategy
-            .next(&mut rt.decisions.plan, &rt.record.trace)
+            .next(&mut rt.decisions.plan, &rt.record.trace);
+        self.count_time(begin, |spent| &mut spent.search);
+        more
+    }
+
+    /// Measures the time that is spent from now on.
+    pub fn measure_time(&mut self) {
+        self.spent = Some(TimeSpent::default());
+    }
+
+    /// Returns the time spent so far, if it is measured.
+    pub fn time_spent(&self) -> Option<TimeSpent> {
+        self.spent
+    }
+
+    /// Adds the time since `begin`, if it is measured.
+    fn count_time(&mut self, begin: Option<Instant>, part: fn(&mut TimeSpent) -> &mut Duration) {
+        if let (Some(spent), Some(begin)) = (&mut self.spent, begin) {
+            *part(spent) += begin.elapsed();
+        }
     }
 
     /// Runs the prepared execution.
@@ -282,6 +315,7 @@ impl Executor {
         self.runtime.watched.pulse().begin(self.runtime.objects.epoch());
         let plan = &self.runtime.decisions.plan;
         self.runtime.decisions.journal.begin(plan.choices(), plan.kept());
+        let begin = self.spent.map(|_| Instant::now());
         // SAFETY: the runtime is boxed, and until the guard is dropped it is only used through the handle.
         let (engine, current) = unsafe { Engine::make_current(&raw mut *self.runtime) };
         let executed = {
@@ -289,10 +323,13 @@ impl Executor {
             engine.run(test)
         };
         drop(current);
+        self.count_time(begin, |spent| &mut spent.running);
         self.runtime.watched.pulse().end();
         self.runtime.decisions.journal.end();
         self.runtime.decisions.plan.settle();
+        let begin = self.spent.map(|_| Instant::now());
         self.runtime.tell_over();
+        self.count_time(begin, |spent| &mut spent.search);
         executed
     }
 

@@ -89,7 +89,7 @@ pub use controller::take_charge;
 pub use crash::Crash;
 pub use cut_off::{CutOffExecution, CutOffTime};
 pub use emergency::Emergency;
-pub use executor::{Executor, Limits};
+pub use executor::{Executor, Limits, TimeSpent};
 pub use handle::Engine;
 pub use image::{set_statics_restored, statics_are_restored};
 pub use inspection::Inspection;

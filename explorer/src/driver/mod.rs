@@ -5,6 +5,7 @@ mod cut_off;
 mod error;
 mod finding_set;
 mod found;
+mod log;
 mod notes;
 mod pause_barrier;
 mod progress;
@@ -36,6 +37,7 @@ use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_sdk::{Interests, Monitor};
 use intermezzo_search::Replay;
 use intermezzo_search::classic::maple::Session;
+use log::Log;
 use reporting::Outcome;
 use shared::{CheckpointWriter, End, Kind, Results, Shared, Workers};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -108,6 +110,7 @@ impl Exploration {
         let jobs = self.settings.jobs;
         let mut sets = self.monitor_sets()?;
         let observers = Observers::of(&sets[0], listening::telling_apart(&sets));
+        let log = Log::open(&self.settings, &self.program).map_err(ExploreError::Setting)?;
         let reduction_note = self.without_reduction(kind, &observers);
         let iroots = match search::iroots(&self.settings).filter(|_| kind != Kind::Replay) {
             None => None,
@@ -160,6 +163,11 @@ impl Exploration {
                 }));
             }
         }
+        if let Some(log) = &log {
+            let name = strategy.status(&SoFar::default()).name;
+            log.say(format_args!("begins: search: {name}, workers: {jobs}"));
+            sets = sets.into_iter().map(|set| log.timed(set)).collect();
+        }
         let mut report = self.first_report(&*strategy, observers, reduction_note);
         let Exploration {
             settings,
@@ -179,6 +187,7 @@ impl Exploration {
         let mut shared = Shared::new(&settings, kind, workers, results, traces, before, keeping);
         shared.progress = progress.map(Mutex::new);
         shared.decide = decide.map(Mutex::new);
+        shared.log = log;
         shared.iroots.clone_from(&iroots);
         if let Some(ending) = ending {
             shared.end(End::ForGood(ending));
@@ -213,6 +222,9 @@ impl Exploration {
             let state = shared.shared(0, worker.strategy());
             shared.write(ended.and_then(End::for_good), state, elapsed);
         }
+        let log = shared.log.take();
+        log.iter()
+            .for_each(|log| log.searched(&done, elapsed.saturating_sub(before)));
         let alone = shared.alone;
         let (results, traces, progress) = shared.into_books();
         // If several workers stopped at a finding, their executions beyond it are included.
@@ -236,6 +248,7 @@ impl Exploration {
             shutdown_reports,
             (kind != Kind::Replay).then_some(&|| test()),
         );
+        log.iter().for_each(|log| log.ends(&report));
         if let Some((iroots, problem)) = measured {
             report.iroots = Some(iroots);
             problem

@@ -5,6 +5,7 @@ mod fallback;
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
 use super::cut_off::CutOffExecutions;
 use super::finding_set::FindingSet;
+use super::log::Log;
 use super::pause_barrier::PauseBarrier;
 use super::span_totals::SpanTotals;
 use super::{Decide, OnProgress, Progress};
@@ -290,6 +291,7 @@ pub(super) struct Shared<'a> {
     weakened: AtomicU32,
     pub(super) progress: Option<Mutex<OnProgress>>,
     pub(super) decide: Option<Mutex<Decide>>,
+    pub(super) log: Option<Log>,
     /// `true` if the exploration has ended, or if a worker waits for the others to pause. Read before every execution.
     attention: AtomicBool,
     ended: Mutex<Option<End>>,
@@ -351,6 +353,7 @@ impl<'a> Shared<'a> {
             books: Mutex::new(books),
             progress: None,
             decide: None,
+            log: None,
             attention: AtomicBool::new(false),
             ended: Mutex::new(None),
             gave_up: AtomicBool::new(false),
@@ -367,6 +370,11 @@ impl<'a> Shared<'a> {
     /// Returns the time that the exploration has run, in all processes together.
     pub(super) fn elapsed(&self) -> Duration {
         self.before + self.began.elapsed()
+    }
+
+    /// Writes a line into the log, if there is one.
+    pub(super) fn say(&self, what: &str) {
+        self.log.iter().for_each(|log| log.say(what));
     }
 
     pub(super) fn books(&self) -> MutexGuard<'_, Results> {
@@ -553,6 +561,12 @@ impl<'a> Shared<'a> {
         };
         let (pause, problem) = keeping.checkpoint().write(&contents, &state);
         books.checkpoint_problem = problem.map(|problem| problem.to_string());
+        self.say(
+            books
+                .checkpoint_problem
+                .as_deref()
+                .unwrap_or("checkpoint: written"),
+        );
         self.checkpoint_due
             .store(millis(self.began.elapsed().saturating_add(pause)), Relaxed);
     }

@@ -10,7 +10,7 @@ use crate::retry::{self, After, Retry};
 use crate::settings::search;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::journal::Journal;
-use intermezzo_engine::runtime::{Abnormal, CutOffExecution, ExecutionOutcome, Executor, Stop};
+use intermezzo_engine::runtime::{Abnormal, CutOffExecution, ExecutionOutcome, Executor, Stop, TimeSpent};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::strategy::{FallbackReason, Parallel, SearchPosition};
 use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
@@ -103,6 +103,8 @@ pub(super) struct Done {
     /// The progress of the search after its last execution, if it can be told.
     pub(super) share: Option<f64>,
     pub(super) given_up: GivenUp,
+    /// The time that it spent, if there is a log.
+    pub(super) spent: Option<TimeSpent>,
 }
 
 impl<'a> WorkerLoop<'a> {
@@ -149,6 +151,9 @@ impl<'a> WorkerLoop<'a> {
             self.common.end(End::Interrupted);
         }
         self.warm_up(test);
+        if self.common.log.is_some() {
+            self.worker.measure_time();
+        }
         loop {
             if self.common.weakened() != self.weakened {
                 self.go_on_weaker();
@@ -375,6 +380,9 @@ impl<'a> WorkerLoop<'a> {
     /// count. Their findings stay, and so does the record of departures.
     #[cold]
     fn start_anew(&mut self) {
+        self.common.say(
+            "the search starts again, because executions showed a loop that waits or accesses that race",
+        );
         self.worker.adopt_learned();
         let schedule = self.schedule_so_far();
         self.worker.journal().executions_of(&schedule);
@@ -486,6 +494,8 @@ impl<'a> WorkerLoop<'a> {
             found.iter_mut().for_each(credit);
         }
         let stops = self.decides(&mut found);
+        let log = self.common.log.iter();
+        log.for_each(|log| log.found(self.number, self.executions, &found));
         let failed = found.iter().any(Finding::is_error);
         if failed {
             self.common.iroots.iter().for_each(Session::failed);
@@ -619,6 +629,7 @@ impl<'a> WorkerLoop<'a> {
             untried: self.attempts.is_due() && self.common.keeping.is_none(),
             share: self.share(),
             given_up: self.given_up,
+            spent: self.worker.time_spent(),
         };
         let keeps = self.common.keeping.is_some();
         let prepares = self.worker.strategy().resumable();

@@ -8,6 +8,7 @@ mod common;
 mod delays;
 mod depth;
 mod interleavings;
+mod log;
 mod ordered_atomics;
 mod priorities;
 mod ranked;

@@ -81,6 +81,7 @@ impl Shared<'_> {
 
     /// Has this search take over, with a note that says why.
     fn hand_over(&self, weaker: &mut Fallback, search: Box<dyn Strategy>, note: String, by_plans: bool) {
+        self.say(&note);
         weaker.shares = shares(search, self.settings.jobs).into_iter().map(Some).collect();
         if !by_plans {
             weaker.sound_for_test = (weaker.sound, Some(note.clone()));

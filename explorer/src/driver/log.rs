@@ -1,0 +1,258 @@
+//! The log of the tool itself: the actions of an exploration, each with its time; and at the end the shares of the time
+//! that the test, the search and the monitors took.
+//!
+//! Each line is one write to the end of the file, so that the explorations of several threads and processes may share it.
+//! Without a log nothing is measured, and a monitor is called without a wrapper.
+//!
+//! Blind spots: the choices that a search makes in the middle of an execution count as the test's time, and so do the
+//! switches between tasks. Warm-up executions are part of the rest.
+
+use super::worker_loop::Done;
+use crate::report::{Finding, Report};
+use crate::settings::{SettingError, Settings};
+use intermezzo_engine::runtime::TimeSpent;
+use intermezzo_sdk::{
+    Allocation, Context, DataVarAccess, EventAttribute, Execution, Interests, MemoryEvent, Monitor, Release,
+    SchedulePoint, SyncVar, SyncVarAccess, UserEvent,
+};
+use std::fmt::{self, Display};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// The log of an exploration.
+#[derive(Debug)]
+pub(super) struct Log {
+    file: File,
+    program: String,
+    began: Instant,
+    /// The time in calls of monitors, in nanoseconds.
+    monitors: Arc<AtomicU64>,
+}
+
+impl Log {
+    /// Returns the log that the settings ask for.
+    ///
+    /// # Errors
+    /// Its file cannot be written.
+    pub(super) fn open(settings: &Settings, program: &str) -> Result<Option<Log>, SettingError> {
+        let Some(path) = &settings.log else {
+            return Ok(None);
+        };
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|error| {
+            let problem = format!(
+                "`{}` cannot be written ({error}): give a file in a directory that exists, or `none`",
+                path.display()
+            );
+            SettingError::new("log", problem)
+        })?;
+        Ok(Some(Log {
+            file,
+            program: program.to_owned(),
+            began: Instant::now(),
+            monitors: Arc::default(),
+        }))
+    }
+
+    /// Writes a line. That it cannot be written is no reason to stop.
+    pub(super) fn say(&self, what: impl Display) {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let line = format!("{seconds:9.3} s  {}: {what}\n", self.program);
+        let _ = (&self.file).write_all(line.as_bytes());
+    }
+
+    /// Returns these monitors, with their calls measured.
+    pub(super) fn timed(&self, monitors: Vec<Box<dyn Monitor>>) -> Vec<Box<dyn Monitor>> {
+        let timed = |monitor| -> Box<dyn Monitor> {
+            Box::new(Timed {
+                monitor,
+                spent: Arc::clone(&self.monitors),
+            })
+        };
+        monitors.into_iter().map(timed).collect()
+    }
+
+    /// Writes the findings of an execution of a worker.
+    pub(super) fn found(&self, worker: usize, execution: u64, found: &[Finding]) {
+        for finding in found {
+            let (kind, message) = (&finding.kind, finding.message.lines().next().unwrap_or_default());
+            self.say(format_args!(
+                "worker {worker}, execution {execution}: {kind}: {message}"
+            ));
+        }
+    }
+
+    /// Writes that the search is over, and the shares of the time that it took.
+    pub(super) fn searched(&self, done: &[Done], elapsed: Duration) {
+        self.say("the search has ended; findings are replayed and made smaller");
+        let spent: Vec<TimeSpent> = done.iter().filter_map(|done| done.spent).collect();
+        let monitors = Duration::from_nanos(self.monitors.load(Relaxed));
+        self.say(Profile::new(&spent, monitors, elapsed));
+    }
+
+    /// Writes the end of the exploration.
+    pub(super) fn ends(&self, report: &Report) {
+        let (executions, findings) = (report.executions, report.findings.len());
+        self.say(format_args!(
+            "ends: executions: {executions}, findings: {findings}"
+        ));
+    }
+}
+
+/// The times of all workers together.
+#[derive(Debug, PartialEq, Eq)]
+struct Profile {
+    test: Duration,
+    search: Duration,
+    monitors: Duration,
+    /// Setting up, reporting, waiting for other workers.
+    rest: Duration,
+}
+
+impl Profile {
+    /// Returns the profile of workers which spent this time while `elapsed` went by.
+    fn new(spent: &[TimeSpent], monitors: Duration, elapsed: Duration) -> Profile {
+        let search = spent.iter().map(|spent| spent.search).sum();
+        let running: Duration = spent.iter().map(|spent| spent.running).sum();
+        let all = elapsed * spent.len() as u32;
+        Profile {
+            test: running.saturating_sub(monitors),
+            search,
+            monitors,
+            rest: all.saturating_sub(running + search),
+        }
+    }
+}
+
+impl Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [
+            ("the test", self.test),
+            ("the search", self.search),
+            ("monitors", self.monitors),
+            ("the rest", self.rest),
+        ];
+        let all: Duration = parts.iter().map(|(_, time)| *time).sum();
+        f.write_str("profile: ")?;
+        for (at, (name, time)) in parts.into_iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            let percent = 100.0 * time.as_secs_f64() / all.as_secs_f64().max(f64::MIN_POSITIVE);
+            write!(f, "{comma}{name} {:.3} s ({percent:.0} %)", time.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
+
+/// A monitor whose calls are measured.
+struct Timed {
+    monitor: Box<dyn Monitor>,
+    spent: Arc<AtomicU64>,
+}
+
+impl Timed {
+    fn measure<R>(&mut self, call: impl FnOnce(&mut dyn Monitor) -> R) -> R {
+        let begin = Instant::now();
+        let result = call(&mut *self.monitor);
+        let nanoseconds = begin.elapsed().as_nanos().try_into().unwrap_or(u64::MAX);
+        self.spent.fetch_add(nanoseconds, Relaxed);
+        result
+    }
+}
+
+impl Monitor for Timed {
+    fn name(&self) -> &str {
+        self.monitor.name()
+    }
+
+    fn interests(&self) -> Interests {
+        self.monitor.interests()
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        self.monitor.reduction_compatible()
+    }
+
+    fn memory_afterwards(&self) -> bool {
+        self.monitor.memory_afterwards()
+    }
+
+    fn on_execution_begin(&mut self, execution: &Execution<'_>) {
+        self.measure(|monitor| monitor.on_execution_begin(execution));
+    }
+
+    fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_schedule_point(next, cx));
+    }
+
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_sync_var_access(access, cx));
+    }
+
+    fn on_aggregate_sync_var_access(
+        &mut self,
+        access: &SyncVarAccess,
+        vars: &[SyncVar],
+        cx: &mut Context<'_>,
+    ) {
+        self.measure(|monitor| monitor.on_aggregate_sync_var_access(access, vars, cx));
+    }
+
+    fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_data_var_access(access, cx));
+    }
+
+    fn on_allocation(&mut self, allocation: &Allocation, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_allocation(allocation, cx));
+    }
+
+    fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_release(release, cx));
+    }
+
+    fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_memory(memory, cx));
+    }
+
+    fn on_memory_again(&mut self, memory: &[MemoryEvent], same: usize, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_memory_again(memory, same, cx));
+    }
+
+    fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_event_attribute(attribute, cx));
+    }
+
+    fn on_user_event(&mut self, event: &UserEvent<'_>, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_user_event(event, cx));
+    }
+
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_execution_end(execution, cx));
+    }
+
+    fn on_shutdown(&mut self, cx: &mut Context<'_>) {
+        self.measure(|monitor| monitor.on_shutdown(cx));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_workers_are_added() {
+        let ms = Duration::from_millis;
+        let spent = |search, running| TimeSpent {
+            search: ms(search),
+            running: ms(running),
+        };
+        let profile = Profile::new(&[spent(100, 500), spent(50, 300)], ms(200), ms(1000));
+        assert_eq!(
+            profile.to_string(),
+            "profile: the test 0.600 s (30 %), the search 0.150 s (8 %), monitors 0.200 s (10 %), \
+             the rest 1.050 s (52 %)"
+        );
+    }
+}

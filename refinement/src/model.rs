@@ -5,11 +5,11 @@ use crate::check::{Same, Verdict, Violation};
 use crate::history::History;
 use crate::observations::Outcome;
 use crate::operation::Argument;
-use crate::result;
 use crate::run::record::{TextId, Texts};
 use crate::scenario::{Place, Scenario, Step};
 use crate::serial::{OneByOne, Unknown};
 use crate::specification::{Next, Specification};
+use crate::{result, said};
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -106,10 +106,11 @@ impl<M: Clone + 'static> Meanings<M> {
         outcomes: impl Fn(&M, &V) -> Vec<(M, R)> + Send + Sync + 'static,
     ) {
         let texts = move |state: &M, argument: &Argument| {
-            let all = outcomes(state, argument.value::<V>());
+            let (all, said) = said::asking(|| outcomes(state, argument.value::<V>()));
             let in_words = |(state, returned): (M, R)| {
                 let mut text = String::new();
                 result::append(&mut text, &returned);
+                text.push_str(&said);
                 (state, text)
             };
             all.into_iter().map(in_words).collect()

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Arguments, Source};
 use crate::literal::literal;
-use crate::result;
+use crate::{result, said};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -96,8 +96,13 @@ impl<T> Operation<T> {
                 simpler.into_iter().map(Argument::new).collect()
             }),
             run: Box::new(move |object, argument, text| {
-                let returned = run(object, argument.value::<A::Value>().clone());
-                result::append(text, &returned);
+                said::listening(
+                    || run(object, argument.value::<A::Value>().clone()),
+                    |returned, said| {
+                        result::append(text, &returned);
+                        text.push_str(said);
+                    },
+                );
             }),
             exclusive: None,
             late: false,

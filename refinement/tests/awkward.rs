@@ -3,7 +3,9 @@
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::{Verdict, choose, thread};
-use intermezzo_refinement::{Progress, Refinement, RefinementReport, any, fresh, one_of, refine};
+use intermezzo_refinement::{
+    Progress, Refinement, RefinementReport, any, callback, fresh, observe, one_of, refine,
+};
 use std::collections::HashSet;
 
 fn small<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
@@ -242,6 +244,68 @@ fn results_with_hash_tables() {
         .op("all", (), |set, ()| set.lock().unwrap().clone());
     let report = test.scenarios(20).init(2..=4).run();
     assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+}
+
+/// An operation that returns nothing, and calls the test back with the number that it has seen.
+fn adds(add: impl Fn(&AtomicUsize) + Send + Sync + 'static) -> RefinementReport {
+    let test = refine(|| AtomicUsize::new(0)).op("add", (), move |n, ()| add(n));
+    test.threads(2..=2).ops(1..=1).init(0..=0).post(0..=1).run()
+}
+
+/// Two additions that overlap both see 0, and the results do not show it.
+#[test]
+fn values_and_callbacks_are_compared_as_results_are() {
+    fn add(n: &AtomicUsize, say: impl Fn(usize)) {
+        say(n.load(SeqCst));
+        n.fetch_add(1, SeqCst);
+    }
+    let without = adds(|n| add(n, |_| {}));
+    assert_eq!(without.verdict(), Verdict::Pass, "{without}");
+    // A label that says so is left out.
+    let ignored = adds(|n| {
+        add(n, |seen| {
+            observe("_seen", &seen);
+            callback("_sees", &seen, || ());
+        });
+    });
+    assert_eq!(ignored.verdict(), Verdict::Pass, "{ignored}");
+    let with_value = adds(|n| add(n, |seen| observe("seen", &seen)));
+    assert_eq!(with_value.verdict(), Verdict::Fail, "{with_value}");
+    assert!(with_value.to_string().contains("() [seen: 0]"), "{with_value}");
+    let with_callback = adds(|n| add(n, |seen| assert!(callback("sees", &seen, || true))));
+    assert_eq!(with_callback.verdict(), Verdict::Fail, "{with_callback}");
+    let told = "() [sees(0), sees returns true]";
+    assert!(with_callback.to_string().contains(told), "{with_callback}");
+}
+
+/// A model says what the object says, or the two differ.
+#[test]
+fn models_say_values_and_call_back() {
+    let test = |says: fn(usize)| {
+        let object = refine(|| Mutex::new(0_usize)).op("add", (), |n, ()| {
+            let mut n = n.lock().unwrap();
+            observe("seen", &*n);
+            // In another task, it is no part of the operation.
+            thread::spawn(|| observe("elsewhere", &1)).join().unwrap();
+            *n += 1;
+        });
+        let modelled = object.spec(|| 0_usize).means("add", move |n, _: &()| {
+            says(*n);
+            *n += 1;
+        });
+        modelled.scenarios(5).run()
+    };
+    let same = test(|n| observe("seen", &n));
+    assert_eq!(same.verdict(), Verdict::Pass, "{same}");
+    for other in [
+        test(|_| {}),
+        test(|n| observe("saw", &n)),
+        test(|n| observe("seen", &(n + 1))),
+    ] {
+        assert_eq!(other.verdict(), Verdict::Fail, "{other}");
+    }
+    // Outside of operations nothing is said.
+    observe("seen", &1);
 }
 
 /// An operation that goes on for ever once another overlaps it ends with the time of the search.

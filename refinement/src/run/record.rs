@@ -1,5 +1,6 @@
 //! The record of one execution's operations, in the order in which they happened.
 
+use crate::said;
 use crate::scenario::Place;
 use intermezzo_explorer::{Inspection, outside};
 use intermezzo_sdk::EventId;
@@ -99,6 +100,7 @@ thread_local! {
 impl Record {
     /// Begins the record of a new execution.
     pub(crate) fn begin() {
+        said::begin_execution();
         Record::with(|record| {
             record.marks.clear();
             // An abandoned execution has left it. Its memory may have been taken back.

@@ -241,6 +241,33 @@ fn a_warm_up_settles_what_is_set_up_once() {
     }
 }
 
+/// A server outside of the exploration: it is started once, used by each execution, and shut down once.
+#[test]
+fn what_comes_before_and_after_an_exploration_is_done_once() {
+    let (started, used, ended) = (
+        StdAtomicUsize::new(0),
+        StdAtomicUsize::new(0),
+        StdAtomicUsize::new(0),
+    );
+    struct Server<'a>(&'a StdAtomicUsize);
+    impl Drop for Server<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    started.fetch_add(1, SeqCst);
+    let server = Server(&ended);
+    let report = Explorer::new().explore(|| {
+        assert_eq!(server.0.load(SeqCst), 0);
+        used.fetch_add(1, SeqCst);
+        choose(3);
+    });
+    drop(server);
+    assert!(report.verdict().is_pass(), "{report}");
+    let counts = [&started, &used, &ended].map(|count| count.load(SeqCst));
+    assert_eq!((report.executions(), counts), (3, [1, 3, 1]));
+}
+
 #[test]
 fn what_a_warm_up_shows_is_not_judged() {
     let calls = StdAtomicUsize::new(0);

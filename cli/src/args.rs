@@ -1,10 +1,12 @@
 //! The command line as the user writes it.
 
 mod known;
+mod memo;
 mod pool;
 mod tune;
 
 pub(crate) use known::{ExplainArgs, ListTestsArgs};
+pub(crate) use memo::{MemoCommand, MemoForgetArgs, MemoMergeArgs, MemoShowArgs};
 pub(crate) use pool::{PoolCommand, PoolStatusArgs, WorkerArgs};
 pub(crate) use tune::TuneArgs;
 
@@ -59,6 +61,11 @@ pub(crate) enum Command {
         command: CorpusCommand,
     },
     Breakpoints(BreakpointsArgs),
+    /// Memos of iRoots, which searches by `maple` keep: show, merge and edit them
+    Memo {
+        #[command(subcommand)]
+        command: MemoCommand,
+    },
     /// Recorded histories of concurrent objects
     History {
         #[command(subcommand)]

@@ -16,6 +16,7 @@ mod explain;
 mod files;
 mod guard;
 mod history;
+mod memo;
 mod monitor;
 mod output;
 mod problem;
@@ -27,7 +28,7 @@ mod tune;
 mod unmodified;
 mod view;
 
-use args::{Cli, Command, CorpusCommand, HistoryCommand, MonitorCommand, PoolCommand};
+use args::{Cli, Command, CorpusCommand, HistoryCommand, MemoCommand, MonitorCommand, PoolCommand};
 use clap::Parser;
 use exit::Exit;
 use problem::Problem;
@@ -75,6 +76,11 @@ fn run(command: Command) -> Result<Exit, Problem> {
         Command::History {
             command: HistoryCommand::Check(args),
         } => history::check::run(args),
+        Command::Memo { command } => match command {
+            MemoCommand::Show(args) => memo::show(&args),
+            MemoCommand::Merge(args) => memo::merge(&args),
+            MemoCommand::Forget(args) => memo::forget(&args),
+        },
         Command::Monitor { command } => match command {
             MonitorCommand::List(args) => monitor::list(&args),
             MonitorCommand::New(args) => monitor::new::run(&args),

@@ -88,7 +88,10 @@ pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;
 pub use intermezzo_engine::strategy::Partition;
 pub use intermezzo_lookalikes::*;
-pub use intermezzo_search::classic::maple::{IRootCoverage, IRootsExposed, MemoError, MemoProblem};
+pub use intermezzo_search::classic::maple::{
+    IRootCoverage, IRootId, IRootsExposed, MemoError, MemoProblem, MergedMemo, StoredIRoot, StoredMemo,
+    StoredTest,
+};
 pub use intermezzo_search::estimate::Estimate;
 pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};

@@ -1,6 +1,7 @@
 //! The kinds of searches and reductions, as values.
 
 use crate::classic::PrioritySpec;
+use crate::classic::maple::IRootId;
 use crate::sampling::Interesting;
 use intermezzo_engine::strategy::{Arrays, Epsilon};
 use std::fmt;
@@ -117,6 +118,8 @@ pub struct IRootOptions {
     pub window: u32,
     /// The most attempts to expose an iRoot, in all explorations that share a memo.
     pub attempts: u32,
+    /// The only iRoot that is tried, `attempts` times, even if it was exposed; `None` for all that are predicted.
+    pub target: Option<IRootId>,
     /// The file that keeps the exposed iRoots from one exploration to the next; `None` for none.
     pub memo: Option<PathBuf>,
 }
@@ -127,6 +130,7 @@ impl IRootOptions {
     pub const DEFAULT: IRootOptions = IRootOptions {
         window: 20,
         attempts: 2,
+        target: None,
         memo: None,
     };
 }
@@ -274,6 +278,7 @@ impl IRootOptions {
         let parameters = [
             parameter("window", self.window, IRootOptions::DEFAULT.window),
             parameter("attempts", self.attempts, IRootOptions::DEFAULT.attempts),
+            self.target.map(|target| format!("target={target}")),
             self.memo.as_ref().map(|file| format!("memo={}", file.display())),
         ];
         parameters.into_iter().flatten().collect()

@@ -107,6 +107,36 @@ const CASES: &[Case] = &[
         broken: None,
     },
     Case {
+        command: &["memo", "show"],
+        real: &["iroots.memo"],
+        ends_with: 0,
+        prints: "iRoots: ",
+        wrong: (&["iroots.memo", "--jsno"], &["'--jsno'", "'--json'"]),
+        broken: Some((&["broken"], &["\"broken\"", "something else than a memo"])),
+    },
+    Case {
+        command: &["memo", "merge"],
+        real: &["iroots.memo", "--into", "all.memo"],
+        ends_with: 0,
+        prints: "all.memo: ",
+        wrong: (&["iroots.memo", "--inot", "all.memo"], &["'--inot'", "'--into'"]),
+        broken: Some((
+            &["broken", "--into", "all.memo"],
+            &["\"broken\"", "something else than a memo"],
+        )),
+    },
+    Case {
+        command: &["memo", "forget"],
+        real: &["iroots.memo", "--tried"],
+        ends_with: 0,
+        prints: "iRoots removed",
+        wrong: (&["iroots.memo", "1f0c"], &["`1f0c` is no iRoot", "eight digits"]),
+        broken: Some((
+            &["broken", "--tried"],
+            &["\"broken\"", "something else than a memo"],
+        )),
+    },
+    Case {
         command: &["explain"],
         real: &["deadlock"],
         ends_with: 0,
@@ -248,6 +278,8 @@ fn scene() -> tempfile::TempDir {
         "[1] call push(1)\n[2] call pop\n[1] return\n[2] return 1\n",
     )
     .unwrap();
+    let search = ["--strategy", "maple(memo=iroots.memo)"];
+    run_in(path, &[&["corpus", "run", "fai-ok"], &search[..]].concat()).ends_with(0);
     fs::write(path.join("broken"), BROKEN).unwrap();
     fs::create_dir(path.join("broken-results")).unwrap();
     fs::write(path.join("broken-results/results.jsonl"), BROKEN).unwrap();

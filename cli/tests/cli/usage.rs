@@ -43,6 +43,7 @@ fn every_command_is_explained_at_length() {
         &["corpus", "run"],
         &["breakpoints", "corpus"],
         &["history", "check"],
+        &["memo", "show"],
         &["monitor", "list"],
         &["monitor", "new"],
         &["monitor", "check"],

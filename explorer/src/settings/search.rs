@@ -64,6 +64,7 @@ pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
     Some(Options {
         searches,
         window: options.window,
+        target: options.target,
         memo: options.memo.clone(),
         write_every: settings.checkpoint_every,
     })

@@ -14,7 +14,7 @@ pub(super) const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `
                                  or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                                  `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `best-first(PRIORITIES,prefixes=N)`, \
                                  `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole)`, \
-                                 `maple(window=N,attempts=N,memo=FILE)`";
+                                 `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 
 /// The greatest depth: more changes than executions have choices.
 const DEPTH_MAX: u32 = 1000;
@@ -210,9 +210,11 @@ fn threads(text: &str) -> Result<u32, String> {
 fn maple(list: &str) -> Result<IRootOptions, String> {
     let mut given = Parameters::new("maple", list)?;
     let attempts = given.take("attempts", value::number)?;
+    let target = given.take("target", str::parse)?;
     let mut options = measured(&mut given)?;
     options.attempts = attempts.unwrap_or(options.attempts);
-    given.end("`window=N`, `attempts=N`, or `memo=FILE` as the last")?;
+    options.target = target;
+    given.end("`window=N`, `attempts=N`, `target=IROOT`, or `memo=FILE` as the last")?;
     Ok(options)
 }
 

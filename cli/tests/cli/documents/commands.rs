@@ -97,6 +97,8 @@ pub(super) struct Scene {
     report: String,
     /// Reports of both shares of a search.
     shares: [String; 2],
+    /// A memo of iRoots.
+    memo: String,
     /// The token of its finding.
     token: String,
     /// The workspace, as `cargo metadata` has it.
@@ -118,12 +120,17 @@ impl Scene {
             ])
             .stdout
         };
+        let directory = tempfile::tempdir().unwrap();
+        let maple = ["--strategy", "maple(memo=iroots.memo)"];
+        let search = [&["corpus", "run", "fai-ok"], &maple[..]].concat();
+        Ran::of(&mut command(directory.path(), &search)).ends_with(0);
         let mut metadata = process::Command::new(env!("CARGO"));
         metadata.args(["metadata", "--offline", "--no-deps", "--format-version", "1"]);
         let metadata = metadata.current_dir(root()).output().unwrap();
         let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
         Scene {
             shares: ["1/2", "2/2"].map(share),
+            memo: fs::read_to_string(directory.path().join("iroots.memo")).unwrap(),
             token: token(&report.json()),
             report: report.stdout,
             packages: metadata["packages"].clone(),
@@ -142,6 +149,8 @@ impl Scene {
         }
         write("history.log", HISTORY);
         write("etcd_001.log", ETCD);
+        write("iroots.memo", &self.memo);
+        write("other.memo", &self.memo);
         write("known-findings.toml", &Baseline::default().to_text());
         let of_tests = match arguments {
             ["config", ..] => stand_in::SETTINGS,

@@ -19,6 +19,8 @@
 
 use super::access::Places;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// The number of idioms.
 pub(crate) const IDIOMS: usize = 6;
@@ -78,6 +80,36 @@ impl IRoot {
             2 => format!("{first} => {}", name(2)),
             _ => format!("{first}, {} => {}", name(2), name(3)),
         }
+    }
+
+    /// Returns its identity.
+    pub(crate) fn id(&self, places: &Places) -> IRootId {
+        IRootId(crc32fast::hash(self.name(places).as_bytes()))
+    }
+}
+
+/// The identity of an iRoot, by which settings and commands refer to it: the CRC-32 of its name. It is the same in every
+/// execution, process and build of one source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IRootId(pub u32);
+
+impl fmt::Display for IRootId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}", self.0)
+    }
+}
+
+impl FromStr for IRootId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<IRootId, String> {
+        let digits = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten();
+        number.map(IRootId).ok_or_else(|| {
+            format!(
+                "`{text}` is no iRoot: give the eight digits that `cargo intermezzo memo show` has, as in 1f0c93ab"
+            )
+        })
     }
 }
 

@@ -24,7 +24,8 @@ mod tests;
 
 use access::Access;
 use iroot::IRoot;
+pub use iroot::IRootId;
 pub use measured::{IRootCoverage, IRootsExposed};
-pub use memo::{MemoError, MemoProblem};
+pub use memo::{MemoError, MemoProblem, MergedMemo, StoredIRoot, StoredMemo, StoredTest};
 use place::Place;
 pub use session::{Options, Session};

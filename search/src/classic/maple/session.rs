@@ -2,7 +2,7 @@
 
 use super::access::{Access, Places};
 use super::exposed::Detector;
-use super::iroot::IRoot;
+use super::iroot::{IRoot, IRootId};
 use super::measured::{IRootCoverage, IRootsExposed, Point, Searched, thinned};
 use super::memo::{Memo, MemoError, MemoFile, News};
 use super::observer::Observer;
@@ -28,6 +28,8 @@ pub struct Options {
     pub searches: bool,
     /// The largest distance of two accesses of an iRoot, in events of their task.
     pub window: u32,
+    /// The only iRoot that is tried; `None` for all that are predicted.
+    pub target: Option<IRootId>,
     /// The file of the memo; `None` for none.
     pub memo: Option<PathBuf>,
     /// The time between two writes of that file.
@@ -48,6 +50,8 @@ pub(crate) struct Inner {
     last_failed: bool,
     /// The iRoot that it was meant to expose, if there was one.
     target: Option<IRoot>,
+    /// The only iRoot that is tried, if there is one.
+    only: Option<IRootId>,
     /// `true` if any execution failed.
     failed: bool,
     /// The iRoots exposed and tried before.
@@ -118,6 +122,7 @@ impl Session {
             last: Vec::new(),
             last_failed: false,
             target: None,
+            only: options.target,
             failed: false,
             known,
             memo,
@@ -136,7 +141,7 @@ impl Session {
     }
 
     /// Returns the search by its iRoots. It tries to expose each at most `attempts_max` times, in all explorations that
-    /// share a memo.
+    /// share a memo; or only its target, that many times.
     pub fn strategy(&self, seed: u64, attempts_max: u32) -> Box<dyn Strategy> {
         Box::new(CoverageDriven::new(self.clone(), seed, attempts_max))
     }
@@ -294,6 +299,33 @@ impl Inner {
     pub(crate) fn attempts(&self, iroot: &IRoot) -> u32 {
         let before = self.known.tried.get(iroot).copied().unwrap_or(0);
         before + self.found.tried.get(iroot).copied().unwrap_or(0)
+    }
+
+    /// Returns the only iRoot that is tried, if there is one.
+    pub(crate) fn only(&self) -> Option<IRootId> {
+        self.only
+    }
+
+    /// Returns the iRoot with this identity, if executions or the memo have shown or predicted it.
+    pub(crate) fn find(&self, id: IRootId) -> Option<IRoot> {
+        let known = self.known.exposed.iter().chain(self.known.tried.keys());
+        let mut all = self
+            .found
+            .predicted
+            .iter()
+            .chain(&self.found.exposed)
+            .chain(known);
+        all.find(|iroot| iroot.id(&self.places) == id).copied()
+    }
+
+    /// Returns the iRoot that the last execution was meant to expose, in words.
+    pub(crate) fn attempted(&self) -> Option<String> {
+        let target = self.target.as_ref()?;
+        Some(format!(
+            "iRoot {} ({})",
+            target.id(&self.places),
+            target.name(&self.places)
+        ))
     }
 
     /// Makes this iRoot the target of the next execution.

@@ -8,8 +8,10 @@
 mod contents;
 mod error;
 mod stamp;
+mod stored;
 
 pub use error::{MemoError, MemoProblem};
+pub use stored::{MergedMemo, StoredIRoot, StoredMemo, StoredTest};
 
 use super::access::{Places, file as file_of};
 use super::iroot::IRoot;

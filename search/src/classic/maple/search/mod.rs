@@ -3,7 +3,7 @@
 //! It begins with *profile runs*, drawn at random, which show what could be exposed, until three of them in a row have
 //! predicted nothing new. Then an active scheduler ([`active`]) tries each predicted iRoot that no execution has
 //! exposed, idiom by idiom. It makes as many attempts as the parameter `attempts` says, in all explorations that share a memo.
-//! When none is left, the search is over.
+//! When none is left, the search is over. With a target, only this iRoot is tried, as soon as it is known.
 //!
 //! Differs: attempts predict too, so that iRoots that only they reach are tried as well. The first profile run has no
 //! preemptions. Later ones are random walks, every other one of which mostly stays with its task (the paper takes its
@@ -38,6 +38,9 @@ pub(crate) struct CoverageDriven {
     quiet_runs: u32,
     /// The iRoots to be tried, in order.
     queue: BTreeSet<IRoot>,
+    /// The only iRoot to be tried, if there is one and it is known, and the number of attempts at it.
+    only: Option<IRoot>,
+    attempts_at_only: u32,
     run: Run,
     random: Xoshiro256PlusPlus,
 }
@@ -64,6 +67,8 @@ impl CoverageDriven {
             executions: 0,
             quiet_runs: 0,
             queue: BTreeSet::new(),
+            only: None,
+            attempts_at_only: 0,
             run: Run::Nothing,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
@@ -92,6 +97,15 @@ impl CoverageDriven {
 
     /// Returns the next run; `None` if there is nothing left.
     fn next_run(&mut self) -> Option<Run> {
+        if self.only.is_none() {
+            let session = self.session.get();
+            self.only = session.only().and_then(|id| session.find(id));
+        }
+        if let Some(iroot) = self.only {
+            let attempt = self.attempts_at_only;
+            self.attempts_at_only += 1;
+            return (attempt < self.attempts_max).then(|| self.attempt(&iroot, attempt));
+        }
         if self.quiet_runs < QUIET_RUNS {
             return Some(match self.executions {
                 0 => Run::Plain,
@@ -100,19 +114,26 @@ impl CoverageDriven {
                 },
             });
         }
+        if self.session.get().only().is_some() {
+            return None;
+        }
         let iroot = *self.queue.first()?;
+        let attempt = self.session.get().attempts(&iroot);
+        Some(self.attempt(&iroot, attempt))
+    }
+
+    /// Returns an attempt at this iRoot, after so many others.
+    fn attempt(&self, iroot: &IRoot, attempt: u32) -> Run {
         let mut session = self.session.get();
-        session.aim(iroot);
-        let attempt = session.attempts(&iroot);
+        session.aim(*iroot);
         let window = session.window();
         drop(session);
-        let active = Active::new(
-            &iroot,
+        Run::Attempt(Box::new(Active::new(
+            iroot,
             (attempt, window),
             self.random.clone(),
             Place::new(self.session.clone()),
-        );
-        Some(Run::Attempt(Box::new(active)))
+        )))
     }
 
     fn restart(&mut self) {
@@ -167,12 +188,26 @@ impl Strategy for CoverageDriven {
     }
 
     fn status(&self, _: &SoFar<'_>) -> Status {
+        let session = self.session.get();
         let left = self.queue.len();
-        let untried = (left > 0).then(|| {
-            format!("coverage: the search ended before {left} predicted iRoots were tried as often as they should be")
-        });
+        let note = match (session.only(), self.only) {
+            (Some(id), None) => Some(format!(
+                "coverage: iRoot {id}, the target, was neither predicted nor exposed: other seeds may predict it"
+            )),
+            (Some(_), Some(_)) => None,
+            (None, _) => (left > 0).then(|| {
+                format!(
+                    "coverage: the search ended before {left} predicted iRoots were tried as often as they should be"
+                )
+            }),
+        };
+        let attempted = match self.run {
+            Run::Attempt(_) => session.attempted(),
+            _ => None,
+        };
         Status {
-            notes: untried.into_iter().collect(),
+            notes: note.into_iter().collect(),
+            drawn_by: attempted.map(|iroot| format!("an attempt at {iroot}")),
             ..Status::named("maple")
         }
     }

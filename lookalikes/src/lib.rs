@@ -140,14 +140,14 @@ pub fn point() {
     }
 }
 
-/// Returns the number of steps that the execution has taken; `None` outside an exploration. For drop-ins of other tools: it
-/// depends on the schedule, also where nothing else does.
 /// Returns the number of the current task; `None` outside an exploration.
 #[doc(hidden)]
 pub fn current_task() -> Option<u32> {
     Engine::current().map(Engine::task)
 }
 
+/// Returns the number of steps that the execution has taken; `None` outside an exploration. For drop-ins of other tools: it
+/// depends on the schedule, also where nothing else does.
 #[doc(hidden)]
 pub fn steps() -> Option<u64> {
     Engine::current().map(Engine::steps)

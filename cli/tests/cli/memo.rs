@@ -44,7 +44,7 @@ fn a_memo_is_shown_merged_and_edited() {
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let (one, all) = (path("one.memo"), path("all.memo"));
     json(0, &[&COVERAGE[..4], &[&format!("maple(memo={one})")]].concat());
-    let memo = json(0, &["memo", "show", &one, "--json"]);
+    let memo = json(0, &["memo", "show", &one]);
     let iroots = memo["iroots"].as_array().unwrap();
     let exposed = iroots.iter().filter(|iroot| iroot["exposed"] == true).count();
     assert!(exposed > 1, "{memo}");
@@ -79,7 +79,7 @@ fn a_memo_is_shown_merged_and_edited() {
     );
     run(&["memo", "forget", &all, first]).refused(&[&format!("has no iRoot {first}"), "memo show"]);
     run(&["memo", "forget", &all, "--tried"]).ends_with(0);
-    let left = json(0, &["memo", "show", &all, "--json"]);
+    let left = json(0, &["memo", "show", &all]);
     assert!(
         left["iroots"]
             .as_array()

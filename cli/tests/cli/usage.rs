@@ -6,7 +6,7 @@ use std::fs;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 20] = [
+    let commands: [&[&str]; 24] = [
         &[],
         &["test"],
         &["worker"],
@@ -23,6 +23,10 @@ fn help() {
         &["breakpoints", "tests"],
         &["history"],
         &["history", "check"],
+        &["memo"],
+        &["memo", "show"],
+        &["memo", "merge"],
+        &["memo", "forget"],
         &["monitor"],
         &["monitor", "list"],
         &["monitor", "new"],
@@ -74,7 +78,7 @@ fn wrong_flags_are_refused() {
     run(&["corpus", "run", "counter", "--strategy", "portfolio(pct(0))"])
         .refused(&["--strategy", "depth `0`: give a number from 1"]);
     run(&["corpus", "run", "counter", "--strategy", "best-first(rarest)"])
-        .refused(&["--strategy", "one or more of `preemptions`"]);
+        .refused(&["--strategy", "one or more of `preferred`, `preemptions`"]);
     run(&["corpus", "run", "counter", "--preempt", "the ring"]).refused(&["--preempt", "is no path"]);
     run(&["corpus", "run", "counter", "--strategy", "dfs(step=0)"])
         .refused(&["--strategy", "`0` is no number in range"]);

@@ -118,6 +118,16 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "crate | test | loom",
         Measured("cargo test --release -p cargo-intermezzo --test cli loom_suites -- --ignored"),
     ),
+    (
+        "docs/SHUTTLE_SUITES.md",
+        "suite | tests | under shuttle",
+        Measured("cargo test --release -p cargo-intermezzo --test cli shuttle_suites -- --ignored"),
+    ),
+    (
+        "docs/SHUTTLE_SUITES.md",
+        "suite | test | shuttle",
+        Measured("cargo test --release -p cargo-intermezzo --test cli shuttle_suites -- --ignored"),
+    ),
     ("docs/IROOTS.md", "idiom | T does", Given("numbers of idioms")),
     (
         "docs/IROOTS.md",

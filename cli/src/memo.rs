@@ -96,7 +96,7 @@ pub(crate) fn merge(args: &MemoMergeArgs) -> Result<Exit, Problem> {
     let merged = StoredMemo::merge(&args.into, &args.files).map_err(refused)?;
     for file in &merged.left_out {
         output::complain(&format!(
-            "note: memos know different texts of {file}: what only a later memo has about it is left out"
+            "note: memos have different versions of {file}: iRoots of the later memo there are left out"
         ));
     }
     output::text(&format!("{}: iRoots: {}\n", args.into.display(), merged.iroots))?;
@@ -131,6 +131,7 @@ pub(crate) fn forget(args: &MemoForgetArgs) -> Result<Exit, Problem> {
 
 /// `true` if one of the places of an iRoot is in this source file. A place in its name is `src/ring.rs:12:9 load`.
 fn has_place_in(iroot: &StoredIRoot, source: &Path) -> bool {
+    let source = source.strip_prefix(".").unwrap_or(source);
     let places = iroot.name.split([' ', ',']).filter(|word| word.contains(".rs:"));
     let mut files = places.filter_map(|place| place.rsplitn(3, ':').nth(2));
     files.any(|file| Path::new(file).ends_with(source))

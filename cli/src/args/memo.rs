@@ -29,10 +29,10 @@ Example:
 The first column is what `maple(target=IROOT)` and `memo forget` take.
 JSON: { file, iroots: [{ id, name, exposed, attempts }], tests: { NAME: { explorations, executions, attempts } } }.";
 
-/// Adds memos to another one, as those of several machines
+/// Adds memos to another one: those of several machines, for example
 ///
-/// What a memo has about another text of a source file is left out. Attempts without success are summed, so a memo that
-/// is added twice counts twice.
+/// iRoots that a memo has for another version of a source file are left out. Attempts without success are summed, so a
+/// memo that is added twice counts twice.
 #[derive(Args, Debug)]
 #[command(after_help = MERGE_HELP)]
 pub(crate) struct MemoMergeArgs {
@@ -70,4 +70,4 @@ Examples:
   cargo intermezzo memo forget iroots.memo 1f0c93ab
   cargo intermezzo memo forget iroots.memo --source src/ring.rs --tried
 
-Of the conditions any one is enough.";
+An iRoot is removed if any of these holds.";

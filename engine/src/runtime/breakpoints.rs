@@ -25,8 +25,9 @@ use intermezzo_sdk::SyncVarOp;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The number of yields after which a task that is parked has waited without result, if all tasks that can continue only
-/// yield. A partner may yield a few times on its way; a loop that waits for what the parked task does never ends.
+/// The number of yields after which a parked task has waited without result, if each of them leaves no task that has not
+/// yielded. A partner may yield a few times on its way, and one that yields more often is missed; a loop that waits for
+/// what the parked task does never ends.
 const PATIENCE: u32 = 100;
 
 /// The breakpoints of a worker, and the tasks that are at them in the current execution.
@@ -46,7 +47,7 @@ pub(super) struct Breakpoints {
     visitors: Vec<Visitor>,
     /// `true` if any task was parked.
     acted: bool,
-    /// The number of yields since a task was parked or released at which no other task could do more than yield.
+    /// The number of yields since a task was parked that left no task that had not yielded.
     yields: u32,
 }
 
@@ -300,8 +301,8 @@ impl Runtime {
         }
     }
 
-    /// Releases a parked task in the same way if the tasks that can continue have yielded [`PATIENCE`] times. Called when
-    /// the current task has yielded.
+    /// Releases a parked task in the same way at the yield with the number [`PATIENCE`]. Called when the current task has
+    /// yielded.
     pub(super) fn let_go_after_yields(&mut self) {
         let Some(breakpoints) = self.constraints.breakpoints.as_deref_mut() else {
             return;

@@ -224,9 +224,10 @@ impl Engine {
     /// Drops the contents of a task's room.
     pub(super) fn drop_room(self, task: u32) {
         let content = self.with(|rt| {
-            // Another task might have dropped it instead.
-            rt.world.capped.payloads |=
-                rt.tasks[task].payload_drops && rt.tasks.room(task).has_result() && !rt.end.teardown;
+            // Another task might have dropped it instead. For results with a destructor both orders are tried.
+            let room = rt.tasks.room(task);
+            let is_one_order = room.has_result() && !room.result_drops() && !rt.end.teardown;
+            rt.world.capped.payloads |= rt.tasks[task].payload_drops && is_one_order;
             rt.tasks.room(task).empty()
         });
         if let Some((discard, place)) = content {

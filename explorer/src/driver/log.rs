@@ -1,5 +1,5 @@
-//! The log of the tool itself: the actions of an exploration, each with its time; and at the end the shares of the time
-//! that the test, the search and the monitors took.
+//! The log of the tool itself: the beginning, the findings, the restarts and the end of an exploration, each with its
+//! time; and how much time the test, the search and the monitors took.
 //!
 //! Each line is one write to the end of the file, so that the explorations of several threads and processes may share it.
 //! Without a log nothing is measured, and a monitor is called without a wrapper.
@@ -85,9 +85,9 @@ impl Log {
         }
     }
 
-    /// Writes that the search is over, and the shares of the time that it took.
+    /// Writes that the search is over, and how its time was spent.
     pub(super) fn searched(&self, done: &[Done], elapsed: Duration) {
-        self.say("the search has ended; findings are replayed and made smaller");
+        self.say("the search has ended");
         let spent: Vec<TimeSpent> = done.iter().filter_map(|done| done.spent).collect();
         let monitors = Duration::from_nanos(self.monitors.load(Relaxed));
         self.say(Profile::new(&spent, monitors, elapsed));

@@ -285,7 +285,7 @@ settings {
         of(Group::Output), advanced();
     /// Each line has its time. Several tests may have one file.
     log: Option<PathBuf> = None,
-        "Adds a line to this file for each thing that a search does, and where its time went",
+        "Adds lines to this file: the events of the search, and where its time went",
         of(Group::Output), advanced();
     environment: Environment = Environment::default(),
         "Actions of the environment: how often in each task waits end early, weak operations fail, and so on"

@@ -141,7 +141,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                     }
                     record_join(engine, task, site);
                     panicked |= engine.panic_unseen(task);
-                    // Its result may borrow. Dropping it may create more threads.
+                    // Its result may borrow.
                     engine.detach(task);
                     joined += 1;
                 }

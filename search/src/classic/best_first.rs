@@ -66,7 +66,7 @@ struct Item {
     taken: u32,
     preemptions: u32,
     context_switches: u64,
-    let_go: LetGo,
+    chosen_task: ChosenTask,
     /// The round in which it was last ranked.
     ranked_in: u64,
 }
@@ -81,18 +81,18 @@ impl Item {
             },
             preemptions: self.preemptions,
             context_switches: self.context_switches,
-            operation: self.let_go.operation,
-            left: self.let_go.left,
-            conflicts: self.let_go.conflicts,
-            state: self.let_go.state,
-            preferred: self.let_go.preferred,
+            operation: self.chosen_task.operation,
+            left: self.chosen_task.left,
+            conflicts: self.chosen_task.conflicts,
+            state: self.chosen_task.state,
+            preferred: self.chosen_task.preferred,
         }
     }
 }
 
-/// The task that a choice lets go, and its alternatives; all zero if the choice is not about tasks.
+/// The task that a choice takes, and its alternatives; all zero if the choice is not about tasks.
 #[derive(Clone, Copy, Default)]
-struct LetGo {
+struct ChosenTask {
     operation: Option<Operation>,
     left: Option<Operation>,
     conflicts: u32,
@@ -100,11 +100,11 @@ struct LetGo {
     preferred: bool,
 }
 
-impl LetGo {
-    /// Returns the task that this alternative of a point lets go, of those with these operations.
-    fn new(point: &Point, operations: &[Option<Operation>], alternative: u32) -> LetGo {
+impl ChosenTask {
+    /// Returns the task that this alternative of a point takes, of those with these operations.
+    fn new(point: &Point, operations: &[Option<Operation>], alternative: u32) -> ChosenTask {
         let Some(operation) = operations[alternative as usize] else {
-            return LetGo::default();
+            return ChosenTask::default();
         };
         let others = || {
             operations
@@ -112,7 +112,7 @@ impl LetGo {
                 .flatten()
                 .filter(|next| next.task != operation.task)
         };
-        LetGo {
+        ChosenTask {
             operation: Some(operation),
             left: others().find(|next| next.task == point.running).copied(),
             conflicts: others().filter(|next| conflict(next, &operation)).count() as u32,
@@ -168,12 +168,12 @@ impl BestFirst {
     }
 
     /// Returns the task that goes next if this alternative of a choice is taken.
-    fn let_go(&self, point: &Point, choice: &Choice, alternative: u32) -> LetGo {
+    fn chosen_task(&self, point: &Point, choice: &Choice, alternative: u32) -> ChosenTask {
         match point.operations_at {
-            None => LetGo::default(),
+            None => ChosenTask::default(),
             Some(at) => {
                 let operations = &self.operations[at..at + choice.alternatives as usize];
-                LetGo::new(point, operations, alternative)
+                ChosenTask::new(point, operations, alternative)
             }
         }
     }
@@ -187,8 +187,8 @@ impl BestFirst {
         taken: u32,
         preemptions: u32,
     ) -> Item {
-        let let_go = self.let_go(point, &execution[at], taken);
-        let switches = let_go
+        let chosen_task = self.chosen_task(point, &execution[at], taken);
+        let switches = chosen_task
             .operation
             .is_some_and(|operation| operation.task != point.running);
         Item {
@@ -197,7 +197,7 @@ impl BestFirst {
             taken,
             preemptions: preemptions + execution[at].cost(taken),
             context_switches: point.context_switches + u64::from(switches),
-            let_go,
+            chosen_task,
             ranked_in: self.round,
         }
     }
@@ -235,7 +235,7 @@ impl BestFirst {
 
     /// Lets the priorities learn from a prefix with which an execution begins.
     fn learn(&mut self, item: &Item) {
-        if item.let_go.operation.is_some() {
+        if item.chosen_task.operation.is_some() {
             self.priorities.learn(&item.prefix());
         }
     }

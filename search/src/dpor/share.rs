@@ -7,7 +7,7 @@
 //! there.
 //!
 //! Each share passes all steps above the frontier, because it needs the footprints of the tasks that sleep. From a
-//! prefix of another share it runs one execution, and examines no race of it.
+//! prefix of another share it runs one execution, unless it is the last branch of its step, and examines no race of it.
 //!
 //! A task that sleeps from above the frontier may never be woken below it: with wakeup trees, such a sleeper has
 //! *overslept* from the beginning. The executions that it leads to plan nothing above the frontier, so they may

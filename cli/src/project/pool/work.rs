@@ -38,9 +38,10 @@ const SHOW: Duration = Duration::from_secs(8);
 const DELIVERIES_MAX: i64 = 25;
 
 /// Settings that name files, or that have no meaning next to a pool, with the reason.
-const REFUSED: [(&str, &str); 3] = [
+const REFUSED: [(&str, &str); 4] = [
     ("partition", "the pool divides the searches itself"),
     ("checkpoint", "the pool keeps what is done"),
+    ("log", "its file need not be there on other machines"),
     (
         "jobs",
         "give more workers instead, and run several on each machine",
@@ -328,7 +329,7 @@ impl<'a> Worker<'a> {
             match running.ended() {
                 Some(ended) if ended.is_share => return Ok(None),
                 Some(ended) if ended.why.is_empty() => {
-                    return Ok(Some("its report is of no share".to_owned()));
+                    return Ok(Some("its report is not of a share".to_owned()));
                 }
                 Some(ended) => return Ok(Some(ended.why)),
                 None if running.elapsed() > TRIAL => {

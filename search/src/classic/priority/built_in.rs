@@ -27,18 +27,16 @@ pub enum PriorityKind {
     /// The operation, at its place in the source, that was chosen least often first, by orders of magnitude (powers of
     /// 2).
     Rare,
-    /// The pair of operations, with their places, that was chosen least often first, as above: the one before which a task
-    /// was left though it could continue, and the one that another task went into.
+    /// The rarest switch first, as above: the pair of operations, with their places, before which a task was left though
+    /// it could continue, and which another task ran instead. Prefixes without such a switch come first of all.
     RareSwitch,
-    /// The state, which is the set of the next operations of all enabled tasks, in which the task was chosen least often
-    /// first, as above.
+    /// The rarest state first, as above: the next operations of all enabled tasks, with the task that was chosen.
     RareState,
     /// The variable whose operations were chosen least often first, as above.
     RareVariable,
     /// The kind of operation (load, lock) that was chosen least often first, as above.
     RareOperation,
-    /// The operation with which the next operations of most other tasks conflict first: the order of the others makes no
-    /// difference.
+    /// Most dependent next operations first: where none is dependent, the order makes no difference.
     MostConflicts,
     /// In random order, by the search's seed.
     Random,

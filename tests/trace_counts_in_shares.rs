@@ -119,7 +119,6 @@ fn shares_run_what_one_search_runs() {
 #[test]
 #[ignore = "a debug build leaves out what the table shows"]
 fn the_table_shows_what_shares_run_besides() {
-    assert!(!cfg!(debug_assertions), "run it with --release");
     let mut lines = Vec::new();
     for row in divided() {
         let report = whole(&row, Reduction::Dpor);
@@ -146,6 +145,10 @@ fn the_table_shows_what_shares_run_besides() {
     }
     lines.sort();
     let table: String = lines.into_iter().map(|(_, line)| line + "\n").collect();
+    assert!(
+        !table.is_empty(),
+        "a debug build leaves out all rows: run it with --release"
+    );
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/src/shares.md");
     let page = fs::read_to_string(path).unwrap();
     let (before, rest) = page.split_once(HEADING).expect("the page has the table");

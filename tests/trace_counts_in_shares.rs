@@ -18,7 +18,7 @@ const TRACES_MAX: u64 = if cfg!(debug_assertions) { 300 } else { 100_000 };
 /// The numbers of shares.
 const TOTALS: [u32; 3] = [2, 3, 8];
 
-/// Rows with so many executions are in the table.
+/// The fewest executions of a row in the table.
 const SHOWN: u64 = 1000;
 
 /// The heading of the table.

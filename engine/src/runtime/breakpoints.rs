@@ -26,8 +26,8 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The number of yields after which a parked task has waited without result, if each of them leaves no task that has not
-/// yielded. A partner may yield a few times on its way, and one that yields more often is missed; a loop that waits for
-/// what the parked task does never ends.
+/// yielded. A partner may yield a few times on its way, and one that yields more often is missed. A loop that waits for
+/// the parked task would never end.
 const PATIENCE: u32 = 100;
 
 /// The breakpoints of a worker, and the tasks that are at them in the current execution.

@@ -122,7 +122,7 @@ impl CoverageDriven {
         Some(self.attempt(&iroot, attempt))
     }
 
-    /// Returns an attempt at this iRoot, after so many others.
+    /// Returns attempt number `attempt` at this iRoot, counted from 0.
     fn attempt(&self, iroot: &IRoot, attempt: u32) -> Run {
         let mut session = self.session.get();
         session.aim(*iroot);

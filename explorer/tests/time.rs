@@ -234,13 +234,20 @@ fn a_search_that_continues_runs_the_execution_again() {
             if jobs == [1, 1] {
                 assert_eq!(told(&again), told(&whole), "{name}, from {from}");
             }
-            let counts = |report: &Report| (report.executions(), report.traces());
             if name != "auto" && !name.contains("caching") {
                 assert_eq!(
-                    counts(&again),
-                    counts(&whole),
+                    again.traces(),
+                    whole.traces(),
                     "{name}, from {from}, workers {jobs:?}"
                 );
+                // `dpor` starts again as `source-dpor` once an execution failed. When that is depends on the workers' pace.
+                if name != "dpor" || jobs == [1, 1] {
+                    assert_eq!(
+                        again.executions(),
+                        whole.executions(),
+                        "{name}, from {from}, workers {jobs:?}"
+                    );
+                }
             }
             assert_eq!(
                 again.coverage(),

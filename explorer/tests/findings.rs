@@ -141,6 +141,29 @@ fn panic_while_unwinding() {
     panic!("first");
 }
 
+/// std aborts the process if the destructor of a thread's result panics, in whichever thread.
+fn panic_of_an_unwanted_result() {
+    let task = thread::spawn(|| Bomb);
+    while !task.is_finished() {
+        thread::yield_now();
+    }
+    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(task)));
+    unreachable!("the panic was caught: {}", dropped.is_err());
+}
+
+/// The same, while the dropping task unwinds.
+fn panic_of_an_unwanted_result_while_unwinding() {
+    let task = thread::spawn(|| Bomb);
+    while !task.is_finished() {
+        thread::yield_now();
+    }
+    let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+        let _task = task;
+        panic!("first");
+    }));
+    unreachable!("the panic was caught: {}", unwound.is_err());
+}
+
 const CASES: &[Case] = &[
     (
         "lost_update",
@@ -160,6 +183,18 @@ const CASES: &[Case] = &[
         "deadlock",
         "which it holds itself",
         lock_taken_twice,
+    ),
+    (
+        "panic_of_an_unwanted_result",
+        "panic",
+        "in a destructor",
+        panic_of_an_unwanted_result,
+    ),
+    (
+        "panic_of_an_unwanted_result_while_unwinding",
+        "panic",
+        "in a destructor",
+        panic_of_an_unwanted_result_while_unwinding,
     ),
     (
         "never_notified",

@@ -2,6 +2,7 @@
 
 use super::naming::site_name;
 use super::stop::{PanicNote, Stop};
+use super::teardown::quietly;
 use super::{Engine, Runtime, panic_count};
 use crate::record::{Access, WaitLimits, gate};
 use crate::schedule::ChoiceKind;
@@ -154,13 +155,17 @@ impl Engine {
 
     /// Notes that there is no handle on the task any more. Its result is dropped now if its closure has returned,
     /// otherwise when it does.
+    ///
+    /// If the result's destructor panics, the execution fails, even if the caller would catch the panic: std aborts the
+    /// process.
     pub fn detach(self, task: u32) {
         let has_returned = self.with_task(task, |entry| {
             entry.detached = true;
             entry.over_at != usize::MAX
         });
-        if has_returned {
-            self.drop_room(task);
+        if has_returned && !quietly(|| self.drop_room(task)) && !self.in_teardown() {
+            self.with(|rt| rt.panic_escaped(rt.tasks.current(), |_| true));
+            self.end_with(|| Stop::Panicked);
         }
     }
 

@@ -269,7 +269,7 @@ impl Engine {
 
 /// Runs a function that may panic. Returns `true` if it did not. The payload is leaked, because dropping it may panic
 /// again.
-fn quietly(f: impl FnOnce()) -> bool {
+pub(super) fn quietly(f: impl FnOnce()) -> bool {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(()) => true,
         Err(panic) => {
@@ -416,16 +416,16 @@ impl Runtime {
     #[cold]
     #[inline(never)]
     fn failed(&mut self, task: u32) -> bool {
-        self.panic_escaped(task);
+        self.panic_escaped(task, |note| note.depth == 1);
         if task == 0 {
             self.end.stop = Some(Stop::Panicked);
         }
         task == 0
     }
 
-    /// Notes that the task's last panic was not caught inside it.
-    fn panic_escaped(&mut self, task: u32) {
-        let own = |note: &&mut PanicNote| note.task == task && note.depth == 1;
+    /// Notes that the last such panic of the task was not caught inside it, or does not count as caught.
+    pub(super) fn panic_escaped(&mut self, task: u32, is_such: impl Fn(&PanicNote) -> bool) {
+        let own = |note: &&mut PanicNote| note.task == task && is_such(note);
         match self.end.panics.iter_mut().rev().find(own) {
             Some(note) => note.escaped = true,
             // No hook was called: it was `resume_unwind`.

@@ -119,7 +119,7 @@ impl Dpor {
     #[inline(never)]
     fn follow_each_void_round(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
-        let mut sequences = std::mem::take(&mut self.sequences);
+        let mut sequences = self.take_sequences();
         for round in trace.elided_rounds() {
             if round.at >= steps || self.is_bounded() {
                 continue;
@@ -146,7 +146,7 @@ impl Dpor {
                 }
             }
         }
-        self.sequences = sequences;
+        self.sequences = Some(sequences);
         self.refresh(trace);
     }
 }

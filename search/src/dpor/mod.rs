@@ -143,7 +143,8 @@ pub struct Dpor {
     bound: Bound,
     /// The number of steps after which the search gives way to one with a bound; `None` for no limit.
     steps_left: Option<u64>,
-    sequences: Sequences,
+    /// `None` while the last execution is analysed.
+    sequences: Option<Box<Sequences>>,
     /// Of the last execution, if the search has a bound.
     footprints: PossibleFootprints,
     /// The worker's share of the search.
@@ -186,7 +187,7 @@ impl Dpor {
             redundant: 0,
             blocked: 0,
             steps_left: None,
-            sequences: Sequences::new(bound.apart.clone()),
+            sequences: Some(Box::new(Sequences::new(bound.apart.clone()))),
             footprints: PossibleFootprints::default(),
             bound,
             part: Sharing::default(),
@@ -438,6 +439,17 @@ impl Dpor {
         next.map_or(self.sleepers.len(), |next| next.sleepers)
     }
 
+    #[inline(always)]
+    fn sequences(&mut self) -> &mut Sequences {
+        self.sequences.as_mut().expect("no execution is analysed")
+    }
+
+    /// Takes the factory of sequences, because what plans them needs the search, too.
+    #[inline(always)]
+    fn take_sequences(&mut self) -> Box<Sequences> {
+        self.sequences.take().expect("no execution is analysed")
+    }
+
     fn is_bounded(&self) -> bool {
         matches!(self.insertion, Insertion::Bounded(_))
     }
@@ -481,7 +493,7 @@ impl Strategy for Dpor {
                 (1..self.nodes.len()).for_each(|depth| self.try_all(depth));
             }
         }
-        if !self.sequences.look_at(trace) {
+        if !self.sequences().look_at(trace) {
             self.bound.invalidate(FallbackReason::SameVariable);
         }
         self.follow_void_rounds(trace, plan.choices());
@@ -494,7 +506,7 @@ impl Strategy for Dpor {
             plan.truncate(cut.choices);
         }
         self.look_after_others(plan, trace);
-        if self.sequences.analysis_limit().has_ended() {
+        if self.sequences().analysis_limit().has_ended() {
             self.is_over = true;
             self.part.stop();
             return false;
@@ -558,11 +570,12 @@ impl Strategy for Dpor {
     }
 
     fn heed_time(&mut self, is_over: &TimeIsOver) {
-        self.sequences.heed_time(is_over);
+        self.sequences().heed_time(is_over);
     }
 
     fn gave_up(&self) -> bool {
-        self.sequences.analysis_limit().has_ended()
+        let sequences = self.sequences.as_ref();
+        sequences.is_some_and(|sequences| sequences.analysis_limit().has_ended())
     }
 
     fn coverage(&self, finished: bool) -> Coverage {

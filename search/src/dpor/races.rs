@@ -45,7 +45,7 @@ impl Dpor {
     pub(super) fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
         let choices = with_values(choices);
-        let mut sequences = std::mem::take(&mut self.sequences);
+        let mut sequences = self.take_sequences();
         let races = trace.races_from(0);
         let whole = self.insertion == Insertion::WakeupTrees;
         if whole && trace.has_tasks_from(self.fresh) {
@@ -86,7 +86,7 @@ impl Dpor {
             };
             self.examined[at] = Examined { seen, last };
         }
-        self.sequences = sequences;
+        self.sequences = Some(sequences);
         self.reverse_ends_of_waits(trace, choices, steps);
         if trace.ending() == Ending::Stuck && self.cut.is_none() {
             self.reverse_races_of_blocked(trace, choices, steps);
@@ -96,7 +96,7 @@ impl Dpor {
     /// Does the same for races with blocked operations.
     #[inline(never)]
     fn reverse_races_of_blocked(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
-        let mut sequences = std::mem::take(&mut self.sequences);
+        let mut sequences = self.take_sequences();
         for blocked in trace.blocked() {
             for earlier in trace.races_of_blocked(blocked) {
                 if earlier > 0 && !sequences.analysis_limit().ends_after(steps - earlier.min(steps)) {
@@ -105,7 +105,7 @@ impl Dpor {
                 }
             }
         }
-        self.sequences = sequences;
+        self.sequences = Some(sequences);
     }
 
     /// Returns `true` if a race that the execution before showed, whose first step is `earlier`, has to be examined

@@ -51,10 +51,10 @@ impl Dpor {
     /// Plans time-outs in place of other ends of waits, after all steps that need not come after the one before which
     /// the task is to time out.
     pub(super) fn reverse_ends_of_waits(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
-        if self.insertion != Insertion::WakeupTrees {
+        if self.insertion != Insertion::WakeupTrees || trace.ended_waits().is_empty() {
             return;
         }
-        let mut sequences = std::mem::take(&mut self.sequences);
+        let mut sequences = self.take_sequences();
         for wait in trace.ended_waits() {
             for earlier in wait.begin as usize + 1..steps.min(wait.ender as usize + 1) {
                 if sequences.analysis_limit().ends_after(steps - earlier) {
@@ -67,7 +67,7 @@ impl Dpor {
                 }
             }
         }
-        self.sequences = sequences;
+        self.sequences = Some(sequences);
     }
 
     /// Returns `true` if a task's wait was not over before the step at `depth`.

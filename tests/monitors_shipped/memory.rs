@@ -87,6 +87,25 @@ fn a_handle_that_is_borrowed_from_its_pointer_is_no_leak() {
     assert_eq!(report.findings()[0].kind, FindingKind::Leak);
 }
 
+/// A list keeps a handle alive by the address of its value, and makes a handle of it again.
+#[test]
+fn a_handle_that_a_list_forgets_and_makes_again_is_no_leak() {
+    fn listed(makes_again: bool) {
+        let arc = Arc::new(AtomicBool::new(false));
+        let address = Arc::as_ptr(&ManuallyDrop::new(arc.clone()));
+        let task = thread::spawn(move || arc.store(true, SeqCst));
+        if makes_again {
+            // SAFETY: the handle that was forgotten is made again, once.
+            drop(unsafe { Arc::from_raw(address) });
+        }
+        task.join().unwrap();
+    }
+    nothing(&explore(Leaks::new, || listed(true)));
+    let report = explore(Leaks::new, || listed(false));
+    assert_eq!(report.findings().len(), 1, "{report}");
+    assert_eq!(report.findings()[0].kind, FindingKind::Leak);
+}
+
 #[test]
 fn what_a_static_holds_is_no_leak() {
     static KEPT: Mutex<Option<Arc<u32>>> = Mutex::new(None);

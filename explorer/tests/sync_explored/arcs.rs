@@ -3,6 +3,7 @@
 use super::{assert_set, executions, outcomes};
 use intermezzo_explorer::sync::{Arc, Weak};
 use intermezzo_explorer::{Environment, Explorer, thread};
+use std::mem::ManuallyDrop;
 
 #[test]
 fn an_arc_alone_or_not() {
@@ -42,6 +43,48 @@ fn exactly_one_handle_gets_the_value() {
         (Arc::try_unwrap(arc).ok(), task.join().unwrap())
     });
     assert_set(seen, [(None, None), (None, Some(1)), (Some(1), None)]);
+}
+
+/// A list keeps handles by the addresses of their values, and forgets the handles.
+#[test]
+fn a_handle_made_of_an_address_counts_as_the_one_that_was_forgotten() {
+    let seen = outcomes(|| {
+        let arc = Arc::new(1);
+        let listed = ManuallyDrop::new(arc.clone());
+        let address = Arc::as_ptr(&listed).expose_provenance();
+        // SAFETY: the handle that was forgotten is made again, once.
+        let unlist = move || unsafe { Arc::<i32>::from_raw(std::ptr::with_exposed_provenance(address)) };
+        let task = thread::spawn(move || Arc::into_inner(unlist()));
+        (Arc::into_inner(arc), task.join().unwrap())
+    });
+    assert_set(seen, [(None, Some(1)), (Some(1), None)]);
+    let seen = outcomes(|| {
+        let arc = Arc::new(1);
+        let listed = ManuallyDrop::new(Arc::downgrade(&arc));
+        let address = listed.as_ptr().expose_provenance();
+        // SAFETY: as above.
+        let unlist = move || unsafe { Weak::<i32>::from_raw(std::ptr::with_exposed_provenance(address)) };
+        let task = thread::spawn(move || unlist().upgrade().is_some());
+        drop(arc);
+        task.join().unwrap()
+    });
+    assert_set(seen, [false, true]);
+    let seen = outcomes(|| {
+        let arc = Arc::new(1);
+        let value: *const i32 = &**ManuallyDrop::new(arc.clone());
+        let address = value.expose_provenance();
+        // SAFETY: as above, twice, because another handle is counted.
+        let handle = move || unsafe { Arc::<i32>::from_raw(std::ptr::with_exposed_provenance(address)) };
+        // SAFETY: the value is alive.
+        unsafe { Arc::increment_strong_count(value) };
+        let task = thread::spawn(move || Arc::into_inner(handle()));
+        (
+            Arc::into_inner(arc),
+            Arc::into_inner(handle()),
+            task.join().unwrap(),
+        )
+    });
+    assert_set(seen, [(None, None, Some(1)), (None, Some(1), None)]);
 }
 
 #[test]

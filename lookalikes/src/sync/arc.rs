@@ -10,6 +10,7 @@
 //! If the counts are of no interest, std's own `Arc` can be used in an exploration as well.
 
 mod convert;
+mod live;
 mod share;
 
 use crate::name::Nameable;

@@ -4,6 +4,7 @@
 //! one. Otherwise, and if the environment excludes counts, it is only recorded. Handles that were made outside the
 //! execution are not recorded either: their counts are not the execution's.
 
+use super::live;
 use intermezzo_engine::runtime::arena::outside;
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
 use intermezzo_sdk::{BlockKind, MemoryOrder, SyncVar, SyncVarOp};
@@ -27,7 +28,7 @@ impl Body for Nothing {
     }
 }
 
-struct Counts {
+pub(super) struct Counts {
     object: Object<Nothing>,
     /// The execution in which the value was made; 0 outside any.
     epoch: u64,
@@ -323,10 +324,14 @@ impl Share<STRONG> {
 
     /// Notes the address and the size of the value.
     pub(super) fn lies_at(&self, address: usize, size: usize) {
-        let engine = Engine::current().filter(|engine| engine.hears_of_blocks());
-        if let (Some(counts), Some(engine)) = (&self.counts, engine)
-            && engine.epoch() == counts.epoch
-        {
+        let (Some(counts), Some(engine)) = (&self.counts, Engine::current()) else {
+            return;
+        };
+        if engine.epoch() != counts.epoch {
+            return;
+        }
+        live::add(engine, address, counts);
+        if engine.hears_of_blocks() {
             let block = engine.note_block(BlockKind::Shared, address, size);
             counts.block.store(u64::from(block) + 1, Relaxed);
         }
@@ -381,11 +386,19 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         });
     }
 
-    /// Returns the share of a raw pointer that becomes a handle again, if it was kept.
+    /// Returns the share of a raw pointer that becomes a handle, if its counts are known.
     pub(super) fn kept(address: usize, site: Site) -> Option<Self> {
         let raw = RAW.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = raw.get(&address).cloned();
+        drop(raw);
         Some(Share {
-            counts: Some(raw.get(&address)?.clone()),
+            counts: match counts {
+                Some(counts) if Engine::current().is_none_or(|engine| engine.epoch() == counts.epoch) => {
+                    Some(counts)
+                }
+                // It may be of another value, which an earlier execution left at this address.
+                other => Some(live::at(address).or(other)?),
+            },
             site,
         })
     }

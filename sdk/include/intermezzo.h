@@ -3,8 +3,9 @@
 //
 // The rules:
 //
-// - Versions. A plugin and an engine understand each other if both have the same INTERMEZZO_VERSION; it is part of the
-//   name of the entry, and of both tables. Each struct begins with its size.
+// - Versions. INTERMEZZO_VERSION is part of the name of the entry, and of both tables. An engine also loads plugins that
+//   were compiled with the intermezzo.h of some versions before its own; an older engine refuses newer plugins. Each
+//   struct begins with its size.
 // - Ownership. The side that made something frees it. What a function is given belongs to the caller and is valid until
 //   the function returns; a function that wants to keep it copies it.
 // - Text is UTF-8 with its length, and need not end with a zero byte.
@@ -33,8 +34,8 @@
 #define INTERMEZZO_NONE SIZE_MAX
 
 
-// The version of this contract. Both sides must have the same.
-#define INTERMEZZO_VERSION 5
+// The version of this contract.
+#define INTERMEZZO_VERSION 6
 
 // The return value of a function that succeeded.
 #define INTERMEZZO_OK 0
@@ -56,6 +57,61 @@
 // Bytes behind the pointer to the table that an entry fills, all of them zero. They are enough for the table of any
 // version, so that a plugin of another version writes into no other memory before it is refused.
 #define INTERMEZZO_TABLE_BYTES 4096
+
+// The kind of a choice.
+enum IntermezzoChoiceKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The task that goes next. Alternative 0 is the default continuation.
+  INTERMEZZO_CHOICE_KIND_TASK = 0,
+  // The value of `choose(n)`.
+  INTERMEZZO_CHOICE_KIND_VALUE = 1,
+  // A weak compare-exchange that could succeed does (0) or fails (1).
+  INTERMEZZO_CHOICE_KIND_WEAK_EXCHANGE = 2,
+  // A `try_lock` of a free lock succeeds (0) or fails (1).
+  INTERMEZZO_CHOICE_KIND_TRY_LOCK = 3,
+  // The waiter that `notify_one` wakes, in order of arrival.
+  INTERMEZZO_CHOICE_KIND_WAITER = 4,
+  // A wait that begins lasts (0), or ends spuriously or may time out early (1).
+  INTERMEZZO_CHOICE_KIND_WAKE = 5,
+  // A query about a task whose closure has returned finds it ended (0) or not yet (1).
+  INTERMEZZO_CHOICE_KIND_ENDED = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum IntermezzoChoiceKind IntermezzoChoiceKind;
+#else
+typedef uint32_t IntermezzoChoiceKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The status of an event at some moment of its execution.
+enum IntermezzoEventStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The operation has happened.
+  INTERMEZZO_EVENT_STATUS_COMMITTED = 1,
+  // It has happened, and counts as not having happened: it belongs to a round of a loop that changed nothing. Known
+  // when the round is over.
+  INTERMEZZO_EVENT_STATUS_REDUNDANT = 2,
+  // It is the task's next operation, and the task waits.
+  INTERMEZZO_EVENT_STATUS_BLOCKED = 3,
+  // It is the task's next operation, which is possible, and the task was preempted right before it.
+  INTERMEZZO_EVENT_STATUS_PREEMPTED = 4,
+  // It is the task's next operation, which is possible, and the task was not preempted.
+  INTERMEZZO_EVENT_STATUS_READY = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum IntermezzoEventStatus IntermezzoEventStatus;
+#else
+typedef uint32_t IntermezzoEventStatus;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 // The kind of a visible operation.
 //
@@ -278,7 +334,7 @@ enum IntermezzoInterest
   INTERMEZZO_INTEREST_ATTRIBUTES = 16,
   // `on_allocation`, `on_release`
   INTERMEZZO_INTEREST_ALLOCATIONS = 32,
-  // No callback; enables `enabled_at` and `disabled_at`.
+  // No callback; enables `enabled_at`, `disabled_at`, `held_back_at` and `point_of`.
   INTERMEZZO_INTEREST_ENABLED_SETS = 64,
 };
 #ifndef __cplusplus
@@ -399,6 +455,20 @@ typedef struct IntermezzoSyncAccess {
   uint64_t written;
 } IntermezzoSyncAccess;
 
+// A choice with which an execution began.
+typedef struct IntermezzoPrescribedChoice {
+  // Bytes of this struct.
+  uint32_t size;
+  // The kind of choice: a `ChoiceKind`.
+  uint32_t kind;
+  // 1 if every alternative but 0 is a preemption, because the running task could have continued; else 0.
+  uint32_t preempts;
+  // The number of alternatives, at least 2.
+  uint32_t alternatives;
+  // The alternative taken, from 0.
+  uint32_t taken;
+} IntermezzoPrescribedChoice;
+
 // An engine's functions, with which a monitor asks questions and reports. Each must be called during a callback that
 // has a `Call`, on its thread, and with it.
 //
@@ -467,6 +537,18 @@ typedef struct IntermezzoHostTable {
                   struct IntermezzoEventId event,
                   uint32_t *indices,
                   size_t capacity);
+  // Those of `enabled_at` that fairness held back at step `step`: they had yielded, and gave way to tasks that they
+  // starved. `NONE` as for `enabled_at`.
+  size_t (*held_back_at)(struct IntermezzoCall *call, size_t step, IntermezzoTaskId *tasks, size_t capacity);
+  // The number of the schedule point right before the event, from 1 in each execution. `NONE` if the event has not
+  // happened or has no schedule point of its own, or no monitor has the interest `EnabledSets`.
+  size_t (*point_of)(struct IntermezzoCall *call, struct IntermezzoEventId event);
+  // The status of the event now: an `EventStatus`. 0 if it has not happened and is not the next of its task.
+  uint32_t (*status)(struct IntermezzoCall *call, struct IntermezzoEventId event);
+  // The choices with which the execution began: the search prescribed them, and was asked about those that follow.
+  size_t (*prescribed)(struct IntermezzoCall *call,
+                       struct IntermezzoPrescribedChoice *choices,
+                       size_t capacity);
 } IntermezzoHostTable;
 
 // An execution, at its beginning or end. `accesses` gives its operations.
@@ -642,7 +724,7 @@ typedef struct IntermezzoMonitorTable {
   void (*on_shutdown)(void *instance, struct IntermezzoCall *call);
 } IntermezzoMonitorTable;
 
-// The function that a plugin exports under the name `intermezzo_monitor_5`: makes one monitor, and fills its table.
+// The function that a plugin exports under the name `intermezzo_monitor_6`: makes one monitor, and fills its table.
 //
 // It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 // process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -660,12 +742,18 @@ typedef uint32_t (*IntermezzoEntry)(const struct IntermezzoHostTable *host,
                                     char *message,
                                     size_t capacity);
 
+// Every kind, by its number.
+#define IntermezzoChoiceKind_ALL { IntermezzoChoiceKind_Task, IntermezzoChoiceKind_Value, IntermezzoChoiceKind_WeakExchange, IntermezzoChoiceKind_TryLock, IntermezzoChoiceKind_Waiter, IntermezzoChoiceKind_Wake, IntermezzoChoiceKind_Ended, }
+
+// Every status, in the order of their numbers, from 1.
+#define IntermezzoEventStatus_ALL { IntermezzoEventStatus_Committed, IntermezzoEventStatus_Redundant, IntermezzoEventStatus_Blocked, IntermezzoEventStatus_Preempted, IntermezzoEventStatus_Ready, }
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 // The entry that a plugin defines: an IntermezzoEntry.
-INTERMEZZO_EXPORT uint32_t intermezzo_monitor_5(const IntermezzoHostTable *host, IntermezzoText arguments,
+INTERMEZZO_EXPORT uint32_t intermezzo_monitor_6(const IntermezzoHostTable *host, IntermezzoText arguments,
                                                 IntermezzoMonitorTable *monitor, char *message,
                                                 size_t capacity);
 

@@ -1,7 +1,8 @@
 //! The questions a monitor may ask the engine, and its reports.
 
 use crate::{
-    EventId, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, SyncVarOps, TaskId, VectorClock,
+    Choice, EventId, EventStatus, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, SyncVarOps,
+    TaskId, VectorClock,
 };
 
 /// The engine's side of a [`Context`]. Monitors do not implement this; engines and test doubles do.
@@ -50,6 +51,22 @@ pub trait Host {
     fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>>;
     /// See [`Context::disabled_at`].
     fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>>;
+    /// See [`Context::held_back_at`].
+    fn held_back_at(&self, _: usize) -> Option<Vec<TaskId>> {
+        None
+    }
+    /// See [`Context::point_of`].
+    fn point_of(&self, _: EventId) -> Option<usize> {
+        None
+    }
+    /// See [`Context::status`].
+    fn status(&self, _: EventId) -> Option<EventStatus> {
+        None
+    }
+    /// See [`Context::prescribed`].
+    fn prescribed(&self) -> Vec<Choice> {
+        Vec::new()
+    }
     /// See [`Context::happens_before`].
     fn happens_before(&mut self, a: EventId, b: EventId) -> bool;
     /// See [`Context::clock`].
@@ -161,8 +178,8 @@ impl<'a> Context<'a> {
         self.host.disabled()
     }
 
-    /// Returns the tasks that could have taken step `n`. `None` if there was no such step, or if no monitor asked for
-    /// [`Interests::ENABLED_SETS`](crate::Interests::ENABLED_SETS).
+    /// Returns the tasks that could have taken step `n`, whatever fairness says. `None` if there was no such step, or if
+    /// no monitor asked for [`Interests::ENABLED_SETS`](crate::Interests::ENABLED_SETS).
     pub fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.host.enabled_at(step)
     }
@@ -171,6 +188,32 @@ impl<'a> Context<'a> {
     /// [`enabled_at`](Self::enabled_at).
     pub fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.host.disabled_at(step)
+    }
+
+    /// Returns those of [`enabled_at`](Self::enabled_at) that fairness held back: they had yielded, and gave way to tasks
+    /// that they starved. The others of `enabled_at` are the tasks that the search could choose. Empty at a step before
+    /// which nothing was decided; `None` as for `enabled_at`.
+    pub fn held_back_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.host.held_back_at(step)
+    }
+
+    /// Returns the number of the schedule point right before an event, from 1 in each execution. `None` if the event has
+    /// not happened or has no schedule point of its own, or if no monitor asked for
+    /// [`Interests::ENABLED_SETS`](crate::Interests::ENABLED_SETS).
+    pub fn point_of(&self, event: EventId) -> Option<usize> {
+        self.host.point_of(event)
+    }
+
+    /// Returns the status of an event at this moment: it has happened, or is the next of its task. `None` if it is
+    /// neither.
+    pub fn status(&self, event: EventId) -> Option<EventStatus> {
+        self.host.status(event)
+    }
+
+    /// Returns the choices with which the execution began: the search prescribed them, and was asked about those that
+    /// follow. There are as many as [`Execution::prescribed`](crate::Execution::prescribed) says.
+    pub fn prescribed(&self) -> Vec<Choice> {
+        self.host.prescribed()
     }
 
     /// `true` if event `a` comes before event `b` by program order and the order of operations that do not commute

@@ -233,6 +233,35 @@ pub struct EventAttribute<'a> {
     pub value: &'a str,
 }
 
+/// The status of an event at some moment of its execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+#[non_exhaustive]
+pub enum EventStatus {
+    /// The operation has happened.
+    Committed = 1,
+    /// It has happened, and counts as not having happened: it belongs to a round of a loop that changed nothing. Known
+    /// when the round is over.
+    Redundant = 2,
+    /// It is the task's next operation, and the task waits.
+    Blocked = 3,
+    /// It is the task's next operation, which is possible, and the task was preempted right before it.
+    Preempted = 4,
+    /// It is the task's next operation, which is possible, and the task was not preempted.
+    Ready = 5,
+}
+
+impl EventStatus {
+    /// Every status, in the order of their numbers, from 1.
+    pub const ALL: [EventStatus; 5] = [
+        EventStatus::Committed,
+        EventStatus::Redundant,
+        EventStatus::Blocked,
+        EventStatus::Preempted,
+        EventStatus::Ready,
+    ];
+}
+
 /// An execution, at its beginning or end.
 #[derive(Clone, Copy, Debug)]
 pub struct Execution<'a> {
@@ -244,6 +273,7 @@ pub struct Execution<'a> {
     pub complete: bool,
     /// The number of choices that are prescribed: the search is asked about those beyond. They repeat the beginning of
     /// some execution before, with another last choice if the search is systematic.
+    /// [`Context::prescribed`](crate::Context::prescribed) lists them.
     pub prescribed: u64,
     /// The number of the first of them that were the same in the execution before by the same worker: up to there this one
     /// is a replay of that one. 0 if that is not known.

@@ -66,6 +66,7 @@
 //! ```
 
 pub mod abi;
+mod choice;
 mod class;
 mod clock;
 mod context;
@@ -79,12 +80,13 @@ mod order;
 mod report;
 pub mod testing;
 
+pub use choice::{Choice, ChoiceKind};
 pub use class::Class;
 pub use clock::VectorClock;
 pub use context::{Context, Host};
 pub use event::{
-    Allocation, BlockKind, DataVarAccess, EventAttribute, Execution, MemoryDeed, MemoryEvent, PointKind,
-    Release, SchedulePoint, SyncVarAccess, UserEvent,
+    Allocation, BlockKind, DataVarAccess, EventAttribute, EventStatus, Execution, MemoryDeed, MemoryEvent,
+    PointKind, Release, SchedulePoint, SyncVarAccess, UserEvent,
 };
 pub use finding::FindingKind;
 pub use id::{EventId, Location, SiteId, SyncVar, TaskId};

@@ -25,7 +25,8 @@ impl Interests {
     pub const ATTRIBUTES: Interests = Interests(16);
     /// `on_allocation`, `on_release`
     pub const ALLOCATIONS: Interests = Interests(32);
-    /// No callback; enables [`Context::enabled_at`] and [`Context::disabled_at`].
+    /// No callback; enables [`Context::enabled_at`], [`Context::disabled_at`], [`Context::held_back_at`] and
+    /// [`Context::point_of`].
     pub const ENABLED_SETS: Interests = Interests(64);
     /// Everything.
     pub const ALL: Interests = Interests(127);

@@ -1,9 +1,9 @@
 //! Executions written by hand, for tests of monitors without an engine.
 
 use crate::{
-    Allocation, BlockKind, Context, DataVarAccess, EventAttribute, EventId, Execution, HappensBefore, Host,
-    Interests, Location, MemoryOrder, Monitor, MonitorFinding, PointKind, Release, SchedulePoint, SiteId,
-    SyncVar, SyncVarAccess, SyncVarOp, TaskId, UserEvent, VectorClock,
+    Allocation, BlockKind, Choice, Context, DataVarAccess, EventAttribute, EventId, EventStatus, Execution,
+    HappensBefore, Host, Interests, Location, MemoryOrder, Monitor, MonitorFinding, PointKind, Release,
+    SchedulePoint, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId, UserEvent, VectorClock,
 };
 
 /// One thing that happens in a [`Script`].
@@ -47,6 +47,8 @@ pub struct Script {
     vars: Vec<String>,
     locations: Vec<String>,
     held_by_statics: Vec<Location>,
+    held_back: Vec<TaskId>,
+    prescribed: Vec<Choice>,
     complete: bool,
 }
 
@@ -68,6 +70,8 @@ impl Script {
             vars: Vec::new(),
             locations: Vec::new(),
             held_by_statics: Vec::new(),
+            held_back: Vec::new(),
+            prescribed: Vec::new(),
             complete: true,
         };
         script.begin();
@@ -303,6 +307,19 @@ impl Script {
         self
     }
 
+    /// Lets fairness hold a task back, in every step before which it exists: [`Context::held_back_at`].
+    pub fn hold_back(&mut self, task: TaskId) -> &mut Self {
+        self.held_back.push(task);
+        self
+    }
+
+    /// Adds a choice to those with which the execution began: [`Context::prescribed`]. The events of the script need not
+    /// follow from them.
+    pub fn prescribe(&mut self, choice: Choice) -> &mut Self {
+        self.prescribed.push(choice);
+        self
+    }
+
     /// Adds a message from the test.
     pub fn say(&mut self, task: TaskId, text: &str) -> &mut Self {
         let after = self.last(task);
@@ -408,7 +425,7 @@ impl<'a> Stage<'a> {
             number,
             accesses: &[],
             complete: false,
-            prescribed: 0,
+            prescribed: self.script.prescribed.len() as u64,
             repeated: 0,
         });
         for event in &self.script.events {
@@ -419,7 +436,7 @@ impl<'a> Stage<'a> {
             number,
             accesses: &accesses,
             complete: self.script.complete,
-            prescribed: 0,
+            prescribed: self.script.prescribed.len() as u64,
             repeated: 0,
         };
         self.has_ended = true;
@@ -548,6 +565,31 @@ impl Host for Stage<'_> {
     }
     fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.before.get(step).map(|_| Vec::new())
+    }
+    fn held_back_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        let is_held_back = |task: &TaskId| self.script.held_back.contains(task);
+        let enabled = self.before.get(step)?.iter().copied();
+        Some(enabled.filter(is_held_back).collect())
+    }
+    fn point_of(&self, event: EventId) -> Option<usize> {
+        let at = self.accesses.iter().position(|access| access.event == event)?;
+        Some(at + 1)
+    }
+    fn status(&self, event: EventId) -> Option<EventStatus> {
+        let own = self
+            .accesses
+            .iter()
+            .filter(|access| access.event.task == event.task);
+        let last = own.map(|access| access.event.index).max().unwrap_or(0);
+        match event.index {
+            0 => None,
+            index if index <= last => Some(EventStatus::Committed),
+            index if index == last + 1 && self.now.contains(&event.task) => Some(EventStatus::Ready),
+            _ => None,
+        }
+    }
+    fn prescribed(&self) -> Vec<Choice> {
+        self.script.prescribed.clone()
     }
     fn happens_before(&mut self, a: EventId, b: EventId) -> bool {
         self.ordered().before(a, b)

@@ -32,6 +32,21 @@ impl Recorder {
             task: TaskId(0),
             index: 1,
         };
+        let next = EventId {
+            index: event.index + 1,
+            ..event
+        };
+        writeln!(
+            self.log,
+            "{:?} {:?} {:?} {:?} {:?} {:?}",
+            cx.held_back_at(3),
+            cx.held_back_at(30_000),
+            cx.point_of(event),
+            cx.status(event),
+            cx.status(next),
+            cx.prescribed(),
+        )
+        .unwrap();
         writeln!(
             self.log,
             "{callback} {what:?} {} {:?} {:?} {:?} {} {:?} {:?} {} {:?} {:?}",
@@ -156,7 +171,7 @@ unsafe extern "C" fn recorder(
 
 fn make(entry: abi::Entry, arguments: &str) -> Result<Foreign, Refusal> {
     // SAFETY: the entries of this file keep to the contract where that matters, and stay where they are.
-    unsafe { Foreign::make(entry, arguments) }
+    unsafe { Foreign::make(entry, VERSION, arguments) }
 }
 
 fn refusal(entry: abi::Entry, arguments: &str) -> String {
@@ -184,11 +199,30 @@ fn a_monitor_hears_and_says_the_same_on_both_sides() {
     }
     let held = script.allocate(testing::Script::MAIN, "held", BlockKind::Heap, 8);
     script.allocate(testing::Script::MAIN, "not held", BlockKind::Heap, 8);
-    script.hold_by_static(held);
+    script.hold_by_static(held).hold_back(TaskId(1));
+    for (kind, taken) in ChoiceKind::ALL.into_iter().cycle().zip(0..20) {
+        script.prescribe(Choice {
+            kind,
+            preempts: taken % 2 == 0,
+            alternatives: 20,
+            taken,
+        });
+    }
     let here = script.play(&mut Recorder::new("").unwrap());
     assert_eq!(here.len(), 2);
     assert!(here[0].message.contains("true, false]"), "{}", here[0].message);
     assert!(here[0].message.lines().count() > 200);
+    assert!(
+        here[0].message.contains("Some([TaskId(1)]) None Some("),
+        "{}",
+        here[0].message
+    );
+    assert!(here[0].message.contains("Some(Committed) Some(Ready) [Choice {"));
+    assert!(
+        here[0]
+            .message
+            .contains("kind: Ended, preempts: true, alternatives: 20, taken: 6 }")
+    );
     assert_eq!(script.play(&mut foreign), here);
     // The next execution has nothing of the last.
     assert_eq!(script.play(&mut foreign), here);
@@ -311,11 +345,11 @@ fn a_table_that_cannot_be_is_refused_with_a_message() {
     let cases: [Case<MonitorTable>; 11] = [
         (
             |table| table.version = VERSION + 1,
-            "version 6 of the contract, which is newer than version 5",
+            "version 7 of the contract, which is newer than version 6 of its entry",
         ),
         (
             |table| table.version = VERSION - 1,
-            "version 4 of the contract, which is older than version 5",
+            "version 5 of the contract, which is older than version 6 of its entry",
         ),
         (|table| table.size -= 8, "the plugin's table has"),
         (|table| table.size += 8, "the plugin's table has"),
@@ -355,6 +389,34 @@ fn a_table_that_cannot_be_is_refused_with_a_message() {
     }
     TABLE.set(PLAIN);
     assert!(make(given, "").is_ok());
+}
+
+/// A plugin that was compiled with the header of version 5 finds the table of that version.
+#[test]
+fn a_plugin_of_version_5_gets_the_table_of_its_version() {
+    // SAFETY: as in `make`.
+    let make_5 = |entry| unsafe { Foreign::make(entry, 5, "") };
+    TABLE.set(MonitorTable { version: 5, ..PLAIN });
+    assert_eq!(make_5(given).unwrap().name(), "plain");
+    // SAFETY: the table is a static.
+    let host = unsafe { &*HOST.get() };
+    let known = std::mem::offset_of!(HostTable, held_back_at);
+    assert_eq!((host.version, host.size as usize), (5, known));
+    TABLE.set(PLAIN);
+    let refused = make_5(given).map(|_| ()).unwrap_err();
+    assert_eq!(refused, Refusal::Version { found: 6, entry: 5 });
+    assert!(
+        refused
+            .to_string()
+            .contains("which is newer than version 5 of its entry"),
+        "{refused}"
+    );
+    // A plugin of this version refuses an engine of version 5.
+    let refused = make_5(recorder).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        refused.contains("the engine speaks version 5 of the contract"),
+        "{refused}"
+    );
 }
 
 unsafe extern "C" fn report_given(_: *mut c_void, _: *const abi::ExecutionInfo, call: *mut abi::Call) {
@@ -463,6 +525,13 @@ fn a_malformed_report_is_told_as_such() {
             (host.clock)(CALL.get(), sound_event(), std::ptr::null_mut(), 0),
             abi::NONE
         );
+        assert_eq!(
+            (host.held_back_at)(CALL.get(), 0, std::ptr::null_mut(), 0),
+            abi::NONE
+        );
+        assert_eq!((host.point_of)(CALL.get(), sound_event()), abi::NONE);
+        assert_eq!((host.status)(CALL.get(), sound_event()), 0);
+        assert_eq!((host.prescribed)(CALL.get(), std::ptr::null_mut(), 0), 0);
     }
 }
 
@@ -475,8 +544,12 @@ fn sound_event() -> EventId {
 
 /// Numbers and layouts are frozen: a change of this test requires a change of the version.
 #[test]
-fn numbers_of_version_5_do_not_change() {
-    assert_eq!((VERSION, abi::ENTRY), (5, "intermezzo_monitor_5"));
+fn numbers_of_version_6_do_not_change() {
+    assert_eq!((VERSION, abi::ENTRY), (6, "intermezzo_monitor_6"));
+    assert_eq!(
+        abi::ENTRIES,
+        [(6, "intermezzo_monitor_6"), (5, "intermezzo_monitor_5")]
+    );
     let prototype = format!("INTERMEZZO_EXPORT uint32_t {}(", abi::ENTRY);
     assert!(
         abi::HEADER.contains(&prototype),
@@ -545,6 +618,24 @@ fn numbers_of_version_5_do_not_change() {
     assert_eq!([PointKind::Access as u32, PointKind::Choice as u32], [0, 1]);
     let kinds = [BlockKind::Heap, BlockKind::Shared, BlockKind::Value];
     assert_eq!(kinds.map(|kind| kind as u32), [0, 1, 2]);
+    let choices = [
+        "Task",
+        "Value",
+        "WeakExchange",
+        "TryLock",
+        "Waiter",
+        "Wake",
+        "Ended",
+    ];
+    assert_eq!(ChoiceKind::ALL.map(|kind| format!("{kind:?}")), choices);
+    for (number, kind) in ChoiceKind::ALL.into_iter().enumerate() {
+        assert_eq!(kind as usize, number);
+    }
+    let statuses = ["Committed", "Redundant", "Blocked", "Preempted", "Ready"];
+    assert_eq!(EventStatus::ALL.map(|status| format!("{status:?}")), statuses);
+    for (status, number) in EventStatus::ALL.into_iter().zip(1..) {
+        assert_eq!(status as u32, number);
+    }
     assert_eq!([Severity::Warning as u32, Severity::Error as u32], [0, 1]);
     for (interests, bit) in [
         (Interests::SCHEDULE_POINTS, abi::Interest::SchedulePoints),
@@ -563,7 +654,7 @@ fn numbers_of_version_5_do_not_change() {
 /// As above, for machines of 64 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn layouts_of_version_5_do_not_change() {
+fn layouts_of_version_6_do_not_change() {
     let sizes = [
         size_of::<abi::SyncAccess>(),
         size_of::<abi::Point>(),
@@ -573,10 +664,13 @@ fn layouts_of_version_5_do_not_change() {
         size_of::<abi::Attribute>(),
         size_of::<abi::Said>(),
         size_of::<abi::ExecutionInfo>(),
+        size_of::<abi::PrescribedChoice>(),
         size_of::<abi::FindingDeed>(),
         size_of::<abi::Finding>(),
         size_of::<HostTable>(),
         size_of::<MonitorTable>(),
     ];
-    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 32, 32, 104, 136, 152]);
+    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 32, 20, 32, 104, 168, 152]);
+    // A plugin of version 5 reads no further than this.
+    assert_eq!(std::mem::offset_of!(HostTable, held_back_at), 136);
 }

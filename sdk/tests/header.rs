@@ -10,6 +10,7 @@ fn header_is_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).unwrap();
     let sources = [
+        "choice.rs",
         "id.rs",
         "op.rs",
         "event.rs",

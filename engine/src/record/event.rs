@@ -46,8 +46,8 @@ pub(crate) struct Events {
     known: usize,
     /// The first event that differs, and its former value.
     differs: Option<(usize, Event)>,
-    /// The events before which the running task was preempted, in order.
-    preempting: Vec<usize>,
+    /// The events before which the running task was preempted, in order, and that task.
+    preempting: Vec<(usize, u32)>,
 }
 
 impl Events {
@@ -106,13 +106,26 @@ impl Events {
 
     /// Notes that the running task is preempted: the next event is another task's.
     #[inline(always)]
-    pub(crate) fn preempt(&mut self) {
-        self.preempting.push(self.used);
+    pub(crate) fn preempt(&mut self, running: u32) {
+        self.preempting.push((self.used, running));
+    }
+
+    /// Returns the event with this index of a task, from 1, if it has happened.
+    pub(crate) fn of(&self, task: u32, index: u32) -> Option<&Event> {
+        let mut events = self.as_slice().iter();
+        events.rfind(|event| (event.task, event.index) == (task, index))
+    }
+
+    /// Returns `true` if the task was preempted after its last event.
+    pub(crate) fn is_preempted(&self, task: u32) -> bool {
+        let last = self.as_slice().iter().rposition(|event| event.task == task);
+        let preemption = self.preempting.iter().rfind(|(_, running)| *running == task);
+        preemption.is_some_and(|&(at, _)| last.is_none_or(|last| at > last))
     }
 
     /// Returns `true` if the running task was preempted right before this event.
     pub(crate) fn preempts(&self, at: usize) -> bool {
-        self.preempting.binary_search(&at).is_ok()
+        self.preempting.binary_search_by_key(&at, |&(at, _)| at).is_ok()
     }
 
     fn depart(&mut self) {

@@ -42,6 +42,19 @@ impl Decisions {
         (self.prescribed as u64, repeated as u64)
     }
 
+    /// Returns the choices that were prescribed for this execution, also if it departed from them.
+    pub(super) fn prescribed(&self) -> &[Choice] {
+        match &self.departed {
+            Some(prescribed) => prescribed,
+            None => self.plan.choices().get(..self.prescribed).unwrap_or_default(),
+        }
+    }
+
+    /// Forgets the choices that were prescribed for the last execution.
+    pub(super) fn forget_prescribed(&mut self) {
+        (self.prescribed, self.departed) = (0, None);
+    }
+
     pub(super) fn new(strategy: Box<dyn Strategy>) -> Decisions {
         let needs = strategy.needs();
         Decisions {

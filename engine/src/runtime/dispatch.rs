@@ -198,6 +198,9 @@ impl Runtime {
     /// Chooses among tasks that have to be listed, because the environment may wake some, or some are held back.
     #[inline(never)]
     fn pick_listed(&mut self) -> Next {
+        if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
+            self.ready.find_held_back();
+        }
         let mut listed = std::mem::take(&mut self.decisions.candidates);
         listed.clear();
         let goes_on = self.list(&mut listed);
@@ -489,7 +492,7 @@ impl Runtime {
     /// Notes that the task that took the last step is preempted.
     #[inline(always)]
     fn note_preemption(&mut self) {
-        self.record.events.preempt();
+        self.record.events.preempt(self.ready.last());
         if self.monitors.listening.intersects(Interests::ATTRIBUTES) {
             self.tell_status(self.ready.last(), "preempted");
         }

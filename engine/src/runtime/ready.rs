@@ -29,6 +29,8 @@ pub(super) struct Ready {
     slow_path: bool,
     /// `true` if fairness held back a task that could have continued.
     unfair_left_out: bool,
+    /// The enabled tasks that fairness held back at the last decision, if a monitor wants to know them.
+    held_back: TaskSet,
     fair: Fairness,
 }
 
@@ -45,6 +47,7 @@ impl Ready {
             wait_over: false,
             slow_path: false,
             unfair_left_out: false,
+            held_back: TaskSet::default(),
             fair: Fairness::new(fair_yields),
         }
     }
@@ -59,6 +62,7 @@ impl Ready {
         (self.yielded, self.wait_over) = (false, false);
         self.slow_path = is_scoped;
         self.unfair_left_out = false;
+        self.held_back.clear();
         self.fair.reset();
     }
 
@@ -294,6 +298,25 @@ impl Ready {
             let may_go = |task| self.fair.may_go(task, &self.enabled);
             self.unfair_left_out = !self.enabled.iter().all(may_go);
         }
+    }
+
+    /// Finds the enabled tasks that fairness holds back at this decision.
+    pub(super) fn find_held_back(&mut self) {
+        self.held_back.clear();
+        if self.fair.active() {
+            for task in self
+                .enabled
+                .iter()
+                .filter(|&task| !self.fair.may_go(task, &self.enabled))
+            {
+                self.held_back.insert(task);
+            }
+        }
+    }
+
+    /// Returns the enabled tasks that fairness held back at the last decision, if they were looked for.
+    pub(super) fn held_back(&self) -> &TaskSet {
+        &self.held_back
     }
 
     /// Returns `true` if fairness excluded a schedule.

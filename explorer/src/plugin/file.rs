@@ -1,7 +1,7 @@
 //! Checks of a library before any of its code runs.
 
 use super::problem::PluginProblem;
-use intermezzo_sdk::abi::{ENTRY, ENTRY_PREFIX};
+use intermezzo_sdk::abi::{ENTRIES, ENTRY_PREFIX};
 use object::read::{ExportTarget, NameOrOrdinal};
 use object::{Architecture, BinaryFormat, FileKind, Object, ObjectKind, ObjectSegment};
 use std::fs;
@@ -137,10 +137,10 @@ fn check_machine(file: &object::File<'_>) -> Result<(), PluginProblem> {
     }
 }
 
-/// Checks that the entry exists and is code.
+/// Checks that an entry of a version that is loaded exists, and that all of them are code.
 fn check_entry(file: &object::File<'_>) -> Result<(), PluginProblem> {
     let damaged = |error: object::Error| PluginProblem::Damaged(error.to_string());
-    let mut other = None;
+    let (mut known, mut other) = (false, None);
     for export in file.exports().map_err(damaged)? {
         let export = export.map_err(damaged)?;
         let NameOrOrdinal::Name(name) = export.name() else {
@@ -155,15 +155,17 @@ fn check_entry(file: &object::File<'_>) -> Result<(), PluginProblem> {
         } else {
             name
         };
-        if name == ENTRY {
-            return match export.target() {
-                ExportTarget::Address { address } if is_code(file, address) => Ok(()),
-                _ => Err(PluginProblem::Damaged(format!("`{ENTRY}` is no function in it"))),
-            };
-        }
-        if name.starts_with(ENTRY_PREFIX) {
+        if ENTRIES.iter().any(|(_, entry)| *entry == name) {
+            match export.target() {
+                ExportTarget::Address { address } if is_code(file, address) => known = true,
+                _ => return Err(PluginProblem::Damaged(format!("`{name}` is no function in it"))),
+            }
+        } else if name.starts_with(ENTRY_PREFIX) {
             other = Some(name.to_owned());
         }
+    }
+    if known {
+        return Ok(());
     }
     Err(other.map_or(PluginProblem::NoEntry, PluginProblem::OtherVersion))
 }

@@ -1,19 +1,26 @@
 //! The system's loader, and the entry of a loaded library.
 
 use super::problem::PluginProblem;
-use intermezzo_sdk::abi::{ENTRY, Entry, Foreign};
+use intermezzo_sdk::abi::{ENTRIES, Entry, Foreign};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The entry of a loaded library, and its version of the contract.
+#[derive(Clone, Copy)]
+pub(super) struct KnownEntry {
+    entry: Entry,
+    version: u32,
+}
 
 /// A loaded library, and its entry.
 pub(super) struct Loaded {
     library: libloading::Library,
-    pub(super) entry: Entry,
+    pub(super) entry: KnownEntry,
 }
 
 impl Loaded {
     /// Keeps the library in this process until its end: its thread-locals may have destructors to run.
-    pub(super) fn stay(self) -> Entry {
+    pub(super) fn stay(self) -> KnownEntry {
         std::mem::forget(self.library);
         self.entry
     }
@@ -46,10 +53,14 @@ pub(super) fn open(path: &Path) -> Result<Loaded, PluginProblem> {
     };
     // SAFETY: the library's initialisers run: that is what loading a plugin means, and the user asked for it.
     let library = unsafe { load(path) }.map_err(not_loadable)?;
-    // SAFETY: the name says that it is a function of this type, of this version.
-    match unsafe { library.get::<Entry>(ENTRY) }.map(|entry| *entry) {
-        Ok(entry) => Ok(Loaded { library, entry }),
-        Err(_) => {
+    let mut entries = ENTRIES.into_iter().filter_map(|(version, name)| {
+        // SAFETY: the name says that it is a function of this type, of this version.
+        let entry = *unsafe { library.get::<Entry>(name) }.ok()?;
+        Some(KnownEntry { entry, version })
+    });
+    match entries.next() {
+        Some(entry) => Ok(Loaded { library, entry }),
+        None => {
             std::mem::forget(library);
             Err(PluginProblem::NoEntry)
         }
@@ -60,9 +71,11 @@ pub(super) fn open(path: &Path) -> Result<Loaded, PluginProblem> {
 ///
 /// # Errors
 /// The entry makes no monitor, or one that does not keep to the contract.
-pub(super) fn make(entry: Entry, arguments: &str) -> Result<Foreign, PluginProblem> {
+pub(super) fn make(known: KnownEntry, arguments: &str) -> Result<Foreign, PluginProblem> {
+    let KnownEntry { entry, version } = known;
     // SAFETY: it is the entry of a library that is never unloaded.
-    unsafe { Foreign::make(entry, arguments) }.map_err(|refusal| PluginProblem::Refused(refusal.to_string()))
+    unsafe { Foreign::make(entry, version, arguments) }
+        .map_err(|refusal| PluginProblem::Refused(refusal.to_string()))
 }
 
 /// Loads the library with all its symbols resolved, so that a missing one shows now, and without making them visible to

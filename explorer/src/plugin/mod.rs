@@ -19,7 +19,7 @@ pub use attach::{Brought, ByName, bring};
 pub(crate) use attach::{NamedMonitors, attach, data_race};
 pub use problem::{PluginError, PluginProblem};
 
-use intermezzo_sdk::abi::{Entry, Foreign};
+use intermezzo_sdk::abi::Foreign;
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, EventAttribute, Execution, Interests, Monitor, Release,
     SchedulePoint, SyncVar, SyncVarAccess, UserEvent,
@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 pub struct Plugin {
     path: PathBuf,
     arguments: String,
-    entry: Entry,
+    entry: library::KnownEntry,
     monitor: Foreign,
 }
 

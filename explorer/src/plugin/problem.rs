@@ -1,6 +1,6 @@
 //! The reasons for which a plugin is not loaded.
 
-use intermezzo_sdk::abi::{ENTRY, VERSION};
+use intermezzo_sdk::abi::{ENTRIES, ENTRY, VERSION};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -112,8 +112,13 @@ impl fmt::Display for PluginProblem {
             ),
             PluginProblem::OtherVersion(entry) => write!(
                 f,
-                "it exports `{entry}`, where this intermezzo needs `{ENTRY}`, version {VERSION} of the contract: build it \
-                 against the intermezzo-sdk, or the intermezzo.h, of the intermezzo that loads it"
+                "it exports `{entry}`, where this intermezzo needs `{ENTRY}`, version {VERSION} of the contract, or one of \
+                 version {}: build it against the intermezzo-sdk, or the intermezzo.h, of the intermezzo that loads it",
+                ENTRIES[1..]
+                    .iter()
+                    .map(|(version, _)| version.to_string())
+                    .collect::<Vec<_>>()
+                    .join(" or ")
             ),
             PluginProblem::NotLoadable(error) => {
                 write!(

@@ -4,7 +4,8 @@ use super::recorder::{lines_with, recorded};
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Environment, Explorer, attribute, thread};
-use intermezzo_sdk::Interests;
+use intermezzo_sdk::{Context, Interests, Monitor, SchedulePoint, SyncVarAccess, SyncVarOp};
+use std::sync::{Arc, Mutex as StdMutex};
 
 fn explorer() -> Explorer {
     Explorer::new().environment(Environment::calm())
@@ -24,6 +25,60 @@ fn the_test_says_something_about_its_last_event() {
         seen,
         [["0.2 step=stored", "0.4 status=blocked", "1.1 step=begun"].map(str::to_owned)]
     );
+}
+
+/// A monitor that takes the stack at each store.
+struct Stacks(Arc<StdMutex<Vec<String>>>);
+
+impl Monitor for Stacks {
+    fn name(&self) -> &str {
+        "stacks"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SCHEDULE_POINTS | Interests::SYNC_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_schedule_point(&mut self, next: &SchedulePoint, _: &mut Context<'_>) {
+        self.take(next.op);
+    }
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
+        self.take(access.op);
+    }
+}
+
+impl Stacks {
+    fn take(&self, op: SyncVarOp) {
+        if op == SyncVarOp::AtomicStore {
+            let stack = std::backtrace::Backtrace::force_capture().to_string();
+            self.0.lock().unwrap().push(stack);
+        }
+    }
+}
+
+#[inline(never)]
+fn stores_deep_inside(n: &AtomicUsize) -> usize {
+    n.store(1, SeqCst);
+    // The store is not the last call, so its caller stays on the stack.
+    n.load(SeqCst)
+}
+
+#[test]
+fn a_monitor_is_called_on_the_stack_of_the_task() {
+    let stacks = Arc::new(StdMutex::new(Vec::new()));
+    let report = explorer().monitor(Stacks(stacks.clone())).explore(|| {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| stores_deep_inside(&n));
+        });
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    let stacks = stacks.lock().unwrap();
+    assert!(stacks.len() >= 2);
+    for stack in &*stacks {
+        assert!(stack.contains("stores_deep_inside"), "{stack}");
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering};
 use intermezzo_explorer::{Environment, Explorer, Strategy, choose, event, thread};
 use intermezzo_sdk::{
-    Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, PointKind, SchedulePoint,
-    SyncVarAccess, SyncVarOp, TaskId, UserEvent,
+    ChoiceKind, Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, PointKind,
+    SchedulePoint, SyncVarAccess, SyncVarOp, TaskId, UserEvent,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex as StdMutex};
@@ -258,10 +258,53 @@ impl Monitor for Prefixes {
         let mut prefixes = self.0.lock().unwrap();
         prefixes.push([execution.prescribed, execution.repeated]);
     }
-    fn on_execution_end(&mut self, execution: &Execution<'_>, _: &mut Context<'_>) {
+    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
         let prefixes = self.0.lock().unwrap();
         assert_eq!(prefixes.last(), Some(&[execution.prescribed, execution.repeated]));
+        assert_eq!(cx.prescribed().len() as u64, execution.prescribed);
     }
+}
+
+/// A monitor that lists the alternatives that were prescribed, at a schedule point of each execution.
+struct Began(Arc<StdMutex<Vec<Vec<u32>>>>);
+
+impl Monitor for Began {
+    fn name(&self) -> &str {
+        "began"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SCHEDULE_POINTS
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {
+        if next.event.index == 2 {
+            let prescribed = cx.prescribed();
+            assert!(
+                prescribed
+                    .iter()
+                    .all(|choice| choice.kind == ChoiceKind::Value && !choice.preempts)
+            );
+            let taken = prescribed.iter().map(|choice| choice.taken);
+            self.0.lock().unwrap().push(taken.collect());
+        }
+    }
+    fn on_shutdown(&mut self, cx: &mut Context<'_>) {
+        assert_eq!(cx.prescribed(), []);
+    }
+}
+
+#[test]
+fn a_monitor_lists_the_choices_with_which_an_execution_began() {
+    let began = Arc::new(StdMutex::new(Vec::new()));
+    let report = Explorer::new().monitor(Began(began.clone())).explore(|| {
+        choose(2);
+        choose(3);
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+    let expected: [&[u32]; 6] = [&[], &[0, 1], &[0, 2], &[1], &[1, 1], &[1, 2]];
+    assert_eq!(*began.lock().unwrap(), expected);
 }
 
 #[test]

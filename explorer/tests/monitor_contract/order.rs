@@ -4,7 +4,8 @@ use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use intermezzo_explorer::{Environment, Explorer, thread};
 use intermezzo_sdk::{
-    Context, EventId, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp, TaskId, VectorClock,
+    Choice, ChoiceKind, Context, EventAttribute, EventId, EventStatus, Execution, Interests, Monitor,
+    SchedulePoint, SyncVarAccess, SyncVarOp, TaskId, VectorClock,
 };
 use std::sync::{Arc, Mutex as StdMutex};
 
@@ -14,13 +15,19 @@ struct Asked {
     accesses: Vec<SyncVarAccess>,
     enabled: Vec<Option<Vec<TaskId>>>,
     disabled: Vec<Option<Vec<TaskId>>>,
+    held_back: Vec<Option<Vec<TaskId>>>,
+    points: Vec<Option<usize>>,
+    statuses: Vec<Option<EventStatus>>,
+    prescribed: Vec<Choice>,
+    /// The events whose schedule points were heard.
+    heard_points: Vec<EventId>,
     /// For each event, those that come before it.
     before: Vec<Vec<EventId>>,
     clocks: Vec<VectorClock>,
 }
 
 /// A monitor that asks every query.
-struct Asking(Arc<StdMutex<Vec<Asked>>>, Interests);
+struct Asking(Arc<StdMutex<Vec<Asked>>>, Interests, Vec<EventId>);
 
 impl Monitor for Asking {
     fn name(&self) -> &str {
@@ -32,9 +39,34 @@ impl Monitor for Asking {
     fn reduction_compatible(&self) -> bool {
         true
     }
+    fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {
+        self.2.push(next.event);
+        let status = cx.status(next.event).unwrap();
+        assert!(
+            matches!(status, EventStatus::Ready | EventStatus::Preempted),
+            "{status:?}"
+        );
+        assert_eq!(cx.point_of(next.event), None);
+    }
+    fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {
+        let status = cx.status(attribute.event).unwrap();
+        assert_eq!(format!("{status:?}").to_lowercase(), attribute.value);
+    }
     fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         // The answer is the same at every moment as at the end.
         assert_eq!(cx.accesses().last(), Some(access));
+        let at = |index| EventId {
+            index,
+            ..access.event
+        };
+        assert_eq!(cx.status(access.event), Some(EventStatus::Committed));
+        assert_eq!(cx.status(at(0)), None);
+        assert_eq!(cx.status(at(access.event.index + 2)), None);
+        let nobody = EventId {
+            task: TaskId(99),
+            index: 1,
+        };
+        assert_eq!((cx.status(nobody), cx.point_of(nobody)), (None, None));
         assert!(cx.clock(access.event).unwrap().knows(access.event));
         let step = cx.accesses().len() - 1;
         assert!(cx.enabled_at(step).is_some() && cx.enabled_at(step + 1).is_none());
@@ -51,7 +83,12 @@ impl Monitor for Asking {
         }
         let asked = Asked {
             enabled: steps.clone().map(|step| cx.enabled_at(step)).collect(),
-            disabled: steps.map(|step| cx.disabled_at(step)).collect(),
+            disabled: steps.clone().map(|step| cx.disabled_at(step)).collect(),
+            held_back: steps.map(|step| cx.held_back_at(step)).collect(),
+            points: ids.iter().map(|&id| cx.point_of(id)).collect(),
+            statuses: ids.iter().map(|&id| cx.status(id)).collect(),
+            prescribed: cx.prescribed(),
+            heard_points: std::mem::take(&mut self.2),
             before,
             clocks: ids.iter().map(|&id| cx.clock(id).unwrap().clone()).collect(),
             accesses,
@@ -64,7 +101,7 @@ fn asked(interests: Interests, test: impl Fn() + Send + Sync) -> Vec<Asked> {
     let asked = Arc::default();
     let report = Explorer::new()
         .environment(Environment::calm())
-        .monitor(Asking(Arc::clone(&asked), interests))
+        .monitor(Asking(Arc::clone(&asked), interests, Vec::new()))
         .explore(test);
     assert!(report.verdict().is_pass(), "{report}");
     Arc::into_inner(asked).unwrap().into_inner().unwrap()
@@ -130,5 +167,115 @@ fn what_came_before_what() {
                 }
             }
         }
+    }
+}
+
+/// Under fairness a task that yields again and again gives way. The alternatives of a decision are the enabled tasks
+/// without those that were held back.
+#[test]
+fn who_was_held_back_by_fairness() {
+    let all = asked(Interests::ALL, || {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    n.fetch_add(1, Relaxed);
+                    n.fetch_add(1, Relaxed);
+                });
+            }
+            // Each round changes something, so it is not taken for a wait.
+            for _ in 0..4 {
+                n.fetch_add(1, Relaxed);
+                thread::yield_now();
+            }
+        });
+    });
+    let mut held = 0;
+    let mut compared = 0;
+    for execution in &all {
+        let mut alternatives = Vec::new();
+        for (at, access) in execution.accesses.iter().enumerate() {
+            let enabled = execution.enabled[at].as_ref().unwrap();
+            let held_back = execution.held_back[at].as_ref().unwrap();
+            assert!(
+                held_back.iter().all(|task| enabled.contains(task)),
+                "{execution:?}"
+            );
+            if execution.points[at].is_none() {
+                assert_eq!(held_back, &[]);
+                continue;
+            }
+            assert!(!held_back.contains(&access.event.task), "{execution:?}");
+            held += held_back.len();
+            let could = enabled.len() - held_back.len();
+            if could > 1 {
+                alternatives.push(could as u32);
+            }
+        }
+        for (choice, could) in execution.prescribed.iter().zip(&alternatives) {
+            assert_eq!((choice.kind, choice.alternatives), (ChoiceKind::Task, *could));
+            compared += 1;
+        }
+    }
+    assert!(held > 100 && compared > 500, "{held}, {compared}");
+}
+
+#[test]
+fn each_schedule_point_has_a_number() {
+    for execution in asked(Interests::ALL, locks) {
+        let numbered = execution.points.iter().zip(&execution.accesses);
+        let with_point: Vec<EventId> = numbered
+            .clone()
+            .filter(|(point, _)| point.is_some())
+            .map(|(_, access)| access.event)
+            .collect();
+        assert_eq!(with_point, execution.heard_points);
+        let numbers: Vec<usize> = execution.points.iter().copied().flatten().collect();
+        assert_eq!(numbers, (1..=with_point.len()).collect::<Vec<_>>());
+        assert!(with_point.len() < execution.accesses.len());
+    }
+    let unasked = asked(Interests::NONE, locks);
+    assert!(
+        unasked
+            .iter()
+            .flat_map(|execution| &execution.points)
+            .all(Option::is_none)
+    );
+}
+
+#[test]
+fn events_of_rounds_that_changed_nothing_are_redundant() {
+    for interests in [Interests::ALL, Interests::NONE] {
+        let straight = asked(interests, locks);
+        let committed = |execution: &Asked| {
+            let mut statuses = execution.statuses.iter();
+            statuses.all(|status| *status == Some(EventStatus::Committed))
+        };
+        assert!(straight.iter().all(committed));
+        let all = asked(interests, || {
+            let flag = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                scope.spawn(|| flag.store(1, Relaxed));
+                while flag.load(Relaxed) == 0 {
+                    thread::yield_now();
+                }
+            });
+        });
+        let mut redundant = 0;
+        for execution in &all {
+            for (access, status) in execution.accesses.iter().zip(&execution.statuses) {
+                if *status == Some(EventStatus::Redundant) {
+                    assert!(
+                        matches!(access.op, SyncVarOp::AtomicLoad | SyncVarOp::Yield),
+                        "{access:?}"
+                    );
+                    assert_eq!(access.read, 0);
+                    redundant += 1;
+                } else {
+                    assert_eq!(*status, Some(EventStatus::Committed));
+                }
+            }
+        }
+        assert!(redundant > 0);
     }
 }

@@ -50,6 +50,18 @@ pub(crate) fn c_plugin() -> &'static Path {
     BUILT.get_or_init(|| c("c-plugin", include_str!("monitor.c"), &[]))
 }
 
+/// Returns the same plugin, as it was compiled with the header of version 5.
+pub(crate) fn c_plugin_of_version_5() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let source = include_str!("monitor.c").replace(
+            "#include \"intermezzo.h\"",
+            &include_str!("intermezzo_5.h").replace("#pragma once", ""),
+        );
+        c("c-plugin-5", &source, &["-DENTRY=intermezzo_monitor_5"])
+    })
+}
+
 /// Returns the Rust plugin of these tests, compiled once.
 pub(crate) fn rust_plugin() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();

@@ -12,11 +12,15 @@ typedef struct {
   unsigned points, accesses, aggregates, data, allocations, releases, attributes, said, begun;
   unsigned crash;
   char last[64];
+  unsigned held_back, statuses;
+  size_t last_point;
 } Monitor;
 
 static void on_execution_begin(void *instance, const IntermezzoExecutionInfo *execution) {
   Monitor *monitor = instance;
   monitor->begun = execution->size == sizeof *execution && execution->number > 0;
+  monitor->held_back = monitor->statuses = 0;
+  monitor->last_point = 0;
   monitor->points = monitor->accesses = monitor->aggregates = monitor->data = monitor->allocations = 0;
   monitor->releases = monitor->attributes = monitor->said = 0;
 }
@@ -30,6 +34,12 @@ static void on_schedule_point(void *instance, const IntermezzoPoint *next, Inter
   if (enabled + disabled == 0 || monitor->host->enabled(call, NULL, 0) != enabled) {
     abort();
   }
+#if INTERMEZZO_VERSION >= 6
+  uint32_t status = monitor->host->status(call, next->event);
+  if (status != INTERMEZZO_EVENT_STATUS_READY && status != INTERMEZZO_EVENT_STATUS_PREEMPTED) {
+    abort();
+  }
+#endif
 }
 
 static void on_sync_var_access(void *instance, const IntermezzoSyncAccess *access, IntermezzoCall *call) {
@@ -51,6 +61,20 @@ static void on_sync_var_access(void *instance, const IntermezzoSyncAccess *acces
   if (monitor->accesses > 1 && !monitor->host->happens_before(call, first, access->event)) {
     abort();
   }
+#if INTERMEZZO_VERSION >= 6
+  size_t point = monitor->host->point_of(call, access->event);
+  if (point != INTERMEZZO_NONE) {
+    if (point <= monitor->last_point) {
+      abort();
+    }
+    monitor->last_point = point;
+  }
+  monitor->statuses += monitor->host->status(call, access->event) == INTERMEZZO_EVENT_STATUS_COMMITTED;
+  monitor->held_back += monitor->host->held_back_at(call, all - 1, NULL, 0) != 0;
+  if (monitor->host->held_back_at(call, all, NULL, 0) != INTERMEZZO_NONE) {
+    abort();
+  }
+#endif
   char name[3];
   // Cut, and ended with a zero.
   if (monitor->host->task_name(call, access->event.task, name, sizeof name) < 3 || name[2] != 0) {
@@ -98,6 +122,18 @@ static void on_user_event(void *instance, const IntermezzoSaid *said, Intermezzo
 
 static void on_execution_end(void *instance, const IntermezzoExecutionInfo *execution, IntermezzoCall *call) {
   const Monitor *monitor = instance;
+#if INTERMEZZO_VERSION >= 6
+  IntermezzoPrescribedChoice choices[64];
+  size_t prescribed = monitor->host->prescribed(call, choices, 64);
+  if (prescribed != execution->prescribed || monitor->statuses != monitor->accesses) {
+    abort();
+  }
+  for (size_t at = 0; at < prescribed; at++) {
+    if (choices[at].size != sizeof *choices || choices[at].taken >= choices[at].alternatives) {
+      abort();
+    }
+  }
+#endif
   char message[256];
   snprintf(message, sizeof message,
            "begun %u, points %d, accesses %u, aggregates %u, data %d, allocations %d, releases %d, attributes %d, "
@@ -115,7 +151,11 @@ static int is(IntermezzoText arguments, const char *word) {
   return arguments.length == strlen(word) && memcmp(arguments.bytes, word, arguments.length) == 0;
 }
 
-uint32_t intermezzo_monitor_5(const IntermezzoHostTable *host, IntermezzoText arguments,
+#ifndef ENTRY
+#define ENTRY intermezzo_monitor_6
+#endif
+
+uint32_t ENTRY(const IntermezzoHostTable *host, IntermezzoText arguments,
                               IntermezzoMonitorTable *table, char *message, size_t capacity) {
   if (is(arguments, "refuse")) {
     snprintf(message, capacity, "not with me");

@@ -1,8 +1,9 @@
 //! Plugins in use.
 
-use crate::build::{c_plugin, rust_plugin, shipped};
+use crate::build::{c_plugin, c_plugin_of_version_5, rust_plugin, shipped};
 use intermezzo_explorer::sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, Plugin, Report, Settings, thread};
+use std::path::Path;
 
 fn two_tasks() {
     let n = AtomicUsize::new(0);
@@ -23,7 +24,15 @@ fn messages(report: &Report) -> Vec<&str> {
 
 #[test]
 fn a_plugin_in_c_hears_and_asks_everything() {
-    let library = c_plugin();
+    hears_and_asks_everything(c_plugin());
+}
+
+#[test]
+fn a_plugin_of_an_older_version_hears_and_asks_everything() {
+    hears_and_asks_everything(c_plugin_of_version_5());
+}
+
+fn hears_and_asks_everything(library: &Path) {
     let plugin = Plugin::load(library).unwrap();
     assert_eq!(plugin.plugin_version(), Some("0.0.7"));
     let report = Explorer::new()

@@ -1,11 +1,12 @@
 //! The engine's side of the line during a callback: its table of functions, over a [`Context`].
 
-use super::data::{Finding, FindingDeed, SyncAccess, Text, severity};
+use super::data::{Finding, FindingDeed, PrescribedChoice, SyncAccess, Text, severity};
 use super::table::{Call, FAILED, HostTable, NONE, OK, VERSION};
 use crate::{Context, Deed, EventId, FindingKind, Location, MonitorFinding, SiteId, SyncVar, TaskId};
 use std::any::Any;
 use std::cell::Cell;
 use std::ffi::c_char;
+use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Most bytes of a text in a finding, and most events or places: more is a pointer to something else.
@@ -46,8 +47,8 @@ impl Line {
     }
 }
 
-/// The table that plugins receive.
-pub(super) static HOST: HostTable = HostTable {
+/// The table that plugins of this version receive.
+static HOST: HostTable = HostTable {
     size: size_of::<HostTable>() as u32,
     version: VERSION,
     report,
@@ -66,7 +67,23 @@ pub(super) static HOST: HostTable = HostTable {
     disabled_at,
     happens_before,
     clock,
+    held_back_at,
+    point_of,
+    status,
+    prescribed,
 };
+
+/// The table that plugins of version 5 receive: that of this version up to `clock`.
+static HOST_5: HostTable = HostTable {
+    size: offset_of!(HostTable, held_back_at) as u32,
+    version: 5,
+    ..HOST
+};
+
+/// Returns the table that plugins of this version receive; `None` if there is none.
+pub(super) fn host(version: u32) -> Option<&'static HostTable> {
+    [&HOST, &HOST_5].into_iter().find(|host| host.version == version)
+}
 
 /// Asks the engine. Returns `otherwise` if it cannot be asked now, or panics.
 ///
@@ -325,6 +342,45 @@ unsafe extern "C" fn clock(call: *mut Call, event: EventId, indices: *mut u32, c
         ask(call, NONE, |_, cx| match cx.clock(event) {
             Some(clock) => give(clock.as_slice().iter().copied(), indices, capacity),
             None => NONE,
+        })
+    }
+}
+
+unsafe extern "C" fn held_back_at(
+    call: *mut Call,
+    step: usize,
+    tasks: *mut TaskId,
+    capacity: usize,
+) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe {
+        ask(call, NONE, |_, cx| match cx.held_back_at(step) {
+            Some(held_back) => give(held_back.into_iter(), tasks, capacity),
+            None => NONE,
+        })
+    }
+}
+
+unsafe extern "C" fn point_of(call: *mut Call, event: EventId) -> usize {
+    // SAFETY: the call is what the contract says.
+    unsafe { ask(call, NONE, |_, cx| cx.point_of(event).unwrap_or(NONE)) }
+}
+
+unsafe extern "C" fn status(call: *mut Call, event: EventId) -> u32 {
+    // SAFETY: the call is what the contract says.
+    unsafe {
+        ask(call, 0, |_, cx| {
+            cx.status(event).map_or(0, |status| status as u32)
+        })
+    }
+}
+
+unsafe extern "C" fn prescribed(call: *mut Call, choices: *mut PrescribedChoice, capacity: usize) -> usize {
+    // SAFETY: the call and the room are what the contract says.
+    unsafe {
+        ask(call, 0, |_, cx| {
+            let prescribed = cx.prescribed();
+            give(prescribed.iter().map(PrescribedChoice::from), choices, capacity)
         })
     }
 }

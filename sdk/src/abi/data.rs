@@ -1,8 +1,9 @@
 //! The data that crosses the line, and its conversions from and to the Rust vocabulary.
 
 use crate::{
-    Allocation, BlockKind, DataVarAccess, EventAttribute, EventId, Execution, Location, MemoryOrder,
-    PointKind, Release, SchedulePoint, Severity, SiteId, SyncVar, SyncVarAccess, SyncVarOp, UserEvent,
+    Allocation, BlockKind, Choice, ChoiceKind, DataVarAccess, EventAttribute, EventId, EventStatus,
+    Execution, Location, MemoryOrder, PointKind, Release, SchedulePoint, Severity, SiteId, SyncVar,
+    SyncVarAccess, SyncVarOp, UserEvent,
 };
 use std::ffi::c_char;
 
@@ -186,6 +187,22 @@ pub struct ExecutionInfo {
     pub prescribed: u64,
     /// The number of the first of them that were the same in the execution before.
     pub repeated: u64,
+}
+
+/// A choice with which an execution began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct PrescribedChoice {
+    /// Bytes of this struct.
+    pub size: u32,
+    /// The kind of choice: a `ChoiceKind`.
+    pub kind: u32,
+    /// 1 if every alternative but 0 is a preemption, because the running task could have continued; else 0.
+    pub preempts: u32,
+    /// The number of alternatives, at least 2.
+    pub alternatives: u32,
+    /// The alternative taken, from 0.
+    pub taken: u32,
 }
 
 /// A finding, as its monitor reports it.
@@ -473,6 +490,38 @@ impl From<&Execution<'_>> for ExecutionInfo {
             repeated: execution.repeated,
         }
     }
+}
+
+impl From<&Choice> for PrescribedChoice {
+    fn from(choice: &Choice) -> PrescribedChoice {
+        PrescribedChoice {
+            size: size_of::<PrescribedChoice>(),
+            kind: choice.kind as u32,
+            preempts: choice.preempts.into(),
+            alternatives: choice.alternatives,
+            taken: choice.taken,
+        }
+    }
+}
+
+impl From<&PrescribedChoice> for Choice {
+    fn from(choice: &PrescribedChoice) -> Choice {
+        Choice {
+            kind: *ChoiceKind::ALL
+                .get(choice.kind as usize)
+                .unwrap_or_else(|| panic!("the engine sent a choice of kind {}", choice.kind)),
+            preempts: choice.preempts != 0,
+            alternatives: choice.alternatives,
+            taken: choice.taken,
+        }
+    }
+}
+
+/// Returns the status of that number; `None` for 0.
+pub(super) fn status(number: u32) -> Option<EventStatus> {
+    let at = number.checked_sub(1)? as usize;
+    let known = EventStatus::ALL.get(at).copied();
+    Some(known.unwrap_or_else(|| panic!("the engine sent status {number}, which this version does not have")))
 }
 
 /// Returns the severity of that number; `None` if it means nothing.

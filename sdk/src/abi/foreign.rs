@@ -1,9 +1,9 @@
 //! The engine's handle on a monitor from the other side of the line.
 
-use super::call::{HOST, Line};
+use super::call::{Line, host};
 use super::data::{Allocated, Attribute, DataAccess, ExecutionInfo, Point, Released, Said, SyncAccess, Text};
 use super::table::{
-    ARGUMENTS_BYTES_MAX, Call, Entry, MESSAGE_BYTES, MonitorTable, NAME_BYTES_MAX, OK, TABLE_BYTES, VERSION,
+    ARGUMENTS_BYTES_MAX, Call, Entry, MESSAGE_BYTES, MonitorTable, NAME_BYTES_MAX, OK, TABLE_BYTES,
 };
 use crate::{
     Allocation, Context, DataVarAccess, EventAttribute, Execution, Interests, Monitor, Release,
@@ -17,10 +17,20 @@ use std::fmt;
 pub enum Refusal {
     /// The monitor could not be made; in the plugin's own words.
     Failed(String),
-    /// The plugin is of this version of the contract.
-    Version(u32),
-    /// The plugin's table has this many bytes, and not those of this version.
-    Size(u32),
+    /// The plugin's table is of another version of the contract than its entry.
+    Version {
+        /// The version of the table.
+        found: u32,
+        /// The version of the entry.
+        entry: u32,
+    },
+    /// The plugin's table has this many bytes, and not those of its version.
+    Size {
+        /// The bytes of the table.
+        found: u32,
+        /// The version of the entry, and of the table.
+        version: u32,
+    },
     /// The table holds an impossible value.
     Impossible(String),
 }
@@ -29,17 +39,17 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Failed(message) => write!(f, "the monitor could not be made: {message}"),
-            Refusal::Version(found) => {
-                let age = if *found > VERSION { "newer" } else { "older" };
+            Refusal::Version { found, entry } => {
+                let age = if found > entry { "newer" } else { "older" };
                 write!(
                     f,
-                    "the plugin speaks version {found} of the contract, which is {age} than version {VERSION} of this \
-                     intermezzo: build it against the intermezzo-sdk, or the intermezzo.h, of the intermezzo that loads it"
+                    "the plugin's table is of version {found} of the contract, which is {age} than version {entry} of its \
+                     entry: build it against the intermezzo-sdk, or the intermezzo.h, of the intermezzo that loads it"
                 )
             }
-            Refusal::Size(found) => write!(
+            Refusal::Size { found, version } => write!(
                 f,
-                "the plugin's table has {found} bytes, where version {VERSION} of the contract has {}: set `size` to \
+                "the plugin's table has {found} bytes, where version {version} of the contract has {}: set `size` to \
                  `sizeof(IntermezzoMonitorTable)`, and build against an unchanged intermezzo.h for this machine",
                 size_of::<MonitorTable>()
             ),
@@ -69,15 +79,19 @@ unsafe impl Send for Foreign {}
 struct Room([u8; TABLE_BYTES]);
 
 impl Foreign {
-    /// Makes a monitor with these arguments.
+    /// Makes a monitor with these arguments. The entry is of this version of the contract.
     ///
     /// # Errors
     /// If the entry gives no monitor, or one that does not keep to the contract.
     ///
+    /// # Panics
+    /// If [`ENTRIES`](super::ENTRIES) does not have the version.
+    ///
     /// # Safety
     /// The entry is of a plugin that keeps to the contract as far as cannot be checked here. Its code stays where it
     /// is for as long as the monitor lives.
-    pub unsafe fn make(entry: Entry, arguments: &str) -> Result<Foreign, Refusal> {
+    pub unsafe fn make(entry: Entry, version: u32, arguments: &str) -> Result<Foreign, Refusal> {
+        let host = host(version).expect("a version that is loaded");
         if arguments.len() > ARGUMENTS_BYTES_MAX {
             let problem = format!(
                 "arguments of {} bytes: give at most {ARGUMENTS_BYTES_MAX}",
@@ -92,7 +106,7 @@ impl Foreign {
             let table = (&raw mut room).cast::<MonitorTable>();
             let capacity = message.len();
             entry(
-                &HOST,
+                host,
                 Text::new(arguments),
                 table,
                 message.as_mut_ptr().cast::<c_char>(),
@@ -103,9 +117,17 @@ impl Foreign {
             return Err(Refusal::Failed(words(&message)));
         }
         let number = |at: usize| u32::from_ne_bytes(room.0[at..at + 4].try_into().expect("four bytes"));
+        // The monitor's table is the same in all versions that are loaded.
         match (number(0), number(4)) {
-            (_, version) if version != VERSION => return Err(Refusal::Version(version)),
-            (size, _) if size as usize != size_of::<MonitorTable>() => return Err(Refusal::Size(size)),
+            (_, found) if found != version => {
+                return Err(Refusal::Version {
+                    found,
+                    entry: version,
+                });
+            }
+            (found, _) if found as usize != size_of::<MonitorTable>() => {
+                return Err(Refusal::Size { found, version });
+            }
             _ => {}
         }
         // SAFETY: the room is large enough and aligned, and every bit pattern is a table: integers, pointers, and

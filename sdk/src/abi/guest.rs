@@ -1,8 +1,11 @@
 //! The plugin's side of the line during a callback: a [`Host`] over the engine's table of functions.
 
-use super::data::{Finding, FindingDeed, SyncAccess, Text};
+use super::data::{Finding, FindingDeed, PrescribedChoice, SyncAccess, Text, status};
 use super::table::{Call, HostTable, NONE};
-use crate::{EventId, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, TaskId, VectorClock};
+use crate::{
+    Choice, EventId, EventStatus, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, TaskId,
+    VectorClock,
+};
 use std::cell::{Cell, OnceCell};
 use std::ffi::c_char;
 
@@ -195,6 +198,39 @@ impl Host for Guest<'_> {
             // SAFETY: the contract of `Guest::new`, and there is the room that is said.
             unsafe { (self.host.disabled_at)(self.call, step, room, capacity) }
         })
+    }
+
+    fn held_back_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.list(TaskId(0), |room, capacity| {
+            // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+            unsafe { (self.host.held_back_at)(self.call, step, room, capacity) }
+        })
+    }
+
+    fn point_of(&self, event: EventId) -> Option<usize> {
+        // SAFETY: the contract of `Guest::new`.
+        let point = unsafe { (self.host.point_of)(self.call, event) };
+        (point != NONE).then_some(point)
+    }
+
+    fn status(&self, event: EventId) -> Option<EventStatus> {
+        // SAFETY: the contract of `Guest::new`.
+        status(unsafe { (self.host.status)(self.call, event) })
+    }
+
+    fn prescribed(&self) -> Vec<Choice> {
+        let zero = PrescribedChoice {
+            size: 0,
+            kind: 0,
+            preempts: 0,
+            alternatives: 0,
+            taken: 0,
+        };
+        let choices = self.list(zero, |room, capacity| {
+            // SAFETY: the contract of `Guest::new`, and there is the room that is said.
+            unsafe { (self.host.prescribed)(self.call, room, capacity) }
+        });
+        choices.unwrap_or_default().iter().map(Choice::from).collect()
     }
 
     fn happens_before(&mut self, a: EventId, b: EventId) -> bool {

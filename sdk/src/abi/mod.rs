@@ -4,9 +4,11 @@
 //! This module is its single source; `include/intermezzo.h` is generated from it. Only what C has crosses the line:
 //! integers, pointers, structs of these. The rules:
 //!
-//! - **Versions.** A plugin and an engine understand each other if both have the same [`VERSION`]. It is part of the
-//!   name of the [entry](Entry), and of both tables. Any change of a struct, a number or a meaning is another
-//!   version. Each struct begins with its size, so that a plugin compiled in another way is noticed as well.
+//! - **Versions.** The [`VERSION`] is part of the name of the [entry](Entry), and of both tables. Any change of a
+//!   struct, a number or a meaning is another version. Each struct begins with its size, so that a plugin compiled in
+//!   another way is noticed as well. An engine loads plugins of its own version, and of those older ones that
+//!   [`ENTRIES`] lists. To these it shows the table that their version has. A plugin refuses an engine of another
+//!   version.
 //! - **Ownership.** The side that made something frees it. What a function is given belongs to the caller and is
 //!   valid until the function returns; a function that wants to keep it copies it.
 //! - **Text** is UTF-8 with its length, and need not end with a zero byte.
@@ -15,7 +17,6 @@
 //! - **The engine is asked during a callback only**, on the thread and with the [`Call`] that the callback got. Once
 //!   it has returned, functions of the [`HostTable`] answer as if there were nothing.
 //! - **Nothing unwinds across the line**, neither a panic nor a C++ exception. A plugin made by
-//!   [`export_monitor!`](crate::export_monitor) catches its panics, reports them and stays silent from then on.
 //!   [`export_monitor!`](crate::export_monitor) catches its panics, reports them and stays silent from then on.
 
 mod call;
@@ -29,8 +30,8 @@ mod rehearsal;
 mod table;
 
 pub use data::{
-    Allocated, Attribute, DataAccess, ExecutionInfo, Finding, FindingDeed, Point, Released, Said, SyncAccess,
-    Text,
+    Allocated, Attribute, DataAccess, ExecutionInfo, Finding, FindingDeed, Point, PrescribedChoice, Released,
+    Said, SyncAccess, Text,
 };
 pub use export::enter;
 pub use foreign::{Foreign, Refusal};
@@ -43,12 +44,17 @@ pub use table::{
 /// The C header of the contract.
 ///
 /// ```
-/// assert!(intermezzo_sdk::abi::HEADER.contains("intermezzo_monitor_5"));
+/// assert!(intermezzo_sdk::abi::HEADER.contains("intermezzo_monitor_6"));
 /// ```
 pub const HEADER: &str = include_str!("../../include/intermezzo.h");
 
 /// The name under which a plugin exports its [`Entry`]. It holds the [`VERSION`].
-pub const ENTRY: &str = "intermezzo_monitor_5";
+pub const ENTRY: &str = "intermezzo_monitor_6";
+
+/// The versions of plugins that an engine of this version loads, the newest first, and the names of their entries.
+///
+/// Version 5 has no functions after `clock` in the [`HostTable`]; everything else is the same.
+pub const ENTRIES: [(u32, &str); 2] = [(VERSION, ENTRY), (5, "intermezzo_monitor_5")];
 
 /// The prefix of the names of entries, whatever their version.
 pub const ENTRY_PREFIX: &str = "intermezzo_monitor_";

@@ -1,13 +1,14 @@
 //! The two tables of functions: a monitor's for its engine, and an engine's for its monitors.
 
 use super::data::{
-    Allocated, Attribute, DataAccess, ExecutionInfo, Finding, Point, Released, Said, SyncAccess, Text,
+    Allocated, Attribute, DataAccess, ExecutionInfo, Finding, Point, PrescribedChoice, Released, Said,
+    SyncAccess, Text,
 };
 use crate::{EventId, Location, SiteId, SyncVar, TaskId};
 use std::ffi::{c_char, c_void};
 
-/// The version of this contract. Both sides must have the same.
-pub const VERSION: u32 = 5;
+/// The version of this contract.
+pub const VERSION: u32 = 6;
 
 /// The return value of a function that succeeded.
 pub const OK: u32 = 0;
@@ -48,7 +49,7 @@ pub enum Interest {
     Attributes = 16,
     /// `on_allocation`, `on_release`
     Allocations = 32,
-    /// No callback; enables `enabled_at` and `disabled_at`.
+    /// No callback; enables `enabled_at`, `disabled_at`, `held_back_at` and `point_of`.
     EnabledSets = 64,
 }
 
@@ -57,7 +58,7 @@ pub struct Call {
     _opaque: (),
 }
 
-/// The function that a plugin exports under the name `intermezzo_monitor_5`: makes one monitor, and fills its table.
+/// The function that a plugin exports under the name `intermezzo_monitor_6`: makes one monitor, and fills its table.
 ///
 /// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 /// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -221,4 +222,16 @@ pub struct HostTable {
     /// event, 0 for none. `NONE` if there is no such event.
     pub clock:
         unsafe extern "C" fn(call: *mut Call, event: EventId, indices: *mut u32, capacity: usize) -> usize,
+    /// Those of `enabled_at` that fairness held back at step `step`: they had yielded, and gave way to tasks that they
+    /// starved. `NONE` as for `enabled_at`.
+    pub held_back_at:
+        unsafe extern "C" fn(call: *mut Call, step: usize, tasks: *mut TaskId, capacity: usize) -> usize,
+    /// The number of the schedule point right before the event, from 1 in each execution. `NONE` if the event has not
+    /// happened or has no schedule point of its own, or no monitor has the interest `EnabledSets`.
+    pub point_of: unsafe extern "C" fn(call: *mut Call, event: EventId) -> usize,
+    /// The status of the event now: an `EventStatus`. 0 if it has not happened and is not the next of its task.
+    pub status: unsafe extern "C" fn(call: *mut Call, event: EventId) -> u32,
+    /// The choices with which the execution began: the search prescribed them, and was asked about those that follow.
+    pub prescribed:
+        unsafe extern "C" fn(call: *mut Call, choices: *mut PrescribedChoice, capacity: usize) -> usize,
 }

@@ -399,41 +399,47 @@ impl Runtime {
         // The last execution may have been one without listeners.
         self.monitors.listeners.forget();
         self.record.events.clear(0);
+        self.decisions.forget_prescribed();
         self.tell(Listener::is_there, "on_shutdown", |monitor, cx, _| {
             monitor.on_shutdown(cx)
         });
     }
 
-    /// Notes the tasks that can take the next step, and those that have not ended and cannot.
-    fn note_sets(&mut self) {
+    /// Notes the tasks that can take the next step, and those that have not ended and cannot. With `at_point`, it is at a
+    /// schedule point.
+    fn note_sets(&mut self, at_point: bool) {
         let Runtime {
             monitors,
             ready,
             tasks,
             ..
         } = self;
-        let [enabled, disabled] = monitors.listeners.record().sets.next();
-        enabled.copy_from(ready.enabled());
-        disabled.clear();
+        let sets = monitors.listeners.record().sets.next(at_point);
+        sets.enabled.copy_from(ready.enabled());
+        sets.disabled.clear();
         for (task, number) in tasks.as_slice().iter().zip(0..) {
             if task.status != Status::Ended {
-                disabled.insert(number);
+                sets.disabled.insert(number);
             }
         }
-        disabled.remove_all(enabled);
+        sets.disabled.remove_all(&sets.enabled);
+        sets.held_back.clear();
+        if at_point {
+            sets.held_back.copy_from(ready.held_back());
+        }
     }
 
     #[inline(never)]
     pub(super) fn tell_schedule_point(&mut self) {
-        if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
-            self.note_sets();
-        }
         let current = self.tasks.current();
         self.tell_point_before(self.tasks[current].pending.access);
     }
 
     /// Notifies the monitors that the current task comes to this operation next.
     pub(super) fn tell_point_before(&mut self, access: Access) {
+        if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
+            self.note_sets(true);
+        }
         if !self.monitors.listening.intersects(Interests::SCHEDULE_POINTS) {
             return;
         }
@@ -558,7 +564,7 @@ impl Runtime {
     #[inline(never)]
     fn note_step(&mut self) {
         if !self.monitors.listeners.record().sets.is_noted() {
-            self.note_sets();
+            self.note_sets(false);
         }
         self.monitors.listeners.record().sets.step_taken();
     }

@@ -147,19 +147,34 @@ pub(super) struct Record {
     pub(super) sets: Sets,
 }
 
-/// For each step, the tasks that could take it, and those that could not.
+/// The tasks at a step.
+#[derive(Default)]
+pub(super) struct StepSets {
+    /// The tasks that could take it.
+    pub(super) enabled: TaskSet,
+    /// The tasks that had not ended and could not.
+    pub(super) disabled: TaskSet,
+    /// Those that could, and that fairness held back.
+    pub(super) held_back: TaskSet,
+    /// The number of the schedule point right before the step, from 1; 0 if there was none.
+    point: usize,
+}
+
+/// The sets of each step.
 #[derive(Default)]
 pub(super) struct Sets {
     /// The sets; those from `taken` on belong to the next step, or to earlier executions.
-    list: Vec<[TaskSet; 2]>,
+    list: Vec<StepSets>,
     taken: usize,
+    /// The number of schedule points so far.
+    points: usize,
     /// `true` if the sets of the next step are noted.
     is_noted: bool,
 }
 
 impl Sets {
     fn clear(&mut self) {
-        (self.taken, self.is_noted) = (0, false);
+        (self.taken, self.points, self.is_noted) = (0, 0, false);
     }
 
     /// Returns `true` if the sets of the next step are noted.
@@ -167,13 +182,16 @@ impl Sets {
         self.is_noted
     }
 
-    /// Returns the sets of the next step, to be filled.
-    pub(super) fn next(&mut self) -> &mut [TaskSet; 2] {
+    /// Returns the sets of the next step, to be filled. With `at_point`, it is at a schedule point.
+    pub(super) fn next(&mut self, at_point: bool) -> &mut StepSets {
         if self.taken == self.list.len() {
-            self.list.push(Default::default());
+            self.list.push(StepSets::default());
         }
+        self.points += usize::from(at_point && !self.is_noted);
         self.is_noted = true;
-        &mut self.list[self.taken]
+        let sets = &mut self.list[self.taken];
+        sets.point = if at_point { self.points } else { 0 };
+        sets
     }
 
     /// Notes that the step was taken.
@@ -183,7 +201,7 @@ impl Sets {
     }
 
     /// Returns the sets of a step, if they were noted.
-    fn of(&self, step: usize) -> Option<&[TaskSet; 2]> {
+    fn of(&self, step: usize) -> Option<&StepSets> {
         self.list[..self.taken].get(step)
     }
 }
@@ -568,12 +586,25 @@ impl Record {
 
     /// Returns the tasks that could take step `n`, if they were noted.
     pub(super) fn enabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
-        self.sets.of(step).map(|[enabled, _]| listed(enabled))
+        self.sets.of(step).map(|sets| listed(&sets.enabled))
     }
 
     /// Returns the tasks that could not take step `n`, if they were noted.
     pub(super) fn disabled_at(&self, step: usize) -> Option<Vec<TaskId>> {
-        self.sets.of(step).map(|[_, disabled]| listed(disabled))
+        self.sets.of(step).map(|sets| listed(&sets.disabled))
+    }
+
+    /// Returns the tasks that could take step `n` and that fairness held back, if they were noted.
+    pub(super) fn held_back_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.sets.of(step).map(|sets| listed(&sets.held_back))
+    }
+
+    /// Returns the number of the schedule point right before an event, from 1, if there was one and it was noted.
+    pub(super) fn point_of(&self, event: EventId) -> Option<usize> {
+        let accesses = self.accesses.as_slice();
+        let step = accesses.iter().rposition(|access| access.event == event)?;
+        let point = self.sets.of(step)?.point;
+        (point > 0).then_some(point)
     }
 }
 

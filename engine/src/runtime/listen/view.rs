@@ -6,9 +6,10 @@ use super::Said;
 use super::record::{Memory, Named, Record};
 use super::source_names::{self, SourceName};
 use crate::record::Status;
+use crate::schedule;
 use intermezzo_sdk::{
-    EventId, HappensBefore, Host, Location, MonitorFinding, SiteId, SyncVar, SyncVarAccess, SyncVarOps,
-    TaskId, VectorClock,
+    Choice, ChoiceKind, EventId, EventStatus, HappensBefore, Host, Location, MonitorFinding, SiteId, SyncVar,
+    SyncVarAccess, SyncVarOps, TaskId, VectorClock,
 };
 
 /// The engine, for the length of one call.
@@ -135,12 +136,64 @@ impl Host for View<'_> {
         self.record().disabled_at(step)
     }
 
+    fn held_back_at(&self, step: usize) -> Option<Vec<TaskId>> {
+        self.record().held_back_at(step)
+    }
+
+    fn point_of(&self, event: EventId) -> Option<usize> {
+        self.record().point_of(event)
+    }
+
+    fn status(&self, event: EventId) -> Option<EventStatus> {
+        let events = &self.rt.record.events;
+        let task = event.task.0;
+        if let Some(happened) = events.of(task, event.index) {
+            return Some(match happened.elided {
+                false => EventStatus::Committed,
+                true => EventStatus::Redundant,
+            });
+        }
+        let is_there = self.rt.tasks.numbers().any(|number| number == task) && self.rt.is_present(task);
+        if !is_there || event.index != self.rt.tasks[task].events + 1 {
+            return None;
+        }
+        Some(match self.rt.ready.is_enabled(task) {
+            false => EventStatus::Blocked,
+            true if events.is_preempted(task) => EventStatus::Preempted,
+            true => EventStatus::Ready,
+        })
+    }
+
+    fn prescribed(&self) -> Vec<Choice> {
+        self.rt.decisions.prescribed().iter().map(choice).collect()
+    }
+
     fn happens_before(&mut self, a: EventId, b: EventId) -> bool {
         self.caught_up_order().before(a, b)
     }
 
     fn clock(&mut self, event: EventId) -> Option<&VectorClock> {
         self.caught_up_order().clock(event)
+    }
+}
+
+/// Returns a choice as monitors see it.
+fn choice(choice: &schedule::Choice) -> Choice {
+    use schedule::ChoiceKind::*;
+    Choice {
+        kind: match choice.kind {
+            Task => ChoiceKind::Task,
+            Value => ChoiceKind::Value,
+            WeakExchange => ChoiceKind::WeakExchange,
+            TryLock => ChoiceKind::TryLock,
+            Waiter => ChoiceKind::Waiter,
+            // There is no rescue in an execution: it is a kind of older schedules, which are refused.
+            Wake | Rescue => ChoiceKind::Wake,
+            Ended => ChoiceKind::Ended,
+        },
+        preempts: choice.preempts,
+        alternatives: choice.alternatives,
+        taken: choice.taken,
     }
 }
 

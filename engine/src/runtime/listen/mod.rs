@@ -7,6 +7,7 @@ mod monitors;
 mod pointers;
 mod record;
 mod repeated;
+mod sets;
 mod sites;
 mod source_names;
 mod view;

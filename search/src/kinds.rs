@@ -11,6 +11,9 @@ use std::path::PathBuf;
 /// The default depth of bugs for priority changes: the paper's own tests were run with it.
 const DEPTH: u32 = 3;
 
+/// The default number of delays of an execution: as many as a bug of that depth has constraints.
+const DELAYS: u32 = DEPTH;
+
 /// The search to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StrategyKind {
@@ -38,6 +41,8 @@ pub enum StrategyKind {
         /// The number of variables, at least 1.
         variables: u32,
     },
+    /// Tasks run by default, and are delayed at this many random moments of each execution, at least 1.
+    RandomDelays(u32),
     /// Random priorities of operations.
     Pos,
     /// Random priorities of places in the source.
@@ -147,7 +152,7 @@ impl StrategyKind {
 
     /// For each kind: its name in settings, and the strategy that it stands for without parameters. A portfolio is not
     /// among them, because it is nothing without members.
-    pub const ALL: [(&'static str, StrategyKind); 12] = [
+    pub const ALL: [(&'static str, StrategyKind); 13] = [
         ("auto", StrategyKind::Auto),
         ("dfs", StrategyKind::DFS),
         ("best-first", StrategyKind::BestFirst(BestFirstOptions::DEFAULT)),
@@ -163,6 +168,7 @@ impl StrategyKind {
                 variables: 1,
             },
         ),
+        ("random-delays", StrategyKind::RandomDelays(DELAYS)),
         ("pos", StrategyKind::Pos),
         ("places", StrategyKind::Places),
         ("surw", StrategyKind::Surw(Interesting::OneVariable)),
@@ -201,6 +207,7 @@ impl fmt::Display for StrategyKind {
             StrategyKind::Pct(depth) => write!(f, "pct({depth})"),
             StrategyKind::PctAll(depth) => write!(f, "pct-all({depth})"),
             StrategyKind::PctVars { depth, variables } => write!(f, "pctvb({depth},{variables})"),
+            StrategyKind::RandomDelays(delays) => write!(f, "random-delays({delays})"),
             StrategyKind::Pos => f.write_str("pos"),
             StrategyKind::Places => f.write_str("places"),
             StrategyKind::Surw(interesting) => write!(f, "surw({interesting})"),

@@ -2,7 +2,9 @@
 
 use crate::classic::{PctAll, PctVars};
 use crate::kinds::StrategyKind;
-use crate::sampling::{Interesting, PROFILED, Pct, Places, Policy, Portfolio, Pos, RandomWalk, Surw};
+use crate::sampling::{
+    Interesting, PROFILED, Pct, Places, Policy, Portfolio, Pos, RandomDelays, RandomWalk, Surw,
+};
 
 /// The policies that draw, each with its number of executions in a round. The last is uniform over all orders: it alone
 /// finds what no few constraints provoke.
@@ -34,6 +36,7 @@ pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Polic
         StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
         StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),
         StrategyKind::PctVars { depth, variables } => Box::new(PctVars::new(*depth, *variables)),
+        StrategyKind::RandomDelays(delays) => Box::new(RandomDelays::new(*delays)),
         StrategyKind::Pos => Box::new(Pos::default()),
         StrategyKind::Places => Box::new(Places::default()),
         StrategyKind::Surw(interesting) => Box::new(Surw::new(interesting.clone())),

@@ -161,6 +161,25 @@ fn what_does_not_go_together_is_shown() {
 
 /// If no flag names the searches, the usual ones are compared, those with a reduction first; the lines to write
 /// follow at the end.
+/// Random delays are a baseline: they are compared only if they are asked for.
+#[test]
+fn delays_are_compared_if_they_are_named() {
+    let named = "random-delays,pct(3),random";
+    let comparison = json(0, &["tune", "lostupd", "--no-times", "--strategies", named]);
+    let cells = comparison["cells"].as_array().unwrap();
+    let strategies: Vec<&str> = cells
+        .iter()
+        .map(|cell| cell["strategy"].as_str().unwrap())
+        .collect();
+    assert_eq!(strategies, ["random-delays", "pct(3)", "random"]);
+    assert!(
+        cells.iter().all(|cell| cell["found"].as_u64() > Some(0)),
+        "{comparison}"
+    );
+    let usual = json(0, &["tune", "counter,tasks=2", "--no-times"]).to_string();
+    assert!(!usual.contains("random-delays"), "{usual}");
+}
+
 #[test]
 fn the_usual_searches_are_compared_within_a_time() {
     let comparison = json(0, &["tune", "counter,tasks=2", "--no-times"]);

@@ -55,6 +55,12 @@ impl Strategy {
         kind.into()
     }
 
+    /// Tasks run by default, and are delayed at this many random moments of each execution; less than 1 counts as 1. A
+    /// baseline: what sleeps at random places do to a test.
+    pub fn random_delays(delays: u32) -> Strategy {
+        StrategyKind::RandomDelays(delays.max(1)).into()
+    }
+
     /// Random priorities of operations, drawn again for those that race with a step.
     pub fn pos() -> Strategy {
         StrategyKind::Pos.into()

@@ -12,7 +12,8 @@ use std::num::NonZero;
 /// The values of the setting `strategy`, for people.
 pub(super) const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, `places`, \
                                  or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
-                                 `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `best-first(PRIORITIES,prefixes=N)`, \
+                                 `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
+                                 `best-first(PRIORITIES,prefixes=N)`, \
                                  `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole)`, \
                                  `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 
@@ -52,6 +53,7 @@ pub(super) fn parse(text: &str) -> Result<StrategyKind, String> {
                 variables: number(second, "variables", DEPTH_MAX)?,
             })
         }
+        "random-delays" => number(parameters, "delays", DEPTH_MAX).map(StrategyKind::RandomDelays),
         "surw" => Ok(StrategyKind::Surw(match parameters {
             "" => return Err("nothing is interesting to `surw()`: give `one`, `all` or a place".into()),
             "one" => Interesting::OneVariable,
@@ -70,7 +72,7 @@ fn none(text: &str) -> String {
     let name = text.split('(').next().unwrap_or_default();
     match name {
         "delays" => {
-            return "there is no strategy `delays` any more: give `dfs(delays=2)`, or `dfs(delays=none)`"
+            return "there is no strategy `delays`: give `dfs(delays=2)`, `dfs(delays=none)`, or `random-delays`"
                 .into();
         }
         _ if StrategyKind::ALL
@@ -351,6 +353,8 @@ mod tests {
             ("pctvb", "pctvb(3,1)"),
             ("pctvb(2)", "pctvb(2,1)"),
             ("pctvb(2, 3)", "pctvb(2,3)"),
+            ("random-delays", "random-delays(3)"),
+            ("random-delays(7)", "random-delays(7)"),
             ("pos", "pos"),
             ("places", "places"),
             ("surw", "surw(one)"),
@@ -391,6 +395,7 @@ mod tests {
             ("pct(many)", "depth `many`"),
             ("pct(3", "no `)` at its end"),
             ("pctvb(3,0)", "variables `0`"),
+            ("random-delays(0)", "delays `0`"),
             ("pos(3)", "takes no parameters"),
             ("surw()", "nothing is interesting"),
             ("portfolio()", "is no strategy"),

@@ -6,6 +6,7 @@
 mod common;
 
 mod auto;
+mod delays;
 mod probability;
 mod same;
 mod strategies;

@@ -10,11 +10,12 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 /// The strategies that draw executions.
-pub(crate) const SAMPLERS: [&str; 9] = [
+pub(crate) const SAMPLERS: [&str; 10] = [
     "random",
     "pct(3)",
     "pct-all(3)",
     "pctvb(2,1)",
+    "random-delays(3)",
     "pos",
     "places",
     "surw",

@@ -7,6 +7,7 @@
 //!
 //! Each policy is a file, which names its source, its deviations, and its blind spots.
 
+mod delays;
 mod numbers;
 pub(crate) mod pct;
 mod pending;
@@ -22,6 +23,7 @@ mod surw;
 pub use surw::Interesting;
 pub(crate) use surw::Surw;
 
+pub(crate) use delays::RandomDelays;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
     ChoicePoint, CompletedExecution, Coverage, Parallel, Partition, Partitioned, Plan, Resumable,

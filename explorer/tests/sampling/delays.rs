@@ -1,0 +1,61 @@
+//! Random delays: which orders of tasks they lead to.
+
+use crate::Order;
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::{Environment, Explorer, Strategy, thread};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// The executions that are learned from, which are drawn differently.
+const LEARNED_FROM: usize = 2;
+
+/// Returns the orders of two tasks with three steps each, as `000111`.
+fn orders(strategy: Strategy) -> BTreeSet<String> {
+    let (order, orders) = (Order::default(), Mutex::new(Vec::new()));
+    let report = Explorer::new()
+        .environment(Environment::calm())
+        .strategy(strategy)
+        .executions(1_000)
+        .explore(|| {
+            order.take();
+            let x = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                for task in 0..2_u8 {
+                    let (x, order) = (&x, &order);
+                    scope.spawn(move || {
+                        for _ in 0..3 {
+                            x.fetch_add(1, SeqCst);
+                            order.did(task);
+                        }
+                    });
+                }
+            });
+            let steps = order.take();
+            let steps = steps.iter().map(|task| char::from(b'0' + task));
+            orders.lock().unwrap().push(steps.collect::<String>());
+        });
+    assert!(report.verdict().is_pass(), "{report}");
+    let orders = orders.into_inner().unwrap();
+    orders.into_iter().skip(LEARNED_FROM).collect()
+}
+
+#[test]
+fn delays_are_where_a_task_would_go() {
+    // One delay: the first task is interrupted once, and comes after the second one.
+    let one = orders(Strategy::random_delays(1));
+    let expected = ["000111", "001110", "011100", "111000"];
+    assert_eq!(one, expected.map(str::to_owned).into());
+    // With more of them there is more that they lead to, up to all orders.
+    let two = orders(Strategy::random_delays(2));
+    assert!(one.is_subset(&two) && two.len() > one.len(), "{two:?}");
+    let switches = |order: &String| {
+        order
+            .as_bytes()
+            .windows(2)
+            .filter(|pair| pair[0] != pair[1])
+            .count()
+    };
+    assert!(two.iter().all(|order| switches(order) <= 4), "{two:?}");
+    let many = orders(Strategy::random_delays(12));
+    assert_eq!(many.len(), 20);
+}

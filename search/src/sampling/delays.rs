@@ -1,0 +1,96 @@
+//! Random delays, as tools of stress insert them; a baseline of Maple's figures (Yu, Narayanasamy, Pereira, Pokam,
+//! OOPSLA 2012), which delayed one of 50,000 accesses.
+//!
+//! Tasks run as without a policy: one continues until it waits or ends, then the next one in order of creation does. A
+//! number of moments are drawn beforehand. The task that would go at one is delayed: it goes when the others have taken
+//! a number of steps, drawn from 1 to as many as an execution has, or when none of them can go.
+//!
+//! Differs: a number of delays for each execution, because tests are short. Time is counted in steps, and there is one
+//! processor: without a delay tasks do not overlap. Moments are drawn among the steps of the executions that were
+//! learned from. If the choice is not about tasks, any alternative has the same probability.
+//!
+//! Misses: bugs that need more delays, and those that need another order of tasks that wait for nothing.
+
+use super::{Generator, Policy, Profile, uniform};
+use intermezzo_engine::schedule::ChoiceKind;
+use intermezzo_engine::strategy::ChoicePoint;
+use rand::RngExt;
+
+/// Delays of the tasks that would go.
+pub(crate) struct RandomDelays {
+    delays: u32,
+    /// The moments of the execution, in order, the next one last: counts of choices between tasks. Two may be the same.
+    moments: Vec<u64>,
+    /// The count of choices between tasks so far.
+    count: u64,
+    /// For each task, the step up to which it is delayed; tasks beyond the end are not.
+    until: Vec<u64>,
+}
+
+impl RandomDelays {
+    /// Returns the policy with that many delays in an execution.
+    pub(crate) fn new(delays: u32) -> RandomDelays {
+        RandomDelays {
+            delays,
+            moments: Vec::new(),
+            count: 0,
+            until: Vec::new(),
+        }
+    }
+
+    /// Returns the alternative whose task is not delayed, the first in order; of delayed tasks, the one whose delay ends
+    /// first.
+    fn first(&self, point: &ChoicePoint<'_>) -> u32 {
+        let (mut best, mut at) = ((u64::MAX, 0), 0);
+        point.for_each_task(|task| {
+            let until = self.until.get(task.index()).copied().unwrap_or(0);
+            let left = until.saturating_sub(point.step);
+            if left < best.0 {
+                best = (left, at);
+            }
+            at += 1;
+        });
+        best.1
+    }
+
+    /// Delays the task of this alternative for a number of steps, from 1 to `most`.
+    fn delay(&mut self, taken: u32, point: &ChoicePoint<'_>, most: u64, random: &mut Generator) {
+        let task = point.task(taken).expect("a choice between tasks").index();
+        if task >= self.until.len() {
+            self.until.resize(task + 1, 0);
+        }
+        let from = self.until[task].max(point.step);
+        self.until[task] = from.saturating_add(random.random_range(1..=most));
+    }
+}
+
+impl Policy for RandomDelays {
+    fn name(&self) -> String {
+        format!("random-delays({})", self.delays)
+    }
+
+    fn begin(&mut self, _: u64, known: &Profile, random: &mut Generator) {
+        let steps = known.steps().max(1);
+        let moment = |_| random.random_range(1..=steps);
+        self.moments = (0..self.delays).map(moment).collect();
+        self.moments.sort_unstable_by(|a, b| b.cmp(a));
+        self.count = 0;
+        self.until.clear();
+    }
+
+    fn choose(&mut self, point: &ChoicePoint<'_>, known: &Profile, random: &mut Generator) -> u32 {
+        if point.kind != ChoiceKind::Task {
+            return uniform(point, random);
+        }
+        self.count += 1;
+        while self.moments.pop_if(|moment| *moment <= self.count).is_some() {
+            let taken = self.first(point);
+            self.delay(taken, point, known.steps().max(1), random);
+        }
+        self.first(point)
+    }
+
+    fn fork(&self) -> Box<dyn Policy> {
+        Box::new(RandomDelays::new(self.delays))
+    }
+}

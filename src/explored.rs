@@ -26,6 +26,7 @@ pub use intermezzo_explorer::{foreign, is_laid_over_std, is_memory_watched, poin
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Refinement checks: concurrent objects against their sequential behaviour.
+#[cfg(feature = "refinement")]
 pub use intermezzo_refinement as refinement;
 /// The Monitor contract: the events that a listener on executions receives, and its reports.
 pub use intermezzo_sdk as sdk;

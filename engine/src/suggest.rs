@@ -31,7 +31,7 @@ fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> 
     // A third of the letters wrong is still a typing error; more is another word.
     let typing_errors_max = (letters / 3).max(1);
     // Two letters in the wrong order are one error.
-    let is_near = |name: &str| strsim::osa_distance(wanted, name) <= typing_errors_max;
+    let is_near = |name: &str| distance(wanted, name) <= typing_errors_max;
     // One or two letters occur in too many names.
     let is_word = letters > 2;
     let is_in = |name: &str| is_near(name) || is_word && name.contains(wanted);
@@ -40,9 +40,34 @@ fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> 
     if near.is_empty() {
         near = others.into_iter().filter(|name| has_near(name)).collect();
     }
-    near.sort_by_key(|name| (strsim::osa_distance(wanted, name), *name));
+    near.sort_by_key(|name| (distance(wanted, name), *name));
     near.truncate(SUGGESTIONS_MAX);
     near
+}
+
+/// Returns the number of typing errors between two names: letters that are missing, too many or wrong, and neighbours in
+/// the wrong order (optimal string alignment).
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let width = b.len() + 1;
+    // The distances of all beginnings, a row for each of `a`.
+    let mut all: Vec<usize> = (0..(a.len() + 1) * width)
+        .map(|at| at / width + at % width)
+        .collect();
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let wrong = usize::from(a[i - 1] != b[j - 1]);
+            let here = i * width + j;
+            let mut least = all[here - width] + 1;
+            least = least.min(all[here - 1] + 1);
+            least = least.min(all[here - width - 1] + wrong);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(all[here - 2 * width - 2] + 1);
+            }
+            all[here] = least;
+        }
+    }
+    all[a.len() * width + b.len()]
 }
 
 #[cfg(test)]
@@ -50,6 +75,24 @@ mod tests {
     use super::*;
 
     const NAMES: [&str; 3] = ["counter", "work_stealing_queue", "work_stealing_queue_fixed"];
+
+    #[test]
+    fn errors_are_counted() {
+        for (a, b, errors) in [
+            ("", "", 0),
+            ("abc", "abc", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("abc", "acb", 1),
+            ("ca", "abc", 3),
+            ("kitten", "sitting", 3),
+            ("damerau", "aderua", 3),
+            ("ö", "o", 1),
+        ] {
+            assert_eq!(distance(a, b), errors, "{a} {b}");
+            assert_eq!(distance(b, a), errors, "{b} {a}");
+        }
+    }
 
     #[test]
     fn near_names_are_suggested() {

@@ -15,10 +15,22 @@
 use crate::report::source::{Search, Sources, parts};
 use crate::report::{FindingDetail, NamedPlace, Report};
 use crate::schedule::TestBinary;
-use crate::settings::{ConfigError, Reader, did_you_mean, in_order};
+use crate::settings::{ConfigError, toml_text};
 use std::collections::BTreeSet;
 use std::path::Path;
-use toml::de::{DeTable, DeValue};
+
+#[cfg(feature = "config-files")]
+mod text;
+
+/// Refuses the text: without the feature no file is read.
+#[cfg(not(feature = "config-files"))]
+mod text {
+    use super::{Baseline, ConfigError, Path, toml_text};
+
+    pub(super) fn parse(path: &Path, _text: &str) -> Result<Baseline, ConfigError> {
+        Err(toml_text::refusal(path))
+    }
+}
 
 /// The name and version of the format.
 const FORMAT: &str = "intermezzo-baseline/1";
@@ -39,8 +51,6 @@ const HEAD: &str = "\
 # Findings that are known, and let their tests pass: `cargo intermezzo test --baseline FILE --update-baseline` writes
 # this file.
 ";
-
-const WRITE_AGAIN: &str = "write the file again, with `--update-baseline`";
 
 /// A finding as a baseline lists it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -182,7 +192,7 @@ impl Baseline {
     /// # Errors
     /// It cannot be read, or is no baseline.
     pub fn read(path: &Path) -> Result<Baseline, ConfigError> {
-        Reader::open(path, Baseline::parse)
+        toml_text::open(path, Baseline::parse)
     }
 
     /// Returns the baseline of this process, if there is one.
@@ -199,48 +209,7 @@ impl Baseline {
     /// # Errors
     /// It is no baseline. The error names the place, and what to do.
     pub fn parse(path: &Path, text: &str) -> Result<Baseline, ConfigError> {
-        let reader = Reader { path, text };
-        let document = DeTable::parse(text).map_err(|error| {
-            let problem = format!("{}: correct this line, or {WRITE_AGAIN}", error.message());
-            reader.error(error.span().unwrap_or_default(), problem)
-        })?;
-        let (mut baseline, mut has_format) = (Baseline::default(), false);
-        for (key, value) in in_order(document.get_ref()) {
-            match (key.get_ref().as_ref(), value.get_ref()) {
-                ("format", DeValue::String(format)) if format == FORMAT => has_format = true,
-                ("format", _) => {
-                    let problem = format!("the format is not {FORMAT:?}: {WRITE_AGAIN}");
-                    return Err(reader.error(value.span(), problem));
-                }
-                ("known", DeValue::Array(all)) => {
-                    for entry in all {
-                        let DeValue::Table(table) = entry.get_ref() else {
-                            let problem = "a finding is `{ test = \"..\", kind = \"..\", at = [..] }`";
-                            return Err(reader.error(entry.span(), problem.into()));
-                        };
-                        let known = reader.known(table, entry.span())?;
-                        baseline.known.insert(known);
-                    }
-                }
-                ("known", _) => {
-                    return Err(reader.error(value.span(), "`known` is a list of findings".into()));
-                }
-                (other, _) => {
-                    let hint = did_you_mean(other, ["format", "known"].into_iter());
-                    let problem =
-                        format!("`{other}`: a baseline has no such key; {hint}there are: format, known");
-                    return Err(reader.error(key.span(), problem));
-                }
-            }
-        }
-        match has_format {
-            true => Ok(baseline),
-            false => {
-                let problem =
-                    format!("this is no baseline, as `format = {FORMAT:?}` is missing: {WRITE_AGAIN}");
-                Err(reader.error(0..0, problem))
-            }
-        }
+        text::parse(path, text)
     }
 
     /// Returns the file's text: the same for the same findings.
@@ -255,55 +224,7 @@ impl Baseline {
     }
 }
 
-impl Reader<'_> {
-    fn known(&self, table: &DeTable<'_>, whole: std::ops::Range<usize>) -> Result<KnownFinding, ConfigError> {
-        const KEYS: [&str; 4] = ["test", "in", "kind", "at"];
-        let (mut test, mut binary, mut kind, mut at) = (None, None, None, None);
-        for (key, value) in in_order(table) {
-            let name = key.get_ref().as_ref();
-            let text = match value.get_ref() {
-                DeValue::String(text) => Some(text.to_string()),
-                _ => None,
-            };
-            match (name, text, value.get_ref()) {
-                ("test", Some(text), _) => test = Some(text),
-                ("in", Some(text), _) => binary = Some(text),
-                ("kind", Some(text), _) => kind = Some(text),
-                ("at", _, DeValue::Array(places)) => {
-                    let text = |place: &toml::Spanned<DeValue<'_>>| match place.get_ref() {
-                        DeValue::String(text) => Ok(text.to_string()),
-                        _ => Err(self.error(place.span(), "a place is a text".into())),
-                    };
-                    at = Some(places.iter().map(text).collect::<Result<_, _>>()?);
-                }
-                ("at", ..) => return Err(self.error(value.span(), "`at` is a list of texts".into())),
-                (name, ..) if KEYS.contains(&name) => {
-                    return Err(self.error(value.span(), format!("`{name}` is a text")));
-                }
-                (other, ..) => {
-                    let hint = did_you_mean(other, KEYS.into_iter());
-                    let problem = format!(
-                        "`{other}`: a finding has no such key; {hint}there are: {}",
-                        KEYS.join(", ")
-                    );
-                    return Err(self.error(key.span(), problem));
-                }
-            }
-        }
-        match (test, kind) {
-            (Some(test), Some(kind)) => Ok(KnownFinding {
-                test,
-                binary: binary.unwrap_or_default(),
-                kind,
-                at: at.unwrap_or_default(),
-            }),
-            (None, _) => Err(self.error(whole, "a finding without its `test`".into())),
-            (_, None) => Err(self.error(whole, "a finding without its `kind`".into())),
-        }
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "config-files"))]
 mod tests {
     use super::*;
     use crate::report::TaskPanic;

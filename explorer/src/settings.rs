@@ -11,6 +11,8 @@ mod environment;
 mod hang;
 mod journal;
 mod layers;
+#[cfg(not(feature = "config-files"))]
+pub(crate) mod no_toml;
 mod partition;
 mod progress;
 mod refusal;
@@ -18,17 +20,20 @@ mod scope;
 pub(crate) mod search;
 mod spin_loops;
 mod strategy;
+#[cfg(feature = "config-files")]
+pub(crate) mod toml_text;
 mod value;
 mod verbosity;
 
 pub use command::CommandSetting;
 pub use config::{Config, ConfigError, Given, Section};
-pub(crate) use config::{Reader, in_order};
 pub use declared::{Group, Setting, Settings};
 #[doc(hidden)]
 pub use intermezzo_engine::suggest::did_you_mean;
 pub use journal::JournalAt;
 pub use layers::{Layer, Layers, LayersError, Origin};
+#[cfg(not(feature = "config-files"))]
+pub(crate) use no_toml as toml_text;
 pub use progress::ProgressLines;
 pub use refusal::tell_refusal;
 pub use spin_loops::SpinLoops;

@@ -1,9 +1,8 @@
 //! The monitors by their names, for settings and command lines.
 
-use crate::{
-    Atomicity, Contention, DataRaces, HappensBeforeCounter, Leaks, LockOrder, Misuses, StaleLoads,
-    Statistics, event_log,
-};
+#[cfg(feature = "all")]
+use crate::{Atomicity, Contention, HappensBeforeCounter, LockOrder, StaleLoads, Statistics, event_log};
+use crate::{DataRaces, Leaks, Misuses};
 use intermezzo_sdk::Monitor;
 
 /// A monitor that ships with intermezzo.
@@ -21,17 +20,31 @@ fn boxed<M: Monitor + 'static>(made: Result<M, String>) -> Result<Box<dyn Monito
     made.map(|monitor| Box::new(monitor) as Box<dyn Monitor>)
 }
 
+/// Refuses a monitor that was left out of this build.
+#[cfg(not(feature = "all"))]
+fn off(name: &str) -> Result<Box<dyn Monitor>, String> {
+    Err(format!(
+        "{name}: this build of intermezzo is without this monitor: enable its feature `all-monitors`"
+    ))
+}
+
 /// Every monitor that ships with intermezzo, by name.
 pub const SHIPPED: &[Shipped] = &[
     Shipped {
         name: "atomicity",
         about: "blocks meant to be atomic that are not",
+        #[cfg(feature = "all")]
         make: |arguments| boxed(Atomicity::with_arguments(arguments)),
+        #[cfg(not(feature = "all"))]
+        make: |_| off("atomicity"),
     },
     Shipped {
         name: "contention",
         about: "pairs of places whose operations could come in either order",
+        #[cfg(feature = "all")]
         make: |arguments| boxed(Contention::with_arguments(arguments)),
+        #[cfg(not(feature = "all"))]
+        make: |_| off("contention"),
     },
     Shipped {
         name: "data-race",
@@ -41,12 +54,18 @@ pub const SHIPPED: &[Shipped] = &[
     Shipped {
         name: "event-log",
         about: "every event, in a line each, to file=PATH",
+        #[cfg(feature = "all")]
         make: |arguments| boxed(event_log(arguments)),
+        #[cfg(not(feature = "all"))]
+        make: |_| off("event-log"),
     },
     Shipped {
         name: "happens-before-counter",
         about: "how many different traces the executions have",
+        #[cfg(feature = "all")]
         make: |arguments| boxed(HappensBeforeCounter::with_arguments(arguments)),
+        #[cfg(not(feature = "all"))]
+        make: |_| off("happens-before-counter"),
     },
     Shipped {
         name: "leak",
@@ -56,7 +75,10 @@ pub const SHIPPED: &[Shipped] = &[
     Shipped {
         name: "lock-order",
         about: "cycles in the order in which locks are taken",
+        #[cfg(feature = "all")]
         make: |arguments| boxed(LockOrder::with_arguments(arguments)),
+        #[cfg(not(feature = "all"))]
+        make: |_| off("lock-order"),
     },
     Shipped {
         name: "misuse",
@@ -66,12 +88,18 @@ pub const SHIPPED: &[Shipped] = &[
     Shipped {
         name: "stale-load",
         about: "loads that could return an older value because of store buffers",
+        #[cfg(feature = "all")]
         make: |arguments| boxed(StaleLoads::with_arguments(arguments)),
+        #[cfg(not(feature = "all"))]
+        make: |_| off("stale-load"),
     },
     Shipped {
         name: "statistics",
         about: "executions, tasks, steps, switches and operations, counted",
+        #[cfg(feature = "all")]
         make: |arguments| boxed(Statistics::with_arguments(arguments)),
+        #[cfg(not(feature = "all"))]
+        make: |_| off("statistics"),
     },
 ];
 
@@ -88,7 +116,7 @@ pub fn by_name(name: &str, arguments: &str) -> Option<Result<Box<dyn Monitor>, S
     Some((shipped.make)(arguments))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "all"))]
 mod tests {
     use super::*;
     use intermezzo_sdk::abi::rehearsal;
@@ -111,5 +139,27 @@ mod tests {
         }
         assert!(by_name("no-such", "").is_none());
         assert!(names().is_sorted());
+    }
+}
+
+#[cfg(all(test, not(feature = "all")))]
+mod light_tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_out_says_so() {
+        let made = |name: &str| {
+            by_name(name, "")
+                .unwrap()
+                .map(|monitor| monitor.name().to_owned())
+        };
+        for on in ["data-race", "leak", "misuse"] {
+            assert_eq!(made(on).unwrap(), on);
+        }
+        let refused = made("lock-order").unwrap_err();
+        assert!(
+            refused.ends_with("enable its feature `all-monitors`"),
+            "{refused}"
+        );
     }
 }

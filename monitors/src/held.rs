@@ -16,6 +16,7 @@ pub(crate) struct Held {
 
 impl Held {
     /// `true` if the two exclude each other.
+    #[cfg(feature = "all")]
     pub(crate) fn excludes(&self, other: &Held) -> bool {
         self.lock == other.lock && !(self.shared && other.shared)
     }

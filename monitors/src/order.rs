@@ -81,6 +81,7 @@ impl TraceOrder {
     }
 
     /// Adds the next event as one whose order with other tasks' events says nothing.
+    #[cfg(feature = "all")]
     pub(crate) fn add_unordered(&mut self, access: &SyncVarAccess) {
         let clock = self.next_clock(access.event);
         self.tasks[access.event.task.index()] = clock;

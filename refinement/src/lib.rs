@@ -7,6 +7,7 @@
 //! A [`History`](history::History) has operations with their times and results. It is *linearizable* with respect to
 //! a [`Specification`](specification::Specification) if each operation can be given a moment between its call and its
 //! return at which, one after the other, they would have returned the same (Herlihy & Wing, TOPLAS 1990).
+#![cfg(feature = "checks")]
 
 mod arguments;
 pub mod check;

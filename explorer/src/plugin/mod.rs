@@ -9,14 +9,21 @@
 //! thread-locals may have destructors to run.
 
 mod attach;
+#[cfg(feature = "plugins")]
 mod file;
 mod find;
+#[cfg(feature = "plugins")]
 mod library;
+#[cfg(not(feature = "plugins"))]
+mod off;
 mod problem;
+#[cfg(feature = "plugins")]
 mod trial;
 
 pub use attach::{Brought, ByName, bring};
 pub(crate) use attach::{NamedMonitors, attach, data_race};
+#[cfg(not(feature = "plugins"))]
+use off::{file, library, trial};
 pub use problem::{PluginError, PluginProblem};
 
 use intermezzo_sdk::abi::Foreign;

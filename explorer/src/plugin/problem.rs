@@ -17,6 +17,8 @@ pub struct PluginError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PluginProblem {
+    /// No plugin is loaded, because the feature `plugins` is off.
+    Off,
     /// There is no such file.
     NoFile,
     /// No directory of plugins has a file of this name.
@@ -75,6 +77,9 @@ impl std::error::Error for PluginError {}
 impl fmt::Display for PluginProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            PluginProblem::Off => {
+                f.write_str("this build of intermezzo loads no plugins: enable its feature `plugins`")
+            }
             PluginProblem::NoFile => {
                 f.write_str("there is no such file; build the plugin, or give another path")
             }

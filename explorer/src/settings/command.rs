@@ -1,5 +1,6 @@
 //! Settings of `cargo intermezzo test` itself, and not of tests: in `intermezzo.toml` the table `[command]`.
 
+#[cfg(feature = "config-files")]
 use super::did_you_mean;
 
 /// A setting of the command: its flag, and its key in the table.
@@ -68,6 +69,7 @@ impl CommandSetting {
 ///
 /// # Errors
 /// There is no setting of that name; the text names all.
+#[cfg(feature = "config-files")]
 pub(super) fn find(name: &str) -> Result<&'static CommandSetting, String> {
     if let Some(setting) = ALL.iter().find(|setting| setting.name == name) {
         return Ok(setting);

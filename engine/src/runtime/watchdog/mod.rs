@@ -13,8 +13,21 @@
 //! Blind spots: a thread that blocks the signal; a hang between executions, in a strategy or a monitor. Works where
 //! crashes are caught (`crash.rs`); elsewhere a task that hangs is not ended.
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(
+    feature = "hang-places",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 pub(super) mod place;
+/// The place of a task that has no name, because what reads names from debugging information is left out.
+#[cfg(not(feature = "hang-places"))]
+mod place {
+    /// Says so.
+    #[allow(dead_code, reason = "for systems with a watchdog")]
+    pub(super) fn common(_: &[Vec<usize>]) -> Option<String> {
+        Some("a function that is not named, because intermezzo's feature `hang-places` is off".to_owned())
+    }
+}
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod signal;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -136,8 +136,7 @@ fn sample(pulse: &Pulse, interrupted: usize) -> bool {
     let mut handlers = true;
     // SAFETY: nothing else walks a stack of this thread meanwhile, and addresses are resolved elsewhere.
     unsafe {
-        backtrace::trace_unsynchronized(|frame| {
-            let address = frame.ip().addr();
+        walk(|address| {
             if address == 0 {
                 // The root of the stack.
                 return false;
@@ -154,6 +153,44 @@ fn sample(pulse: &Pulse, interrupted: usize) -> bool {
     }
     pulse.frames_len.store(len, Release);
     inside
+}
+
+/// Calls `each` with the code addresses on this stack, from the innermost, until it returns `false`.
+///
+/// # Safety
+/// Nothing else walks a stack of this thread meanwhile.
+#[cfg(feature = "hang-places")]
+unsafe fn walk(mut each: impl FnMut(usize) -> bool) {
+    // SAFETY: the caller guarantees it.
+    unsafe { backtrace::trace_unsynchronized(|frame| each(frame.ip().addr())) };
+}
+
+/// Calls `each` with the code addresses on this stack, from the innermost, until it returns `false`: by the unwinder
+/// that std links, as the crate `backtrace` does.
+///
+/// # Safety
+/// Nothing else walks a stack of this thread meanwhile.
+#[cfg(not(feature = "hang-places"))]
+unsafe fn walk<F: FnMut(usize) -> bool>(mut each: F) {
+    unsafe extern "C" {
+        fn _Unwind_Backtrace(
+            trace: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+            argument: *mut c_void,
+        ) -> c_int;
+        fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    }
+    /// Continues the walk.
+    const NO_REASON: c_int = 0;
+    /// Ends it.
+    const FAILURE: c_int = 9;
+
+    unsafe extern "C" fn trace<F: FnMut(usize) -> bool>(context: *mut c_void, each: *mut c_void) -> c_int {
+        // SAFETY: the unwinder passes a frame, and the closure that it was given, which nothing else uses meanwhile.
+        let goes_on = unsafe { (*each.cast::<F>())(_Unwind_GetIP(context)) };
+        if goes_on { NO_REASON } else { FAILURE }
+    }
+    // SAFETY: the function gets the argument that it expects.
+    unsafe { _Unwind_Backtrace(trace::<F>, (&raw mut each).cast()) };
 }
 
 /// Finds the library that the allocator is in.

@@ -4,7 +4,6 @@ use crate::report::source::Search;
 use crate::settings::Verbosity;
 use anstyle::{AnsiColor, Style};
 use std::io::IsTerminal;
-use terminal_size::{Width, terminal_size_of};
 
 /// The number of columns if it is not known.
 const WIDTH: usize = 100;
@@ -63,9 +62,8 @@ impl TextStyle {
 
     fn shown(on_terminal: bool) -> TextStyle {
         let columns = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
-        let terminal = terminal_size_of(std::io::stdout()).map(|(Width(columns), _)| columns.into());
         TextStyle {
-            width: terminal.or_else(columns).filter(|&columns| columns > 0),
+            width: terminal_columns().or_else(columns).filter(|&columns| columns > 0),
             colour: colours(on_terminal),
             ..TextStyle::default()
         }
@@ -104,13 +102,33 @@ impl TextStyle {
     }
 }
 
+/// Returns the width of the terminal that stdout is, if it is one.
+#[cfg(feature = "terminal")]
+fn terminal_columns() -> Option<usize> {
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(columns.into())
+}
+
+/// Returns `None`: terminals are not asked.
+#[cfg(not(feature = "terminal"))]
+fn terminal_columns() -> Option<usize> {
+    None
+}
+
 /// `true` if there are colours: as the user wishes, else as the terminal can.
+#[cfg(feature = "terminal")]
 fn colours(on_terminal: bool) -> bool {
     if anstyle_query::no_color() {
         return false;
     }
     let wanted = anstyle_query::clicolor() != Some(false);
     anstyle_query::clicolor_force() || on_terminal && wanted && anstyle_query::term_supports_color()
+}
+
+/// Returns `false`: neither the user nor the terminal is asked.
+#[cfg(not(feature = "terminal"))]
+fn colours(_: bool) -> bool {
+    false
 }
 
 /// The role of a piece of text.

@@ -11,7 +11,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // Waits in real time, in programs that explore nothing.
     ("intermezzo-breakpoint", &[]),
     ("intermezzo-macros", &[]),
-    ("intermezzo-engine", &["intermezzo-breakpoint", "intermezzo-sdk"]),
+    // The macros are derives of nothing, for builds without serde.
+    (
+        "intermezzo-engine",
+        &["intermezzo-breakpoint", "intermezzo-macros", "intermezzo-sdk"],
+    ),
     ("intermezzo-lookalikes", &["intermezzo-engine", "intermezzo-sdk"]),
     ("intermezzo-search", &["intermezzo-engine", "intermezzo-sdk"]),
     (

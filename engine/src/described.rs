@@ -1,10 +1,10 @@
 //! Parts of reports that the engine describes: the events of a finding, the places and accesses that it names, and the
 //! figures of armed breakpoints.
 
+use crate::serial::{Deserialize, Serialize};
 use crate::words::plural;
 use intermezzo_breakpoint::Statistics;
 use intermezzo_sdk::SyncVarOp;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One event of a failing execution, in words.

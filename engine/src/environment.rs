@@ -7,8 +7,8 @@
 //! The bounds are for each task. So only a task's own past decides if the environment may act in it, and operations of
 //! different tasks on different variables commute. The exception is `Key::TIMEOUTS` in `trace/dependence.rs`.
 
+use crate::serial::{Deserialize, Serialize};
 use crate::words::plural;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The bounds on the environment's actions, and the seed of its randomness.

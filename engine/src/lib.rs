@@ -8,6 +8,13 @@
 //! - [`memory_model`]: the interface of a memory model, which says what a load may read.
 //! - [`strategy`]: the interface of a search, which makes the decisions.
 //! - [`store`]: files that are written as a whole, with a version and a checksum.
+#![cfg_attr(
+    not(feature = "files"),
+    allow(
+        dead_code,
+        reason = "what only attributes of serde name, and the forms of files"
+    )
+)]
 #![allow(
     rustdoc::private_intra_doc_links,
     reason = "it is read by those who work on the crates: `cargo doc --document-private-items`"
@@ -22,6 +29,7 @@ pub mod record;
 pub mod runtime;
 pub mod schedule;
 pub mod scope;
+pub mod serial;
 pub mod site;
 pub mod sites;
 pub mod source;

@@ -118,6 +118,12 @@ impl Explorer {
     /// A value does not fit its setting, or is no schedule.
     pub fn with_variables(mut self) -> Result<Explorer, Box<dyn std::error::Error + Send + Sync>> {
         self.settings.override_from_environment()?;
+        #[cfg(not(feature = "files"))]
+        for variable in ["INTERMEZZO_REPORTS", "INTERMEZZO_CHECKPOINTS"] {
+            if std::env::var_os(variable).is_some() {
+                return Err(format!("{variable}: {}", intermezzo_engine::serial::NO_FILES).into());
+            }
+        }
         if let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") {
             self.reports = Some(directory.into());
         }
@@ -471,7 +477,9 @@ impl Explorer {
         );
         let named = named.map_err(|problem| SettingError::new("monitors", problem))?;
         self.monitors.extend(named);
-        let (reports, expected) = (self.reports.clone(), mem::take(&mut self.expected));
+        #[cfg(feature = "files")]
+        let reports = self.reports.clone();
+        let expected = mem::take(&mut self.expected);
         let unmodified = self.binary.is_unmodified();
         let body = call::<F> as *const () as usize;
         let test = || call(&test);
@@ -528,6 +536,7 @@ impl Explorer {
             report.limits.extend(differ);
         }
         report.settle_expected(&expected);
+        #[cfg(feature = "files")]
         if let Some(directory) = reports {
             report.write_into(&directory);
         }

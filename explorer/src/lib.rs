@@ -9,6 +9,13 @@
 //!                           ^
 //! Strategy <- choices ------+
 //! ```
+#![cfg_attr(
+    not(feature = "files"),
+    allow(
+        dead_code,
+        reason = "what only attributes of serde name, and the forms of files"
+    )
+)]
 
 pub mod baseline;
 mod classify;

@@ -7,6 +7,8 @@ mod expected;
 mod finding_detail;
 mod found_by;
 mod growth;
+#[cfg(feature = "files")]
+mod json;
 mod limits;
 pub mod lines;
 mod listed;
@@ -34,13 +36,13 @@ pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, with_places
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::Layout;
 use intermezzo_engine::schedule::{Schedule, TestBinary};
+use intermezzo_engine::serial::Serialize;
 use intermezzo_sdk::{FindingKind, Severity};
 use intermezzo_search::classic::maple::IRootCoverage;
 use intermezzo_search::estimate::Estimate;
 use recording::Recorded;
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+#[cfg(feature = "files")]
 use std::path::Path;
 use std::time::Duration;
 
@@ -189,57 +191,6 @@ pub struct Replays {
     pub all: u32,
 }
 
-impl Serialize for Finding {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("kind", &self.kind.as_str())?;
-        map.serialize_entry("severity", severity_name(self.severity))?;
-        map.serialize_entry("monitor", &self.monitor)?;
-        map.serialize_entry("message", &self.message)?;
-        if let Some(suggestion) = &self.suggestion {
-            map.serialize_entry("suggestion", suggestion)?;
-        }
-        map.serialize_entry("tasks", &self.tasks)?;
-        let listed = listed::of(self);
-        map.serialize_entry("events", &listed)?;
-        if listed.len() < self.events.len() {
-            map.serialize_entry("events_left_out", &(self.events.len() - listed.len()))?;
-        }
-        map.serialize_entry("schedule", &self.schedule.token())?;
-        map.serialize_entry("count", &self.count)?;
-        if let Some(strategy) = &self.found_by {
-            map.serialize_entry("found_by", strategy)?;
-        }
-        if let Some(replays) = &self.replays {
-            map.serialize_entry("replays", replays)?;
-        }
-        if !self.places.is_empty() {
-            map.serialize_entry("places", &self.places)?;
-        }
-        if !self.deeds.is_empty() {
-            map.serialize_entry("deeds", &self.deeds)?;
-        }
-        let names = listed::names(self, &listed);
-        if !names.is_empty() {
-            map.serialize_entry("names", &names)?;
-        }
-        if !self.functions.is_empty() {
-            map.serialize_entry("functions", &self.functions)?;
-        }
-        match &self.detail {
-            FindingDetail::Panic { panics, .. } => {
-                if let Some(place) = panics.first().and_then(|panic| panic.place.as_ref()) {
-                    map.serialize_entry("place", place)?;
-                }
-            }
-            FindingDetail::Blocked { waiting, .. } => map.serialize_entry("waiting", waiting)?,
-            _ => {}
-        }
-        map.serialize_entry("detail", &self.detail)?;
-        map.end()
-    }
-}
-
 /// The result of an exploration.
 ///
 /// ```
@@ -276,7 +227,7 @@ pub struct Report {
     pub(crate) max_steps: u64,
     pub(crate) max_tasks: u32,
     pub(crate) context_switches: u64,
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "json::seconds")]
     elapsed_seconds: Duration,
     pub(crate) strategy: String,
     pub(crate) reduction: &'static str,
@@ -308,10 +259,6 @@ pub struct Report {
     /// The executions of the findings, event by event, if recordings were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recordings: Vec<Recorded>,
-}
-
-fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(elapsed.as_secs_f64())
 }
 
 impl Report {
@@ -628,6 +575,7 @@ impl Report {
 
     /// Writes the report's JSON form into a directory, to a new file named after the program. Existing files are not
     /// overwritten. If the file cannot be written, it is missing: the reader of the directory has to notice that.
+    #[cfg(feature = "files")]
     pub fn write_into(&self, directory: &Path) {
         write_beside(directory, &self.program, &self.to_json());
     }
@@ -641,9 +589,10 @@ impl Report {
     /// let json = Explorer::new().explore(|| {}).to_json();
     /// assert!(json.contains("\"verdict\": \"pass\""));
     /// ```
+    #[cfg(feature = "files")]
     pub fn to_json(&self) -> String {
-        let mut text =
-            serde_json::to_string_pretty(self).expect("a report has no map with other keys than text");
+        let mut text = intermezzo_engine::serial::to_string_pretty(self)
+            .expect("a report has no map with other keys than text");
         text.push('\n');
         text
     }

@@ -2,8 +2,8 @@
 //! of the search if these do not help (CHESS, OSDI 2008, section 4.2).
 
 use intermezzo_engine::runtime::{ExecutionOutcome, Executor};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_search::DepthFirst;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The action after an execution.

@@ -124,6 +124,7 @@ impl Settings {
     /// # Errors
     /// Two of them do not: the search would miss what it claims to cover. The error says which, and why.
     pub fn check(&self) -> Result<(), SettingError> {
+        compatibility::check_files(self)?;
         compatibility::check(&self.with_reduction(self.reduction_at_work()))?;
         // A search for iRoots is made by the session that knows them, and is refused above.
         if matches!(self.strategy, StrategyKind::Maple(_)) {
@@ -221,6 +222,7 @@ impl Settings {
     /// # Errors
     /// One of them does not.
     pub(crate) fn check_custom(&self, search: &mut dyn Strategy) -> Result<(), SettingError> {
+        compatibility::check_files(self)?;
         compatibility::check_custom(self)?;
         self.check_search(search)
     }

@@ -22,6 +22,20 @@ pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .unwrap_or_else(|refusal| [item, refusal.into_compile_error()].into_iter().collect())
 }
 
+/// Derives nothing. It stands for serde's where a build is without serde, so that types keep their attributes.
+#[doc(hidden)]
+#[proc_macro_derive(Serialize, attributes(serde))]
+pub fn derive_no_serialize(_: TokenStream) -> TokenStream {
+    TokenStream::new()
+}
+
+/// Derives nothing, as above.
+#[doc(hidden)]
+#[proc_macro_derive(Deserialize, attributes(serde))]
+pub fn derive_no_deserialize(_: TokenStream) -> TokenStream {
+    TokenStream::new()
+}
+
 /// Source that cannot be expanded, and the reason.
 struct Refusal {
     span: Span,

@@ -16,12 +16,12 @@
 use crate::sampling::{Policy, Sampling};
 use Part::{Bounds, Drawn, Whole};
 use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{
     ChoicePoint, CompletedExecution, Coverage, Idle, Needs, Parallel, Partitioned, Plan, Resumable,
     SearchPosition, SearchState, SoFar, Status, Strategy, TimeIsOver,
 };
 use intermezzo_engine::trace::Trace;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
@@ -552,7 +552,7 @@ impl Resumable for Auto {
             true => self.drawn.save_prepared(plan),
             false => self.drawn.save(plan),
         };
-        serde_json::to_string(&SavedHand { whole, bounds, drawn }).ok()
+        intermezzo_engine::serial::to_string(&SavedHand { whole, bounds, drawn }).ok()
     }
 
     /// Does the same as `save`, which has prepared it.
@@ -573,13 +573,16 @@ impl Resumable for Auto {
             begun: [Whole, Bounds, Drawn].map(|part| shared.ran(part)),
             exhausted: shared.exhausted.load(SeqCst),
         };
-        serde_json::to_string(&saved).ok()
+        intermezzo_engine::serial::to_string(&saved).ok()
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
-        let hands = state.hands.iter().map(|hand| serde_json::from_str(hand));
+        let hands = state
+            .hands
+            .iter()
+            .map(|hand| intermezzo_engine::serial::from_str(hand));
         let (Ok(saved), Ok(hands)) = (
-            serde_json::from_str::<Saved>(&state.shared),
+            intermezzo_engine::serial::from_str::<Saved>(&state.shared),
             hands.collect::<Result<Vec<SavedHand>, _>>(),
         ) else {
             return false;

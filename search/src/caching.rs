@@ -10,12 +10,12 @@
 //! is more than its fingerprint, and nothing is left out.
 
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{
     ChoicePoint, Coverage, Idle, Needs, Parallel, Partition, Partitioned, Plan, Resumable, SearchPosition,
     SearchState, SoFar, Status, Strategy,
 };
 use intermezzo_engine::trace::{Fingerprints, Saved, Trace};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The fewest preemptions with which a state was reached. Each state has one entry for any last task and one per task
@@ -360,11 +360,11 @@ impl Resumable for Caching {
             visits: self.visits.saved(),
             inner: self.inner_resumable().save_shared()?,
         };
-        serde_json::to_string(&shared).ok()
+        intermezzo_engine::serial::to_string(&shared).ok()
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
-        let Ok(shared) = serde_json::from_str::<Shared>(&state.shared) else {
+        let Ok(shared) = intermezzo_engine::serial::from_str::<Shared>(&state.shared) else {
             return false;
         };
         let inner = SearchState {

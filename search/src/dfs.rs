@@ -136,11 +136,11 @@ impl Resumable for DepthFirst {
     }
 
     fn save_shared(&mut self) -> Option<String> {
-        serde_json::to_string(&self.tree.save_shared()).ok()
+        intermezzo_engine::serial::to_string(&self.tree.save_shared()).ok()
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
-        let shared = serde_json::from_str(&state.shared).ok();
+        let shared = intermezzo_engine::serial::from_str(&state.shared).ok();
         match shared.and_then(|shared| Tree::restored(&shared, state)) {
             Some(tree) => {
                 self.tree = tree;

@@ -12,7 +12,7 @@
 //! prefixes of a round lead to more than the later ones, so it overestimates.
 
 use intermezzo_engine::schedule::Choice;
-use serde::Serialize;
+use intermezzo_engine::serial::Serialize;
 use std::fmt;
 use std::time::Duration;
 

@@ -2,6 +2,13 @@
 //!
 //! A strategy is a policy over the sequence of choices that determines an execution: it prescribes the first choices of
 //! the next execution, and is asked for the ones beyond. It sees executions, never findings.
+#![cfg_attr(
+    not(feature = "files"),
+    allow(
+        dead_code,
+        reason = "what only attributes of serde name, and the forms of files"
+    )
+)]
 #![allow(
     rustdoc::private_intra_doc_links,
     reason = "it is read by those who work on the crates: `cargo doc --document-private-items`"

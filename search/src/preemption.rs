@@ -11,12 +11,12 @@ use super::partition::Belongs;
 use super::tree::{SavedTree, Tree};
 use crate::estimate::{self, Pace};
 use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{
     ChoicePoint, Coverage, Idle, Needs, Parallel, Partition, Partitioned, Plan, Resumable, SearchPosition,
     SearchState, SoFar, Status, Strategy,
 };
 use intermezzo_engine::trace::Trace;
-use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -205,11 +205,11 @@ impl Resumable for IterativePreemptionBounding {
             tree: self.tree.save_shared(),
             left_out: self.bound.left_out.load(Relaxed),
         };
-        serde_json::to_string(&saved).ok()
+        intermezzo_engine::serial::to_string(&saved).ok()
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
-        let Ok(saved) = serde_json::from_str::<Saved>(&state.shared) else {
+        let Ok(saved) = intermezzo_engine::serial::from_str::<Saved>(&state.shared) else {
             return false;
         };
         let Some(tree) = Tree::restored(&saved.tree, state) else {

@@ -9,8 +9,8 @@ use super::branching::Branching;
 use super::frontier::{Remaining, WorkHandle};
 use super::partition::{Belongs, belongs};
 use intermezzo_engine::schedule::{Choice, pack, unpack};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{Idle, Partition, Plan, SearchPosition, SearchState};
-use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -296,7 +296,7 @@ impl Tree {
             items: packed(&items),
             later: packed(&self.later),
         };
-        serde_json::to_string(&saved).expect("texts can be written")
+        intermezzo_engine::serial::to_string(&saved).expect("texts can be written")
     }
 
     /// Returns the remaining work, without the work that workers have taken.
@@ -315,7 +315,7 @@ impl Tree {
         let mut runs = Vec::new();
         let mut later = unpacked(&shared.later)?;
         for hand in &state.hands {
-            let hand: SavedHand = serde_json::from_str(hand).ok()?;
+            let hand: SavedHand = intermezzo_engine::serial::from_str(hand).ok()?;
             runs.push(unpacked(&hand.items)?);
             later.extend(unpacked(&hand.later)?);
         }

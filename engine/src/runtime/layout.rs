@@ -4,7 +4,7 @@
 //! processes. So a layout has no addresses. Each place is the one of the variable's first use: an object that moves
 //! later was somewhere else then.
 
-use serde::{Deserialize, Serialize};
+use crate::serial::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The distance from which on two variables are not in one array or object. Arrays with larger elements are rare.

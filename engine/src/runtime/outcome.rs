@@ -6,10 +6,10 @@ use super::scope::Scoping;
 use super::{CutOffExecution, Layout, PanicNote, Stop};
 use crate::described::{BreakpointFigures, FindingEvent};
 use crate::schedule::{Choice, Premises};
+use crate::serial::{Deserialize, Serialize};
 use crate::strategy::Operation;
 use crate::trace::SoundReduction;
 use intermezzo_sdk::SyncVarOp;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The outcome of an execution, in the engine's own terms.

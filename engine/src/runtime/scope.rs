@@ -13,8 +13,8 @@
 use super::naming::{site_name, var_name};
 use super::{Engine, Runtime, SourceNames, VarKind};
 use crate::scope::Scope;
+use crate::serial::{Deserialize, Serialize};
 use crate::site::Site;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// The effects of scoping on an execution.

@@ -1,6 +1,6 @@
 //! One decision of an execution. A search is a policy over the sequence of these.
 
-use serde::{Deserialize, Serialize};
+use crate::serial::{Deserialize, Serialize};
 
 /// The kind of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

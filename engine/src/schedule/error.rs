@@ -120,6 +120,8 @@ pub enum ScheduleError {
         /// The largest size that is read, in bytes.
         bytes_max: u64,
     },
+    /// Files are not read, because the feature `files` is off.
+    NoFiles,
     /// The file is not JSON.
     NotJson {
         /// Line, from 1.
@@ -322,6 +324,7 @@ impl fmt::Display for ScheduleError {
                     "larger than {bytes_max} bytes, as no schedule file is: give the path of one"
                 )
             }
+            ScheduleError::NoFiles => f.write_str(crate::serial::NO_FILES),
             ScheduleError::NotJson { line, column, reason } => write!(
                 f,
                 "not JSON at line {line}, column {column} ({}): \

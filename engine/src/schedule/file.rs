@@ -44,8 +44,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use crate::serial::DeserializeOwned;
+use crate::serial::{Deserialize, Serialize};
 
 use super::{Carrier, Choice, ChoiceKind, Schedule, ScheduleError, TestBinary, VERSION, version_number};
 use crate::environment::Environment;
@@ -380,8 +380,14 @@ fn check_format(format: &str) -> Result<u32, ScheduleError> {
     }
 }
 
+#[cfg(not(feature = "files"))]
+fn from_str<T: DeserializeOwned>(_: &str) -> Result<T, ScheduleError> {
+    Err(ScheduleError::NoFiles)
+}
+
+#[cfg(feature = "files")]
 fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, ScheduleError> {
-    serde_json::from_str(text).map_err(|error| {
+    crate::serial::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let message = error.to_string();
         let place = format!(" at line {line} column {column}");
@@ -400,11 +406,11 @@ fn member(key: &str, value: &str) -> String {
 
 /// Returns `value` in one line.
 fn compact<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).expect("text, numbers and flags are JSON")
+    crate::serial::to_string(value).expect("text, numbers and flags are JSON")
 }
 
 /// Returns `value` over several lines, as a member's value. A JSON string contains no line breaks.
 fn indented<T: Serialize>(value: &T) -> String {
-    let value = serde_json::to_string_pretty(value).expect("text, numbers and flags are JSON");
+    let value = crate::serial::to_string_pretty(value).expect("text, numbers and flags are JSON");
     value.replace('\n', "\n  ")
 }

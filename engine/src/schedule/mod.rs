@@ -30,8 +30,8 @@ use std::path::Path;
 
 use crate::environment::Environment;
 use crate::monitors::MonitorRequest;
+use crate::serial::{Deserialize, Serialize};
 use intermezzo_breakpoint::Armings;
-use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, ChoiceKind};
 pub use error::{Carrier, ScheduleError};
@@ -199,6 +199,7 @@ impl Schedule {
     /// # Panics
     ///
     /// If a choice is invalid: it has fewer than 2 alternatives, or a `taken` that is not below them.
+    #[cfg(feature = "files")]
     pub fn to_json(&self, finding: Option<(&str, &str)>) -> String {
         self.assert_real();
         file::write(self, finding)

@@ -1,8 +1,8 @@
 //! The executions that a search has run, and so the worth of a pass.
 
 use super::RankBound;
+use crate::serial::Serialize;
 use crate::words::plural;
-use serde::Serialize;
 use std::fmt;
 
 /// The worth of a pass.

@@ -1,7 +1,7 @@
 //! The requirements of a strategy on the engine.
 
+use crate::serial::{Deserialize, Serialize};
 use crate::trace::{Analysis, SoundReduction};
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The requirements of a strategy on the engine.

@@ -1,7 +1,9 @@
 //! A search of which several processes explore a share each, without talking to each other.
 
 use crate::schedule::Choice;
-use serde::{Deserialize, Serialize, Serializer};
+use crate::serial::Deserialize;
+#[cfg(feature = "files")]
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -164,6 +166,7 @@ impl TryFrom<String> for Partition {
     }
 }
 
+#[cfg(feature = "files")]
 impl Serialize for Partition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

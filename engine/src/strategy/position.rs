@@ -1,7 +1,7 @@
 //! The position of an execution in the order of its search.
 
 use crate::schedule::Choice;
-use serde::{Deserialize, Serialize};
+use crate::serial::{Deserialize, Serialize};
 
 /// The position of an execution in the order in which a single worker runs the executions of a search.
 ///

@@ -1,8 +1,10 @@
 //! The bounds of a ranked search: preemptions, variables, and tasks; and the probability that one of the tasks' orders
 //! was missed.
 
+use crate::serial::{Deserialize, Serialize};
 use crate::words::plural;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+#[cfg(feature = "files")]
+use serde::{Deserializer, Serializer};
 use std::fmt;
 
 /// Bounds within which a ranked search ran every execution.
@@ -32,6 +34,7 @@ pub struct RankBound {
     pub epsilon: Option<Epsilon>,
 }
 
+#[cfg(feature = "files")]
 fn write_probability<S: Serializer>(epsilon: &Option<Epsilon>, serializer: S) -> Result<S::Ok, S::Error> {
     match epsilon {
         Some(epsilon) => serializer.serialize_f64(epsilon.complement()),
@@ -39,6 +42,7 @@ fn write_probability<S: Serializer>(epsilon: &Option<Epsilon>, serializer: S) ->
     }
 }
 
+#[cfg(feature = "files")]
 fn read_probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Epsilon>, D::Error> {
     let probability = Option::<f64>::deserialize(deserializer)?;
     Ok(probability.and_then(Epsilon::of_complement))

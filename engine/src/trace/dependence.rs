@@ -1,9 +1,9 @@
 //! The footprint of an event, and which footprints commute.
 
 use crate::record::VARS_MAX;
+use crate::serial::{Deserialize, Serialize};
 pub use intermezzo_sdk::Class;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
-use serde::{Deserialize, Serialize};
 
 /// A unit of a footprint: one aspect of a variable, or something that all tasks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The reductions that are sound for a program's operations.
 
+use crate::serial::{Deserialize, Serialize};
 use intermezzo_sdk::SyncVarOp;
-use serde::{Deserialize, Serialize};
 
 /// The strongest reduction that is sound for a program's operations, the strongest first.
 ///

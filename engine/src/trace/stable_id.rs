@@ -1,8 +1,8 @@
 //! Identities of operations that hold in all executions of a test; the numbers of variables do not.
 
 use super::{Key, NONE, NOTHING, Step, Trace, hash64};
+use crate::serial::{Deserialize, Serialize};
 use intermezzo_sdk::SyncVarOp;
-use serde::{Deserialize, Serialize};
 
 /// Identifies an operation across executions: its task, its index in that task, and a fingerprint of its causal past.
 /// Its variable depends on nothing else: two operations access the same variable in every execution that has both, or in

@@ -6,8 +6,8 @@
 use crate::retry::Departures;
 use intermezzo_engine::described::BreakpointFigures;
 use intermezzo_engine::runtime::{Capped, ExecutionOutcome, Scoping};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::SearchPosition;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
 /// The fingerprints of consecutive executions, one for each execution. They are gathered if several workers run

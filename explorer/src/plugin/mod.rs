@@ -26,12 +26,12 @@ pub(crate) use attach::{NamedMonitors, attach, data_race};
 use off::{file, library, trial};
 pub use problem::{PluginError, PluginProblem};
 
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_sdk::abi::Foreign;
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, EventAttribute, Execution, Interests, Monitor, Release,
     SchedulePoint, SyncVar, SyncVarAccess, UserEvent,
 };
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 

@@ -11,9 +11,9 @@
 
 use super::problem::PluginProblem;
 use super::{Tried, library};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_sdk::abi::rehearsal;
 use intermezzo_sdk::{FindingKind, Monitor};
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The answer of the child.

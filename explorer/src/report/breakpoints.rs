@@ -2,8 +2,11 @@
 
 use super::names::SourceFiles;
 use super::{Finding, FindingDetail};
+use intermezzo_engine::serial::Serialize;
+#[cfg(feature = "files")]
+use serde::Serializer;
+#[cfg(feature = "files")]
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 /// A way to show a finding again without the tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -15,6 +18,7 @@ pub struct Reproduction {
     pub breakpoint: Result<SuggestedBreakpoint, String>,
 }
 
+#[cfg(feature = "files")]
 fn breakpoint_or_none<S: Serializer>(
     breakpoint: &Result<SuggestedBreakpoint, String>,
     serializer: S,

@@ -8,7 +8,7 @@ mod words;
 
 use super::names::{VarNames, in_text, quoted};
 use super::source::sites_in;
-use serde::{Deserialize, Serialize};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use words::{CONSEQUENCE, difference, endless, meanwhile, returned_in, rounds};
 
 /// The subject of a finding, as data.

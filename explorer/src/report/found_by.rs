@@ -1,7 +1,8 @@
 //! The origin of a finding, and the names of severities.
 
+#[cfg(feature = "files")]
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_sdk::Severity;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Returns the severity's name in reports.
@@ -65,12 +66,14 @@ impl PartialEq<&str> for FoundBy {
     }
 }
 
+#[cfg(feature = "files")]
 impl Serialize for FoundBy {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
+#[cfg(feature = "files")]
 impl<'de> Deserialize<'de> for FoundBy {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<FoundBy, D::Error> {
         let name = String::deserialize(deserializer)?;

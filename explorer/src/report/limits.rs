@@ -4,7 +4,7 @@
 //! that was kept out of the search. A limit is listed only if an execution met it. All of them are put into words here.
 
 use super::Coverage;
-use serde::{Deserialize, Serialize};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::fmt;
 
 /// Something that no execution of a search explored.

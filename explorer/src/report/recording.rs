@@ -1,7 +1,7 @@
 //! Recorded executions as values. The JSON form of a recording has the format [`RECORDING_FORMAT`]. Names are in
 //! tables, and events refer to them by index, so that ten thousand events stay small.
 
-use serde::{Deserialize, Serialize};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 
 /// The format of a recording's JSON form.
 pub const RECORDING_FORMAT: &str = "intermezzo-recording/1";

@@ -1,8 +1,8 @@
 //! The share of a search that a report is of, with what has to be the same in the reports of the others.
 
+use intermezzo_engine::serial::Serialize;
 use intermezzo_engine::strategy::{Coverage, Partition};
 use intermezzo_engine::trace::Fingerprints;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The most traces that the report of a share lists.

@@ -1,7 +1,7 @@
 //! The turning point of a failing execution.
 
 use super::{Finding, FindingDetail, FindingEvent};
-use serde::Serialize;
+use intermezzo_engine::serial::Serialize;
 
 /// The step of a failing execution from which on every order of the tasks fails. Each continuation of the execution's
 /// beginning was run to find it, except states that were reached before.

@@ -1,5 +1,7 @@
 //! Settings that cannot be combined, with the reasons.
 
+use intermezzo_engine::serial::NO_FILES;
+
 use super::{
     Arrays, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, SettingError, Settings, SpinLoops,
     StrategyKind,
@@ -279,6 +281,37 @@ pub(super) fn check(settings: &Settings) -> Result<(), SettingError> {
 /// Checks, as [`check`] does, that settings can be combined with a search of the user's own.
 pub(super) fn check_custom(settings: &Settings) -> Result<(), SettingError> {
     check_by(REFUSED_TO_CUSTOM, settings)
+}
+
+/// Checks that this build writes and reads the files that settings name.
+///
+/// # Errors
+/// It does not.
+pub(super) fn check_files(settings: &Settings) -> Result<(), SettingError> {
+    if cfg!(feature = "files") {
+        return Ok(());
+    }
+    let named = [
+        ("checkpoint", settings.checkpoint.is_some()),
+        ("strategy", has_memo(settings)),
+    ];
+    match named.iter().find(|(_, is_named)| *is_named) {
+        None => Ok(()),
+        Some((name, _)) => Err(SettingError::new(*name, NO_FILES)),
+    }
+}
+
+/// `true` if iRoots are kept in a file.
+fn has_memo(settings: &Settings) -> bool {
+    let searched = match &settings.strategy {
+        StrategyKind::Maple(options) => options.memo.is_some(),
+        _ => false,
+    };
+    searched
+        || settings
+            .iroots
+            .as_ref()
+            .is_some_and(|options| options.memo.is_some())
 }
 
 fn check_by(refused: &[Refused], settings: &Settings) -> Result<(), SettingError> {

@@ -6,7 +6,7 @@
 use super::config::{Config, ConfigError, FILE, Given};
 use super::{SettingError, Settings, StrategyKind, environment};
 use crate::files::write_asked_for;
-use serde::Serialize;
+use intermezzo_engine::serial::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! A report to the command line that a test cannot be run with its settings.
 
 use crate::files::write_asked_for;
-use serde::Serialize;
+use intermezzo_engine::serial::Serialize;
 
 /// The name and version of the format.
 const FORMAT: &str = "intermezzo-refusal/1";

@@ -1,7 +1,7 @@
 //! `std::collections::HashMap`, whose keys for hashing can be fixed.
 
 use crate::hash::RandomState;
-use serde::{Deserialize, Serialize};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::collections::TryReserveError;
 use std::collections::hash_map::{

@@ -11,7 +11,7 @@ use super::crew::{AllRemaining, Crew, Open, Remaining};
 use super::saved::{SavedHand, SavedPath};
 use super::shared_node::{Edge, PlannedNodes, Prefix, SavedPlace, SharedNode, SharedPath};
 use super::sharing::Sharing;
-use serde::{Deserialize, Serialize};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Dpor {
 /// Returns all remaining work of these workers.
 fn text(crew: &Crew, bound: &Bound) -> String {
     let saved = crew.look(|left| saved(&left, bound));
-    serde_json::to_string(&saved).expect("numbers and texts can be written")
+    intermezzo_engine::serial::to_string(&saved).expect("numbers and texts can be written")
 }
 
 fn saved(left: &AllRemaining<'_>, bound: &Bound) -> SavedCrew {
@@ -147,7 +147,7 @@ impl<T> Numbered<T> {
 /// Restores the workers' shared state from this remaining work, for one worker without work of its own; `None` if no
 /// search can have this state.
 fn crew(text: &str, bound: &Bound) -> Option<Crew> {
-    let saved: SavedCrew = serde_json::from_str(text).ok()?;
+    let saved: SavedCrew = intermezzo_engine::serial::from_str(text).ok()?;
     let ways = saved.ways.iter().map(|way| way.way().map(Arc::new));
     let ways: Vec<Arc<Prefix>> = ways.collect::<Option<_>>()?;
     let mut loaded = Loaded::new(&saved.places, &ways)?;

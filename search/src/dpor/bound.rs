@@ -3,9 +3,9 @@
 use super::Insertion;
 use super::names::AssumedDistinct;
 use super::node::Node;
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::FallbackReason;
 use intermezzo_engine::trace::StableOpId;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -11,9 +11,9 @@ use super::tree::{SavedBranch, Tree};
 use super::values::{Values, Wanted};
 use super::{Dpor, Insertion, Planned};
 use intermezzo_engine::schedule::{Choice, ChoiceKind, pack, unpack};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{Parallel, Plan, Resumable, SearchState};
 use intermezzo_engine::trace::{Key, Step, Trace};
-use serde::{Deserialize, Serialize};
 
 /// The largest number of executions that a search can have prepared: none has nearly as many.
 const EXECUTIONS_MAX: u64 = u64::MAX / 2;
@@ -79,7 +79,10 @@ impl Dpor {
             self.part.rest(|| self.saved(choices));
             return None;
         }
-        Some(serde_json::to_string(&self.saved(choices)).expect("numbers and texts can be written"))
+        Some(
+            intermezzo_engine::serial::to_string(&self.saved(choices))
+                .expect("numbers and texts can be written"),
+        )
     }
 
     /// Returns the remaining work, once an execution with these choices is prepared.
@@ -100,7 +103,7 @@ impl Dpor {
     /// Restores the state of a call of `saved`, in a search that has not begun. Returns `None` if the text is
     /// malformed.
     pub(super) fn restored(&mut self, text: &str) -> Option<()> {
-        let hand: SavedHand = serde_json::from_str(text).ok()?;
+        let hand: SavedHand = intermezzo_engine::serial::from_str(text).ok()?;
         hand.check()?;
         self.begun = true;
         self.is_over = hand.path.nodes.is_empty();

@@ -20,8 +20,8 @@ use super::sleep::{Footprint, SavedFootprint, Sleeper, is_asleep, restored_footp
 use super::tree::{Leads, SavedBranch, Tree};
 use super::values::Values;
 use intermezzo_engine::schedule::Choice;
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::trace::Trace;
-use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The path of the worker that reached shared nodes first, down to the deepest of them.

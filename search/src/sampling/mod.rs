@@ -387,11 +387,11 @@ impl Parallel for Sampling {
 
 impl Resumable for Sampling {
     fn save(&mut self, _: &Plan) -> Option<String> {
-        serde_json::to_string(&self.block).ok()
+        intermezzo_engine::serial::to_string(&self.block).ok()
     }
 
     fn save_prepared(&mut self, _: &Plan) -> Option<String> {
-        serde_json::to_string(&(self.number..self.block.end)).ok()
+        intermezzo_engine::serial::to_string(&(self.number..self.block.end)).ok()
     }
 
     fn save_shared(&mut self) -> Option<String> {

@@ -4,7 +4,7 @@
 //! worker that runs it. So all workers wait until those first ones have ended.
 
 use super::profile::{PROFILED, Profile};
-use serde::{Deserialize, Serialize};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -164,14 +164,14 @@ impl Shared {
             learned: numbers.learning.as_deref().cloned(),
             beyond: numbers.beyond,
         };
-        serde_json::to_string(&saved).ok()
+        intermezzo_engine::serial::to_string(&saved).ok()
     }
 
     /// Continues from the saved state, and from the blocks that workers had. Returns `false` if it is malformed.
     pub(super) fn restore(&self, saved: &str, hands: &[String]) -> bool {
-        let hands = hands.iter().map(|hand| serde_json::from_str(hand));
+        let hands = hands.iter().map(|hand| intermezzo_engine::serial::from_str(hand));
         let (Ok(saved), Ok(hands)) = (
-            serde_json::from_str::<Saved>(saved),
+            intermezzo_engine::serial::from_str::<Saved>(saved),
             hands.collect::<Result<Vec<Range<u64>>, _>>(),
         ) else {
             return false;

@@ -6,11 +6,11 @@
 //! execution that was learned from. Everything that one line allocates or accesses many times is one variable.
 
 use super::sections::{Sections, sections};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::{CompletedExecution, operations};
 use intermezzo_engine::trace::hash64;
 use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 

@@ -13,10 +13,10 @@ use crate::settings::Settings;
 use intermezzo_engine::described::{FindingDeed, NamedPlace};
 use intermezzo_engine::runtime::Layout;
 use intermezzo_engine::schedule::Schedule;
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{SearchPosition, SearchState};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_sdk::FindingKind;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::OnceLock;
@@ -358,7 +358,7 @@ impl Contents {
 
 /// Returns the text of a checkpoint: a line for each part.
 pub(super) fn text(contents: &Contents, state: &SearchState) -> String {
-    let mut text = serde_json::to_string(contents).expect("keys are texts or numbers");
+    let mut text = intermezzo_engine::serial::to_string(contents).expect("keys are texts or numbers");
     for line in [&state.shared].into_iter().chain(&state.hands) {
         text.push('\n');
         text.push_str(line);
@@ -372,8 +372,8 @@ pub(super) fn parse(text: &str, identity: &Identity) -> Result<Restored, Checkpo
         reason: reason.to_string(),
     };
     let mut lines = text.split('\n');
-    let contents: Contents =
-        serde_json::from_str(lines.next().unwrap_or_default()).map_err(|error| unintelligible(&error))?;
+    let contents: Contents = intermezzo_engine::serial::from_str(lines.next().unwrap_or_default())
+        .map_err(|error| unintelligible(&error))?;
     identity.check(&contents.identity)?;
     let shared = lines
         .next()

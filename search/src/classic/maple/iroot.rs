@@ -18,7 +18,7 @@
 //! depend on its trace alone, so a reduction hides none.
 
 use super::access::Places;
-use serde::{Deserialize, Serialize};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,7 +1,7 @@
 //! The iRoot coverage of an exploration, for reports.
 
 use super::iroot::{IDIOMS, SEARCHED};
-use serde::Serialize;
+use intermezzo_engine::serial::Serialize;
 use std::fmt;
 
 /// The largest number of points of a curve in a report.

@@ -3,8 +3,8 @@
 use super::super::names::Names;
 use super::super::sleep::{SavedFootprint, restored_footprint, saved_footprint};
 use super::{Branch, Tree};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::trace::StableOpId;
-use serde::{Deserialize, Serialize};
 
 /// A branch, to be saved.
 #[derive(Clone, Serialize, Deserialize)]

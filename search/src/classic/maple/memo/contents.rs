@@ -4,7 +4,7 @@ use super::super::access::{Places, file};
 use super::super::iroot::IRoot;
 use super::Memo;
 use super::error::MemoProblem;
-use serde::{Deserialize, Serialize};
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The executions that were run of a test.
@@ -47,7 +47,7 @@ pub(super) fn parse(text: Option<&str>, places: &mut Places) -> Result<Memo, Mem
         exposed,
         tried,
         tests,
-    } = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+    } = intermezzo_engine::serial::from_str(text).map_err(|error| damaged(error.to_string()))?;
     if let Some(name) = names.iter().find(|name| !files.contains_key(file(name))) {
         return Err(damaged(format!(
             "the source file of `{name}` is not among its files"
@@ -109,7 +109,7 @@ pub(super) fn text(memo: &Memo, places: &Places) -> String {
         tests: memo.tests.clone(),
         places: names.iter().map(|&name| name.to_owned()).collect(),
     };
-    let mut text = serde_json::to_string(&all).expect("a memo has text for keys");
+    let mut text = intermezzo_engine::serial::to_string(&all).expect("a memo has text for keys");
     text.push('\n');
     text
 }

@@ -20,6 +20,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "engine/src/environment.rs",
             "search/src/estimate.rs",
             "explorer/src/report.rs",
+            "explorer/src/report/json.rs",
             "explorer/src/report/breakpoints.rs",
             "explorer/src/report/finding_detail.rs",
             "explorer/src/report/limits.rs",

@@ -25,17 +25,21 @@ pub(super) mod trial {
 /// The loader.
 pub(super) mod library {
     use super::super::PluginProblem;
-    use intermezzo_sdk::abi::{Entry, Foreign};
+    use intermezzo_sdk::abi::Foreign;
     use std::convert::Infallible;
     use std::path::Path;
 
+    /// The entry of a loaded library: there is none.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct KnownEntry(Infallible);
+
     /// A loaded library: there is none.
-    pub(in super::super) struct Loaded(Infallible);
+    pub(in super::super) struct Loaded(KnownEntry);
 
     impl Loaded {
         /// Returns the entry of a library, of which there is none.
-        pub(in super::super) fn stay(self) -> Entry {
-            match self.0 {}
+        pub(in super::super) fn stay(self) -> KnownEntry {
+            self.0
         }
     }
 
@@ -47,8 +51,8 @@ pub(super) mod library {
         Err(PluginProblem::Off)
     }
 
-    /// Refuses to make a monitor.
-    pub(in super::super) fn make(_: Entry, _: &str) -> Result<Foreign, PluginProblem> {
-        Err(PluginProblem::Off)
+    /// Makes no monitor: there is no entry.
+    pub(in super::super) fn make(entry: KnownEntry, _: &str) -> Result<Foreign, PluginProblem> {
+        match entry.0 {}
     }
 }

@@ -119,7 +119,11 @@ impl Explorer {
     pub fn with_variables(mut self) -> Result<Explorer, Box<dyn std::error::Error + Send + Sync>> {
         self.settings.override_from_environment()?;
         #[cfg(not(feature = "files"))]
-        for variable in ["INTERMEZZO_REPORTS", "INTERMEZZO_CHECKPOINTS"] {
+        for variable in [
+            "INTERMEZZO_REPORTS",
+            "INTERMEZZO_CHECKPOINTS",
+            "INTERMEZZO_RECORD",
+        ] {
             if std::env::var_os(variable).is_some() {
                 return Err(format!("{variable}: {}", intermezzo_engine::serial::NO_FILES).into());
             }

@@ -32,9 +32,10 @@ pub(crate) fn write_asked_for(variable: &str, program: &str, value: &impl Serial
     let Some(directory) = std::env::var_os(variable) else {
         return false;
     };
-    // Text has a JSON form, unless the feature `files` is off. The reader of the directory notices that nothing is there.
-    if let Ok(json) = intermezzo_engine::serial::to_string_pretty(value) {
-        write_beside(Path::new(&directory), program, &json);
+    match intermezzo_engine::serial::to_string_pretty(value) {
+        Ok(json) => write_beside(Path::new(&directory), program, &json),
+        // Text has a JSON form, so the feature `files` is off.
+        Err(error) => panic!("{variable}: {error}"),
     }
     true
 }

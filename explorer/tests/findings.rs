@@ -151,6 +151,23 @@ fn panic_of_an_unwanted_result() {
     unreachable!("the panic was caught: {}", dropped.is_err());
 }
 
+/// A destructor may unwind without a message, after panics that were caught.
+fn unwinding_of_an_unwanted_result() {
+    struct Silent;
+    impl Drop for Silent {
+        fn drop(&mut self) {
+            std::panic::resume_unwind(Box::new("no hook is called"));
+        }
+    }
+    let _ = std::panic::catch_unwind(|| panic!("an earlier one"));
+    let task = thread::spawn(|| Silent);
+    while !task.is_finished() {
+        thread::yield_now();
+    }
+    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(task)));
+    unreachable!("it was caught: {}", dropped.is_err());
+}
+
 /// The same, while the dropping task unwinds.
 fn panic_of_an_unwanted_result_while_unwinding() {
     let task = thread::spawn(|| Bomb);
@@ -189,6 +206,12 @@ const CASES: &[Case] = &[
         "panic",
         "in a destructor",
         panic_of_an_unwanted_result,
+    ),
+    (
+        "unwinding_of_an_unwanted_result",
+        "panic",
+        "main panicked: unwound without a message",
+        unwinding_of_an_unwanted_result,
     ),
     (
         "panic_of_an_unwanted_result_while_unwinding",

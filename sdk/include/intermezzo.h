@@ -58,61 +58,6 @@
 // version, so that a plugin of another version writes into no other memory before it is refused.
 #define INTERMEZZO_TABLE_BYTES 4096
 
-// The kind of a choice.
-enum IntermezzoChoiceKind
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-  // The task that goes next. Alternative 0 is the default continuation.
-  INTERMEZZO_CHOICE_KIND_TASK = 0,
-  // The value of `choose(n)`.
-  INTERMEZZO_CHOICE_KIND_VALUE = 1,
-  // A weak compare-exchange that could succeed does (0) or fails (1).
-  INTERMEZZO_CHOICE_KIND_WEAK_EXCHANGE = 2,
-  // A `try_lock` of a free lock succeeds (0) or fails (1).
-  INTERMEZZO_CHOICE_KIND_TRY_LOCK = 3,
-  // The waiter that `notify_one` wakes, in order of arrival.
-  INTERMEZZO_CHOICE_KIND_WAITER = 4,
-  // A wait that begins lasts (0), or ends spuriously or may time out early (1).
-  INTERMEZZO_CHOICE_KIND_WAKE = 5,
-  // A query about a task whose closure has returned finds it ended (0) or not yet (1).
-  INTERMEZZO_CHOICE_KIND_ENDED = 6,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum IntermezzoChoiceKind IntermezzoChoiceKind;
-#else
-typedef uint32_t IntermezzoChoiceKind;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-// The status of an event at some moment of its execution.
-enum IntermezzoEventStatus
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-  // The operation has happened.
-  INTERMEZZO_EVENT_STATUS_COMMITTED = 1,
-  // It has happened, and counts as not having happened: it belongs to a round of a loop that changed nothing. Known
-  // when the round is over.
-  INTERMEZZO_EVENT_STATUS_REDUNDANT = 2,
-  // It is the task's next operation, and the task waits.
-  INTERMEZZO_EVENT_STATUS_BLOCKED = 3,
-  // It is the task's next operation, which is possible, and the task was preempted right before it.
-  INTERMEZZO_EVENT_STATUS_PREEMPTED = 4,
-  // It is the task's next operation, which is possible, and the task was not preempted.
-  INTERMEZZO_EVENT_STATUS_READY = 5,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum IntermezzoEventStatus IntermezzoEventStatus;
-#else
-typedef uint32_t IntermezzoEventStatus;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
 // The kind of a visible operation.
 //
 // `is_read` and `is_write` determine which operations of two tasks on one variable commute: two that only read do.
@@ -294,6 +239,61 @@ enum IntermezzoBlockKind
 typedef enum IntermezzoBlockKind IntermezzoBlockKind;
 #else
 typedef uint32_t IntermezzoBlockKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The kind of a choice.
+enum IntermezzoChoiceKind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The task that goes next. Alternative 0 is the default continuation.
+  INTERMEZZO_CHOICE_KIND_TASK = 0,
+  // The value of `choose(n)`.
+  INTERMEZZO_CHOICE_KIND_VALUE = 1,
+  // A weak compare-exchange that could succeed does (0) or fails (1).
+  INTERMEZZO_CHOICE_KIND_WEAK_EXCHANGE = 2,
+  // A `try_lock` of a free lock succeeds (0) or fails (1).
+  INTERMEZZO_CHOICE_KIND_TRY_LOCK = 3,
+  // The waiter that `notify_one` wakes, in order of arrival.
+  INTERMEZZO_CHOICE_KIND_WAITER = 4,
+  // A wait that begins lasts (0), or ends spuriously or may time out early (1).
+  INTERMEZZO_CHOICE_KIND_WAKE = 5,
+  // A query about a task whose closure has returned finds it ended (0) or not yet (1).
+  INTERMEZZO_CHOICE_KIND_ENDED = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum IntermezzoChoiceKind IntermezzoChoiceKind;
+#else
+typedef uint32_t IntermezzoChoiceKind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The status of an event at some moment of its execution.
+enum IntermezzoEventStatus
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // The operation has happened.
+  INTERMEZZO_EVENT_STATUS_COMMITTED = 1,
+  // It has happened, and counts as not having happened: it belongs to a round of a loop that changed nothing. Known
+  // when the round is over.
+  INTERMEZZO_EVENT_STATUS_REDUNDANT = 2,
+  // It is the task's next operation, and the task waits.
+  INTERMEZZO_EVENT_STATUS_BLOCKED = 3,
+  // It is the task's next operation, which is possible, and the task was preempted right before it.
+  INTERMEZZO_EVENT_STATUS_PREEMPTED = 4,
+  // It is the task's next operation, which is possible, and the task was not preempted.
+  INTERMEZZO_EVENT_STATUS_READY = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum IntermezzoEventStatus IntermezzoEventStatus;
+#else
+typedef uint32_t IntermezzoEventStatus;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -741,12 +741,6 @@ typedef uint32_t (*IntermezzoEntry)(const struct IntermezzoHostTable *host,
                                     struct IntermezzoMonitorTable *monitor,
                                     char *message,
                                     size_t capacity);
-
-// Every kind, by its number.
-#define IntermezzoChoiceKind_ALL { IntermezzoChoiceKind_Task, IntermezzoChoiceKind_Value, IntermezzoChoiceKind_WeakExchange, IntermezzoChoiceKind_TryLock, IntermezzoChoiceKind_Waiter, IntermezzoChoiceKind_Wake, IntermezzoChoiceKind_Ended, }
-
-// Every status, in the order of their numbers, from 1.
-#define IntermezzoEventStatus_ALL { IntermezzoEventStatus_Committed, IntermezzoEventStatus_Redundant, IntermezzoEventStatus_Blocked, IntermezzoEventStatus_Preempted, IntermezzoEventStatus_Ready, }
 
 #ifdef __cplusplus
 extern "C" {

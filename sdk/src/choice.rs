@@ -23,15 +23,10 @@ pub enum ChoiceKind {
 
 impl ChoiceKind {
     /// Every kind, by its number.
-    pub const ALL: [ChoiceKind; 7] = [
-        ChoiceKind::Task,
-        ChoiceKind::Value,
-        ChoiceKind::WeakExchange,
-        ChoiceKind::TryLock,
-        ChoiceKind::Waiter,
-        ChoiceKind::Wake,
-        ChoiceKind::Ended,
-    ];
+    pub const ALL: [ChoiceKind; 7] = {
+        use ChoiceKind::*;
+        [Task, Value, WeakExchange, TryLock, Waiter, Wake, Ended]
+    };
 }
 
 /// One choice of an execution: `taken` of `alternatives`.

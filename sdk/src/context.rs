@@ -191,8 +191,8 @@ impl<'a> Context<'a> {
     }
 
     /// Returns those of [`enabled_at`](Self::enabled_at) that fairness held back: they had yielded, and gave way to tasks
-    /// that they starved. The others of `enabled_at` are the tasks that the search could choose. Empty at a step before
-    /// which nothing was decided; `None` as for `enabled_at`.
+    /// that they starved. The search could choose among the others of `enabled_at`, and among tasks whose wait may time out
+    /// early. Empty at a step before which nothing was decided; `None` as for `enabled_at`.
     pub fn held_back_at(&self, step: usize) -> Option<Vec<TaskId>> {
         self.host.held_back_at(step)
     }

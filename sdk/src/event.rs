@@ -253,13 +253,10 @@ pub enum EventStatus {
 
 impl EventStatus {
     /// Every status, in the order of their numbers, from 1.
-    pub const ALL: [EventStatus; 5] = [
-        EventStatus::Committed,
-        EventStatus::Redundant,
-        EventStatus::Blocked,
-        EventStatus::Preempted,
-        EventStatus::Ready,
-    ];
+    pub const ALL: [EventStatus; 5] = {
+        use EventStatus::*;
+        [Committed, Redundant, Blocked, Preempted, Ready]
+    };
 }
 
 /// An execution, at its beginning or end.

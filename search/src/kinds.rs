@@ -41,7 +41,7 @@ pub enum StrategyKind {
         /// The number of variables, at least 1.
         variables: u32,
     },
-    /// Tasks run by default, and are delayed at this many random moments of each execution, at least 1.
+    /// Tasks run by default, and are delayed at no more than this many random moments of each execution, at least 1.
     RandomDelays(u32),
     /// Random priorities of operations.
     Pos,

@@ -159,8 +159,6 @@ fn what_does_not_go_together_is_shown() {
     );
 }
 
-/// If no flag names the searches, the usual ones are compared, those with a reduction first; the lines to write
-/// follow at the end.
 /// Random delays are a baseline: they are compared only if they are asked for.
 #[test]
 fn delays_are_compared_if_they_are_named() {

@@ -314,9 +314,14 @@ impl Ready {
         }
     }
 
-    /// Returns the enabled tasks that fairness held back at the last decision, if they were looked for.
+    /// Returns the enabled tasks that fairness held back at the last decision, if they were looked for and not forgotten.
     pub(super) fn held_back(&self) -> &TaskSet {
         &self.held_back
+    }
+
+    /// Forgets them: no decision is about the next step yet.
+    pub(super) fn forget_held_back(&mut self) {
+        self.held_back.clear();
     }
 
     /// Returns `true` if fairness excluded a schedule.

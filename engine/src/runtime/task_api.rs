@@ -163,10 +163,19 @@ impl Engine {
             entry.detached = true;
             entry.over_at != usize::MAX
         });
-        if has_returned && !quietly(|| self.drop_room(task)) && !self.in_teardown() {
-            self.with(|rt| rt.panic_escaped(rt.tasks.current(), |_| true));
-            self.end_with(|| Stop::Panicked);
+        if !has_returned {
+            return;
         }
+        let before = self.with(|rt| rt.end.panics.len());
+        if quietly(|| self.drop_room(task)) {
+            return;
+        }
+        // The destructor may have waited when the execution ended. Then it was this task that unwound.
+        if self.in_teardown() {
+            return self.go_on_unwinding();
+        }
+        self.with(|rt| rt.first_escaped(rt.tasks.current(), before));
+        self.end_with(|| Stop::Panicked);
     }
 
     /// Does what [`detach`](Self::detach) does for a task whose result has a destructor, as a visible operation. Either this task or the

@@ -416,19 +416,31 @@ impl Runtime {
     #[cold]
     #[inline(never)]
     fn failed(&mut self, task: u32) -> bool {
-        self.panic_escaped(task, |note| note.depth == 1);
+        self.panic_escaped(task);
         if task == 0 {
             self.end.stop = Some(Stop::Panicked);
         }
         task == 0
     }
 
-    /// Notes that the last such panic of the task was not caught inside it, or does not count as caught.
-    pub(super) fn panic_escaped(&mut self, task: u32, is_such: impl Fn(&PanicNote) -> bool) {
-        let own = |note: &&mut PanicNote| note.task == task && is_such(note);
-        match self.end.panics.iter_mut().rev().find(own) {
-            Some(note) => note.escaped = true,
-            // No hook was called: it was `resume_unwind`.
+    /// Notes that the task's last panic was not caught inside it.
+    fn panic_escaped(&mut self, task: u32) {
+        let own = |note: &PanicNote| note.task == task && note.depth == 1;
+        let last = self.end.panics.iter().rposition(own);
+        self.note_escaped(task, last);
+    }
+
+    /// Notes that the first panic of the task among those from number `from` on does not count as caught.
+    pub(super) fn first_escaped(&mut self, task: u32, from: usize) {
+        let mut since = self.end.panics.iter().skip(from);
+        let first = since.position(|note| note.task == task);
+        self.note_escaped(task, first.map(|at| from + at));
+    }
+
+    /// Notes that a panic of the task was not caught; `None` if no hook was called, because it was `resume_unwind`.
+    fn note_escaped(&mut self, task: u32, panic: Option<usize>) {
+        match panic {
+            Some(at) => self.end.panics[at].escaped = true,
             None => self.end.panics.push(PanicNote {
                 task,
                 message: "unwound without a message".into(),

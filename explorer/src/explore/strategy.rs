@@ -55,8 +55,8 @@ impl Strategy {
         kind.into()
     }
 
-    /// Tasks run by default, and are delayed at this many random moments of each execution; less than 1 counts as 1. A
-    /// baseline: what sleeps at random places do to a test.
+    /// Tasks run by default, and are delayed at no more than this many random moments of each execution; less than 1 counts
+    /// as 1. A baseline for comparisons: tests with sleeps at random places find the same bugs.
     pub fn random_delays(delays: u32) -> Strategy {
         StrategyKind::RandomDelays(delays.max(1)).into()
     }

@@ -21,8 +21,7 @@ pub(crate) fn refusal(path: &Path) -> ConfigError {
     ConfigError {
         path: path.to_owned(),
         place: None,
-        problem: "this build of intermezzo does not read such files: enable its feature `config-files`, or do without \
-                  them (`INTERMEZZO_CONFIG=none`)"
+        problem: "this build of intermezzo does not read such files: enable its feature `config-files`"
             .into(),
     }
 }

@@ -314,7 +314,7 @@ fn member(text: &str) -> Result<(u32, StrategyKind), String> {
     if !strategy.is_sampler() || matches!(strategy, StrategyKind::Portfolio(_)) {
         return Err(format!(
             "`{name}` cannot be in a portfolio: its members draw executions one by one, as `random`, `pct`, `pctvb`, \
-             `pos`, `places` and `surw` do"
+             `random-delays`, `pos`, `places` and `surw` do"
         ));
     }
     Ok((weight, strategy))

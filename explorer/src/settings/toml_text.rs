@@ -80,7 +80,7 @@ type Key<'i> = Spanned<toml::de::DeString<'i>>;
 type Value<'i> = Spanned<DeValue<'i>>;
 
 impl Reader<'_> {
-    /// Reads a file, and parses its text.
+    /// Reads the table of a group of tests.
     fn section(&self, pattern: &Key<'_>, section: &Value<'_>) -> Result<Section, ConfigError> {
         let DeValue::Table(table) = section.get_ref() else {
             let name = pattern.get_ref();

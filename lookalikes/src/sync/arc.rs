@@ -338,8 +338,8 @@ impl<T: ?Sized> Arc<T> {
     /// Returns the handle that was turned into this pointer.
     ///
     /// # Safety
-    /// The pointer came from `into_raw`, of this type or one with the same layout, and each handle that was turned into
-    /// one is restored at most once.
+    /// The pointer came from `into_raw`, of this type or one with the same layout, or from `as_ptr` of a handle that was
+    /// forgotten. Each such handle is restored at most once.
     #[track_caller]
     pub unsafe fn from_raw(ptr: *const T) -> Arc<T> {
         let site = Site::caller();
@@ -350,7 +350,9 @@ impl<T: ?Sized> Arc<T> {
                 std::sync::Arc::strong_count(&inner),
                 std::sync::Arc::weak_count(&inner),
             );
-            Share::with_counts(strong, weak, std::mem::needs_drop::<T>(), site)
+            let share = Share::with_counts(strong, weak, std::mem::needs_drop::<T>(), site);
+            share.has_address(ptr.addr());
+            share
         });
         let arc = Arc { share, inner };
         // The pointer may be to another type than before.
@@ -518,7 +520,8 @@ impl<T: ?Sized> Weak<T> {
     /// Returns the handle that was turned into this pointer.
     ///
     /// # Safety
-    /// The pointer came from `into_raw`, and each handle that was turned into one is restored at most once.
+    /// The pointer came from `into_raw`, or from `as_ptr` of a handle that was forgotten. Each such handle is restored at
+    /// most once.
     #[track_caller]
     pub unsafe fn from_raw(ptr: *const T) -> Weak<T> {
         let site = Site::caller();

@@ -424,10 +424,10 @@ impl Runtime {
             }
         }
         sets.disabled.remove_all(&sets.enabled);
-        sets.held_back.clear();
-        if at_point {
-            sets.held_back.copy_from(ready.held_back());
-        }
+        // What was decided before this step was about this step, and nothing is decided before the next one unless it is
+        // told again.
+        sets.held_back.copy_from(ready.held_back());
+        ready.forget_held_back();
     }
 
     #[inline(never)]

@@ -187,8 +187,8 @@ fn choice(choice: &schedule::Choice) -> Choice {
             WeakExchange => ChoiceKind::WeakExchange,
             TryLock => ChoiceKind::TryLock,
             Waiter => ChoiceKind::Waiter,
-            // There is no rescue in an execution: it is a kind of older schedules, which are refused.
-            Wake | Rescue => ChoiceKind::Wake,
+            Wake => ChoiceKind::Wake,
+            Rescue => unreachable!("it is a kind of older schedules, which are refused"),
             Ended => ChoiceKind::Ended,
         },
         preempts: choice.preempts,

@@ -1,7 +1,7 @@
-//! The values that the running execution made, by address.
+//! The counts of the values that the running execution made, by address.
 //!
-//! A handle is mostly made of a pointer that another handle became, and `RAW` has its counts. But it may be made of the
-//! address of a value, too, while another handle is forgotten: lists that keep their members alive do that.
+//! `RAW` has the counts of handles that became pointers by `into_raw`. Some lists call `as_ptr` and forget the handle
+//! instead; later they make a handle of that address. Its counts are found here.
 
 use super::share::Counts;
 use intermezzo_engine::runtime::Engine;

@@ -322,6 +322,13 @@ impl Share<STRONG> {
         }
     }
 
+    /// Notes the address of the value, of which more handles may be made.
+    pub(super) fn has_address(&self, address: usize) {
+        if let (Some(counts), Some(engine)) = (&self.counts, Engine::current()) {
+            live::add(engine, address, counts);
+        }
+    }
+
     /// Notes the address and the size of the value.
     pub(super) fn lies_at(&self, address: usize, size: usize) {
         let (Some(counts), Some(engine)) = (&self.counts, Engine::current()) else {
@@ -330,7 +337,7 @@ impl Share<STRONG> {
         if engine.epoch() != counts.epoch {
             return;
         }
-        live::add(engine, address, counts);
+        self.has_address(address);
         if engine.hears_of_blocks() {
             let block = engine.note_block(BlockKind::Shared, address, size);
             counts.block.store(u64::from(block) + 1, Relaxed);

@@ -53,7 +53,7 @@ pub struct Section {
 pub struct Given {
     /// The name of the setting.
     pub name: String,
-    /// Its value, as [`Settings::set`] takes it.
+    /// Its value, as [`Settings::set`](super::Settings::set) takes it.
     pub value: String,
     /// The line where it stands, from 1.
     pub line: usize,

@@ -10,10 +10,7 @@
 //! - [`store`]: files that are written as a whole, with a version and a checksum.
 #![cfg_attr(
     not(feature = "files"),
-    allow(
-        dead_code,
-        reason = "what only attributes of serde name, and the forms of files"
-    )
+    allow(dead_code, reason = "used only by serde's attributes, or only in files")
 )]
 #![allow(
     rustdoc::private_intra_doc_links,

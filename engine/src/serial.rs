@@ -19,20 +19,20 @@ mod off {
     use super::NO_FILES;
     use std::fmt;
 
-    /// Derives of nothing: the attributes of types are the same with and without the feature.
+    /// Derives that generate nothing: the attributes of types are the same with and without the feature.
     pub use intermezzo_macros::{Deserialize, Serialize};
 
-    /// Any type.
+    /// Implemented for every type, so that bounds hold.
     pub trait Serialize {}
 
     impl<T: ?Sized> Serialize for T {}
 
-    /// Any type.
+    /// Implemented for every type, so that bounds hold.
     pub trait Deserialize<'de> {}
 
     impl<T: ?Sized> Deserialize<'_> for T {}
 
-    /// Any type.
+    /// Implemented for every type, so that bounds hold.
     pub trait DeserializeOwned {}
 
     impl<T: ?Sized> DeserializeOwned for T {}

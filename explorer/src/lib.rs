@@ -11,10 +11,7 @@
 //! ```
 #![cfg_attr(
     not(feature = "files"),
-    allow(
-        dead_code,
-        reason = "what only attributes of serde name, and the forms of files"
-    )
+    allow(dead_code, reason = "used only by serde's attributes, or only in files")
 )]
 
 pub mod baseline;

@@ -151,6 +151,29 @@ fn panic_of_an_unwanted_result() {
     unreachable!("the panic was caught: {}", dropped.is_err());
 }
 
+/// The panic that is told is the one that came out of the destructor, not one that was caught in it.
+fn panic_of_an_unwanted_result_after_others() {
+    struct Quiet(&'static str);
+    impl Drop for Quiet {
+        fn drop(&mut self) {
+            let _ = std::panic::catch_unwind(|| panic!("{}", self.0));
+        }
+    }
+    struct Noisy;
+    impl Drop for Noisy {
+        fn drop(&mut self) {
+            drop(Quiet("caught before"));
+            let _caught_while_unwinding = Quiet("caught while unwinding");
+            panic!("it came out");
+        }
+    }
+    let task = thread::spawn(|| Noisy);
+    while !task.is_finished() {
+        thread::yield_now();
+    }
+    drop(task);
+}
+
 /// A destructor may unwind without a message, after panics that were caught.
 fn unwinding_of_an_unwanted_result() {
     struct Silent;
@@ -206,6 +229,12 @@ const CASES: &[Case] = &[
         "panic",
         "in a destructor",
         panic_of_an_unwanted_result,
+    ),
+    (
+        "panic_of_an_unwanted_result_after_others",
+        "panic",
+        "it came out",
+        panic_of_an_unwanted_result_after_others,
     ),
     (
         "unwinding_of_an_unwanted_result",

@@ -22,7 +22,7 @@ pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .unwrap_or_else(|refusal| [item, refusal.into_compile_error()].into_iter().collect())
 }
 
-/// Derives nothing. It stands for serde's where a build is without serde, so that types keep their attributes.
+/// Derives nothing. Builds without serde use it in place of serde's derive, so that types keep their attributes.
 #[doc(hidden)]
 #[proc_macro_derive(Serialize, attributes(serde))]
 pub fn derive_no_serialize(_: TokenStream) -> TokenStream {

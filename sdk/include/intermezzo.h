@@ -279,8 +279,7 @@ enum IntermezzoEventStatus
  {
   // The operation has happened.
   INTERMEZZO_EVENT_STATUS_COMMITTED = 1,
-  // It has happened, and counts as not having happened: it belongs to a round of a loop that changed nothing. Known
-  // when the round is over.
+  // It has happened in a round of a loop that changed nothing, so searches ignore it. Known when the round is over.
   INTERMEZZO_EVENT_STATUS_REDUNDANT = 2,
   // It is the task's next operation, and the task waits.
   INTERMEZZO_EVENT_STATUS_BLOCKED = 3,

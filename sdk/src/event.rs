@@ -240,8 +240,7 @@ pub struct EventAttribute<'a> {
 pub enum EventStatus {
     /// The operation has happened.
     Committed = 1,
-    /// It has happened, and counts as not having happened: it belongs to a round of a loop that changed nothing. Known
-    /// when the round is over.
+    /// It has happened in a round of a loop that changed nothing, so searches ignore it. Known when the round is over.
     Redundant = 2,
     /// It is the task's next operation, and the task waits.
     Blocked = 3,

@@ -4,10 +4,7 @@
 //! the next execution, and is asked for the ones beyond. It sees executions, never findings.
 #![cfg_attr(
     not(feature = "files"),
-    allow(
-        dead_code,
-        reason = "what only attributes of serde name, and the forms of files"
-    )
+    allow(dead_code, reason = "used only by serde's attributes, or only in files")
 )]
 #![allow(
     rustdoc::private_intra_doc_links,

@@ -174,7 +174,7 @@ impl Engine {
         if self.in_teardown() {
             return self.go_on_unwinding();
         }
-        self.with(|rt| rt.first_escaped(rt.tasks.current(), before));
+        self.with(|rt| rt.came_out(rt.tasks.current(), before));
         self.end_with(|| Stop::Panicked);
     }
 

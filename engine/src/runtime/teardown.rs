@@ -430,11 +430,14 @@ impl Runtime {
         self.note_escaped(task, last);
     }
 
-    /// Notes that the first panic of the task among those from number `from` on does not count as caught.
-    pub(super) fn first_escaped(&mut self, task: u32, from: usize) {
-        let mut since = self.end.panics.iter().skip(from);
-        let first = since.position(|note| note.task == task);
-        self.note_escaped(task, first.map(|at| from + at));
+    /// Notes that the task's panic that came out of the code that ran since there were `from` panics does not count as
+    /// caught. Panics of destructors that it ran while it unwound are deeper; those that were caught before came earlier.
+    pub(super) fn came_out(&mut self, task: u32, from: usize) {
+        let since = self.end.panics.iter().enumerate().skip(from).rev();
+        let out = since
+            .filter(|(_, note)| note.task == task)
+            .min_by_key(|(_, note)| note.depth);
+        self.note_escaped(task, out.map(|(at, _)| at));
     }
 
     /// Notes that a panic of the task was not caught; `None` if no hook was called, because it was `resume_unwind`.

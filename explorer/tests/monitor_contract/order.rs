@@ -62,11 +62,11 @@ impl Monitor for Asking {
         assert_eq!(cx.status(access.event), Some(EventStatus::Committed));
         assert_eq!(cx.status(at(0)), None);
         assert_eq!(cx.status(at(access.event.index + 2)), None);
-        let nobody = EventId {
+        let absent = EventId {
             task: TaskId(99),
             index: 1,
         };
-        assert_eq!((cx.status(nobody), cx.point_of(nobody)), (None, None));
+        assert_eq!((cx.status(absent), cx.point_of(absent)), (None, None));
         assert!(cx.clock(access.event).unwrap().knows(access.event));
         let step = cx.accesses().len() - 1;
         assert!(cx.enabled_at(step).is_some() && cx.enabled_at(step + 1).is_none());
@@ -173,7 +173,7 @@ fn what_came_before_what() {
 /// Under fairness a task that yields again and again gives way. The alternatives of a decision are the enabled tasks
 /// without those that were held back.
 #[test]
-fn who_was_held_back_by_fairness() {
+fn tasks_that_fairness_held_back_are_listed() {
     let all = asked(Interests::ALL, || {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -234,9 +234,9 @@ fn each_schedule_point_has_a_number() {
         assert_eq!(numbers, (1..=with_point.len()).collect::<Vec<_>>());
         assert!(with_point.len() < execution.accesses.len());
     }
-    let unasked = asked(Interests::NONE, locks);
+    let without_interest = asked(Interests::NONE, locks);
     assert!(
-        unasked
+        without_interest
             .iter()
             .flat_map(|execution| &execution.points)
             .all(Option::is_none)

@@ -2,12 +2,13 @@
 //! OOPSLA 2012), which delayed one of 50,000 accesses.
 //!
 //! Tasks run as without a policy: one continues until it waits or ends, then the next one in order of creation does. A
-//! number of moments are drawn beforehand. The task that would go at one is delayed: it goes when the others have taken
-//! a number of steps, drawn from 1 to as many as an execution has, or when none of them can go.
+//! number of moments are drawn beforehand. At each, the task that would go is delayed: it goes again after a number of
+//! steps of the others, or earlier if no other task can go. That number is drawn from 1 to the most steps of an
+//! execution that was learned from.
 //!
 //! Differs: a number of delays for each execution, because tests are short. Time is counted in steps, and there is one
-//! processor: without a delay tasks do not overlap. Moments are drawn among the steps of the executions that were
-//! learned from. If the choice is not about tasks, any alternative has the same probability.
+//! processor: without a delay tasks do not overlap. Moments are counted where there is a choice
+//! between tasks, and drawn from 1 to the most steps of an execution that was learned from, so there may be fewer. If the choice is not about tasks, any alternative has the same probability.
 //!
 //! Misses: bugs that need more delays, and those that need another order of tasks that wait for nothing.
 

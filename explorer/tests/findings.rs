@@ -1,6 +1,9 @@
 //! Every kind of finding: it is found, the test binary survives it, and its schedule reproduces it byte for byte, in
 //! this process and in another.
 
+#[path = "findings/unwanted.rs"]
+mod unwanted;
+
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{Explorer, Finding, Report, Schedule, choose, thread};
@@ -128,7 +131,7 @@ fn abort() {
 }
 
 /// Panics when it is dropped.
-struct Bomb;
+pub(crate) struct Bomb;
 
 impl Drop for Bomb {
     fn drop(&mut self) {
@@ -139,69 +142,6 @@ impl Drop for Bomb {
 fn panic_while_unwinding() {
     let _bomb = Bomb;
     panic!("first");
-}
-
-/// std aborts the process if the destructor of a thread's result panics, in whichever thread.
-fn panic_of_an_unwanted_result() {
-    let task = thread::spawn(|| Bomb);
-    while !task.is_finished() {
-        thread::yield_now();
-    }
-    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(task)));
-    unreachable!("the panic was caught: {}", dropped.is_err());
-}
-
-/// The panic that is told is the one that came out of the destructor, not one that was caught in it.
-fn panic_of_an_unwanted_result_after_others() {
-    struct Quiet(&'static str);
-    impl Drop for Quiet {
-        fn drop(&mut self) {
-            let _ = std::panic::catch_unwind(|| panic!("{}", self.0));
-        }
-    }
-    struct Noisy;
-    impl Drop for Noisy {
-        fn drop(&mut self) {
-            drop(Quiet("caught before"));
-            let _caught_while_unwinding = Quiet("caught while unwinding");
-            panic!("it came out");
-        }
-    }
-    let task = thread::spawn(|| Noisy);
-    while !task.is_finished() {
-        thread::yield_now();
-    }
-    drop(task);
-}
-
-/// A destructor may unwind without a message, after panics that were caught.
-fn unwinding_of_an_unwanted_result() {
-    struct Silent;
-    impl Drop for Silent {
-        fn drop(&mut self) {
-            std::panic::resume_unwind(Box::new("no hook is called"));
-        }
-    }
-    let _ = std::panic::catch_unwind(|| panic!("an earlier one"));
-    let task = thread::spawn(|| Silent);
-    while !task.is_finished() {
-        thread::yield_now();
-    }
-    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(task)));
-    unreachable!("it was caught: {}", dropped.is_err());
-}
-
-/// The same, while the dropping task unwinds.
-fn panic_of_an_unwanted_result_while_unwinding() {
-    let task = thread::spawn(|| Bomb);
-    while !task.is_finished() {
-        thread::yield_now();
-    }
-    let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
-        let _task = task;
-        panic!("first");
-    }));
-    unreachable!("the panic was caught: {}", unwound.is_err());
 }
 
 const CASES: &[Case] = &[
@@ -228,25 +168,25 @@ const CASES: &[Case] = &[
         "panic_of_an_unwanted_result",
         "panic",
         "in a destructor",
-        panic_of_an_unwanted_result,
+        unwanted::panic_of_an_unwanted_result,
     ),
     (
         "panic_of_an_unwanted_result_after_others",
         "panic",
         "it came out",
-        panic_of_an_unwanted_result_after_others,
+        unwanted::panic_of_an_unwanted_result_after_others,
     ),
     (
         "unwinding_of_an_unwanted_result",
         "panic",
         "main panicked: unwound without a message",
-        unwinding_of_an_unwanted_result,
+        unwanted::unwinding_of_an_unwanted_result,
     ),
     (
         "panic_of_an_unwanted_result_while_unwinding",
         "panic",
         "in a destructor",
-        panic_of_an_unwanted_result_while_unwinding,
+        unwanted::panic_of_an_unwanted_result_while_unwinding,
     ),
     (
         "never_notified",

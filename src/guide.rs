@@ -16,6 +16,7 @@ pages! {
     settings: "guide/src/settings.md",
     shuttle: "guide/src/shuttle.md",
     pitfalls: "guide/src/pitfalls.md",
+    extras: "guide/src/extras.md",
     others: "guide/src/others.md",
     refinement: "REFINEMENT.md",
 }

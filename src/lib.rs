@@ -30,6 +30,7 @@
 mod brought;
 #[cfg(feature = "explore")]
 mod explored;
+pub mod extras;
 #[cfg(all(doctest, feature = "explore"))]
 mod guide;
 #[cfg(not(feature = "explore"))]

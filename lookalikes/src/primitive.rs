@@ -21,6 +21,12 @@ pub trait State {
     fn gates(&self) -> u8 {
         0
     }
+
+    /// Returns the kind of primitive, as reports call it: one word, the same in every state.
+    #[doc(hidden)]
+    fn kind(&self) -> &'static str {
+        "primitive"
+    }
 }
 
 /// A synchronisation primitive of your own: a lock, a semaphore, something to park at.
@@ -100,14 +106,19 @@ unsafe impl<S: Send> Send for Primitive<S> {}
 impl<S> UnwindSafe for Primitive<S> {}
 impl<S> RefUnwindSafe for Primitive<S> {}
 
+impl<S> Shared<S> {
+    fn lock(&self) -> MutexGuard<'_, Inner<S>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl<S: State> Body for Shared<S> {
-    const KIND: VarKind = VarKind::Primitive;
+    const KIND: VarKind = VarKind::Primitive("primitive");
+    fn kind(&self) -> VarKind {
+        VarKind::Primitive(self.lock().state.kind())
+    }
     fn gates(&self) -> Gates {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .state
-            .gates()
+        self.lock().state.gates()
     }
 }
 
@@ -137,7 +148,7 @@ impl<'a, S: State> Running<'a, S> {
                 misuse(engine, access.site)
             }
             // A thread that is not controlled is about to release it.
-            Err(TryLockError::WouldBlock) => shared.state.lock().unwrap_or_else(PoisonError::into_inner),
+            Err(TryLockError::WouldBlock) => shared.lock(),
         };
         shared.held_in.store(engine.epoch(), Relaxed);
         Running {
@@ -330,7 +341,7 @@ impl<S: State> Primitive<S> {
     fn perform_outside<R>(&self, site: Site, when: When, act: impl FnOnce(&mut S) -> R) -> Option<R> {
         // SAFETY: the body exists as long as the object.
         let shared = unsafe { &*self.0.outside(site) };
-        let mut inner = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = shared.lock();
         // A limit beyond the range of the clock is no limit.
         let until = when.limit.and_then(|limit| Instant::now().checked_add(limit));
         while when.gates != 0 && inner.state.gates() & when.gates == 0 {

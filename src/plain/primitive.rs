@@ -11,6 +11,12 @@ pub trait State {
     fn gates(&self) -> u8 {
         0
     }
+
+    /// Returns the kind of primitive, as reports call it.
+    #[doc(hidden)]
+    fn kind(&self) -> &'static str {
+        "primitive"
+    }
 }
 
 /// A state that several threads share, with operations that may wait.

@@ -1,6 +1,7 @@
 //! Primitives of the test's own order accesses to plain memory as their operations say; announced points order nothing.
 
 use super::cells::Shared;
+use intermezzo::extras::Event;
 use intermezzo::primitive::{Primitive, State};
 use intermezzo::sync::Arc;
 use intermezzo::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
@@ -61,4 +62,25 @@ fn announced_points_order_nothing_and_quiet_orders_all() {
     };
     assert!(after(schedule_point));
     assert!(!after(quiesce));
+}
+
+#[test]
+fn an_event_orders_what_comes_before_it_and_after_its_wait() {
+    let read = |waits: bool| {
+        races(move || {
+            let (cell, event) = (Arc::new(Shared::default()), Arc::new(Event::auto_reset(false)));
+            let (theirs, set) = (cell.clone(), event.clone());
+            let task = thread::spawn(move || {
+                theirs.write(0);
+                set.set();
+            });
+            if waits {
+                event.wait();
+            }
+            cell.read(0);
+            task.join().unwrap();
+        })
+    };
+    assert!(!read(true));
+    assert!(read(false));
 }

@@ -53,8 +53,8 @@ pub enum VarKind {
     Heap,
     /// Virtual time.
     Clock,
-    /// A synchronisation primitive of the test's own.
-    Primitive,
+    /// A synchronisation primitive of the test's own, and the kind that it says it is.
+    Primitive(&'static str),
     /// The schedule points that the test announces.
     Points,
 }
@@ -78,7 +78,7 @@ impl VarKind {
             VarKind::Operations => "operations",
             VarKind::Heap => "heap",
             VarKind::Clock => "clock",
-            VarKind::Primitive => "primitive",
+            VarKind::Primitive(kind) => kind,
             VarKind::Points => "point",
         }
     }

@@ -86,8 +86,12 @@ impl Epochs {
 
 /// The state of a look-alike.
 pub trait Body {
-    /// The kind of variable.
+    /// The kind of variable, before its state is known.
     const KIND: VarKind;
+    /// Returns the kind of variable: the same in every state.
+    fn kind(&self) -> VarKind {
+        Self::KIND
+    }
     /// Returns the gates that are open in its present state. Other threads may use it at the same time.
     fn gates(&self) -> Gates;
 }
@@ -479,10 +483,10 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         }
         let body = self.body.get();
         // SAFETY: no other task runs, and no reference into the body is held over a schedule point.
-        let gates = unsafe { (*body).gates() };
+        let (kind, gates) = unsafe { ((*body).kind(), (*body).gates()) };
         let (address, size) = (self.body_address(), self.body_bytes().len());
         let var = engine.with(|rt| {
-            let var = rt.add_var_at(B::KIND, gates, site);
+            let var = rt.add_var_at(kind, gates, site);
             rt.objects.vars[var].memory = Some((self.address(), std::mem::size_of_val(self)));
             if rt.monitors.watches_memory && matches!(B::KIND, VarKind::Atomic | VarKind::Pointer) {
                 rt.atomic_in_use(var, address, size);
@@ -561,10 +565,10 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         let replica = engine.with(|rt| rt.objects.statics.place(address, initial, align));
         let body = self.moved_to(replica);
         // SAFETY: the replica was just made from the bytes of a constant of this type.
-        let gates = unsafe { (*body).gates() };
+        let (kind, gates) = unsafe { ((*body).kind(), (*body).gates()) };
         let dropper = Dropper::new(body);
         let var = engine.with(|rt| {
-            let var = rt.add_var_at(B::KIND, gates, site);
+            let var = rt.add_var_at(kind, gates, site);
             rt.objects.vars[var].memory = Some((address, std::mem::size_of_val(self)));
             let epoch = rt.objects.epoch();
             rt.objects.statics.begin(address, epoch, var, dropper);

@@ -121,6 +121,30 @@ pub(super) const METHODS: &[(&[&str], &[&str])] = &[
             "into_inner",
         ],
     ),
+    // Those of a test's own have names that the test gives them.
+    (&["primitive"], &[]),
+    (
+        &["semaphore"],
+        &[
+            "acquire",
+            "acquire_timeout",
+            "available",
+            "release",
+            "release_many",
+            "try_acquire",
+        ],
+    ),
+    (
+        &["autoevent", "manualevent"],
+        &["is_set", "reset", "set", "try_wait", "wait", "wait_timeout"],
+    ),
+    (
+        &["waitset"],
+        &["wait_all", "wait_all_timeout", "wait_any", "wait_any_timeout"],
+    ),
+    (&["jobs"], &["run", "wait_idle"]),
+    (&["job"], &["join"]),
+    (&["timer"], &["cancel", "join"]),
 ];
 
 /// Types whose `new` makes a variable.

@@ -1,0 +1,171 @@
+//! Every search against a model, or against depth-first search with every operation a schedule point.
+
+use crate::program::{Program, execute};
+use crate::records::{Outcomes, Take};
+use crate::{model, records::Records};
+use intermezzo::{Coverage, Environment, Explorer, Reduction, Strategy};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+/// The maximum number of executions of the reference.
+const EXECUTIONS_MAX: u64 = 1_000;
+
+fn explorer() -> Explorer {
+    Explorer::new()
+        .keep_going(true)
+        .minimise(0)
+        .environment(Environment::calm())
+}
+
+/// Returns the outcomes of a search, and the number of its executions; `None` if it was stopped at its limit.
+fn explore(program: &Program, explorer: Explorer) -> (Option<Outcomes>, u64) {
+    let outcomes = Arc::new(Mutex::new(Outcomes::default()));
+    let (shared, program) = (outcomes.clone(), program.clone());
+    let report = explorer
+        .program("extras")
+        .monitor_with(move || Take(shared.clone()))
+        .explore(move || execute(&program));
+    let all = match report.coverage() {
+        Coverage::Exhaustive => true,
+        Coverage::Bounded { preemptions, .. } => *preemptions == Some(1),
+        _ => false,
+    };
+    let outcomes = outcomes.lock().unwrap().clone();
+    (all.then_some(outcomes), report.executions())
+}
+
+fn difference(name: &str, found: &BTreeSet<Records>, wanted: &BTreeSet<Records>) -> Option<String> {
+    let missed = wanted.difference(found).next();
+    let odd = found.difference(wanted).next();
+    (found != wanted).then(|| format!("{name}: misses {missed:?}, adds {odd:?}"))
+}
+
+/// Searches whose outcomes are to be those of the first, each with its name.
+type Searches = Vec<(&'static str, Explorer)>;
+
+fn with(explorer: impl Fn() -> Explorer) -> Searches {
+    vec![
+        ("caching", explorer().reduction(Reduction::Caching)),
+        ("source-dpor", explorer().reduction(Reduction::SourceDpor)),
+        ("dpor", explorer().reduction(Reduction::Dpor)),
+    ]
+}
+
+/// Compares searches with outcomes. A cut execution shows no more than one that was not, so what is stuck is compared only
+/// for what is missed.
+fn compare(
+    program: &Program,
+    wanted: &Outcomes,
+    searches: Searches,
+    executions: &AtomicU64,
+) -> Result<(), String> {
+    for (name, search) in searches {
+        let (found, ran) = explore(program, search);
+        executions.fetch_add(ran, SeqCst);
+        let found = found.ok_or_else(|| format!("{name} does not cover all"))?;
+        if let Some(text) = difference(name, &found.complete, &wanted.complete) {
+            return Err(text);
+        }
+        if let Some(missed) = wanted.stuck.difference(&found.stuck).next() {
+            return Err(format!("{name} misses the deadlock {missed:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Compares programs, on two threads. Returns how many were, and how many executions that took.
+fn all(programs: u64, compare: impl Fn(u64, &AtomicU64) -> Result<bool, String> + Sync) -> (u64, u64) {
+    let (next, executions, compared) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let differ = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, SeqCst);
+                    if number >= programs || differ.lock().unwrap().len() > 3 {
+                        return;
+                    }
+                    match compare(number, &executions) {
+                        Ok(was) => compared.fetch_add(was.into(), SeqCst),
+                        Err(text) => {
+                            differ.lock().unwrap().push(format!("program {number}: {text}"));
+                            0
+                        }
+                    };
+                }
+            });
+        }
+    });
+    let differ = differ.into_inner().unwrap();
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+    (compared.into_inner(), executions.into_inner())
+}
+
+#[test]
+fn every_search_shows_what_the_model_of_semaphores_and_events_does() {
+    let (compared, executions) = all(2_000, |number, executions| {
+        let program = Program::draw(number, false);
+        let wanted = model::outcomes(&program);
+        let told = |why| format!("{program:?}\n{why}");
+        let mut searches = with(explorer);
+        // These take most of the time, and the model has said what they show.
+        if number.is_multiple_of(4) {
+            searches.push(("auto", explorer().strategy(Strategy::auto())));
+            let brute = explorer().every_operation(true).executions(EXECUTIONS_MAX);
+            let (whole, ran) = explore(&program, brute);
+            executions.fetch_add(ran, SeqCst);
+            if let Some(whole) = whole {
+                assert_eq!(whole, wanted, "{program:?}");
+            }
+        }
+        compare(&program, &wanted, searches, executions).map_err(told)?;
+        let (bounded, ran) = explore(&program, explorer().preemptions(1));
+        executions.fetch_add(ran, SeqCst);
+        let bounded = bounded.expect("it has no limit");
+        let mut searches = with(|| explorer().preemptions(1));
+        searches.retain(|(name, _)| *name != "source-dpor");
+        compare_within(&program, &bounded, searches).map_err(told)?;
+        Ok(true)
+    });
+    assert_eq!(compared, 2_000);
+    assert!(executions > 50_000, "{executions}");
+}
+
+/// Checks that searches within a bound miss nothing: those that reduce may show more.
+fn compare_within(program: &Program, wanted: &Outcomes, searches: Searches) -> Result<(), String> {
+    for (name, search) in searches {
+        let found = explore(program, search)
+            .0
+            .ok_or_else(|| format!("{name} does not cover all"))?;
+        let missed = wanted.complete.difference(&found.complete).next();
+        let missed = missed.or(wanted.stuck.difference(&found.stuck).next());
+        if let Some(missed) = missed {
+            return Err(format!("{name} within the bound misses {missed:?}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_search_shows_what_the_reference_does_where_waits_have_limits() {
+    let (compared, _) = all(600, |number, executions| {
+        let program = Program::draw(number, true);
+        for early in [0, 1] {
+            let environment = Environment {
+                timeouts: early,
+                ..Environment::calm()
+            };
+            let explorer = || explorer().environment(environment);
+            let brute = explorer().every_operation(true).executions(EXECUTIONS_MAX);
+            let (Some(wanted), ran) = explore(&program, brute) else {
+                return Ok(false);
+            };
+            executions.fetch_add(ran, SeqCst);
+            compare(&program, &wanted, with(explorer), executions)
+                .map_err(|why| format!("{early} early: {program:?}\n{why}"))?;
+        }
+        Ok(true)
+    });
+    assert!(compared > 250, "{compared}");
+}

@@ -266,7 +266,7 @@ the debugger's code.
 #[derive(Args, Debug)]
 #[command(after_help = VIEW_HELP)]
 pub(crate) struct ViewArgs {
-    /// The report: a file of `test --reports DIR`, or the output of `--json`
+    /// The report: a file of `test --reports DIR`, or the output of `--json`; or the directory, for a list of all tests
     pub(crate) report: PathBuf,
     /// The format of the output
     #[arg(long, value_name = "NAME", default_value = "html")]
@@ -317,6 +317,7 @@ Examples:
   cargo intermezzo corpus run work_stealing_queue --view deque.html
   cargo intermezzo test --view target/failures.html
   cargo intermezzo view report.json --format sarif --out report.sarif
+  cargo intermezzo view reports --out tests.html
 
 docs/VIEW.md describes the page and the formats.";
 

@@ -128,6 +128,68 @@ await test("two executions side by side part at the same step and scroll togethe
   assert.match(await text(".pane-head"), /Passing/);
 });
 
+await test("views of one execution have filters of their own, and show the same step", async () => {
+  await open("work_stealing_queue");
+  const rows = async (pane) => Number(await tab.locator(`.pane:nth-child(${pane}) .scroller`).getAttribute("aria-rowcount")) - 1;
+  const step = (pane) => tab.locator(`.pane:nth-child(${pane}) .row[aria-selected=true]:not([hidden]) .number`).innerText();
+  const all = await rows(1);
+  await press("v");
+  assert.equal(await tab.locator(".pane").count(), 2);
+  assert.ok(await tab.locator(".pane:nth-child(2).active").count());
+  assert.equal(await rows(2), all);
+  await tab.click("#menu-kinds summary");
+  await tab.click("#menu-kinds .menu-head button:nth-child(2)");
+  await tab.locator("#menu-kinds label").first().click();
+  await settle();
+  assert.ok(await rows(2) > 0 && await rows(2) < all);
+  assert.equal(await rows(1), all);
+  assert.match(await text("#menu-kinds summary"), /Operations: 1 of/);
+  // The other view has its own choices.
+  await press("x");
+  assert.equal(await text("#menu-kinds summary"), "Operations");
+  await press("s");
+  assert.ok(await rows(1) < all);
+  await press("s", "f");
+  const chosen = await step(1);
+  await press("x", "Escape");
+  assert.equal(await rows(2), all);
+  await press("x", "k", "j");
+  assert.equal(await step(1), chosen);
+  assert.equal(await step(2), chosen);
+  // The execution that passes stands next to them, and each is closed by itself.
+  await tab.click("#menu-views summary");
+  await tab.locator("#menu-views .button", { hasText: "passing" }).first().click();
+  await settle();
+  assert.equal(await tab.locator(".pane").count(), 3);
+  assert.match(await tab.locator(".pane:nth-child(3) .badge").innerText(), /Passing/);
+  await shot("views-light");
+  await picture("views");
+  await press("Delete");
+  assert.equal(await tab.locator(".pane").count(), 2);
+  await tab.click(".pane:nth-child(2) .close");
+  await settle();
+  assert.equal(await tab.locator(".pane").count(), 1);
+  await press("Delete");
+  assert.equal(await tab.locator(".pane").count(), 1);
+});
+
+await test("executions of several findings stand side by side", async () => {
+  await open("racy");
+  await tab.click("#menu-views summary");
+  const others = tab.locator("#menu-views .button", { hasText: /^2\..*failing/ });
+  assert.ok(await others.count() > 0);
+  await others.first().click();
+  await settle();
+  assert.equal(await tab.locator(".pane").count(), 2);
+  assert.match(await tab.locator(".pane:nth-child(2) .pane-head").innerText(), /2\. /);
+  assert.ok(await tab.locator(".pane:nth-child(2) .row.concerned").count() > 0);
+  const first = await tab.locator(".pane:nth-child(1) .row[aria-selected=true]:not([hidden]) .number").innerText();
+  await press("g");
+  assert.equal(await tab.locator(".pane:nth-child(2) .row[aria-selected=true]:not([hidden]) .number").innerText(), "1");
+  // Another execution's steps are others.
+  assert.equal(await tab.locator(".pane:nth-child(1) .row[aria-selected=true]:not([hidden]) .number").innerText(), first);
+});
+
 await test("operations are intervals", async () => {
   await open("operations");
   assert.equal(await tab.locator(".operation").count(), 3);
@@ -164,6 +226,28 @@ await test("a report without recordings shows what it has, and nothing in it is 
   await press("G", "k");
   assert.match(await text("#details"), /main[\s\S]*between steps[\s\S]*read cell 0\.1[\s\S]*is about this step[\s\S]*src\/lib\.rs:5:6/);
   await shot("deeds-light");
+});
+
+await test("a directory of reports is a list of tests", async () => {
+  await open("tests");
+  assert.match(await text(".tests-head"), /3 tests[\s\S]*2 fail, 1 pass/);
+  assert.deepEqual(await tab.locator(".test .name").allInnerTexts(), ["corpus::abba", "corpus::racy", "corpus::counter"]);
+  await tab.locator(".test summary").first().click();
+  assert.match(await text(".test:first-child details"), /replay[\s\S]*cargo intermezzo replay imz1\.[\s\S]*view[\s\S]*reports\/abba\.json/);
+  await shot("tests-light");
+  await tab.fill(".tests-head input", "rac");
+  assert.deepEqual(await tab.locator(".test:not([hidden]) .name").allInnerTexts(), ["corpus::racy"]);
+  await tab.locator(".test:not([hidden]) li .button").first().click();
+  await settle();
+  assert.equal(await tab.locator("#tests[open]").count(), 0);
+  assert.match(await text("#program"), /racy/);
+  await press("T");
+  await tab.locator(".test .name", { hasText: "counter" }).click();
+  await settle();
+  assert.match(await text("main"), /Nothing was found/);
+  await tab.click("#tests-open");
+  await press("Escape");
+  assert.equal(await tab.locator("#tests[open]").count(), 0);
 });
 
 await test("a report in which nothing was found says so", async () => {

@@ -1,7 +1,7 @@
 //! Reports from files and from other commands, read with messages that name the place of an error.
 
 use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport};
-use super::{check, partial};
+use super::{check, commands, partial};
 use crate::coverage::CoverageJson;
 use crate::problem::Problem;
 use intermezzo::recording::Recorded;
@@ -10,6 +10,7 @@ use intermezzo::report::names::{in_row, in_text};
 use intermezzo::{Coverage, foreign};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use std::fs;
 use std::path::Path;
 
 /// The format that can be read.
@@ -30,6 +31,13 @@ struct ReportFile {
     reduction: String,
     #[serde(default)]
     notes: Vec<String>,
+    /// The package and the target of the test, and its path if the report is an object's.
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    target: String,
+    #[serde(default)]
+    test: Option<String>,
     findings: Vec<FindingFile>,
     #[serde(default)]
     recordings: Vec<Recorded>,
@@ -56,6 +64,47 @@ struct Header {
     reports: Option<IgnoredAny>,
 }
 
+/// Reads the reports in a file, or those in all files of a directory that `test --reports` wrote, each with its commands.
+///
+/// # Errors
+/// If one cannot be read or is no report, or if there is none.
+pub(super) fn path(path: &Path) -> Result<Shown, Problem> {
+    if !path.is_dir() {
+        return file(path);
+    }
+    let trouble = |error| Problem::file("read the directory", path, &error, "give another one");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(trouble)? {
+        files.push(entry.map_err(trouble)?.path());
+    }
+    files.sort();
+    let mut all = Shown { reports: Vec::new() };
+    for report in files {
+        let name = report
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        // Schedules lie next to reports.
+        if !name.ends_with(".json") || name.ends_with(".schedule.json") {
+            continue;
+        }
+        let view = format!(
+            "cargo intermezzo view {}",
+            commands::word(&report.to_string_lossy())
+        );
+        for mut shown in file(&report)?.reports {
+            shown.view = Some(view.clone());
+            all.reports.push(shown);
+        }
+    }
+    match all.reports.is_empty() {
+        false => Ok(all),
+        true => Err(Problem::usage(format!(
+            "{path:?} is a directory without reports: `cargo intermezzo test --reports DIR` writes some"
+        ))),
+    }
+}
+
 /// Reads the reports in a file.
 ///
 /// # Errors
@@ -63,9 +112,6 @@ struct Header {
 pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
     let help = "give the file of a report: `cargo intermezzo test --reports DIR` writes some";
     let trouble = |error| Problem::file("read", path, &error, help);
-    if path.is_dir() {
-        return Err(Problem::usage(format!("{path:?} is a directory: {help}")));
-    }
     let bytes = foreign::read(path).map_err(trouble)?;
     let name = path.display();
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -171,7 +217,10 @@ fn shown(file: ReportFile) -> Result<ShownReport, String> {
     let findings = findings.map(|(at, (finding, recorded))| {
         finding_with(finding, recorded).map_err(|why| format!("findings[{at}].{why}"))
     });
+    let run = commands::run(&file.program, &file.package, &file.target, file.test.as_deref());
     Ok(ShownReport {
+        run,
+        view: None,
         findings: findings.collect::<Result<_, _>>()?,
         program: file.program,
         verdict: file.verdict,

@@ -3,6 +3,7 @@
 //! A report is read into [`model`], whatever its source; pages and exports are made from that alone.
 
 mod check;
+mod commands;
 mod export;
 mod load;
 mod model;
@@ -36,7 +37,7 @@ struct Written<'a> {
 
 /// Makes the requested page or export of a report.
 pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Problem> {
-    let shown = load::file(&args.report)?;
+    let shown = load::path(&args.report)?;
     let text = render(&shown, args.format, args.report.parent())?;
     let to = args
         .out

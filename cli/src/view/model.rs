@@ -25,6 +25,12 @@ pub(crate) struct ShownReport {
     pub(crate) reduction: String,
     pub(crate) notes: Vec<String>,
     pub(crate) findings: Vec<ShownFinding>,
+    /// The command that runs the test again, as a shell takes it; `None` if it is not known where the test is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<String>,
+    /// The command that shows this report alone, if it is one of a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) view: Option<String>,
 }
 
 /// One finding.

@@ -15,6 +15,7 @@ const STYLES: &[&str] = &[
     include_str!("page/bars.css"),
     include_str!("page/timeline.css"),
     include_str!("page/details.css"),
+    include_str!("page/tests.css"),
 ];
 
 /// In this order: later ones use earlier ones.
@@ -29,6 +30,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/operations.js"),
     include_str!("page/details.js"),
     include_str!("page/bars.js"),
+    include_str!("page/tests.js"),
     include_str!("page/keys.js"),
     include_str!("page/main.js"),
 ];

@@ -102,6 +102,42 @@ fn a_report_becomes_every_format() {
 }
 
 #[test]
+fn a_directory_of_reports_becomes_a_list_of_tests() {
+    let directory = tempfile::tempdir().unwrap();
+    let reports = directory.path().join("all reports");
+    fs::create_dir(&reports).unwrap();
+    for (program, code) in [("counter", 0), ("abba", 1)] {
+        let ran = run_in(directory.path(), &["corpus", "run", program, "--json"]).ends_with(code);
+        fs::write(reports.join(format!("{program}.json")), ran.stdout).unwrap();
+    }
+    // These lie there, too, and are no reports.
+    fs::write(reports.join("abba.1.schedule.json"), "{}").unwrap();
+    fs::write(reports.join("notes.txt"), "mine").unwrap();
+    let ran = run_in(directory.path(), &["view", "all reports"]).ends_with(0);
+    assert!(
+        ran.stdout.starts_with("wrote all reports.html") && ran.stdout.contains("2 reports, 1 finding"),
+        "{}",
+        ran.stdout
+    );
+    let page = fs::read_to_string(directory.path().join("all reports.html")).unwrap();
+    let shown = contents(&page);
+    let told = shown["reports"].as_array().unwrap().iter().map(|report| {
+        let text = |name: &str| report[name].as_str().unwrap().to_owned();
+        (text("program"), text("verdict"), text("view"))
+    });
+    let row = |program: &str, verdict: &str| {
+        let view = format!("cargo intermezzo view 'all reports/{program}.json'");
+        (format!("corpus::{program}"), verdict.to_owned(), view)
+    };
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [row("abba", "fail"), row("counter", "pass")]
+    );
+    fs::write(reports.join("cut.json"), "{").unwrap();
+    run_in(directory.path(), &["view", "all reports"]).refused(&["cut.json", "was cut off"]);
+}
+
+#[test]
 fn what_a_report_does_not_have_is_not_shown() {
     let directory = with_report(false);
     run_in(directory.path(), &["view", "report.json"]).ends_with(0);
@@ -126,7 +162,7 @@ fn what_cannot_be_shown_says_why() {
     let directory = tempfile::tempdir().unwrap();
     let in_it = |arguments: &[&str]| run_in(directory.path(), arguments);
     in_it(&["view", "none.json"]).refused(&["none.json", "--reports DIR"]);
-    in_it(&["view", "."]).refused(&["is a directory"]);
+    in_it(&["view", "."]).refused(&["is a directory without reports", "--reports DIR"]);
     fs::write(
         directory.path().join("cut.json"),
         "{\"format\": \"intermezzo-report/1\",",

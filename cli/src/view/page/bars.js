@@ -38,15 +38,19 @@ function more(finding, report) {
   if (finding?.suggestion) line.append(el("span", { class: "suggestion" }, finding.suggestion));
   if (finding?.monitor && finding.monitor !== "engine") line.append(el("span", {}, `found by the monitor ${finding.monitor}`));
   if (finding?.count > 1) line.append(el("span", {}, `in ${count(finding.count, "execution")}`));
-  // Scenarios of objects under test have schedules, but no test of their name to replay them in.
-  if (finding && report.program.includes("::")) {
-    const command = `cargo intermezzo replay ${finding.schedule}`;
+  const command = replayOf(report, finding);
+  if (command) {
     const said = el("button", { type: "button", class: "button", onclick: () => copy(command, said) }, "Copy");
     line.append(el("span", { class: "replay" }, "replay it: ", el("code", { title: command }, command), said));
   }
   const notes = [...(finding?.notes ?? []), ...(report?.notes ?? [])];
   if (notes.length) line.append(el("details", { class: "notes" }, el("summary", {}, count(notes.length, "note")), el("ul", {}, notes.map((note) => el("li", {}, note)))));
   return line;
+}
+
+/** The command that replays a finding. Scenarios of objects under test have schedules, but no test of their name to replay them in. */
+function replayOf(report, finding) {
+  return finding && report.program.includes("::") ? `cargo intermezzo replay ${finding.schedule}` : null;
 }
 
 function copy(text, button) {
@@ -57,7 +61,7 @@ function copy(text, button) {
     .catch(() => { getSelection().selectAllChildren(button.previousElementSibling); done("Selected"); });
 }
 
-/** The toolbar. It changes `state.filters`, and then calls `changed()`. */
+/** The toolbar. It changes the filters of the active view. */
 class Tools {
   constructor(app) {
     this.app = app;
@@ -73,32 +77,33 @@ class Tools {
   build() {
     const { app } = this;
     const toggle = (name, text, key, title) => {
-      const button = el("button", { type: "button", class: "button", "aria-pressed": app.filters[name], title: `${title} (${key})`, onclick: () => app.toggle(name) }, text);
+      const button = el("button", { type: "button", class: "button", "aria-pressed": app.active.filters[name], title: `${title} (${key})`, onclick: () => app.toggle(name) }, text);
       button.dataset.filter = name;
       return button;
     };
-    const parts = [el("div", { class: "search" }, this.search, this.found)];
     if (!app.active) { $("tools").replaceChildren(); $("tools").hidden = true; return; }
     $("tools").hidden = false;
-    parts.push(this.#menu("Tasks", app.taskChoices(), "tasks"), this.#menu("Variables", app.varChoices(), "vars"));
+    const parts = [el("div", { class: "search" }, this.search, this.found)];
+    parts.push(this.#menu("Tasks", "tasks"), this.#menu("Variables", "vars"), this.#menu("Operations", "kinds"));
     parts.push(el("div", { class: "group" },
       toggle("switches", app.active.execution.partial ? "Switches" : "Switches only", "s", "Only steps at which another task continues, and the finding"),
       toggle("around", "Around the finding", "w", `Only ${AROUND} rows before and after the finding`),
       app.hasMemory() ? toggle("memory", "Plain memory", "d", "Accesses to plain memory, and messages of the test") : null));
     if (app.conesPossible()) parts.push(toggle("cones", "Both pasts", "c", "The steps before each of the two events of the finding"));
-    parts.push(el("span", { class: "grow" }), this.#executions());
+    parts.push(el("span", { class: "grow" }), this.#executions(), this.#views());
     $("tools").replaceChildren(...parts);
     this.count();
   }
 
-  #menu(title, choices, name) {
+  #menu(title, name) {
     const { app } = this;
+    const choices = app.filterChoices(name);
     const off = choices.filter((choice) => !choice.on).length;
     const summary = el("summary", { class: "button", "aria-pressed": off > 0 }, off ? `${title}: ${choices.length - off} of ${choices.length}` : title);
     const all = (on) => { choices.forEach((choice) => choice.set(on)); app.refilter(); sync(); };
     const boxes = choices.map((choice) => el("input", { type: "checkbox", checked: choice.on, onchange: (event) => { choice.set(event.target.checked); app.refilter(); sync(); } }));
     const sync = () => {
-      const now = name === "tasks" ? app.taskChoices() : app.varChoices();
+      const now = app.filterChoices(name);
       now.forEach((choice, at) => { boxes[at].checked = choice.on; });
       const left = now.filter((choice) => choice.on).length;
       summary.textContent = left < now.length ? `${title}: ${left} of ${now.length}` : title;
@@ -118,9 +123,17 @@ class Tools {
       choice("failing", "Failing", "1"), choice("both", "Side by side", "2"), choice("passing", "Passing", "3"));
   }
 
+  /** The views that can be opened next to those that are. */
+  #views() {
+    const { app } = this;
+    const views = app.possibleViews();
+    const add = ({ at, number, label }) => el("button", { type: "button", class: "button", title: label, onclick: () => app.addView(at, number) }, label);
+    return el("details", { class: "menu", id: "menu-views" }, el("summary", { class: "button" }, "Add a view"), el("div", { class: "menu-list views" }, views.map(add)));
+  }
+
   /** Shows which toggles are on. */
   sync() {
-    for (const button of $("tools").querySelectorAll("[data-filter]")) button.setAttribute("aria-pressed", this.app.filters[button.dataset.filter]);
+    for (const button of $("tools").querySelectorAll("[data-filter]")) button.setAttribute("aria-pressed", this.app.active.filters[button.dataset.filter]);
   }
 
   /** Shows how many steps the search found, or how many are visible. */

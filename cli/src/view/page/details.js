@@ -22,7 +22,7 @@ class Details {
     const { op, order, about, value } = rows.words(item);
     const thing = item.kind === EVENT ? execution.events[item.ref] : item.thing;
     // Where a task panicked says more than where its last operation was.
-    const panicked = item.concerned && !execution.passes && this.app.finding.place;
+    const panicked = item.concerned && !execution.passes && pane.finding.place;
     const site = panicked || execution.siteName(thing);
     this.element.replaceChildren(...[
       el("p", { class: "where" }, this.#dot(item.task), el("span", {}, execution.taskName(item.task)),

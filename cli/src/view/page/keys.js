@@ -25,7 +25,10 @@ const KEYS = [
   { keys: ["1"], shown: "1 2 3", does: "the failing execution, both, the passing one", run: (app) => app.setView("failing") },
   { keys: ["2"], run: (app) => app.setView("both") },
   { keys: ["3"], run: (app) => app.setView("passing") },
-  { keys: ["x"], shown: "x", does: "the other execution", run: (app) => app.toOther() },
+  { keys: ["x"], shown: "x", does: "the next view", run: (app) => app.toOther() },
+  { keys: ["v"], shown: "v", does: "one more view of this execution, with filters of its own", run: (app) => app.addView() },
+  { keys: ["Delete"], shown: "Delete", does: "close this view, if it was added", run: (app) => app.closeView(app.active) },
+  { keys: ["T"], shown: "T", does: "all tests of the reports", run: (app) => openTests(app) },
   { keys: ["t"], shown: "t", does: "dark or light", run: (app) => app.switchTheme() },
   { keys: ["Escape"], shown: "Esc", does: "all steps, nothing selected", run: (app) => app.reset() },
   { keys: ["?"], shown: "?", does: "this help", run: () => openHelp() },
@@ -33,13 +36,13 @@ const KEYS = [
 
 function listenToKeys(app) {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || $("help").open || $("tests").open) return;
     const { target } = event;
     const types = target.matches?.("input[type=search], select, textarea");
     const scrolls = target.matches?.("pre, .details, summary, button, input") && ["ArrowDown", "ArrowUp", "Home", "End", "PageDown", "PageUp"].includes(event.key);
     if (types || scrolls) return;
     const known = KEYS.find(({ keys }) => keys.includes(event.key));
-    if (!known || (!app.active && !["t", "?"].includes(event.key))) return;
+    if (!known || (!app.active && !["t", "T", "?"].includes(event.key))) return;
     event.preventDefault();
     if (event.key === "Escape") document.querySelectorAll(".menu[open]").forEach((menu) => menu.removeAttribute("open"));
     known.run(app);

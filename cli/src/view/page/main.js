@@ -15,8 +15,13 @@ class App {
     this.panes = [];
     this.#followTheme();
     $("help-open").onclick = openHelp;
+    // A directory of reports is looked through first.
+    const isDirectory = contents.reports.some(({ view }) => view);
+    $("tests-open").hidden = !isDirectory && contents.reports.length < 2;
+    $("tests-open").onclick = () => openTests(this);
     listenToKeys(this);
     this.choose(this.chosen);
+    if (isDirectory) openTests(this);
   }
 
   #followTheme() {
@@ -41,18 +46,78 @@ class App {
     this.chosen = at;
     const { report, finding } = this.choices[at] ?? { report: null, finding: null };
     Object.assign(this, { report, finding });
-    this.executions = (finding?.executions ?? []).map((one) => new Execution(one, finding.names));
-    const rows = this.executions.reduce((sum, one) => sum + (one.recording.data?.length ?? 0), 0);
-    this.filters = { tasks: new Set(), vars: null, switches: false, around: false, cones: false, memory: finding?.kind === "data_race" || rows <= 2000 };
+    this.executions = this.#executionsOf(at);
     this.tools.search.value = "";
     // Panes are kept from view to view: their tables were computed once.
-    for (const pane of this.all ?? []) pane.remove();
+    for (const pane of [...this.all ?? [], ...this.added ?? []]) pane.remove();
     const [failing, passing] = this.executions;
     this.common = passing ? failing.commonWith(passing) : -1;
-    this.all = this.executions.map((execution) => this.#pane(execution, this.common));
+    // The two of a finding have their filters in common, and each view that is added has its own.
+    const filters = this.#filters(at);
+    this.all = this.executions.map((execution) => this.#pane(at, execution, filters));
+    this.added = [];
     showHead(report, this.choices, at, (chosen) => this.choose(chosen));
     showFinding(report, finding);
     this.setView("failing", { begin: true });
+  }
+
+  /** The executions of a finding, with their tables. */
+  #executionsOf(at) {
+    this.tables ??= new Map();
+    if (!this.tables.has(at)) {
+      const finding = this.choices[at]?.finding;
+      this.tables.set(at, (finding?.executions ?? []).map((one) => new Execution(one, finding.names)));
+    }
+    return this.tables.get(at);
+  }
+
+  /** The filters with which views of a finding's executions begin. */
+  #filters(at) {
+    const rows = this.#executionsOf(at).reduce((sum, one) => sum + (one.recording.data?.length ?? 0), 0);
+    const memory = this.choices[at]?.finding?.kind === "data_race" || rows <= 2000;
+    return { tasks: new Set(), vars: null, kinds: null, switches: false, around: false, cones: false, memory };
+  }
+
+  /** The executions of all findings, of which views can be added. */
+  possibleViews() {
+    return this.choices.flatMap(({ finding, label }, at) => (finding?.executions ?? []).map(({ passes }, number) => (
+      { at, number, label: `${at === this.chosen ? "This finding" : label}, ${passes ? "passing" : "failing"}` })));
+  }
+
+  /** Opens one more view next to the others: of an execution of a finding, or of the active view's. */
+  addView(at = this.active.at, number = this.#executionsOf(at).indexOf(this.active.execution)) {
+    const pane = this.#pane(at, this.#executionsOf(at)[number], this.#filters(at), true);
+    const { active } = this;
+    this.added.push(pane);
+    this.#arrange();
+    const event = active.execution === pane.execution ? active.rows.items[active.selected]?.event ?? -1 : -1;
+    this.#activate(pane);
+    if (event >= 0) this.selectEvent(event);
+    else this.select(pane.rows.concerned.at(-1) ?? pane.rows.items.length - 1, { centre: true });
+    pane.scroller.focus({ preventScroll: true });
+  }
+
+  /** Closes a view that was added. */
+  closeView(pane) {
+    if (!this.added.includes(pane)) return;
+    const next = this.active === pane ? this.panes[this.panes.indexOf(pane) - 1] : this.active;
+    this.added = this.added.filter((other) => other !== pane);
+    pane.remove();
+    this.#arrange();
+    this.active = null;
+    this.#activate(next);
+    next.scroller.focus({ preventScroll: true });
+  }
+
+  /** Puts the views next to each other: those of the finding, and those that were added. */
+  #arrange() {
+    const { all, view } = this;
+    const own = all.length < 2 ? all : { failing: all.slice(0, 1), passing: all.slice(1), both: all }[view];
+    this.panes = [...own, ...this.added];
+    const holder = el("div", { class: "panes" }, this.panes.map((pane) => pane.element));
+    if (this.panes.length === 0) holder.append(this.#empty());
+    $("executions").replaceChildren(holder);
+    for (const pane of this.panes) { pane.arrange(); pane.refilter(); }
   }
 
   /** Shows the failing execution, the passing one, or both. */
@@ -60,14 +125,10 @@ class App {
     if (!begin && (this.executions.length < 2 || view === this.view)) return;
     const selected = begin || !this.active ? -1 : this.active.rows.items[this.active.selected]?.event ?? -1;
     this.view = view;
-    const { all, common } = this;
-    this.panes = all.length < 2 ? all : { failing: all.slice(0, 1), passing: all.slice(1), both: all }[view];
+    const { common } = this;
+    this.#arrange();
     this.active = this.panes[0] ?? null;
-    const holder = el("div", { class: "panes" }, this.panes.map((pane) => pane.element));
-    if (!this.active) holder.append(this.#empty());
-    $("executions").replaceChildren(holder);
     $("details").hidden = !this.active;
-    for (const pane of this.panes) { pane.arrange(); pane.refilter(this.filters); }
     this.#strip();
     this.tools.build();
     if (!this.active) return;
@@ -80,26 +141,30 @@ class App {
     this.active.scroller.focus({ preventScroll: true });
   }
 
-  #pane(execution, common) {
+  #pane(at, execution, filters, isAdded = false) {
+    const { common } = this;
+    const { finding, label } = this.choices[at];
+    const isOther = at !== this.chosen;
+    const parts = !isOther && this.executions.length > 1;
     const about = [
-      this.executions.length > 1 ? (common > 0 ? `the same up to step ${common}` : "different from the first step on") : "",
+      isOther ? label : parts ? (common > 0 ? `the same up to step ${common}` : "different from the first step on") : "",
       execution.partial ? "as the report lists it" : count(execution.preemptions, "preemption"),
       `${execution.switches.length.toLocaleString("en")} switch${execution.switches.length === 1 ? "" : "es"}`, count(execution.length, "step"),
     ].filter(Boolean).join(" · ");
     const pane = new Pane({
-      execution, about, message: this.finding?.message ?? "", title: execution.passes ? "Passing" : "Failing",
-      tails: execution.passes ? [] : this.#tails(),
+      at, finding, execution, filters, about, title: execution.passes ? "Passing" : "Failing",
+      tails: execution.passes ? [] : this.#tails(finding),
+      onClose: isAdded ? (from) => this.closeView(from) : null,
       onSelect: (from, item) => { this.#activate(from); this.select(item); from.scroller.focus({ preventScroll: true }); },
       onScroll: (from) => this.#scrollWith(from),
     });
-    pane.partsAt = this.executions.length > 1 && common < execution.length ? common : -1;
+    pane.partsAt = parts && common < execution.length ? common : -1;
     pane.scroller.addEventListener("focus", () => this.#activate(pane));
     return pane;
   }
 
   /** The text below the last step: the state of each task that did not end. */
-  #tails() {
-    const { waiting = [], place, tasks = [] } = this.finding;
+  #tails({ waiting = [], place, tasks = [] }) {
     const held = ({ held_by: by, task }) => (by ? `, held by ${by === task ? "itself" : by}` : "");
     const tails = waiting.map((one) => ({ task: one.task, head: "waits for ever:", text: `${one.op} ${one.var ?? ""}${held(one)}` }));
     if (place && tasks.length) tails.push({ task: tasks[0], head: "panicked", text: `at ${shortSite(place)}` });
@@ -132,20 +197,20 @@ class App {
     const changed = this.active !== pane;
     this.active = pane;
     for (const other of this.panes) other.element.classList.toggle("active", other === pane);
-    if (changed) { this.#strip(); this.details.show(pane); this.tools.count(); }
+    if (changed) { this.#strip(); this.details.show(pane); this.tools.build(); }
   }
 
   toOther() {
-    const other = this.panes.find((pane) => pane !== this.active);
-    if (!other) return;
+    const other = this.panes[(this.panes.indexOf(this.active) + 1) % this.panes.length];
+    if (other === this.active) return;
     this.#activate(other);
     other.scroller.focus({ preventScroll: true });
   }
 
-  /** Both panes show the same steps at the same height, as far as they have the same. */
+  /** Views of one finding show the same steps at the same height, as far as they have the same. */
   #scrollWith(from) {
     for (const pane of this.panes) {
-      if (pane === from) continue;
+      if (pane === from || pane.at !== from.at) continue;
       const row = Math.floor(from.scroller.scrollTop / ROW);
       const item = from.rows.items[from.rows.shown[Math.min(row, from.rows.shown.length - 1)]];
       if (!item || pane.execution.length === 0) continue;
@@ -158,13 +223,17 @@ class App {
   select(item, options = {}) {
     const { active } = this;
     if (!active || item === undefined) return;
-    active.cones = this.filters.cones && this.conesPossible() ? active.execution.concerned.slice(-2) : null;
+    active.cones = active.filters.cones && this.conesPossible() ? active.execution.concerned.slice(-2) : null;
     active.select(item, options);
     const chosen = active.rows.items[item];
     for (const pane of this.panes) {
-      if (pane === active || !chosen) continue;
-      const same = chosen.kind === EVENT && chosen.ref < pane.execution.length && active.execution.sameStep(pane.execution, chosen.ref);
+      if (pane === active || pane.at !== active.at || !chosen) continue;
       pane.cones = null;
+      if (pane.execution === active.execution) {
+        pane.selectSilently(item, options);
+        continue;
+      }
+      const same = chosen.kind === EVENT && chosen.ref < pane.execution.length && active.execution.sameStep(pane.execution, chosen.ref);
       pane.selected = same ? pane.rows.itemOfEvent[chosen.ref] : -1;
       pane.draw();
     }
@@ -228,22 +297,23 @@ class App {
   }
 
   toggle(name) {
-    this.filters[name] = !this.filters[name];
+    const { filters } = this.active;
+    filters[name] = !filters[name];
     this.tools.sync();
     if (name === "cones") this.select(this.active.selected);
     else this.refilter();
   }
 
   refilter() {
-    for (const pane of this.panes) pane.refilter(this.filters);
+    for (const pane of this.panes) if (pane.filters === this.active.filters) pane.refilter();
     this.tools.count();
   }
 
-  /** Takes back every filter, the search and the selection. */
+  /** Takes back every filter of the active view, the search and the selection. */
   reset() {
-    const { tasks } = this.filters;
-    tasks.clear();
-    Object.assign(this.filters, { vars: null, switches: false, around: false, cones: false });
+    const { filters } = this.active;
+    filters.tasks.clear();
+    Object.assign(filters, { vars: null, kinds: null, switches: false, around: false, cones: false });
     this.tools.search.value = "";
     for (const pane of this.panes) { pane.matches = new Set(); pane.cones = null; pane.selected = -1; }
     this.refilter();
@@ -271,30 +341,34 @@ class App {
     this.select(next, { centre: true });
   }
 
-  hasMemory() { return this.executions.some(({ recording }) => recording.data?.length || recording.said?.length); }
+  hasMemory() { return this.#executionsOf(this.active.at).some(({ recording }) => recording.data?.length || recording.said?.length); }
 
   conesPossible() { return Boolean(this.active) && !this.active.execution.partial && this.active.execution.concerned.length === 2; }
 
-  taskChoices() {
-    const { active, filters } = this;
-    return active.execution.tasks.map((task, number) => ({
-      label: task.label, colour: theme.task(number), on: !filters.tasks.has(number), count: active.execution.eventOf[number].length,
-      set: (on) => (on ? filters.tasks.delete(number) : filters.tasks.add(number)),
-    }));
-  }
-
-  varChoices() {
-    const { filters } = this;
-    const subjects = new Map();
-    for (const pane of this.panes) for (const [name, times] of pane.rows.subjects()) subjects.set(name, Math.max(times, subjects.get(name) ?? 0));
-    const all = [...subjects.keys()];
-    return all.map((name) => ({
-      label: name, on: !filters.vars || filters.vars.has(name), count: subjects.get(name),
+  /** The choices of a filter of the active view: of its tasks, its variables (`vars`) or its kinds of operation. */
+  filterChoices(name) {
+    const { active } = this;
+    const { filters, execution } = active;
+    if (name === "tasks") {
+      return execution.tasks.map((task, number) => ({
+        label: task.label, colour: theme.task(number), on: !filters.tasks.has(number), count: execution.eventOf[number].length,
+        set: (on) => (on ? filters.tasks.delete(number) : filters.tasks.add(number)),
+      }));
+    }
+    const counts = new Map();
+    for (const { rows, filters: others } of this.panes) {
+      if (others !== filters) continue;
+      const counted = rows.counted((item) => (name === "vars" ? rows.subject(item) : rows.kind(item)));
+      for (const [label, times] of counted) counts.set(label, Math.max(times, counts.get(label) ?? 0));
+    }
+    const all = [...counts.keys()];
+    return all.map((label) => ({
+      label, on: !filters[name] || filters[name].has(label), count: counts.get(label),
       set: (on) => {
-        filters.vars ??= new Set(all);
-        if (on) filters.vars.add(name); else filters.vars.delete(name);
+        filters[name] ??= new Set(all);
+        if (on) filters[name].add(label); else filters[name].delete(label);
         // With every variable, steps without one are shown too.
-        if (filters.vars.size === all.length) filters.vars = null;
+        if (filters[name].size === all.length) filters[name] = null;
       },
     }));
   }

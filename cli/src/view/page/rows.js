@@ -66,7 +66,7 @@ class Rows {
   }
 
   /** Shows only the rows that pass the filters. */
-  filter({ tasks, vars, switches, around, memory }) {
+  filter({ tasks, vars, kinds, switches, around, memory }) {
     const { execution } = this;
     const [from, to] = around ? this.#around() : [0, this.items.length];
     const shown = [];
@@ -75,6 +75,7 @@ class Rows {
       if (tasks.has(item.task)) continue;
       if ((item.kind === DATA || item.kind === SAID) && !memory) continue;
       if (vars && !vars.has(this.subject(item))) continue;
+      if (kinds && !kinds.has(this.kind(item))) continue;
       if (switches && !(item.kind === EVENT && execution.isSwitch(item.ref)) && !item.concerned) continue;
       shown.push(at);
     }
@@ -92,12 +93,18 @@ class Rows {
     return item.kind === DATA ? item.thing.location : "";
   }
 
-  /** Each subject with its number of rows, in order of first use. */
-  subjects() {
+  /** The kind of a row: an operation, an access to plain memory, or a message of the test. */
+  kind(item) {
+    if (item.kind === EVENT) return this.execution.events[item.ref].op;
+    return item.kind === SAID ? "message" : item.kind === DATA ? `plain ${accessName(item.thing)}` : "plain access";
+  }
+
+  /** Each name that `of` gives rows with its number of rows, in order of first use. */
+  counted(of) {
     const counts = new Map();
     for (const item of this.items) {
-      const subject = this.subject(item);
-      if (subject) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+      const name = of(item);
+      if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
     }
     return counts;
   }

@@ -14,10 +14,13 @@ function fitting(task, column, number) {
 }
 
 class Pane {
-  /** Calls `onSelect(pane, item)` on selections, `onScroll(pane)` on scrolling by the user. */
-  constructor({ execution, message, title, about, tails, onSelect, onScroll }) {
-    Object.assign(this, { execution, onSelect, onScroll, tails });
-    this.rows = new Rows(execution, message);
+  /**
+   * Calls `onSelect(pane, item)` on selections, `onScroll(pane)` on scrolling by the user, and `onClose(pane)`, if it is given,
+   * on closing. `at` is the number of the finding whose execution it shows, and `filters` say which of its rows.
+   */
+  constructor({ at, finding, execution, filters, title, about, tails, onSelect, onScroll, onClose }) {
+    Object.assign(this, { at, finding, execution, filters, onSelect, onScroll, tails });
+    this.rows = new Rows(execution, finding.message);
     this.selected = -1;
     this.matches = new Set();
     this.cones = null;
@@ -37,7 +40,8 @@ class Pane {
     }, this.columns, el("div", { class: "canvas-holder", style: `top:${HEAD}px` }, this.behind), el("div", { class: "canvas-holder over", style: `top:${HEAD}px` }, this.before), this.body);
     this.minimap = new Minimap(this);
     this.element = el("section", { class: "pane", "aria-label": title },
-      el("div", { class: "pane-head" }, el("span", { class: `badge ${execution.passes ? "good" : "bad"}` }, title), el("span", { class: "quiet", title: about }, about)),
+      el("div", { class: "pane-head" }, el("span", { class: `badge ${execution.passes ? "good" : "bad"}` }, title), el("span", { class: "quiet", title: about }, about),
+        onClose ? el("button", { type: "button", class: "icon close", "aria-label": "Close this view", title: "Close this view (Delete)", onclick: () => onClose(this) }, "×") : null),
       el("div", { class: "pane-body" }, this.scroller, this.minimap.element));
     this.body.append(this.ends, this.none);
     this.body.addEventListener("mousedown", (event) => {
@@ -72,8 +76,8 @@ class Pane {
   }
 
   /** The rows changed: filters did. The selected one stays where it is on the screen, if it is left. */
-  refilter(filters) {
-    const { scroller, rows } = this;
+  refilter() {
+    const { scroller, rows, filters } = this;
     const anchor = this.selected >= 0 ? this.selected : rows.shown[Math.floor(scroller.scrollTop / ROW)] ?? 0;
     const offset = rows.rowOf(anchor) * ROW - scroller.scrollTop;
     rows.filter(filters);
@@ -235,6 +239,13 @@ class Pane {
       if (x < scroller.scrollLeft + GUTTER || x > scroller.scrollLeft + width - 60) scroller.scrollLeft = x - width / 2;
     }
     this.draw();
+  }
+
+  /** Selects an item without calling `onScroll`. */
+  selectSilently(item, options) {
+    const { scrollTop } = this.scroller;
+    this.select(item, options);
+    if (this.scroller.scrollTop !== scrollTop) this.silent = this.scroller.scrollTop;
   }
 
   /** The next shown item from the selected one in this direction for which `test` holds; -1 if there is none. */

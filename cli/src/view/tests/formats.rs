@@ -326,3 +326,34 @@ fn pages_are_whole() {
     // The source of this very crate is found from its directory up.
     assert!(page.contains("let _second = locks.1.lock();"));
 }
+
+/// A page has the executions of all findings, each with its tables, and what opens a view of any of them. `tests/view`
+/// uses it in a browser.
+#[test]
+fn views_stand_next_to_each_other() {
+    let page = page::page(&both(), &source::Finder::new(None));
+    let (_, rest) = page.split_once("id=\"contents\">").unwrap();
+    let contents: serde_json::Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+    let reports = contents["reports"].as_array().unwrap();
+    let findings = reports
+        .iter()
+        .flat_map(|report| report["findings"].as_array().unwrap());
+    let passes: Vec<Vec<bool>> = findings
+        .map(|finding| {
+            let executions = finding["executions"].as_array().unwrap();
+            let passes = |one: &serde_json::Value| one["passes"].as_bool().unwrap();
+            executions.iter().map(passes).collect()
+        })
+        .collect();
+    assert_eq!(passes, [[false, true], [false, true]]);
+    for part in [
+        "Add a view",
+        "menu-views",
+        "Close this view",
+        "\"Operations\", \"kinds\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Filters are a view's, not the page's.
+    assert!(!page.contains("app.filters"));
+}

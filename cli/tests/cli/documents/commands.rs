@@ -147,6 +147,8 @@ impl Scene {
             fs::create_dir_all(&within).unwrap();
             fs::write(within.join("report.json"), share).unwrap();
         }
+        fs::create_dir(directory.path().join("reports")).unwrap();
+        write("reports/first.json", &self.report);
         write("history.log", HISTORY);
         write("etcd_001.log", ETCD);
         write("iroots.memo", &self.memo);

@@ -22,7 +22,9 @@ pub use intermezzo_explorer::{
     report, schedule, search, settings, sync, task, thread, time, trace,
 };
 #[doc(hidden)]
-pub use intermezzo_explorer::{foreign, is_laid_over_std, is_memory_watched, point, steps};
+pub use intermezzo_explorer::{
+    end_withdrawal, foreign, hold, is_laid_over_std, is_memory_watched, is_withdrawal, point, steps, withdraw,
+};
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
 /// Refinement checks: concurrent objects against their sequential behaviour.

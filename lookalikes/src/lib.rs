@@ -58,9 +58,10 @@ pub use operation::Operations;
 pub use point::{quiesce, schedule_point};
 pub use preemption::{preemptions_off, preemptions_on, preemptions_preferred};
 
-use intermezzo_engine::runtime::{Access, Engine, Site};
+use intermezzo_engine::runtime::{Access, Engine, Site, Withdrawn};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_sdk::SyncVarOp;
+use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Chooses a value from 0 to `n - 1`, each of which is explored; 0 outside an exploration.
@@ -138,6 +139,35 @@ pub fn point() {
         engine.enter(access);
         engine.commit(access, 0, 0);
     }
+}
+
+/// Holds a task of the execution: it takes no further step unless it is withdrawn. Returns `false` if it has ended, unwinds,
+/// or is the calling one. For drop-ins of tools that end tasks before the execution's end.
+#[doc(hidden)]
+#[track_caller]
+pub fn hold(task: u32) -> bool {
+    Engine::current().is_some_and(|engine| engine.hold(task, Site::caller()))
+}
+
+/// Unwinds a task that is held, as its next step. For the same drop-ins.
+#[doc(hidden)]
+#[track_caller]
+pub fn withdraw(task: u32) {
+    if let Some(engine) = Engine::current() {
+        engine.withdraw(task, Site::caller());
+    }
+}
+
+/// Lets the calling task, whose own code has ended, continue as if it had not been withdrawn. Returns `true` if it was.
+#[doc(hidden)]
+pub fn end_withdrawal() -> bool {
+    Engine::current().is_some_and(Engine::end_withdrawal)
+}
+
+/// Returns `true` if this is the payload that unwinds a task that was withdrawn.
+#[doc(hidden)]
+pub fn is_withdrawal(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Withdrawn>()
 }
 
 /// Returns the number of the current task; `None` outside an exploration.

@@ -178,6 +178,8 @@ pub struct Task {
     pub(crate) preferred: bool,
     /// The number of panics that it was unwinding from when it was suspended or crashed.
     pub unwinding: u32,
+    /// `true` if it was withdrawn: its next operation unwinds it.
+    pub(crate) withdrawn: bool,
     /// `true` if its closure has returned and it is dropping what the closure left.
     pub(crate) finishing: bool,
     /// The number of events when its closure returned, `usize::MAX` before; and `true` if a query found it ended.
@@ -244,6 +246,7 @@ impl Task {
             preemptible: None,
             preferred: false,
             unwinding: 0,
+            withdrawn: false,
             finishing: false,
             over_at: usize::MAX,
             found_ended: false,
@@ -288,6 +291,7 @@ impl Task {
         self.preemptible = None;
         self.preferred = false;
         self.unwinding = 0;
+        self.withdrawn = false;
         self.finishing = false;
         self.over_at = usize::MAX;
         self.found_ended = false;

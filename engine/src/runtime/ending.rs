@@ -13,6 +13,8 @@ pub(super) struct ExecutionEnd {
     pub(super) panics: Vec<PanicNote>,
     /// `true` once the execution has ended and is being torn down: operations then happen at once, unrecorded.
     pub(super) teardown: bool,
+    /// `true` once a task of the execution was withdrawn.
+    pub(super) withdraws: bool,
     /// `true` while leftovers of an execution are dropped on a fiber of their own.
     pub(super) sweeping: bool,
     /// `true` while the values of statics are dropped before the monitors see the end.
@@ -47,6 +49,7 @@ impl ExecutionEnd {
         self.runs_again = false;
         self.held_by_statics.clear();
         (self.forgot, self.unwound) = (false, false);
+        self.withdraws = false;
         self.stop = None;
     }
 }

@@ -135,8 +135,11 @@ impl Engine {
             Next::Stay => {}
             Next::Switch => {
                 self.switch_fiber();
-                if self.in_teardown() {
-                    self.abandon_current();
+                if self.may_abandon() {
+                    match self.in_teardown() {
+                        true => self.abandon_current(),
+                        false => self.unwind_if_withdrawn(),
+                    }
                 }
             }
             Next::Stop => self.leave(),

@@ -82,6 +82,7 @@ mod tasks;
 mod teardown;
 mod unyielding;
 mod watchdog;
+mod withdraw;
 mod world;
 
 pub use by_address::ByAddress;
@@ -106,6 +107,7 @@ pub use statics::{is_laid_over_std, keep_statics, lay_over_std};
 pub use stop::{PanicNote, Stop};
 pub use task_api::LATE;
 pub use watchdog::{Doing, Hang};
+pub use withdraw::Withdrawn;
 
 pub use crate::record::{Access, Gates, Local, VarKind, WaitLimits, Wake, gate};
 pub use crate::site::Site;
@@ -169,8 +171,11 @@ impl Engine {
     /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
     #[inline(never)]
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
-        if self.in_teardown() {
-            return self.abandon_current();
+        if self.may_abandon() {
+            if self.in_teardown() {
+                return self.abandon_current();
+            }
+            self.unwind_if_withdrawn();
         }
         let next = self.with(|rt| {
             if rt.monitors.pointers_out {
@@ -274,8 +279,11 @@ impl Engine {
         visible: bool,
         wait_limits: WaitLimits,
     ) -> Wake {
-        if self.in_teardown() {
-            return self.pass_in_teardown(gate_var, gates);
+        if self.may_abandon() {
+            if self.in_teardown() {
+                return self.pass_in_teardown(gate_var, gates);
+            }
+            self.unwind_if_withdrawn();
         }
         if wait_limits.deadline == Some(AT_REST) {
             self.with(|rt| rt.tasks.current_task().times_out = TimesOut::AtRest);

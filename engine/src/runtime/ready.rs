@@ -107,6 +107,13 @@ impl Ready {
         self.enabled.remove(task);
     }
 
+    /// Makes the task take no step until it is enabled.
+    pub(super) fn hold(&mut self, task: u32) {
+        self.enabled.remove(task);
+        self.must_run.remove(task);
+        self.stop_waiting(task);
+    }
+
     /// Returns `true` if the gate is closed at which the task waits.
     #[inline(always)]
     pub(super) fn is_waiting(&self, task: u32) -> bool {

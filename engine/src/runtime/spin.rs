@@ -165,6 +165,12 @@ impl Spins {
         !self.parked.is_empty()
     }
 
+    /// Forgets that the task is parked, or released.
+    pub(super) fn forget(&mut self, task: u32) {
+        self.parked.remove(task);
+        self.released.remove(task);
+    }
+
     /// Returns `true` if only tasks that were parked can continue, and they are in their last rounds.
     pub(super) fn in_last_rounds(&self) -> bool {
         self.last_rounds

@@ -2,7 +2,7 @@
 //!
 //! A task takes std's lock too, once its gate lets it pass: a thread that is not controlled may hold that.
 
-use super::poison::{self, Poison};
+use super::poison::{self, Poison, is_withdrawn};
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
@@ -294,7 +294,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 
     fn poison_if_panicking(&self) {
-        if std::thread::panicking() && !self.was_panicking {
+        if std::thread::panicking() && !self.was_panicking && !is_withdrawn() {
             // SAFETY: the flag is shared.
             unsafe { &(*self.body).poisoned }.store(true, Relaxed);
         }

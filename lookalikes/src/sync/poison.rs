@@ -14,6 +14,12 @@ pub(super) trait Poison: Body {
     unsafe fn flag(this: *mut Self) -> *const AtomicBool;
 }
 
+/// Returns `true` if the calling task unwinds because it was withdrawn, which is no panic.
+#[cold]
+pub(super) fn is_withdrawn() -> bool {
+    Engine::current().is_some_and(Engine::is_withdrawn)
+}
+
 /// Returns `true` if a task panicked while it held the lock.
 pub(super) fn look<B: Poison + ?Sized>(lock: &Object<B>, site: Site) -> bool {
     perform(lock, SyncVarOp::PoisonCheck, site, |flag| flag.load(Relaxed))

@@ -7,7 +7,7 @@
 //! another one by other means, none does.
 
 use super::mutex::result;
-use super::poison::{self, Poison};
+use super::poison::{self, Poison, is_withdrawn};
 use intermezzo_engine::runtime::{
     Access, Body, Embedded, Engine, Gates, Object, Site, VarKind, WaitLimits, opened_outside,
 };
@@ -195,7 +195,7 @@ impl<T: ?Sized> Hold<T> {
     }
 
     fn poison_if_panicking(&self) {
-        if std::thread::panicking() && !self.was_panicking {
+        if std::thread::panicking() && !self.was_panicking && !is_withdrawn() {
             self.poisoned().store(true, Relaxed);
         }
     }

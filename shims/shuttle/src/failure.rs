@@ -1,17 +1,26 @@
 //! The end of a run that has failed: what is said, and where the schedule is kept.
 
 use crate::config::{Config, FailurePersistence, MaxSteps};
+use crate::state;
+use crate::teardown;
 use intermezzo::{Finding, FindingDetail, Report};
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 /// Returns the message of a failure in shuttle's words, or the report's if shuttle has none.
 fn message(finding: &Finding, config: &Config) -> String {
     match &finding.detail {
-        FindingDetail::Panic { panics, .. } => {
-            let messages: Vec<&str> = panics.iter().map(|panic| &*panic.message).collect();
-            messages.join("\n")
+        FindingDetail::Panic { panics, .. } => panics[0].message.clone(),
+        FindingDetail::Blocked { waiting, .. } if teardown::is_running() => {
+            let tasks = waiting.iter().map(|waiting| &*waiting.task).filter(|&task| task != "main");
+            let tasks: Vec<&str> = tasks.collect();
+            let tasks = tasks.join(", ");
+            format!(
+                "deadlock while dropping the tasks that were unfinished at the end of the execution: [{tasks}]\n{}",
+                finding.message
+            )
         }
         FindingDetail::Blocked { waiting, .. } => {
             let tasks: Vec<&str> = waiting.iter().map(|waiting| &*waiting.task).collect();
@@ -26,6 +35,10 @@ fn message(finding: &Finding, config: &Config) -> String {
             format!("deadlock! blocked tasks: [{tasks}]{own}\n{}", finding.message)
         }
         FindingDetail::Endless { .. } => match config.max_steps {
+            MaxSteps::FailAfter(most) if teardown::is_running() => format!(
+                "a task exceeded the step bound ({most}) while it was being dropped at the end of the execution\n{}",
+                finding.message
+            ),
             MaxSteps::FailAfter(most) => format!("exceeded max_steps bound {most}\n{}", finding.message),
             _ => finding.message.clone(),
         },
@@ -84,5 +97,17 @@ pub(crate) fn fail(report: &Report, config: &Config) -> ! {
         .next()
         .expect("a report that fails has a finding");
     let persisted = persisted(&first.schedule.token(), config);
-    panic!("{}\n{persisted}", message(first, config))
+    let message = message(first, config);
+    if let FindingDetail::Panic { .. } = &first.detail {
+        // The test fails with the panic's own payload, as far as it is a text.
+        #[allow(clippy::print_stderr, reason = "as shuttle does when a test fails")]
+        {
+            eprintln!("{persisted}");
+        }
+        match state::literal(&message) {
+            Some(literal) => resume_unwind(Box::new(literal)),
+            None => resume_unwind(Box::new(message)),
+        }
+    }
+    panic!("{message}\n{persisted}")
 }

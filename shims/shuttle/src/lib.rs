@@ -21,6 +21,7 @@ pub mod sync;
 mod tag;
 mod task;
 mod task_id;
+mod teardown;
 pub mod thread;
 
 #[cfg(feature = "annotation")]

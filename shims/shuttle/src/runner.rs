@@ -4,8 +4,10 @@ use crate::config::{Config, MaxSteps};
 use crate::failure::fail;
 use crate::scheduler::{Asked, Kind, Scheduler};
 use crate::state::{self, Data};
+use crate::teardown;
 use intermezzo::{Environment, Explorer, Settings, Strategy};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 /// The name of the test in schedules: shuttle does not know it either.
@@ -21,6 +23,9 @@ const TASKS: u32 = 1 << 16;
 /// The interval of the yields that count for fairness. In shuttle a task that yields may continue at once, and a loop that
 /// yields may run for ever.
 const FAIR_YIELDS: u32 = 100;
+
+/// The most rounds that destructors may wait in, by yielding, before a stack is unwound.
+const PATIENCE: usize = 1_000;
 
 /// The seed of environments, which schedules keep, that says that random numbers were the same in each execution. The tests
 /// of shuttle take none from it.
@@ -48,6 +53,7 @@ impl<S: Scheduler + 'static> Runner<S> {
     /// If an execution fails, with its schedule. The report is printed on stderr.
     #[track_caller]
     pub fn run<F: Fn() + Send + Sync + 'static>(self, f: F) -> usize {
+        let patience = patience(self.config.max_steps);
         let search = self.scheduler.search().0;
         let explorer = explorer(&self.config, &search);
         let (explorer, data) = match search {
@@ -69,15 +75,26 @@ impl<S: Scheduler + 'static> Runner<S> {
             .unwrap_or_else(|error| panic!("{error}"))
             .try_explore(|| {
                 state::begin(data.clone());
-                f();
-                state::end_daemons();
-                state::end();
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(&f)) {
+                    state::note_payload(&*payload);
+                    resume_unwind(payload);
+                }
+                teardown::run(patience);
             })
             .unwrap_or_else(|error| panic!("{error}"));
         if report.verdict().is_fail() {
             fail(&report, &self.config);
         }
         report.executions() as usize
+    }
+}
+
+/// Returns the number of rounds that destructors may wait in, by yielding, before a stack is unwound. A loop must not reach
+/// the limit of steps before.
+fn patience(max_steps: MaxSteps) -> usize {
+    match max_steps {
+        MaxSteps::None => PATIENCE,
+        MaxSteps::FailAfter(most) | MaxSteps::ContinueAfter(most) => PATIENCE.min(most / 16),
     }
 }
 

@@ -4,12 +4,14 @@ use crate::labels::{ChildLabelFn, Labels};
 #[allow(deprecated, reason = "shuttle still has it")]
 use crate::tag::Tag;
 use crate::task_id::TaskId;
+use crate::teardown::Teardown;
 use intermezzo::thread::{current, number_of};
 use intermezzo::{choose, is_exploring};
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
+use std::any::Any;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
@@ -39,17 +41,21 @@ pub(crate) const CHUNK: u32 = 1 << 16;
 pub(crate) const CHUNKS: u32 = 4;
 
 #[derive(Default)]
-struct State {
-    labels: HashMap<TaskId, Labels>,
+pub(crate) struct State {
+    labels: BTreeMap<TaskId, Labels>,
     #[allow(deprecated, reason = "shuttle still has it")]
-    tags: HashMap<TaskId, Arc<dyn Tag>>,
+    tags: BTreeMap<TaskId, Arc<dyn Tag>>,
+    /// The task as which its labels and its tag are dropped, by the test's own body.
+    dropped_as: Option<TaskId>,
     data: Data,
     /// The tasks that have not ended and for which the execution waits.
     attached: usize,
     /// The test's own body, if it waits for those tasks to end.
     waiting: Option<intermezzo::thread::Thread>,
-    /// Each aborts a future whose handle was dropped, once nothing else is left.
-    daemons: Vec<Box<dyn Fn()>>,
+    /// The teardown of the tasks for which the execution does not wait.
+    pub(crate) teardown: Teardown,
+    /// The payloads of panics that are literals.
+    literals: Vec<&'static str>,
 }
 
 thread_local! {
@@ -57,7 +63,7 @@ thread_local! {
     static STATE: ManuallyDrop<RefCell<State>> = ManuallyDrop::default();
 }
 
-fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
+pub(crate) fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
     STATE.with(|state| f(&mut state.borrow_mut()))
 }
 
@@ -66,7 +72,8 @@ pub(crate) fn task() -> Option<TaskId> {
     if !is_exploring() {
         return None;
     }
-    number_of(&current()).map(|task| TaskId(task as usize))
+    let dropped_as = with(|state| state.dropped_as);
+    dropped_as.or_else(|| number_of(&current()).map(|task| TaskId(task as usize)))
 }
 
 /// Returns the calling task.
@@ -89,9 +96,19 @@ pub(crate) fn begin(data: Data) {
     drop(before);
 }
 
-/// Ends an execution: drops the labels and tags of its tasks.
-pub(crate) fn end() {
-    begin(Data::Refused);
+/// Drops the labels and tags of the execution's tasks, each as its task, in the order in which the tasks were created.
+pub(crate) fn drop_labels() {
+    while let Some((task, labels, tag)) = with(|state| {
+        let tasks = [state.labels.keys().next(), state.tags.keys().next()];
+        let task = *tasks.into_iter().flatten().min()?;
+        state.dropped_as = Some(task);
+        Some((task, state.labels.remove(&task), state.tags.remove(&task)))
+    }) {
+        drop(labels);
+        drop(tag);
+        let _ = task;
+    }
+    with(|state| state.dropped_as = None);
 }
 
 /// Returns the next random number.
@@ -174,16 +191,8 @@ impl Drop for Attached {
     }
 }
 
-/// Notes a future for which the execution does not wait, and how it is aborted.
-pub(crate) fn add_daemon(abort: impl Fn() + 'static) {
-    with(|state| state.daemons.push(Box::new(abort)));
-}
-
-/// Ends the execution's daemons when all other tasks have ended. Called at the end of the test's own body.
-pub(crate) fn end_daemons() {
-    if with(|state| state.daemons.is_empty()) {
-        return;
-    }
+/// Waits until the tasks have ended for which the execution waits.
+pub(crate) fn wait_for_attached() {
     while with(|state| {
         let is_waiting = state.attached > 0;
         state.waiting = is_waiting.then(current);
@@ -191,7 +200,16 @@ pub(crate) fn end_daemons() {
     }) {
         intermezzo::thread::park();
     }
-    for abort in with(|state| std::mem::take(&mut state.daemons)) {
-        abort();
+}
+
+/// Notes the payload of a panic that comes out of the test's code. A failure has the same one if it is a literal.
+pub(crate) fn note_payload(payload: &(dyn Any + Send)) {
+    if let Some(&literal) = payload.downcast_ref::<&'static str>() {
+        with(|state| state.literals.push(literal));
     }
+}
+
+/// Returns the literal with this text that a panic of the last execution had as its payload, if one had.
+pub(crate) fn literal(text: &str) -> Option<&'static str> {
+    with(|state| state.literals.iter().copied().find(|&literal| literal == text))
 }

@@ -6,12 +6,13 @@ pub use intermezzo::thread::{AccessError, LocalKey, Result, panicking};
 use crate::labels::TaskName;
 use crate::state::{self, Attached};
 use crate::task_id::TaskId;
+use crate::teardown;
 use intermezzo::point;
 use intermezzo::thread::{self as looked, number_of};
 use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::io;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 /// The name of the task of the test's own body.
@@ -102,7 +103,10 @@ pub fn park_timeout(dur: Duration) {
 #[inline(always)]
 pub fn yield_now() {
     point();
-    looked::yield_now();
+    match teardown::is_running() {
+        true => teardown::give_way(),
+        false => looked::yield_now(),
+    }
 }
 
 /// Lets other tasks run. No time passes, and the task may continue at once.
@@ -116,8 +120,12 @@ pub fn sleep(dur: Duration) {
 ///
 /// # Panics
 /// If the thread has panicked: the test has failed then.
-fn result_of<T>(joined: Result<T>) -> Result<T> {
-    joined.map_err(|panic| resume_unwind(panic))
+fn result_of<T>(joined: Result<Option<T>>) -> Result<T> {
+    match joined {
+        Ok(Some(result)) => Ok(result),
+        Ok(None) => Err(Box::new("the thread was created while the execution was torn down, and did not run")),
+        Err(panic) => resume_unwind(panic),
+    }
 }
 
 /// Starts a thread: `std::thread::spawn`.
@@ -182,7 +190,7 @@ impl Builder {
         let handle = self.looked.spawn(move || {
             let _attached = attached;
             point();
-            f()
+            run(f)
         })?;
         state::created(handle.thread());
         if let (Some(name), Some(task)) = (self.name, number_of(handle.thread())) {
@@ -198,9 +206,23 @@ impl Builder {
     }
 }
 
+/// Runs a thread's function, unless the execution is being torn down: then it is dropped, and there is no result.
+fn run<T>(f: impl FnOnce() -> T) -> Option<T> {
+    if teardown::is_running() {
+        return None;
+    }
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(result) => Some(result),
+        Err(payload) => {
+            state::note_payload(&*payload);
+            resume_unwind(payload)
+        }
+    }
+}
+
 /// A handle on a thread that can be joined: `std::thread::JoinHandle`.
 pub struct JoinHandle<T> {
-    looked: looked::JoinHandle<T>,
+    looked: looked::JoinHandle<Option<T>>,
     thread: OnceCell<Thread>,
 }
 
@@ -215,7 +237,7 @@ impl<T> JoinHandle<T> {
     /// If the thread has panicked: the test has failed then.
     ///
     /// # Errors
-    /// There are none.
+    /// The thread was created by a destructor while the execution was torn down, so it did not run.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         result_of(self.looked.join())
@@ -266,9 +288,13 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
+        assert!(
+            !teardown::is_running(),
+            "a destructor spawned a scoped thread while the execution was being torn down"
+        );
         let handle = self.0.spawn(|| {
             point();
-            f()
+            run(f)
         });
         state::created(handle.thread());
         point();
@@ -287,7 +313,7 @@ impl fmt::Debug for Scope<'_, '_> {
 
 /// A handle on a thread of a scope: `std::thread::ScopedJoinHandle`.
 pub struct ScopedJoinHandle<'scope, T> {
-    looked: looked::ScopedJoinHandle<'scope, T>,
+    looked: looked::ScopedJoinHandle<'scope, Option<T>>,
     thread: Thread,
 }
 
@@ -298,7 +324,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// If the thread has panicked: the test has failed then.
     ///
     /// # Errors
-    /// There are none.
+    /// The thread was created by a destructor while the execution was torn down, so it did not run.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         result_of(self.looked.join())

@@ -9,6 +9,7 @@ pub use intermezzo::future::block_on;
 
 use crate::state::{self, Attached};
 use crate::task_id::TaskId;
+use crate::teardown;
 use intermezzo::{point, task, thread};
 use std::error::Error;
 use std::fmt;
@@ -23,6 +24,8 @@ struct Shared<T> {
     /// The number of its task; known once it is created.
     number: Mutex<Option<TaskId>>,
     is_aborted: AtomicBool,
+    /// `true` while it is polled.
+    is_polled: AtomicBool,
     has_ended: AtomicBool,
     /// The waker of its own task, since it was last polled.
     own: Mutex<Option<Waker>>,
@@ -46,7 +49,8 @@ impl<T> Shared<T> {
     fn new() -> Shared<T> {
         Shared {
             number: Mutex::new(None),
-            is_aborted: AtomicBool::new(false),
+            is_aborted: AtomicBool::new(teardown::is_running()),
+            is_polled: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             own: Mutex::new(None),
             outcome: Mutex::new(Outcome {
@@ -54,7 +58,7 @@ impl<T> Shared<T> {
                 has_panicked: false,
                 waiting: None,
             }),
-            attached: Mutex::new(Some(Attached::new())),
+            attached: Mutex::new((!teardown::is_running()).then(Attached::new)),
         }
     }
 
@@ -76,8 +80,9 @@ impl<T> Shared<T> {
 }
 
 /// A future that can be aborted.
-trait Abort: Send + Sync {
+pub(crate) trait Abort: Send + Sync {
     fn abort(&self);
+    fn is_polled(&self) -> bool;
     fn is_finished(&self) -> bool;
     fn number(&self) -> Option<TaskId>;
 }
@@ -91,6 +96,10 @@ impl<T> Abort for Shared<T> {
         if let Some(own) = own {
             own.wake();
         }
+    }
+
+    fn is_polled(&self) -> bool {
+        self.is_polled.load(SeqCst)
     }
 
     fn is_finished(&self) -> bool {
@@ -143,16 +152,19 @@ where
         point();
         let shared = ending.0.clone();
         let mut future = Some(Box::pin(future));
-        let result = block_on(poll_fn(|context| {
+        let polling = poll_fn(|context| {
             if shared.is_aborted.load(SeqCst) {
                 // It is dropped before its handle is told.
                 future = None;
                 return Poll::Ready(Err(JoinError::Cancelled));
             }
             *lock(&shared.own) = Some(context.waker().clone());
+            shared.is_polled.store(true, SeqCst);
             let polled = future.as_mut().map(|future| future.as_mut().poll(context));
+            shared.is_polled.store(false, SeqCst);
             polled.expect("it is polled until it ends").map(Ok)
-        }));
+        });
+        let result = teardown::unless_withdrawn(|| block_on(polling)).unwrap_or(Err(JoinError::Cancelled));
         drop(future);
         *lock(&shared.own) = None;
         shared.end(Some(result));
@@ -160,6 +172,9 @@ where
     *lock(&shared.number) = thread::number_of(task.thread()).map(|number| TaskId(number as usize));
     state::created(task.thread());
     let abort = AbortHandle(shared.clone());
+    if teardown::is_running() {
+        teardown::leave(shared.clone());
+    }
     point();
     JoinHandle { shared, abort }
 }
@@ -187,7 +202,10 @@ where
 /// Yields to other tasks.
 pub async fn yield_now() {
     point();
-    task::yield_now().await;
+    match teardown::is_running() {
+        true => teardown::give_way(),
+        false => task::yield_now().await,
+    }
 }
 
 /// The reason for which a future has no output.
@@ -238,8 +256,9 @@ impl<T> Drop for JoinHandle<T> {
             return;
         }
         let attached = lock(&self.shared.attached).take();
-        let abort = self.abort.clone();
-        state::add_daemon(move || abort.0.abort());
+        if !teardown::is_running() {
+            teardown::leave(self.abort.0.clone());
+        }
         drop(attached);
     }
 }

@@ -1,0 +1,96 @@
+//! Withdrawal of tasks while an execution runs: for front ends that end some tasks before the execution's end, as drop-ins
+//! of tools do that do not wait for all tasks.
+//!
+//! A task that is *held* takes no further step. One that is *withdrawn* unwinds at its next operation, with a private
+//! payload and no message, and takes its other steps as any task that unwinds. So its destructors may wait for other
+//! tasks. If it catches the payload, its next operation unwinds it again. Its locks are not poisoned.
+//!
+//! Both change what another task may do, at a moment that no variable shows. So no reduction is sound then.
+
+use super::{Engine, Runtime};
+use crate::record::{Access, Pending, Status};
+use crate::site::Site;
+use crate::trace::SoundReduction;
+use intermezzo_sdk::SyncVarOp;
+use std::panic::resume_unwind;
+
+/// The payload that unwinds a task that is withdrawn.
+#[derive(Debug)]
+pub struct Withdrawn;
+
+impl Engine {
+    /// Holds a task: it takes no further step unless it is withdrawn. Returns `false` if it is the current one, has ended,
+    /// or unwinds; such a task is not held.
+    pub fn hold(self, task: u32, site: Site) -> bool {
+        !self.in_teardown() && self.with(|rt| rt.hold(task, site))
+    }
+
+    /// Withdraws a task that is held: it unwinds. It takes its steps when the scheduler lets it.
+    pub fn withdraw(self, task: u32, site: Site) {
+        if self.in_teardown() {
+            return;
+        }
+        self.with(|rt| {
+            rt.end.withdraws = true;
+            let entry = &mut rt.tasks[task];
+            entry.withdrawn = true;
+            rt.ready.enable(task);
+            rt.record
+                .sound_only(SoundReduction::Nothing, SyncVarOp::SchedulePoint, site);
+        });
+    }
+
+    /// Returns `true` if the current task was withdrawn.
+    pub fn is_withdrawn(self) -> bool {
+        self.with(|rt| rt.tasks.current_task().withdrawn)
+    }
+
+    /// Ends the withdrawal of the current task, whose payload was caught where that ends it. Returns `true` if it was
+    /// withdrawn.
+    pub fn end_withdrawal(self) -> bool {
+        self.with(|rt| std::mem::take(&mut rt.tasks.current_task().withdrawn))
+    }
+
+    /// Returns `true` if an operation may have to be abandoned: in teardown, and once a task was withdrawn.
+    #[inline(always)]
+    pub(super) fn may_abandon(self) -> bool {
+        self.with(|rt| rt.end.teardown | rt.end.withdraws)
+    }
+
+    /// Unwinds the current task if it was withdrawn and does not unwind already.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn unwind_if_withdrawn(self) {
+        if !std::thread::panicking() && self.is_withdrawn() {
+            let site = self.with(|rt| rt.tasks.current_task().pending.access.site);
+            self.commit(Access::nowhere(SyncVarOp::SchedulePoint, site), 0, 0);
+            resume_unwind(Box::new(Withdrawn));
+        }
+    }
+}
+
+impl Runtime {
+    fn hold(&mut self, task: u32, site: Site) -> bool {
+        let current = self.tasks.current();
+        let entry = &mut self.tasks[task];
+        if task == current || entry.status == Status::Ended || entry.unwinding > 0 {
+            return false;
+        }
+        if entry.pending.gates != 0 {
+            self.objects.vars[entry.pending.gate_var].watchers.remove(task);
+        }
+        // It waits for nothing, so nothing enables it.
+        entry.pending = Pending {
+            gate_var: 0,
+            gates: 0,
+            visible: true,
+            may_time_out: false,
+            ..entry.pending
+        };
+        self.constraints.spins.forget(task);
+        self.ready.hold(task);
+        self.record
+            .sound_only(SoundReduction::Nothing, SyncVarOp::SchedulePoint, site);
+        true
+    }
+}

@@ -1,0 +1,160 @@
+//! The end of an execution that leaves tasks unfinished: futures whose handles were dropped, for which it does not wait.
+//!
+//! It is a part of the execution, run by the test's own body once all other tasks have ended. So what goes wrong in a
+//! destructor is found, and replayed, like anything else. Futures are dropped one after the other, in the order of their
+//! creation, each as its own task. Those that are in the middle of a poll are held meanwhile, and afterwards their stacks are
+//! unwound. A destructor that waits lets the next task go.
+//!
+//! Differs: the destructors of a stack that is unwound may wait, too.
+
+use crate::future::Abort;
+use crate::state::{self, with};
+use crate::task_id::TaskId;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+/// The teardown of an execution.
+#[derive(Default)]
+pub(crate) struct Teardown {
+    /// `true` once it has begun.
+    is_running: bool,
+    /// The futures for which the execution does not wait.
+    left: Vec<Left>,
+    /// The number of times that a destructor has yielded since this was last looked at.
+    yields: usize,
+}
+
+/// A future for which the execution does not wait.
+#[derive(Clone)]
+struct Left {
+    task: TaskId,
+    future: Arc<dyn Abort>,
+    stage: Stage,
+}
+
+/// The stage of a future's teardown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It runs.
+    Running,
+    /// It is in the middle of a poll, and takes no further step.
+    Held,
+    /// It is dropped, or its stack is unwound.
+    Dropped,
+}
+
+/// Returns `true` if the execution is being torn down, or the last one was when it ended.
+pub(crate) fn is_running() -> bool {
+    with(|state| state.teardown.is_running)
+}
+
+/// Notes a future for which the execution does not wait.
+pub(crate) fn leave(future: Arc<dyn Abort>) {
+    let Some(task) = future.number() else { return };
+    with(|state| {
+        let left = &mut state.teardown.left;
+        let at = left.partition_point(|other| other.task < task);
+        let stage = match state.teardown.is_running {
+            // It was aborted when it was created.
+            true => Stage::Dropped,
+            false => Stage::Running,
+        };
+        left.insert(at, Left { task, future, stage });
+    });
+}
+
+/// Lets the other tasks go until each of them waits, or gives way as well.
+pub(crate) fn give_way() {
+    with(|state| state.teardown.yields += 1);
+    intermezzo::quiesce();
+}
+
+/// Calls a function of the test, as a task. Returns `None` if the task was withdrawn.
+pub(crate) fn unless_withdrawn<T>(f: impl FnOnce() -> T) -> Option<T> {
+    let result = catch_unwind(AssertUnwindSafe(f));
+    let was_withdrawn = intermezzo::end_withdrawal();
+    match result {
+        Ok(result) => Some(result),
+        Err(payload) if was_withdrawn && intermezzo::is_withdrawal(&*payload) => None,
+        Err(payload) => {
+            state::note_payload(&*payload);
+            resume_unwind(payload)
+        }
+    }
+}
+
+/// Returns the futures that have not ended.
+fn unfinished() -> Vec<Left> {
+    let all = with(|state| state.teardown.left.clone());
+    all.into_iter().filter(|left| !left.future.is_finished()).collect()
+}
+
+fn set_stage(task: TaskId, stage: Stage) {
+    with(|state| {
+        let left = state.teardown.left.iter_mut().find(|left| left.task == task);
+        left.expect("it was left").stage = stage;
+    });
+}
+
+/// Holds the futures in the middle of a poll, except for those that unwind: their panics count.
+fn hold() {
+    for Left { task, future, stage } in unfinished() {
+        if stage == Stage::Running && future.is_polled() && intermezzo::hold(task.0 as u32) {
+            set_stage(task, Stage::Held);
+        }
+    }
+}
+
+/// Drops the futures between two polls, one after the other.
+fn abort() {
+    for Left { task, future, .. } in unfinished() {
+        let stage = with(|state| {
+            let left = state.teardown.left.iter().find(|left| left.task == task);
+            left.map(|left| left.stage)
+        });
+        if stage == Some(Stage::Running) && !future.is_polled() {
+            set_stage(task, Stage::Dropped);
+            future.abort();
+            intermezzo::quiesce();
+        }
+    }
+}
+
+/// Tears the execution down. Called at the end of the test's own body. Destructors that only yield may do so for this number
+/// of rounds before a stack is unwound.
+pub(crate) fn run(patience: usize) {
+    if with(|state| !state.teardown.left.is_empty()) {
+        state::wait_for_attached();
+        with(|state| state.teardown.is_running = true);
+        drop_left(patience);
+    }
+    state::drop_labels();
+}
+
+fn drop_left(patience: usize) {
+    let mut rounds = 0;
+    hold();
+    abort();
+    loop {
+        intermezzo::quiesce();
+        hold();
+        abort();
+        let left = unfinished();
+        if left.is_empty() {
+            return;
+        }
+        let has_yielded = with(|state| std::mem::take(&mut state.teardown.yields)) > 0;
+        if has_yielded && rounds < patience {
+            rounds += 1;
+            continue;
+        }
+        if let Some(held) = left.iter().find(|left| left.stage == Stage::Held) {
+            set_stage(held.task, Stage::Dropped);
+            intermezzo::withdraw(held.task.0 as u32);
+            rounds = 0;
+        } else if !has_yielded {
+            // None of them can continue: a deadlock, which is found here.
+            intermezzo::thread::park();
+        }
+    }
+}

@@ -180,6 +180,8 @@ pub struct Task {
     pub unwinding: u32,
     /// `true` if it was withdrawn: its next operation unwinds it.
     pub(crate) withdrawn: bool,
+    /// `true` if teardown has unwound it.
+    pub(crate) abandoned: bool,
     /// `true` if its closure has returned and it is dropping what the closure left.
     pub(crate) finishing: bool,
     /// The number of events when its closure returned, `usize::MAX` before; and `true` if a query found it ended.
@@ -247,6 +249,7 @@ impl Task {
             preferred: false,
             unwinding: 0,
             withdrawn: false,
+            abandoned: false,
             finishing: false,
             over_at: usize::MAX,
             found_ended: false,
@@ -291,7 +294,7 @@ impl Task {
         self.preemptible = None;
         self.preferred = false;
         self.unwinding = 0;
-        self.withdrawn = false;
+        (self.withdrawn, self.abandoned) = (false, false);
         self.finishing = false;
         self.over_at = usize::MAX;
         self.found_ended = false;

@@ -13,6 +13,8 @@ pub(super) struct ExecutionEnd {
     pub(super) panics: Vec<PanicNote>,
     /// `true` once the execution has ended and is being torn down: operations then happen at once, unrecorded.
     pub(super) teardown: bool,
+    /// `true` while tasks finish unwinding after the execution was given up: their panics count.
+    pub(super) finishes_unwinding: bool,
     /// `true` once a task of the execution was withdrawn.
     pub(super) withdraws: bool,
     /// `true` while leftovers of an execution are dropped on a fiber of their own.

@@ -42,6 +42,7 @@ impl Engine {
             self.resume(next);
             next = self.task();
         }
+        self.finish_unwinding();
         self.drop_statics_early();
         self.with(Runtime::give_up_on_unclear_stacks);
         #[cfg(all(

@@ -175,7 +175,7 @@ impl Engine {
             if self.in_teardown() {
                 return self.abandon_current();
             }
-            self.unwind_if_withdrawn();
+            self.unwind_if_withdrawn(op);
         }
         let next = self.with(|rt| {
             if rt.monitors.pointers_out {
@@ -283,7 +283,7 @@ impl Engine {
             if self.in_teardown() {
                 return self.pass_in_teardown(gate_var, gates);
             }
-            self.unwind_if_withdrawn();
+            self.unwind_if_withdrawn(op);
         }
         if wait_limits.deadline == Some(AT_REST) {
             self.with(|rt| rt.tasks.current_task().times_out = TimesOut::AtRest);

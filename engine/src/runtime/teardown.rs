@@ -77,6 +77,7 @@ impl Engine {
             return;
         }
         if unwinds && !std::thread::panicking() {
+            self.with(|rt| rt.tasks.current_task().abandoned = true);
             resume_unwind(Box::new(Abandoned));
         }
     }
@@ -242,6 +243,11 @@ impl Engine {
         self.commit(access, 0, 0);
         self.change_gates(access.var, gate::ENDED, 0);
         if self.in_teardown() {
+            self.with(|rt| {
+                if rt.end.finishes_unwinding && !returned && !rt.tasks[task].abandoned {
+                    rt.panic_escaped(task);
+                }
+            });
             return;
         }
         self.with(|rt| {
@@ -331,6 +337,26 @@ fn serve_once() {
 }
 
 impl Engine {
+    /// Lets the tasks of an execution that reached its limit of steps, and has not failed by that, unwind from the panics
+    /// that they were unwinding from: these count unless they are caught. A task that catches its panic goes no further
+    /// than its next operation.
+    pub(super) fn finish_unwinding(self) {
+        let unwinding = self.with(|rt| {
+            let is_given_up = rt.limits.long_allowed && matches!(rt.end.stop, Some(Stop::GivenUp));
+            // One that waits for what does not happen stays there.
+            let unwinds = |&task: &u32| rt.tasks[task].unwinding > 0 && rt.ready.is_enabled(task);
+            match is_given_up && !rt.end.damaged {
+                true => rt.tasks.unfinished().filter(unwinds).collect(),
+                false => Vec::new(),
+            }
+        });
+        for task in unwinding {
+            self.with(|rt| (rt.end.teardown, rt.end.finishes_unwinding) = (true, true));
+            self.resume(task);
+            self.with(|rt| (rt.end.teardown, rt.end.finishes_unwinding) = (false, false));
+        }
+    }
+
     /// Removes what the execution leaves behind. With `is_damaged`, its tasks' memory cannot be trusted any more: none
     /// of their code runs.
     pub(super) fn clear_away(self, is_damaged: bool) {

@@ -57,11 +57,13 @@ impl Engine {
         self.with(|rt| rt.end.teardown | rt.end.withdraws)
     }
 
-    /// Unwinds the current task if it was withdrawn and does not unwind already.
+    /// Unwinds the current task if it was withdrawn and does not unwind already. It still releases a lock if that is the
+    /// operation: guards do so when they are dropped.
     #[cold]
     #[inline(never)]
-    pub(super) fn unwind_if_withdrawn(self) {
-        if !std::thread::panicking() && self.is_withdrawn() {
+    pub(super) fn unwind_if_withdrawn(self, op: SyncVarOp) {
+        let releases = matches!(op, SyncVarOp::LockRelease | SyncVarOp::SharedRelease);
+        if !releases && !std::thread::panicking() && self.is_withdrawn() {
             let site = self.with(|rt| rt.tasks.current_task().pending.access.site);
             self.commit(Access::nowhere(SyncVarOp::SchedulePoint, site), 0, 0);
             resume_unwind(Box::new(Withdrawn));

@@ -242,6 +242,7 @@ impl Outcome<'_> {
         let schedule = |choices, premises| settings.schedule((&program, &binary), choices, premises);
         if let Some(test) = test
             && !crashed
+            && !(settings.as_found && settings.minimise == 0)
             && !worker.is_damaged()
         {
             let in_order = worker.strategy().needs().in_order && tally.departures.none();

@@ -435,6 +435,10 @@ others {
     /// so; it has no name of its own.
     #[doc(hidden)]
     long_allowed: bool = false;
+    /// `true` if no execution is run after the search, unless findings are made smaller. For drop-ins of tools that run none,
+    /// whose tests may count them; it has no name of its own.
+    #[doc(hidden)]
+    as_found: bool = false;
 }
 }
 

@@ -1,8 +1,7 @@
 //! The end of a run that has failed: what is said, and where the schedule is kept.
 
 use crate::config::{Config, FailurePersistence, MaxSteps};
-use crate::state;
-use crate::teardown;
+use crate::state::Noted;
 use intermezzo::{Finding, FindingDetail, Report};
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write};
@@ -10,10 +9,19 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 /// Returns the message of a failure in shuttle's words, or the report's if shuttle has none.
-fn message(finding: &Finding, config: &Config) -> String {
+fn message(finding: &Finding, config: &Config, noted: &Noted) -> String {
     match &finding.detail {
-        FindingDetail::Panic { panics, .. } => panics[0].message.clone(),
-        FindingDetail::Blocked { waiting, .. } if teardown::is_running() => {
+        FindingDetail::Panic { panics, .. } => {
+            let first = &panics[0];
+            match (config.max_steps, first.unwinding) {
+                (MaxSteps::ContinueAfter(_), true) => format!(
+                    "{} was unwinding a panic when the execution stopped, and blocked before it had finished: {}",
+                    first.task, first.message
+                ),
+                _ => first.message.clone(),
+            }
+        }
+        FindingDetail::Blocked { waiting, .. } if noted.is_torn_down() => {
             let tasks = waiting.iter().map(|waiting| &*waiting.task).filter(|&task| task != "main");
             let tasks: Vec<&str> = tasks.collect();
             let tasks = tasks.join(", ");
@@ -35,7 +43,7 @@ fn message(finding: &Finding, config: &Config) -> String {
             format!("deadlock! blocked tasks: [{tasks}]{own}\n{}", finding.message)
         }
         FindingDetail::Endless { .. } => match config.max_steps {
-            MaxSteps::FailAfter(most) if teardown::is_running() => format!(
+            MaxSteps::FailAfter(most) if noted.is_torn_down() => format!(
                 "a task exceeded the step bound ({most}) while it was being dropped at the end of the execution\n{}",
                 finding.message
             ),
@@ -86,7 +94,7 @@ fn persisted(schedule: &str, config: &Config) -> String {
 
 /// Prints the report of a run that has failed, and panics.
 #[track_caller]
-pub(crate) fn fail(report: &Report, config: &Config) -> ! {
+pub(crate) fn fail(report: &Report, config: &Config, noted: &Noted) -> ! {
     #[allow(clippy::print_stderr, reason = "as shuttle does when a test fails")]
     {
         eprintln!("{report}");
@@ -97,14 +105,14 @@ pub(crate) fn fail(report: &Report, config: &Config) -> ! {
         .next()
         .expect("a report that fails has a finding");
     let persisted = persisted(&first.schedule.token(), config);
-    let message = message(first, config);
+    let message = message(first, config, noted);
     if let FindingDetail::Panic { .. } = &first.detail {
         // The test fails with the panic's own payload, as far as it is a text.
         #[allow(clippy::print_stderr, reason = "as shuttle does when a test fails")]
         {
             eprintln!("{persisted}");
         }
-        match state::literal(&message) {
+        match noted.literal(&message) {
             Some(literal) => resume_unwind(Box::new(literal)),
             None => resume_unwind(Box::new(message)),
         }

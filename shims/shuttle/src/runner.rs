@@ -3,11 +3,12 @@
 use crate::config::{Config, MaxSteps};
 use crate::failure::fail;
 use crate::scheduler::{Asked, Kind, Scheduler};
-use crate::state::{self, Data};
+use crate::state::{self, Data, Noted};
 use crate::teardown;
 use intermezzo::{Environment, Explorer, Settings, Strategy};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The name of the test in schedules: shuttle does not know it either.
@@ -70,11 +71,13 @@ impl<S: Scheduler + 'static> Runner<S> {
                 (explorer.strategy(Strategy::custom(asked)), Data::Chosen)
             }
         };
+        let noted = Arc::new(Noted::default());
+        let seen = noted.clone();
         let report = explorer
             .with_variables()
             .unwrap_or_else(|error| panic!("{error}"))
             .try_explore(|| {
-                state::begin(data.clone());
+                state::begin(data.clone(), &seen);
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(&f)) {
                     state::note_payload(&*payload);
                     resume_unwind(payload);
@@ -83,7 +86,7 @@ impl<S: Scheduler + 'static> Runner<S> {
             })
             .unwrap_or_else(|error| panic!("{error}"));
         if report.verdict().is_fail() {
-            fail(&report, &self.config);
+            fail(&report, &self.config, &noted);
         }
         report.executions() as usize
     }
@@ -110,6 +113,9 @@ fn explorer(config: &Config, search: &Kind) -> Explorer {
         tasks: TASKS,
         hang: Some(HANG),
         fair_yields: FAIR_YIELDS,
+        // shuttle runs none after the one that fails.
+        minimise: 0,
+        as_found: true,
         long_allowed: matches!(config.max_steps, MaxSteps::ContinueAfter(_)),
         steps: match config.max_steps {
             MaxSteps::None => u64::MAX,

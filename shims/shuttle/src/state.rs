@@ -13,7 +13,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The source of a test's random numbers.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +41,34 @@ pub(crate) const CHUNK: u32 = 1 << 16;
 /// The number of choices that make a random number of 64 bits.
 pub(crate) const CHUNKS: u32 = 4;
 
+/// What a run notes of its last execution, for its failure: executions run on another thread.
+#[derive(Default)]
+pub(crate) struct Noted {
+    /// `true` if the execution is being torn down.
+    is_torn_down: AtomicBool,
+    /// The payloads of panics that are literals.
+    literals: Mutex<Vec<&'static str>>,
+}
+
+impl Noted {
+    pub(crate) fn is_torn_down(&self) -> bool {
+        self.is_torn_down.load(Relaxed)
+    }
+
+    pub(crate) fn set_torn_down(&self, is_torn_down: bool) {
+        self.is_torn_down.store(is_torn_down, Relaxed);
+    }
+
+    /// Returns the literal with this text that a panic of the execution had as its payload, if one had.
+    pub(crate) fn literal(&self, text: &str) -> Option<&'static str> {
+        let literals = self.literals.lock().unwrap_or_else(PoisonError::into_inner);
+        literals.iter().copied().find(|&literal| literal == text)
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct State {
+    pub(crate) noted: Arc<Noted>,
     labels: BTreeMap<TaskId, Labels>,
     #[allow(deprecated, reason = "shuttle still has it")]
     tags: BTreeMap<TaskId, Arc<dyn Tag>>,
@@ -54,8 +81,6 @@ pub(crate) struct State {
     waiting: Option<intermezzo::thread::Thread>,
     /// The teardown of the tasks for which the execution does not wait.
     pub(crate) teardown: Teardown,
-    /// The payloads of panics that are literals.
-    literals: Vec<&'static str>,
 }
 
 thread_local! {
@@ -85,11 +110,14 @@ pub(crate) fn me() -> TaskId {
 }
 
 /// Begins an execution.
-pub(crate) fn begin(data: Data) {
+pub(crate) fn begin(data: Data, noted: &Arc<Noted>) {
+    noted.set_torn_down(false);
+    noted.literals.lock().unwrap_or_else(PoisonError::into_inner).clear();
     // What the last one left is dropped outside of the borrow: it may be code of the test.
     let before = STATE.with(|state| {
         state.replace(State {
             data,
+            noted: noted.clone(),
             ..State::default()
         })
     });
@@ -205,11 +233,8 @@ pub(crate) fn wait_for_attached() {
 /// Notes the payload of a panic that comes out of the test's code. A failure has the same one if it is a literal.
 pub(crate) fn note_payload(payload: &(dyn Any + Send)) {
     if let Some(&literal) = payload.downcast_ref::<&'static str>() {
-        with(|state| state.literals.push(literal));
+        let noted = with(|state| state.noted.clone());
+        let mut literals = noted.literals.lock().unwrap_or_else(PoisonError::into_inner);
+        literals.push(literal);
     }
-}
-
-/// Returns the literal with this text that a panic of the last execution had as its payload, if one had.
-pub(crate) fn literal(text: &str) -> Option<&'static str> {
-    with(|state| state.literals.iter().copied().find(|&literal| literal == text))
 }

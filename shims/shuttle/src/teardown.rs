@@ -10,6 +10,7 @@
 use crate::future::Abort;
 use crate::state::{self, with};
 use crate::task_id::TaskId;
+use intermezzo::thread::{Thread, current, park};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -20,8 +21,10 @@ pub(crate) struct Teardown {
     is_running: bool,
     /// The futures for which the execution does not wait.
     left: Vec<Left>,
-    /// The number of times that a destructor has yielded since this was last looked at.
-    yields: usize,
+    /// The tasks whose destructors give way, until the other tasks wait.
+    giving_way: Vec<Thread>,
+    /// The number of times that they were let go.
+    rounds: usize,
 }
 
 /// A future for which the execution does not wait.
@@ -65,8 +68,23 @@ pub(crate) fn leave(future: Arc<dyn Abort>) {
 
 /// Lets the other tasks go until each of them waits, or gives way as well.
 pub(crate) fn give_way() {
-    with(|state| state.teardown.yields += 1);
-    intermezzo::quiesce();
+    let round = with(|state| {
+        state.teardown.giving_way.push(current());
+        state.teardown.rounds
+    });
+    while with(|state| state.teardown.is_running && state.teardown.rounds == round) {
+        park();
+    }
+}
+
+/// Lets the tasks go that give way. Returns `true` if there are any.
+fn next_round() -> bool {
+    let tasks = with(|state| {
+        state.teardown.rounds += 1;
+        std::mem::take(&mut state.teardown.giving_way)
+    });
+    tasks.iter().for_each(Thread::unpark);
+    !tasks.is_empty()
 }
 
 /// Calls a function of the test, as a task. Returns `None` if the task was withdrawn.
@@ -125,10 +143,15 @@ fn abort() {
 pub(crate) fn run(patience: usize) {
     if with(|state| !state.teardown.left.is_empty()) {
         state::wait_for_attached();
-        with(|state| state.teardown.is_running = true);
+        with(|state| {
+            state.teardown.is_running = true;
+            state.noted.set_torn_down(true);
+        });
         drop_left(patience);
+        with(|state| state.noted.set_torn_down(false));
     }
     state::drop_labels();
+    with(|state| state.teardown.is_running = false);
 }
 
 fn drop_left(patience: usize) {
@@ -143,18 +166,17 @@ fn drop_left(patience: usize) {
         if left.is_empty() {
             return;
         }
-        let has_yielded = with(|state| std::mem::take(&mut state.teardown.yields)) > 0;
-        if has_yielded && rounds < patience {
-            rounds += 1;
-            continue;
-        }
-        if let Some(held) = left.iter().find(|left| left.stage == Stage::Held) {
+        let any_gives_way = with(|state| !state.teardown.giving_way.is_empty());
+        let held = left.iter().find(|left| left.stage == Stage::Held);
+        if let Some(held) = held.filter(|_| !any_gives_way || rounds >= patience) {
             set_stage(held.task, Stage::Dropped);
             intermezzo::withdraw(held.task.0 as u32);
             rounds = 0;
-        } else if !has_yielded {
+        } else if next_round() {
+            rounds += 1;
+        } else {
             // None of them can continue: a deadlock, which is found here.
-            intermezzo::thread::park();
+            park();
         }
     }
 }

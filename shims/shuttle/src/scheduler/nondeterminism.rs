@@ -5,8 +5,8 @@ use super::{Schedule, Scheduler, Task, TaskId};
 /// A decision of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Decision {
-    /// The tasks that could run, and the one that did.
-    Task(Vec<TaskId>, Option<TaskId>),
+    /// The tasks that could run, the one that did, and `true` if the running one yielded.
+    Task(Vec<TaskId>, Option<TaskId>, bool),
     /// This random number.
     Random(u64),
 }
@@ -73,15 +73,19 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
         let tasks: Vec<TaskId> = runnable_tasks.iter().map(|task| task.id()).collect();
         let Some(expected) = self.expected() else {
             let taken = self.inner.next_task(runnable_tasks, current_task, is_yielding);
-            self.before.push(Decision::Task(tasks, taken));
+            self.before.push(Decision::Task(tasks, taken, is_yielding));
             return taken;
         };
-        let Decision::Task(before, taken) = expected else {
-            panic!("possible nondeterminism: a task is chosen where a random number was drawn before");
+        let Decision::Task(before, taken, yielded) = expected else {
+            panic!("possible nondeterminism: next step was context switch, but recording expected random number generation");
         };
         assert!(
             before == tasks,
             "possible nondeterminism: set of runnable tasks is different than expected (expected {before:?} but got {tasks:?})"
+        );
+        assert!(
+            yielded == is_yielding,
+            "possible nondeterminism: `next_task` was called with `is_yielding` {is_yielding}, and with {yielded} the first time"
         );
         taken
     }
@@ -95,7 +99,7 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             }
             Some(Decision::Random(number)) => number,
             Some(Decision::Task(..)) => {
-                panic!("possible nondeterminism: a random number is drawn where a task was chosen before")
+                panic!("possible nondeterminism: next step was random number generation, but recording expected context switch")
             }
         }
     }

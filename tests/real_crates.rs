@@ -89,7 +89,7 @@ fn code_written_for_shuttle_runs() {
         &manifest,
         include_str!("real/shuttle_style.rs"),
     ));
-    assert_eq!(out.lines().count(), 10, "{out}");
+    assert_eq!(out.lines().count(), 18, "{out}");
 }
 
 /// Returns the sources of the crates, from the registry's cache or the network.

@@ -142,6 +142,8 @@ fn executor_with(awaits: bool, monitors: Vec<Box<dyn Monitor>>) -> Executor {
         awaits,
         deadlocks_allowed: false,
         long_allowed: false,
+        reads_once: false,
+        keeps_objects: false,
         unmodified: false,
         every_operation: false,
         hang: None,

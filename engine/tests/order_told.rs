@@ -144,6 +144,8 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             awaits: true,
             deadlocks_allowed: false,
             long_allowed: false,
+            reads_once: false,
+            keeps_objects: false,
             unmodified: false,
             every_operation: false,
             hang: None,

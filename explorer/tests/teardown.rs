@@ -14,6 +14,8 @@ mod outsiders;
 mod unwinding;
 #[path = "teardown/waits.rs"]
 mod waits;
+#[path = "teardown/withdrawn.rs"]
+mod withdrawn;
 
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};

@@ -11,18 +11,37 @@ use shuttle::sync::{Arc, Condvar, Mutex};
 use shuttle::{Config, FailurePersistence, MaxSteps, PortfolioRunner, Runner, current, future, thread};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::future::pending;
 use std::sync::Mutex as StdMutex;
+use std::sync::atomic::AtomicUsize as AtomicUsizeOfStd;
 
 /// Returns the message of a run that fails; `None` if it passes.
 fn failure(run: impl FnOnce()) -> Option<String> {
     let panic = catch_unwind(AssertUnwindSafe(run)).err()?;
-    Some(*panic.downcast::<String>().expect("a failure has a text"))
+    let text = match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(panic) => panic.downcast::<&str>().expect("a failure has a text").to_string(),
+    };
+    Some(text)
 }
 
-/// Returns the schedule in a message.
-fn schedule_in(message: &str) -> &str {
-    let (_, rest) = message.split_once("failing schedule:\n\"\n").expect(message);
-    rest.split('\n').next().unwrap()
+/// Runs a test that fails, and returns its message and its schedule.
+fn failure_with_schedule<S: Scheduler + 'static>(
+    scheduler: S,
+    test: impl Fn() + Send + Sync + 'static,
+) -> (String, String) {
+    static NUMBER: AtomicUsizeOfStd = AtomicUsizeOfStd::new(0);
+    let name = format!("shuttle-style-{}-{}", std::process::id(), NUMBER.fetch_add(1, SeqCst));
+    let directory = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&directory).unwrap();
+    let mut config = Config::new();
+    config.failure_persistence = FailurePersistence::File(Some(directory.clone()));
+    let said = failure(|| drop(Runner::new(scheduler, config).run(test))).expect("the test fails");
+    let files: Vec<_> = std::fs::read_dir(&directory).unwrap().collect();
+    assert_eq!(files.len(), 1, "a failure has one schedule");
+    let schedule = std::fs::read_to_string(files[0].as_ref().unwrap().path()).unwrap();
+    std::fs::remove_dir_all(directory).unwrap();
+    (said, schedule)
 }
 
 fn update_is_lost() {
@@ -46,7 +65,15 @@ fn checks_find_and_replay() {
     for check in checks {
         let said = failure(check).expect("the bug is found");
         assert!(said.contains("an update is lost"), "{said}");
-        let schedule = schedule_in(&said).to_owned();
+    }
+    let boxed: [Box<dyn Scheduler + Send>; 4] = [
+        Box::new(RandomScheduler::new(1_000)),
+        Box::new(PctScheduler::new(3, 1_000)),
+        Box::new(UrwRandomScheduler::new(1_000)),
+        Box::new(DfsScheduler::new(None, false)),
+    ];
+    for scheduler in boxed {
+        let (said, schedule) = failure_with_schedule(scheduler, update_is_lost);
         let again = failure(|| shuttle::replay(update_is_lost, &schedule)).expect("the bug is replayed");
         assert_eq!(again, said);
     }
@@ -56,8 +83,8 @@ fn checks_find_and_replay() {
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::File(Some(directory.clone()));
     let said = failure(|| drop(Runner::new(DfsScheduler::new(None, false), config.clone()).run(update_is_lost)));
-    let said = said.unwrap();
-    let file = said.split("persisted to file: ").nth(1).unwrap().lines().next().unwrap();
+    assert!(said.unwrap().contains("an update is lost"));
+    let file = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
     assert!(failure(|| shuttle::replay_from_file(update_is_lost, file)).is_some());
     std::fs::remove_dir_all(directory).unwrap();
     config.failure_persistence = FailurePersistence::None;
@@ -165,9 +192,8 @@ fn limits_of_steps_are_heeded() {
 
 fn random_numbers_are_replayed() {
     let unlucky = || assert_ne!(thread_rng().gen_range(0..10), 7, "found failing value");
-    let said = failure(|| shuttle::check_random(unlucky, 1_000)).expect("a seven is drawn");
+    let (said, schedule) = failure_with_schedule(RandomScheduler::new(1_000), unlucky);
     assert!(said.contains("found failing value"));
-    let schedule = schedule_in(&said).to_owned();
     assert!(failure(|| shuttle::replay(unlucky, &schedule)).is_some());
     let said = failure(|| shuttle::check_dfs(unlucky, None)).unwrap();
     assert!(said.contains("requested random data from DFS scheduler"), "{said}");
@@ -258,8 +284,227 @@ fn statics_are_fresh() {
     shuttle::check_random(|| assert_eq!(MADE.fetch_add(1, SeqCst), 7), 5);
 }
 
+/// Runs something when it is dropped.
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Leaves a future that is dropped with this value at the end of the execution, between two polls.
+fn leave(value: impl Sized + 'static) {
+    let (begun, has_begun) = shuttle::sync::mpsc::channel();
+    drop(future::spawn_local(async move {
+        let _value = value;
+        begun.send(()).unwrap();
+        pending::<()>().await;
+    }));
+    has_begun.recv().unwrap();
+}
+
+/// Leaves one in the middle of a poll.
+fn leave_spinning(value: impl Sized + 'static) {
+    let (begun, has_begun) = shuttle::sync::mpsc::channel();
+    drop(future::spawn_local(async move {
+        let _value = value;
+        begun.send(()).unwrap();
+        let spins = AtomicUsize::new(0);
+        loop {
+            spins.fetch_add(1, SeqCst);
+        }
+    }));
+    has_begun.recv().unwrap();
+}
+
+/// What the execution does not wait for is dropped at its end: what is between two polls, and then the
+/// stacks of those in the middle of one, each as its task. Locks are not poisoned by that.
+fn futures_are_torn_down() {
+    let seen = Arc::new(StdMutex::new(Vec::new()));
+    let inside = Arc::clone(&seen);
+    shuttle::check_random(
+        move || {
+            inside.lock().unwrap().clear();
+            let lock = Arc::new(Mutex::new(()));
+            let see = |number: u32| {
+                let (seen, lock) = (Arc::clone(&inside), Arc::clone(&lock));
+                OnDrop(move || {
+                    assert!(lock.lock().is_ok());
+                    seen.lock().unwrap().push((number, usize::from(current::me())));
+                })
+            };
+            leave_spinning(see(3));
+            leave(see(1));
+            leave(see(2));
+            // This one holds a lock that the others need, and is dropped last of the three.
+            let held = Arc::clone(&lock);
+            drop(future::spawn_local(async move {
+                let _held = held.lock().unwrap();
+                pending::<()>().await;
+            }));
+        },
+        20,
+    );
+    // The first two wait for the lock, and go on in any order.
+    let mut seen = std::mem::take(&mut *seen.lock().unwrap());
+    seen[..2].sort_unstable();
+    assert_eq!(seen, [(1, 2), (2, 3), (3, 1)]);
+    // A thread leaves one after the test's own body has ended.
+    let dropped = Arc::new(AtomicUsizeOfStd::new(0));
+    let inside = Arc::clone(&dropped);
+    shuttle::check_random(
+        move || {
+            let dropped = Arc::clone(&inside);
+            drop(thread::spawn(move || leave(OnDrop(move || _ = dropped.fetch_add(1, SeqCst)))));
+        },
+        20,
+    );
+    assert_eq!(dropped.load(SeqCst), 20);
+}
+
+/// A destructor that cannot end fails the test, with words that say where, and so does one that panics.
+fn destructors_are_judged() {
+    let blocks = || {
+        let lock = Arc::new(Mutex::new(()));
+        leave(OnDrop(move || {
+            let _first = lock.lock();
+            drop(lock.lock());
+        }));
+    };
+    let said = failure(|| shuttle::check_random(blocks, 1)).unwrap();
+    assert!(said.contains("deadlock while dropping the tasks"), "{said}");
+    let mut config = Config::new();
+    config.max_steps = MaxSteps::FailAfter(500);
+    let spins = || {
+        let flag = AtomicUsize::new(0);
+        leave(OnDrop(move || while flag.load(SeqCst) == 0 { thread::yield_now() }));
+    };
+    let said = failure(|| drop(Runner::new(RandomScheduler::new(1), config).run(spins))).unwrap();
+    assert!(said.contains("exceeded the step bound (500)"), "{said}");
+    let panics = || leave(OnDrop(|| panic!("a destructor")));
+    assert_eq!(failure(|| shuttle::check_random(panics, 1)).unwrap(), "a destructor");
+}
+
+/// What a destructor creates then does not run.
+fn tasks_of_destructors_are_cancelled() {
+    let seen = Arc::new(StdMutex::new(Vec::new()));
+    let inside = Arc::clone(&seen);
+    let test = move || {
+        let seen = Arc::clone(&inside);
+        leave(OnDrop(move || {
+            let future = future::block_on(future::spawn(async { 1 }));
+            let thread = thread::spawn(|| 1).join();
+            seen.lock().unwrap().push((future.is_err(), thread.is_err()));
+        }));
+    };
+    shuttle::check_random(test, 1);
+    assert_eq!(*seen.lock().unwrap(), [(true, true)]);
+}
+
+/// An execution that is given up at its limit of steps: a panic that is caught is none, and one that is not counts.
+fn panics_at_the_limit_are_finished() {
+    let run = |catches: bool| {
+        let most = (1..30).map(move |most| {
+            let mut config = Config::new();
+            config.max_steps = MaxSteps::ContinueAfter(most);
+            let test = move || {
+                let lock = Arc::new(Mutex::new(()));
+                let panics = move || {
+                    let _held = lock.lock().unwrap();
+                    panic!("in a task");
+                };
+                drop(thread::spawn(move || match catches {
+                    true => drop(catch_unwind(AssertUnwindSafe(panics))),
+                    false => panics(),
+                }));
+                loop {
+                    thread::yield_now();
+                }
+            };
+            failure(|| drop(Runner::new(RandomScheduler::new(5), config).run(test)))
+        });
+        most.flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(run(true), Vec::<String>::new());
+    let failed = run(false);
+    assert!(!failed.is_empty() && failed.iter().all(|said| said == "in a task"), "{failed:?}");
+}
+
+/// A task does not read twice what a lock guards, even if no other task writes.
+fn a_lock_is_read_once() {
+    let twice = || {
+        let lock = shuttle::sync::RwLock::new(());
+        let _first = lock.read().unwrap();
+        assert!(lock.try_read().is_err());
+        drop(lock.read());
+    };
+    let said = failure(|| shuttle::check_dfs(twice, None)).unwrap();
+    assert!(said.contains("tried to acquire a RwLock it already holds"), "{said}");
+    let in_turn = || {
+        let lock = shuttle::sync::RwLock::new(());
+        drop(lock.read().unwrap());
+        drop(lock.read().unwrap());
+    };
+    shuttle::check_dfs(in_turn, None);
+}
+
+/// A test that keeps something from one execution to the next is not the same twice.
+fn what_executions_leave_is_found() {
+    let lock = Mutex::new(0_u64);
+    let test = move || {
+        let mut runs = lock.lock().unwrap();
+        *runs += 1;
+        if *runs % 2 == 0 {
+            drop(thread::spawn(|| ()).join());
+        }
+    };
+    let said = failure(|| shuttle::check_uncontrolled_nondeterminism(test, 10)).unwrap();
+    assert!(said.contains("possible nondeterminism"), "{said}");
+    // The other searches refuse it.
+    let lock = Mutex::new(0_u64);
+    let said = failure(|| shuttle::check_random(move || *lock.lock().unwrap() += 1, 10)).unwrap();
+    assert!(said.contains("already used before this execution"), "{said}");
+}
+
+fn pct_needs_a_second_task() {
+    let said = failure(|| shuttle::check_pct(|| (), 10, 2)).unwrap();
+    assert!(said.contains("did not exercise any concurrency"), "{said}");
+}
+
+/// An upgrade in an unfair semaphore comes before later requests; and permits do not go to a task that has ended.
+fn semaphores_keep_permits_for_those_that_take_them() {
+    let upgrade = || {
+        future::block_on(async {
+            let semaphore = BatchSemaphore::new(2, Fairness::Unfair);
+            semaphore.acquire(1).await.unwrap();
+            semaphore.acquire(1).await.unwrap();
+            let mut upgrade = Box::pin(semaphore.upgrade(1, 2));
+            let polled = std::future::poll_fn(|context| {
+                std::task::Poll::Ready(std::future::Future::poll(upgrade.as_mut(), context))
+            });
+            assert!(polled.await.is_pending());
+            semaphore.release(1);
+            assert!(semaphore.try_acquire(1).is_err());
+            upgrade.await.unwrap();
+        });
+    };
+    shuttle::check_dfs(upgrade, None);
+}
+
 fn main() {
-    let parts: [(&str, fn()); 10] = [
+    let parts: [(&str, fn()); 18] = [
+        ("futures are torn down", futures_are_torn_down),
+        ("destructors are judged", destructors_are_judged),
+        ("tasks of destructors are cancelled", tasks_of_destructors_are_cancelled),
+        ("panics at the limit are finished", panics_at_the_limit_are_finished),
+        ("a lock is read once", a_lock_is_read_once),
+        ("what executions leave is found", what_executions_leave_is_found),
+        ("PCT needs a second task", pct_needs_a_second_task),
+        (
+            "semaphores keep permits for those that take them",
+            semaphores_keep_permits_for_those_that_take_them,
+        ),
         ("checks find and replay", checks_find_and_replay),
         ("passes are counted", passes_are_counted),
         ("a scheduler of one's own decides", a_scheduler_of_ones_own_decides),

@@ -52,6 +52,10 @@ pub struct Limits {
     pub deadlocks_allowed: bool,
     /// `true` if an execution that reaches its limit of steps ends there, and has not failed.
     pub long_allowed: bool,
+    /// `true` if a task that reads what a reader-writer lock guards cannot read it once more: it waits for ever.
+    pub reads_once: bool,
+    /// `true` if an object that an earlier execution has left may be used, in the state in which it is.
+    pub keeps_objects: bool,
     /// `true` if the test was not written for intermezzo. Then an execution may end with tasks that wait for ever once
     /// the test's own function has returned, and loops that wait without yielding yield.
     pub unmodified: bool,

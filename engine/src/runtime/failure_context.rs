@@ -77,7 +77,11 @@ impl Runtime {
                     var: var_name(self, access.var),
                     site: site_name(access.site),
                     owner: owner
-                        .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default())),
+                        .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default()))
+                        .or_else(|| {
+                            let reads = self.tasks[task].shares.contains(&access.var);
+                            (self.limits.reads_once && reads).then(|| (named(task), String::new()))
+                        }),
                     awaited: self.awaited_in_words(task),
                 }
             })

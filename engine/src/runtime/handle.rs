@@ -263,6 +263,8 @@ mod tests {
             awaits: false,
             deadlocks_allowed: false,
             long_allowed: false,
+            reads_once: false,
+            keeps_objects: false,
             unmodified: false,
             every_operation: false,
             hang: None,

@@ -396,6 +396,15 @@ impl Engine {
         })
     }
 
+    /// Returns `true` if the current task reads what a reader-writer lock guards, and cannot read it once more.
+    #[inline]
+    pub fn may_not_read_again(self, var: u32) -> bool {
+        self.with(|rt| {
+            let reads_once = rt.limits.reads_once && !rt.end.teardown;
+            reads_once && rt.tasks.current_task().shares.contains(&var)
+        })
+    }
+
     /// Notes that the current task no longer reads what a reader-writer lock guards.
     #[cfg_attr(feature = "unmodified", inline(never))]
     pub fn unshare(self, var: u32) {

@@ -471,7 +471,7 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
                 B::KIND.name(),
             ));
         }
-        if let Past::Used = past {
+        if matches!(past, Past::Used) && !engine.with(|rt| rt.limits.keeps_objects) {
             engine.misuse(format!(
                 "the {} used at {site} was already used before this execution began: in an earlier execution, or \
                  outside the exploration. Create it inside the test, or make it a `static`, which is fresh in each execution",

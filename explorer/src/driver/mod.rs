@@ -492,6 +492,8 @@ fn work(
         awaits: settings.spin_loops != SpinLoops::Run,
         deadlocks_allowed: settings.deadlocks_allowed,
         long_allowed: settings.long_allowed,
+        reads_once: settings.reads_once,
+        keeps_objects: settings.keeps_objects,
         unmodified: binary.is_unmodified(),
         every_operation: settings.every_operation,
         hang: settings.hang,

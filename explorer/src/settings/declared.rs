@@ -439,6 +439,14 @@ others {
     /// whose tests may count them; it has no name of its own.
     #[doc(hidden)]
     as_found: bool = false;
+    /// `true` if a task that reads what a reader-writer lock guards cannot read it once more. For drop-ins of tools in which
+    /// it cannot; it has no name of its own.
+    #[doc(hidden)]
+    reads_once: bool = false;
+    /// `true` if an execution may use objects that an earlier one has left, in the state in which they are. For drop-ins of
+    /// tools that look for tests which depend on that; it has no name of its own.
+    #[doc(hidden)]
+    keeps_objects: bool = false;
 }
 }
 

@@ -9,7 +9,7 @@
 use super::mutex::result;
 use super::poison::{self, Poison, is_withdrawn};
 use intermezzo_engine::runtime::{
-    Access, Body, Embedded, Engine, Gates, Object, Site, VarKind, WaitLimits, opened_outside,
+    Access, Body, Embedded, Engine, Gates, Object, Site, VarKind, WaitLimits, gate, opened_outside,
 };
 use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
@@ -358,6 +358,10 @@ impl<T: ?Sized> RwLock<T> {
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(mode.acquire, var, site);
+        if mode.gate == READABLE && engine.may_not_read_again(var) {
+            let own = engine.task_var(engine.task());
+            engine.wait(access, own, gate::NEVER, WaitLimits::default());
+        }
         let gates = loop {
             engine.enter_gated(access, mode.gate, WaitLimits::default());
             // SAFETY: the body exists as long as the lock, and its state is shared.
@@ -378,7 +382,9 @@ impl<T: ?Sized> RwLock<T> {
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(mode.try_acquire, var, site);
         engine.enter(access);
-        let fails = engine.gates(var) & mode.gate == 0 || engine.try_lock_fails();
+        let fails = engine.gates(var) & mode.gate == 0
+            || mode.gate == READABLE && engine.may_not_read_again(var)
+            || engine.try_lock_fails();
         // SAFETY: the body exists as long as the lock, and its state is shared.
         let added = (!fails).then(|| unsafe { &(*body).state }.add(mode));
         if let Some(Err(gates)) = added {

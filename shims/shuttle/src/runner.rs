@@ -5,11 +5,13 @@ use crate::failure::fail;
 use crate::scheduler::{Asked, Kind, Scheduler};
 use crate::state::{self, Data, Noted};
 use crate::teardown;
-use intermezzo::{Environment, Explorer, Settings, Strategy};
+use intermezzo::{Environment, Explorer, Settings, Strategy, StrategyKind};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::subscriber::NoSubscriber;
+use tracing::{dispatcher, info};
 
 /// The name of the test in schedules: shuttle does not know it either.
 const PROGRAM: &str = "shuttle";
@@ -56,6 +58,8 @@ impl<S: Scheduler + 'static> Runner<S> {
     pub fn run<F: Fn() + Send + Sync + 'static>(self, f: F) -> usize {
         let patience = patience(self.config.max_steps);
         let search = self.scheduler.search().0;
+        let needs_concurrency = matches!(&search, Kind::Ours { kind: StrategyKind::Pct(_), .. });
+        let dispatcher = dispatcher::get_default(Clone::clone);
         let explorer = explorer(&self.config, &search);
         let (explorer, data) = match search {
             Kind::Ours { data, .. } => (explorer, data),
@@ -66,7 +70,7 @@ impl<S: Scheduler + 'static> Runner<S> {
                 };
                 (explorer.replay(*schedule), data)
             }
-            Kind::Asked => {
+            Kind::Asked | Kind::Twice => {
                 let asked = Asked::new(self.scheduler);
                 (explorer.strategy(Strategy::custom(asked)), Data::Chosen)
             }
@@ -77,6 +81,8 @@ impl<S: Scheduler + 'static> Runner<S> {
             .with_variables()
             .unwrap_or_else(|error| panic!("{error}"))
             .try_explore(|| {
+                // Executions run on another thread.
+                let _subscriber = (!dispatcher.is::<NoSubscriber>()).then(|| dispatcher::set_default(&dispatcher));
                 state::begin(data.clone(), &seen);
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(&f)) {
                     state::note_payload(&*payload);
@@ -85,9 +91,14 @@ impl<S: Scheduler + 'static> Runner<S> {
                 teardown::run(patience);
             })
             .unwrap_or_else(|error| panic!("{error}"));
+        info!(target: "shuttle_engine::scheduler::metrics", iterations = report.executions(), "run finished");
         if report.verdict().is_fail() {
             fail(&report, &self.config, &noted);
         }
+        assert!(
+            noted.has_concurrency() || !needs_concurrency || report.executions() < 2,
+            "test closure did not exercise any concurrency"
+        );
         report.executions() as usize
     }
 }
@@ -116,6 +127,8 @@ fn explorer(config: &Config, search: &Kind) -> Explorer {
         // shuttle runs none after the one that fails.
         minimise: 0,
         as_found: true,
+        reads_once: true,
+        keeps_objects: matches!(search, Kind::Twice),
         long_allowed: matches!(config.max_steps, MaxSteps::ContinueAfter(_)),
         steps: match config.max_steps {
             MaxSteps::None => u64::MAX,

@@ -1,20 +1,23 @@
 //! The state of the execution that runs on this thread: all its tasks run there, in turns.
 
-use crate::labels::{ChildLabelFn, Labels};
+use crate::labels::{ChildLabelFn, Labels, TaskName};
+use crate::signature::TaskSignature;
 #[allow(deprecated, reason = "shuttle still has it")]
 use crate::tag::Tag;
 use crate::task_id::TaskId;
-use crate::teardown::Teardown;
+use crate::teardown::{self, Teardown};
 use intermezzo::thread::{current, number_of};
 use intermezzo::{choose, is_exploring};
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::ManuallyDrop;
+use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use tracing::debug;
 
 /// The source of a test's random numbers.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +49,8 @@ pub(crate) const CHUNKS: u32 = 4;
 pub(crate) struct Noted {
     /// `true` if the execution is being torn down.
     is_torn_down: AtomicBool,
+    /// `true` once an execution has had a second task.
+    has_concurrency: AtomicBool,
     /// The payloads of panics that are literals.
     literals: Mutex<Vec<&'static str>>,
 }
@@ -53,6 +58,10 @@ pub(crate) struct Noted {
 impl Noted {
     pub(crate) fn is_torn_down(&self) -> bool {
         self.is_torn_down.load(Relaxed)
+    }
+
+    pub(crate) fn has_concurrency(&self) -> bool {
+        self.has_concurrency.load(Relaxed)
     }
 
     pub(crate) fn set_torn_down(&self, is_torn_down: bool) {
@@ -72,8 +81,14 @@ pub(crate) struct State {
     labels: BTreeMap<TaskId, Labels>,
     #[allow(deprecated, reason = "shuttle still has it")]
     tags: BTreeMap<TaskId, Arc<dyn Tag>>,
-    /// The task as which its labels and its tag are dropped, by the test's own body.
-    dropped_as: Option<TaskId>,
+    /// The task that drops labels and tags, and the one as which it does so.
+    dropped_as: Option<(TaskId, TaskId)>,
+    /// The tasks that are known to have been created.
+    known: BTreeSet<TaskId>,
+    /// The tasks whose functions have returned.
+    ended: BTreeSet<TaskId>,
+    /// The hash of each task's signature, and the number of tasks that it has created.
+    signatures: BTreeMap<TaskId, (u64, u32)>,
     data: Data,
     /// The tasks that have not ended and for which the execution waits.
     attached: usize,
@@ -81,6 +96,13 @@ pub(crate) struct State {
     waiting: Option<intermezzo::thread::Thread>,
     /// The teardown of the tasks for which the execution does not wait.
     pub(crate) teardown: Teardown,
+}
+
+impl State {
+    /// Returns `true` if something is left that the execution drops at its end.
+    pub(crate) fn is_to_be_torn_down(&self) -> bool {
+        self.teardown.has_left() || !self.labels.is_empty() || !self.tags.is_empty()
+    }
 }
 
 thread_local! {
@@ -97,8 +119,12 @@ pub(crate) fn task() -> Option<TaskId> {
     if !is_exploring() {
         return None;
     }
+    let task = number_of(&current()).map(|task| TaskId(task as usize))?;
     let dropped_as = with(|state| state.dropped_as);
-    dropped_as.or_else(|| number_of(&current()).map(|task| TaskId(task as usize)))
+    Some(match dropped_as {
+        Some((dropping, dropped_as)) if dropping == task => dropped_as,
+        _ => task,
+    })
 }
 
 /// Returns the calling task.
@@ -122,19 +148,19 @@ pub(crate) fn begin(data: Data, noted: &Arc<Noted>) {
         })
     });
     drop(before);
+    tell_creation(TaskId(0), &TaskSignature::new("", 0, 0));
 }
 
 /// Drops the labels and tags of the execution's tasks, each as its task, in the order in which the tasks were created.
 pub(crate) fn drop_labels() {
-    while let Some((task, labels, tag)) = with(|state| {
+    let Some(dropping) = task() else { return };
+    while let Some(of_task) = with(|state| {
         let tasks = [state.labels.keys().next(), state.tags.keys().next()];
         let task = *tasks.into_iter().flatten().min()?;
-        state.dropped_as = Some(task);
-        Some((task, state.labels.remove(&task), state.tags.remove(&task)))
+        state.dropped_as = Some((dropping, task));
+        Some((state.labels.remove(&task), state.tags.remove(&task)))
     }) {
-        drop(labels);
-        drop(tag);
-        let _ = task;
+        drop(of_task);
     }
     with(|state| state.dropped_as = None);
 }
@@ -166,6 +192,18 @@ pub(crate) fn with_labels<R>(task: TaskId, f: impl FnOnce(&mut Labels) -> R) -> 
     result
 }
 
+/// Notes that the function of the calling task has returned.
+pub(crate) fn note_end() {
+    if let Some(task) = task() {
+        with(|state| state.ended.insert(task));
+    }
+}
+
+/// Returns `true` if the function of a task has returned.
+pub(crate) fn has_ended(task: TaskId) -> bool {
+    with(|state| state.ended.contains(&task))
+}
+
 /// Sets a task's tag, and returns the one before.
 #[allow(deprecated, reason = "shuttle still has it")]
 pub(crate) fn set_tag(task: TaskId, tag: Arc<dyn Tag>) -> Option<Arc<dyn Tag>> {
@@ -178,23 +216,70 @@ pub(crate) fn tag(task: TaskId) -> Option<Arc<dyn Tag>> {
     with(|state| state.tags.get(&task).cloned())
 }
 
-/// Notes that the calling task has created one: it has the same labels and tag.
-pub(crate) fn created(child: &intermezzo::thread::Thread) {
-    let (Some(parent), Some(child)) = (task(), number_of(child)) else {
-        return;
-    };
-    let child = TaskId(child as usize);
-    let labels = with(|state| {
-        if let Some(tag) = state.tags.get(&parent).cloned() {
-            state.tags.insert(child, tag);
-        }
-        state.labels.get(&parent).cloned()
-    });
-    let Some(mut labels) = labels else { return };
-    if let Some(ChildLabelFn(change)) = labels.get().cloned() {
-        change(child, &mut labels);
+/// The creation of a task, as its creator and it know it.
+#[derive(Clone)]
+pub(crate) struct Creation {
+    parent: TaskId,
+    name: Option<TaskName>,
+    place: &'static Location<'static>,
+}
+
+impl Creation {
+    /// Returns the creation of a task by the calling one, at the place of the call.
+    #[track_caller]
+    pub(crate) fn new(name: Option<TaskName>) -> Option<Creation> {
+        Some(Creation {
+            parent: task()?,
+            name,
+            place: Location::caller(),
+        })
     }
-    with(|state| state.labels.insert(child, labels));
+
+    /// Notes it: the task has its creator's labels and tag. Both of them do so, because either may be the first.
+    pub(crate) fn note(&self, child: Option<u32>) {
+        let Some(child) = child.map(|child| TaskId(child as usize)) else {
+            return;
+        };
+        let labels = with(|state| {
+            if !state.known.insert(child) {
+                return None;
+            }
+            state.noted.has_concurrency.store(true, Relaxed);
+            if let Some(tag) = state.tags.get(&self.parent).cloned() {
+                state.tags.insert(child, tag);
+            }
+            Some(state.labels.get(&self.parent).cloned())
+        });
+        let Some(labels) = labels else { return };
+        if let Some(mut labels) = labels {
+            if let Some(ChildLabelFn(change)) = labels.get().cloned() {
+                change(child, &mut labels);
+            }
+            with(|state| state.labels.insert(child, labels));
+        }
+        if let Some(name) = self.name.clone() {
+            with_labels(child, |labels| labels.insert(name));
+        }
+        let signature = with(|state| {
+            let parent = state.signatures.entry(self.parent).or_default();
+            parent.1 += 1;
+            let signature = TaskSignature::new(&self.place.to_string(), parent.0, parent.1);
+            state.signatures.insert(child, (signature.signature_hash(), 0));
+            signature
+        });
+        tell_creation(child, &signature);
+    }
+}
+
+/// Tells the test's subscriber of a new task.
+fn tell_creation(task: TaskId, signature: &TaskSignature) {
+    debug!(
+        target: "shuttle_engine::runtime::task",
+        task_id = ?task.0,
+        signature = signature.signature_hash(),
+        static_create_location = signature.static_create_location_hash(),
+        "task created"
+    );
 }
 
 /// A task for which the execution waits, for as long as it runs.
@@ -215,6 +300,8 @@ impl Drop for Attached {
         });
         if let Some(body) = waiting {
             body.unpark();
+        } else if with(|state| state.attached == 0) {
+            teardown::run_later();
         }
     }
 }

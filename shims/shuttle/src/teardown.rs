@@ -10,7 +10,7 @@
 use crate::future::Abort;
 use crate::state::{self, with};
 use crate::task_id::TaskId;
-use intermezzo::thread::{Thread, current, park};
+use intermezzo::thread::{Thread, current, park, spawn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub(crate) struct Teardown {
     /// `true` once it has begun.
     is_running: bool,
+    /// Set once the test's own body has ended and there was nothing to tear down: the patience of a later teardown.
+    later: Option<usize>,
     /// The futures for which the execution does not wait.
     left: Vec<Left>,
     /// The tasks whose destructors give way, until the other tasks wait.
@@ -101,6 +103,13 @@ pub(crate) fn unless_withdrawn<T>(f: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
+impl Teardown {
+    /// Returns `true` if there is a future for which the execution does not wait.
+    pub(crate) fn has_left(&self) -> bool {
+        !self.left.is_empty()
+    }
+}
+
 /// Returns the futures that have not ended.
 fn unfinished() -> Vec<Left> {
     let all = with(|state| state.teardown.left.clone());
@@ -141,8 +150,32 @@ fn abort() {
 /// Tears the execution down. Called at the end of the test's own body. Destructors that only yield may do so for this number
 /// of rounds before a stack is unwound.
 pub(crate) fn run(patience: usize) {
-    if with(|state| !state.teardown.left.is_empty()) {
+    let has_work = with(|state| {
+        let has_work = state.is_to_be_torn_down();
+        state.teardown.later = (!has_work).then_some(patience);
+        has_work
+    });
+    if has_work {
         state::wait_for_attached();
+        finish(patience);
+    }
+}
+
+/// Tears the execution down after the last task for which it waits, if the test's own body has ended without need to.
+pub(crate) fn run_later() {
+    let later = with(|state| {
+        let later = state.teardown.later.filter(|_| state.is_to_be_torn_down());
+        state.teardown.later = state.teardown.later.filter(|_| later.is_none());
+        later
+    });
+    if let Some(patience) = later {
+        // A task of its own: the calling one may be left itself.
+        drop(spawn(move || finish(patience)));
+    }
+}
+
+fn finish(patience: usize) {
+    if with(|state| !state.teardown.left.is_empty()) {
         with(|state| {
             state.teardown.is_running = true;
             state.noted.set_torn_down(true);
@@ -164,6 +197,10 @@ fn drop_left(patience: usize) {
         abort();
         let left = unfinished();
         if left.is_empty() {
+            // A task that has ended may still drop its thread-locals, or the payload of a panic.
+            if next_round() {
+                continue;
+            }
             return;
         }
         let any_gives_way = with(|state| !state.teardown.giving_way.is_empty());

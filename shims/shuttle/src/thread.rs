@@ -4,7 +4,7 @@
 pub use intermezzo::thread::{AccessError, LocalKey, Result, panicking};
 
 use crate::labels::TaskName;
-use crate::state::{self, Attached};
+use crate::state::{self, Attached, Creation};
 use crate::task_id::TaskId;
 use crate::teardown;
 use intermezzo::point;
@@ -187,17 +187,15 @@ impl Builder {
         T: Send + 'static,
     {
         let attached = Attached::new();
+        let creation = Creation::new(self.name.map(TaskName::from));
+        let own = creation.clone();
         let handle = self.looked.spawn(move || {
             let _attached = attached;
+            own.into_iter().for_each(|own| own.note(number_of(&looked::current())));
             point();
             run(f)
         })?;
-        state::created(handle.thread());
-        if let (Some(name), Some(task)) = (self.name, number_of(handle.thread())) {
-            state::with_labels(TaskId(task as usize), |labels| {
-                labels.insert(TaskName::from(name))
-            });
-        }
+        creation.into_iter().for_each(|creation| creation.note(number_of(handle.thread())));
         point();
         Ok(JoinHandle {
             looked: handle,
@@ -211,7 +209,9 @@ fn run<T>(f: impl FnOnce() -> T) -> Option<T> {
     if teardown::is_running() {
         return None;
     }
-    match catch_unwind(AssertUnwindSafe(f)) {
+    let result = catch_unwind(AssertUnwindSafe(f));
+    state::note_end();
+    match result {
         Ok(result) => Some(result),
         Err(payload) => {
             state::note_payload(&*payload);
@@ -292,11 +292,14 @@ impl<'scope> Scope<'scope, '_> {
             !teardown::is_running(),
             "a destructor spawned a scoped thread while the execution was being torn down"
         );
+        let creation = Creation::new(None);
+        let own = creation.clone();
         let handle = self.0.spawn(|| {
+            own.into_iter().for_each(|own| own.note(number_of(&looked::current())));
             point();
             run(f)
         });
-        state::created(handle.thread());
+        creation.into_iter().for_each(|creation| creation.note(number_of(handle.thread())));
         point();
         ScopedJoinHandle {
             thread: Thread::of(handle.thread().clone()),

@@ -65,6 +65,8 @@ impl Identity {
             .collect();
         compared.push(("every_operation".into(), settings.every_operation.to_string()));
         compared.push(("long_allowed".into(), settings.long_allowed.to_string()));
+        compared.push(("reads_once".into(), settings.reads_once.to_string()));
+        compared.push(("keeps_objects".into(), settings.keeps_objects.to_string()));
         compared.push(("monitors".into(), monitors));
         Ok(Identity {
             program: program.to_owned(),

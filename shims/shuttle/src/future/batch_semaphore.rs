@@ -2,13 +2,16 @@
 
 use super::block_on;
 use crate::signature::{ResourceSignature, ResourceType};
-use intermezzo::sync::{Mutex, MutexGuard};
+use crate::state;
+use crate::task_id::TaskId;
+use intermezzo::primitive::{self, Primitive};
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::atomic::Ordering::AcqRel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 /// The order in which requests get permits.
@@ -38,12 +41,14 @@ struct Request {
     priority: Priority,
     /// The number of permits from which on the others are kept for it, if it reserves.
     reserves_from: Option<usize>,
-    progress: StdMutex<Progress>,
+    progress: Mutex<Progress>,
 }
 
 /// The progress of a request.
 #[derive(Debug, Default)]
 struct Progress {
+    /// The task that polled it last.
+    task: Option<TaskId>,
     /// `true` once it was put into the queue.
     is_queued: bool,
     /// `true` once it has its permits.
@@ -58,7 +63,6 @@ impl Request {
     }
 }
 
-#[derive(Debug)]
 struct State {
     permits: usize,
     is_closed: bool,
@@ -67,6 +71,8 @@ struct State {
     reservation: Option<Arc<Request>>,
 }
 
+impl primitive::State for State {}
+
 impl State {
     /// Returns `true` if this request may have its permits now.
     fn allows(&self, request: &Arc<Request>) -> bool {
@@ -74,8 +80,24 @@ impl State {
         request.permits <= self.permits && !self.reservation.as_ref().is_some_and(is_kept)
     }
 
+    /// Takes away the requests of tasks that have ended: nothing would take their permits. Polled by another task, such a
+    /// request is a new one.
+    fn forget_ended(&mut self) {
+        let has_ended = |request: &Arc<Request>| {
+            let task = request.with(|progress| progress.task);
+            task.is_some_and(state::has_ended)
+        };
+        self.reservation.take_if(|holder| has_ended(holder));
+        self.queue.retain(|request| {
+            let stays = !has_ended(request);
+            request.with(|progress| progress.is_queued = stays);
+            stays
+        });
+    }
+
     /// Grants what can be granted after a change. Returns the wakers to call.
     fn settle(&mut self, fairness: Fairness) -> Vec<Waker> {
+        self.forget_ended();
         let mut wakers = Vec::new();
         if fairness == Fairness::Unfair {
             // Each of them tries when it runs: the scheduler decides which comes first.
@@ -122,9 +144,8 @@ impl State {
 }
 
 /// A semaphore that gives several permits at once.
-#[derive(Debug)]
 pub struct BatchSemaphore {
-    state: Mutex<State>,
+    state: Primitive<State>,
     fairness: Fairness,
     signature: ResourceSignature,
 }
@@ -184,7 +205,7 @@ impl BatchSemaphore {
         signature: ResourceSignature,
     ) -> BatchSemaphore {
         BatchSemaphore {
-            state: Mutex::new(State {
+            state: Primitive::new(State {
                 permits: num_permits,
                 is_closed: false,
                 queue: VecDeque::new(),
@@ -195,9 +216,10 @@ impl BatchSemaphore {
         }
     }
 
+    /// Changes the state: one step.
     #[track_caller]
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+        self.state.change(AcqRel, change)
     }
 
     /// Returns the semaphore's signature.
@@ -208,28 +230,27 @@ impl BatchSemaphore {
     /// Returns the number of permits that a request could have now.
     #[track_caller]
     pub fn available_permits(&self) -> usize {
-        let state = self.state();
-        match state.reservation {
+        self.change(|state| match state.reservation {
             Some(_) => 0,
             None => state.permits,
-        }
+        })
     }
 
     /// Closes the semaphore: all requests fail from now on.
     #[track_caller]
     pub fn close(&self) {
-        let mut wakers = Vec::new();
-        {
-            let mut state = self.state();
+        let wakers: Vec<Waker> = self.change(|state| {
             state.is_closed = true;
             state.reservation = None;
-            for request in std::mem::take(&mut state.queue) {
-                wakers.extend(request.with(|progress| {
+            let requests = std::mem::take(&mut state.queue).into_iter();
+            let wakers = requests.filter_map(|request| {
+                request.with(|progress| {
                     progress.is_queued = false;
                     progress.waker.take()
-                }));
-            }
-        }
+                })
+            });
+            wakers.collect()
+        });
         wake(wakers);
     }
 
@@ -242,7 +263,7 @@ impl BatchSemaphore {
     /// Returns `true` if the semaphore is closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
-        self.state().is_closed
+        self.change(|state| state.is_closed)
     }
 
     /// Takes permits, if there are enough now.
@@ -256,18 +277,19 @@ impl BatchSemaphore {
 
     #[track_caller]
     fn try_take(&self, permits: usize, priority: Priority) -> Result<(), TryAcquireError> {
-        let mut state = self.state();
-        if state.is_closed {
-            return Err(TryAcquireError::Closed);
-        }
-        if state.reservation.is_some()
-            || permits > state.permits
-            || state.is_behind_others(self.fairness, priority)
-        {
-            return Err(TryAcquireError::NoPermits);
-        }
-        state.permits -= permits;
-        Ok(())
+        self.change(|state| {
+            if state.is_closed {
+                return Err(TryAcquireError::Closed);
+            }
+            if state.reservation.is_some()
+                || permits > state.permits
+                || state.is_behind_others(self.fairness, priority)
+            {
+                return Err(TryAcquireError::NoPermits);
+            }
+            state.permits -= permits;
+            Ok(())
+        })
     }
 
     fn request(&self, permits: usize, priority: Priority, reserves_from: Option<usize>) -> Acquire<'_> {
@@ -277,7 +299,7 @@ impl BatchSemaphore {
                 permits,
                 priority,
                 reserves_from,
-                progress: StdMutex::default(),
+                progress: Mutex::default(),
             }),
             is_complete: false,
         }
@@ -324,11 +346,10 @@ impl BatchSemaphore {
         if num_permits == 0 {
             return;
         }
-        let wakers = {
-            let mut state = self.state();
+        let wakers = self.change(|state| {
             state.permits += num_permits;
             state.settle(self.fairness)
-        };
+        });
         wake(wakers);
     }
 
@@ -346,7 +367,8 @@ impl BatchSemaphore {
         self.request(
             missing(permits_currently_held, permits_to_be_held),
             Priority::Front,
-            None,
+            // Those that come later wait for it.
+            (self.fairness == Fairness::Unfair).then_some(0),
         )
     }
 
@@ -396,66 +418,78 @@ impl Future for Acquire<'_> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.is_complete, "a request is polled after it was answered");
         let (semaphore, request) = (self.semaphore, self.request.clone());
-        let mut state = semaphore.state();
+        let (polled, wakers) = semaphore.change(|state| state.poll(&request, semaphore.fairness, context));
+        self.is_complete = polled.is_ready();
+        wake(wakers);
+        polled
+    }
+}
+
+impl State {
+    /// Polls a request. Returns its answer, and the wakers to call.
+    fn poll(
+        &mut self,
+        request: &Arc<Request>,
+        fairness: Fairness,
+        context: &mut Context<'_>,
+    ) -> (Poll<Result<(), AcquireError>>, Vec<Waker>) {
         let (is_queued, is_granted) = request.with(|progress| (progress.is_queued, progress.is_granted));
         if is_granted {
-            drop(state);
-            self.is_complete = true;
-            return Poll::Ready(Ok(()));
+            return (Poll::Ready(Ok(())), Vec::new());
         }
-        if state.is_closed {
-            drop(state);
-            self.is_complete = true;
-            return Poll::Ready(Err(AcquireError(())));
+        if self.is_closed {
+            return (Poll::Ready(Err(AcquireError(()))), Vec::new());
         }
-        let is_first = !is_queued && !state.is_behind_others(semaphore.fairness, request.priority);
-        if (is_first || semaphore.fairness == Fairness::Unfair) && state.allows(&request) {
-            state.permits -= request.permits;
-            state.remove(&request);
-            state.reservation.take_if(|holder| Arc::ptr_eq(holder, &request));
+        let is_first = !is_queued && !self.is_behind_others(fairness, request.priority);
+        if (is_first || fairness == Fairness::Unfair) && self.allows(request) {
+            self.permits -= request.permits;
+            self.remove(request);
+            self.reservation.take_if(|holder| Arc::ptr_eq(holder, request));
             request.with(|progress| progress.is_granted = true);
-            let wakers = state.settle(semaphore.fairness);
-            drop(state);
-            self.is_complete = true;
-            wake(wakers);
-            return Poll::Ready(Ok(()));
+            return (Poll::Ready(Ok(())), self.settle(fairness));
         }
-        if state.reservation.is_none() && request.reserves_from.is_some_and(|from| from <= state.permits) {
-            state.reservation = Some(request.clone());
+        if self.reservation.is_none() && request.reserves_from.is_some_and(|from| from <= self.permits) {
+            self.reservation = Some(request.clone());
         }
-        request.with(|progress| progress.waker = Some(context.waker().clone()));
+        request.with(|progress| {
+            progress.waker = Some(context.waker().clone());
+            progress.task = state::task();
+        });
         if !is_queued {
             match request.priority {
-                Priority::Front => state.queue.push_front(request.clone()),
-                _ => state.queue.push_back(request.clone()),
+                Priority::Front => self.queue.push_front(request.clone()),
+                _ => self.queue.push_back(request.clone()),
             }
             request.with(|progress| progress.is_queued = true);
         }
-        Poll::Pending
+        (Poll::Pending, Vec::new())
     }
 }
 
 impl Drop for Acquire<'_> {
     fn drop(&mut self) {
-        if self.is_complete
-            || !self
-                .request
-                .with(|progress| progress.is_queued || progress.is_granted)
-        {
+        let is_open = |progress: &mut Progress| progress.is_queued || progress.is_granted;
+        if self.is_complete || !self.request.with(is_open) {
             return;
         }
-        let wakers = {
-            let mut state = self.semaphore.state();
+        let wakers = self.semaphore.change(|state| {
             if self.request.with(|progress| progress.is_granted) {
                 state.permits += self.request.permits;
             }
             state.remove(&self.request);
-            state
-                .reservation
-                .take_if(|holder| Arc::ptr_eq(holder, &self.request));
+            let is_own = |holder: &mut Arc<Request>| Arc::ptr_eq(holder, &self.request);
+            state.reservation.take_if(is_own);
             state.settle(self.semaphore.fairness)
-        };
+        });
         wake(wakers);
+    }
+}
+
+impl fmt::Debug for BatchSemaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BatchSemaphore")
+            .field("fairness", &self.fairness)
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,7 +7,7 @@ pub mod batch_semaphore;
 
 pub use intermezzo::future::block_on;
 
-use crate::state::{self, Attached};
+use crate::state::{self, Attached, Creation};
 use crate::task_id::TaskId;
 use crate::teardown;
 use intermezzo::{point, task, thread};
@@ -38,6 +38,8 @@ struct Shared<T> {
 struct Outcome<T> {
     result: Option<Result<T, JoinError>>,
     has_panicked: bool,
+    /// `true` if the handle was dropped.
+    is_detached: bool,
     waiting: Option<Waker>,
 }
 
@@ -56,6 +58,7 @@ impl<T> Shared<T> {
             outcome: Mutex::new(Outcome {
                 result: None,
                 has_panicked: false,
+                is_detached: false,
                 waiting: None,
             }),
             attached: Mutex::new((!teardown::is_running()).then(Attached::new)),
@@ -64,12 +67,18 @@ impl<T> Shared<T> {
 
     /// Notes the end of the future; `None` if it has panicked.
     fn end(&self, result: Option<Result<T, JoinError>>) {
-        let waiting = {
+        state::note_end();
+        let (waiting, unused) = {
             let mut outcome = lock(&self.outcome);
             outcome.has_panicked = result.is_none();
-            outcome.result = result;
-            outcome.waiting.take()
+            let unused = match outcome.is_detached {
+                true => result,
+                false => std::mem::replace(&mut outcome.result, result),
+            };
+            (outcome.waiting.take(), unused)
         };
+        // Nothing can take it, so it is dropped before the task's thread-locals are.
+        drop(unused);
         self.has_ended.store(true, SeqCst);
         if let Some(waiting) = waiting {
             waiting.wake();
@@ -147,8 +156,11 @@ where
 {
     let shared = Arc::new(Shared::new());
     let moved = Moved((future, Ending(shared.clone())));
+    let creation = Creation::new(None);
+    let own = creation.clone();
     let task = thread::spawn(move || {
         let (future, ending) = moved.into_inner();
+        own.into_iter().for_each(|own| own.note(thread::number_of(&thread::current())));
         point();
         let shared = ending.0.clone();
         let mut future = Some(Box::pin(future));
@@ -170,7 +182,7 @@ where
         shared.end(Some(result));
     });
     *lock(&shared.number) = thread::number_of(task.thread()).map(|number| TaskId(number as usize));
-    state::created(task.thread());
+    creation.into_iter().for_each(|creation| creation.note(thread::number_of(task.thread())));
     let abort = AbortHandle(shared.clone());
     if teardown::is_running() {
         teardown::leave(shared.clone());
@@ -252,6 +264,12 @@ impl<T> JoinHandle<T> {
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
+        let unused = {
+            let mut outcome = lock(&self.shared.outcome);
+            outcome.is_detached = true;
+            outcome.result.take()
+        };
+        drop(unused);
         if self.shared.has_ended.load(SeqCst) {
             return;
         }

@@ -1,6 +1,6 @@
 //! `UncontrolledNondeterminismCheckScheduler`: each execution is repeated, and must do the same.
 
-use super::{Schedule, Scheduler, Task, TaskId};
+use super::{Kind, Search, Schedule, Scheduler, Task, TaskId};
 
 /// A decision of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,14 +80,18 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             panic!("possible nondeterminism: next step was context switch, but recording expected random number generation");
         };
         assert!(
-            before == tasks,
-            "possible nondeterminism: set of runnable tasks is different than expected (expected {before:?} but got {tasks:?})"
-        );
-        assert!(
             yielded == is_yielding,
             "possible nondeterminism: `next_task` was called with `is_yielding` {is_yielding}, and with {yielded} the first time"
         );
+        assert!(
+            before == tasks,
+            "possible nondeterminism: set of runnable tasks is different than expected (expected {before:?} but got {tasks:?})"
+        );
         taken
+    }
+
+    fn search(&self) -> Search {
+        Search(Kind::Twice)
     }
 
     fn next_u64(&mut self) -> u64 {

@@ -138,7 +138,8 @@ impl Engine {
                 if self.may_abandon() {
                     match self.in_teardown() {
                         true => self.abandon_current(),
-                        false => self.unwind_if_withdrawn(self.with(|rt| rt.tasks.current_task().pending.access.op)),
+                        false => self
+                            .unwind_if_withdrawn(self.with(|rt| rt.tasks.current_task().pending.access.op)),
                     }
                 }
             }

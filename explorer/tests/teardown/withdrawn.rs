@@ -3,10 +3,12 @@
 use super::OnDrop;
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::mpsc::channel;
-use intermezzo_explorer::{Explorer, Reduction, end_withdrawal, hold, is_withdrawal, quiesce, thread, withdraw};
+use intermezzo_explorer::{
+    Explorer, Reduction, end_withdrawal, hold, is_withdrawal, quiesce, thread, withdraw,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 /// Calls a function as the code of a task that may be withdrawn. Returns `true` if it was.
 fn until_withdrawn(f: impl FnOnce()) -> bool {

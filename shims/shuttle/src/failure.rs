@@ -22,7 +22,10 @@ fn message(finding: &Finding, config: &Config, noted: &Noted) -> String {
             }
         }
         FindingDetail::Blocked { waiting, .. } if noted.is_torn_down() => {
-            let tasks = waiting.iter().map(|waiting| &*waiting.task).filter(|&task| task != "main");
+            let tasks = waiting
+                .iter()
+                .map(|waiting| &*waiting.task)
+                .filter(|&task| task != "main");
             let tasks: Vec<&str> = tasks.collect();
             let tasks = tasks.join(", ");
             format!(

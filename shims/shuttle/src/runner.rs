@@ -58,7 +58,13 @@ impl<S: Scheduler + 'static> Runner<S> {
     pub fn run<F: Fn() + Send + Sync + 'static>(self, f: F) -> usize {
         let patience = patience(self.config.max_steps);
         let search = self.scheduler.search().0;
-        let needs_concurrency = matches!(&search, Kind::Ours { kind: StrategyKind::Pct(_), .. });
+        let needs_concurrency = matches!(
+            &search,
+            Kind::Ours {
+                kind: StrategyKind::Pct(_),
+                ..
+            }
+        );
         let dispatcher = dispatcher::get_default(Clone::clone);
         let explorer = explorer(&self.config, &search);
         let (explorer, data) = match search {
@@ -82,7 +88,8 @@ impl<S: Scheduler + 'static> Runner<S> {
             .unwrap_or_else(|error| panic!("{error}"))
             .try_explore(|| {
                 // Executions run on another thread.
-                let _subscriber = (!dispatcher.is::<NoSubscriber>()).then(|| dispatcher::set_default(&dispatcher));
+                let _subscriber =
+                    (!dispatcher.is::<NoSubscriber>()).then(|| dispatcher::set_default(&dispatcher));
                 state::begin(data.clone(), &seen);
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(&f)) {
                     state::note_payload(&*payload);

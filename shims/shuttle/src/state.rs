@@ -138,7 +138,11 @@ pub(crate) fn me() -> TaskId {
 /// Begins an execution.
 pub(crate) fn begin(data: Data, noted: &Arc<Noted>) {
     noted.set_torn_down(false);
-    noted.literals.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    noted
+        .literals
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clear();
     // What the last one left is dropped outside of the borrow: it may be code of the test.
     let before = STATE.with(|state| {
         state.replace(State {

@@ -23,6 +23,8 @@ pub(crate) struct Teardown {
     later: Option<usize>,
     /// The futures for which the execution does not wait.
     left: Vec<Left>,
+    /// The tasks that are to drop their futures, and wait until it is their turn.
+    awaiting_turn: Vec<(TaskId, Thread)>,
     /// The tasks whose destructors give way, until the other tasks wait.
     giving_way: Vec<Thread>,
     /// The number of times that they were let go.
@@ -79,6 +81,24 @@ pub(crate) fn give_way() {
     }
 }
 
+/// Waits, in a task whose future is to be dropped, until those that were created before are.
+pub(crate) fn await_turn() {
+    let Some(me) = state::task() else { return };
+    let has_to_wait = || {
+        with(|state| {
+            let mut left = state.teardown.left.iter();
+            let is_next = |left: &Left| left.task == me && left.stage == Stage::Running;
+            state.teardown.is_running && left.any(is_next)
+        })
+    };
+    if has_to_wait() {
+        with(|state| state.teardown.awaiting_turn.push((me, current())));
+    }
+    while has_to_wait() {
+        park();
+    }
+}
+
 /// Lets the tasks go that give way. Returns `true` if there are any.
 fn next_round() -> bool {
     let tasks = with(|state| {
@@ -113,7 +133,9 @@ impl Teardown {
 /// Returns the futures that have not ended.
 fn unfinished() -> Vec<Left> {
     let all = with(|state| state.teardown.left.clone());
-    all.into_iter().filter(|left| !left.future.is_finished()).collect()
+    all.into_iter()
+        .filter(|left| !left.future.is_finished())
+        .collect()
 }
 
 fn set_stage(task: TaskId, stage: Stage) {
@@ -132,18 +154,23 @@ fn hold() {
     }
 }
 
-/// Drops the futures between two polls, one after the other.
+/// Drops the futures between two polls, one after the other. None of them runs on meanwhile.
 fn abort() {
-    for Left { task, future, .. } in unfinished() {
-        let stage = with(|state| {
-            let left = state.teardown.left.iter().find(|left| left.task == task);
-            left.map(|left| left.stage)
+    let is_between = |left: &Left| left.stage == Stage::Running && !left.future.is_polled();
+    let between: Vec<Left> = unfinished().into_iter().filter(is_between).collect();
+    between.iter().for_each(|left| left.future.mark());
+    for Left { task, future, .. } in between {
+        set_stage(task, Stage::Dropped);
+        let awaiting = with(|state| {
+            let awaiting = &mut state.teardown.awaiting_turn;
+            let at = awaiting.iter().position(|(other, _)| *other == task)?;
+            Some(awaiting.swap_remove(at).1)
         });
-        if stage == Some(Stage::Running) && !future.is_polled() {
-            set_stage(task, Stage::Dropped);
-            future.abort();
-            intermezzo::quiesce();
+        match awaiting {
+            Some(awaiting) => awaiting.unpark(),
+            None => future.wake(),
         }
+        intermezzo::quiesce();
     }
 }
 
@@ -189,12 +216,12 @@ fn finish(patience: usize) {
 
 fn drop_left(patience: usize) {
     let mut rounds = 0;
-    hold();
-    abort();
     loop {
-        intermezzo::quiesce();
         hold();
         abort();
+        intermezzo::quiesce();
+        // Those that have caught what they were unwinding from.
+        hold();
         let left = unfinished();
         if left.is_empty() {
             // A task that has ended may still drop its thread-locals, or the payload of a panic.
@@ -202,6 +229,12 @@ fn drop_left(patience: usize) {
                 continue;
             }
             return;
+        }
+        if left
+            .iter()
+            .any(|left| left.stage == Stage::Running && !left.future.is_polled())
+        {
+            continue;
         }
         let any_gives_way = with(|state| !state.teardown.giving_way.is_empty());
         let held = left.iter().find(|left| left.stage == Stage::Held);

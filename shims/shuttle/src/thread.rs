@@ -123,7 +123,9 @@ pub fn sleep(dur: Duration) {
 fn result_of<T>(joined: Result<Option<T>>) -> Result<T> {
     match joined {
         Ok(Some(result)) => Ok(result),
-        Ok(None) => Err(Box::new("the thread was created while the execution was torn down, and did not run")),
+        Ok(None) => Err(Box::new(
+            "the thread was created while the execution was torn down, and did not run",
+        )),
         Err(panic) => resume_unwind(panic),
     }
 }
@@ -191,11 +193,14 @@ impl Builder {
         let own = creation.clone();
         let handle = self.looked.spawn(move || {
             let _attached = attached;
-            own.into_iter().for_each(|own| own.note(number_of(&looked::current())));
+            own.into_iter()
+                .for_each(|own| own.note(number_of(&looked::current())));
             point();
             run(f)
         })?;
-        creation.into_iter().for_each(|creation| creation.note(number_of(handle.thread())));
+        creation
+            .into_iter()
+            .for_each(|creation| creation.note(number_of(handle.thread())));
         point();
         Ok(JoinHandle {
             looked: handle,
@@ -295,11 +300,14 @@ impl<'scope> Scope<'scope, '_> {
         let creation = Creation::new(None);
         let own = creation.clone();
         let handle = self.0.spawn(|| {
-            own.into_iter().for_each(|own| own.note(number_of(&looked::current())));
+            own.into_iter()
+                .for_each(|own| own.note(number_of(&looked::current())));
             point();
             run(f)
         });
-        creation.into_iter().for_each(|creation| creation.note(number_of(handle.thread())));
+        creation
+            .into_iter()
+            .for_each(|creation| creation.note(number_of(handle.thread())));
         point();
         ScopedJoinHandle {
             thread: Thread::of(handle.thread().clone()),

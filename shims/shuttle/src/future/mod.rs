@@ -91,6 +91,10 @@ impl<T> Shared<T> {
 /// A future that can be aborted.
 pub(crate) trait Abort: Send + Sync {
     fn abort(&self);
+    /// Notes that it is aborted, and lets it run on.
+    fn mark(&self);
+    /// Lets it look at what was noted.
+    fn wake(&self);
     fn is_polled(&self) -> bool;
     fn is_finished(&self) -> bool;
     fn number(&self) -> Option<TaskId>;
@@ -98,9 +102,16 @@ pub(crate) trait Abort: Send + Sync {
 
 impl<T> Abort for Shared<T> {
     fn abort(&self) {
-        if self.is_aborted.swap(true, SeqCst) || self.has_ended.load(SeqCst) {
-            return;
+        if !self.is_aborted.swap(true, SeqCst) && !self.has_ended.load(SeqCst) {
+            self.wake();
         }
+    }
+
+    fn mark(&self) {
+        self.is_aborted.store(true, SeqCst);
+    }
+
+    fn wake(&self) {
         let own = lock(&self.own).take();
         if let Some(own) = own {
             own.wake();
@@ -160,12 +171,14 @@ where
     let own = creation.clone();
     let task = thread::spawn(move || {
         let (future, ending) = moved.into_inner();
-        own.into_iter().for_each(|own| own.note(thread::number_of(&thread::current())));
+        own.into_iter()
+            .for_each(|own| own.note(thread::number_of(&thread::current())));
         point();
         let shared = ending.0.clone();
         let mut future = Some(Box::pin(future));
         let polling = poll_fn(|context| {
             if shared.is_aborted.load(SeqCst) {
+                teardown::await_turn();
                 // It is dropped before its handle is told.
                 future = None;
                 return Poll::Ready(Err(JoinError::Cancelled));
@@ -182,7 +195,9 @@ where
         shared.end(Some(result));
     });
     *lock(&shared.number) = thread::number_of(task.thread()).map(|number| TaskId(number as usize));
-    creation.into_iter().for_each(|creation| creation.note(thread::number_of(task.thread())));
+    creation
+        .into_iter()
+        .for_each(|creation| creation.note(thread::number_of(task.thread())));
     let abort = AbortHandle(shared.clone());
     if teardown::is_running() {
         teardown::leave(shared.clone());

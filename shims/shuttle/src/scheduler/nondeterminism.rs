@@ -1,6 +1,6 @@
 //! `UncontrolledNondeterminismCheckScheduler`: each execution is repeated, and must do the same.
 
-use super::{Kind, Search, Schedule, Scheduler, Task, TaskId};
+use super::{Kind, Schedule, Scheduler, Search, Task, TaskId};
 
 /// A decision of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,9 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             return taken;
         };
         let Decision::Task(before, taken, yielded) = expected else {
-            panic!("possible nondeterminism: next step was context switch, but recording expected random number generation");
+            panic!(
+                "possible nondeterminism: next step was context switch, but recording expected random number generation"
+            );
         };
         assert!(
             yielded == is_yielding,
@@ -103,7 +105,9 @@ impl<S: Scheduler> Scheduler for UncontrolledNondeterminismCheckScheduler<S> {
             }
             Some(Decision::Random(number)) => number,
             Some(Decision::Task(..)) => {
-                panic!("possible nondeterminism: next step was random number generation, but recording expected context switch")
+                panic!(
+                    "possible nondeterminism: next step was random number generation, but recording expected context switch"
+                )
             }
         }
     }

@@ -49,8 +49,8 @@ fn a_withdrawn_task_unwinds_from_its_wait_and_poisons_nothing() {
 fn a_task_that_catches_its_withdrawal_is_unwound_again() {
     let went_on = AtomicUsize::new(0);
     let report = Explorer::new().reduction(Reduction::None).explore(|| {
+        let lock = Mutex::new(());
         thread::scope(|scope| {
-            let lock = Mutex::new(());
             let task = scope.spawn(|| {
                 until_withdrawn(|| {
                     let caught = catch_unwind(AssertUnwindSafe(|| {

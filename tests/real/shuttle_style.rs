@@ -318,7 +318,7 @@ fn leave_spinning(value: impl Sized + 'static) {
     has_begun.recv().unwrap();
 }
 
-/// What the execution does not wait for is dropped at its end: what is between two polls, and then the
+/// Futures that the execution does not wait for are dropped at its end: those between two polls, and then the
 /// stacks of those in the middle of one, each as its task. Locks are not poisoned by that.
 fn futures_are_torn_down() {
     let seen = Arc::new(StdMutex::new(Vec::new()));
@@ -386,7 +386,7 @@ fn destructors_are_judged() {
     assert_eq!(failure(|| shuttle::check_random(panics, 1)).unwrap(), "a destructor");
 }
 
-/// What a destructor creates then does not run.
+/// Tasks that a destructor creates then do not run.
 fn tasks_of_destructors_are_cancelled() {
     let seen = Arc::new(StdMutex::new(Vec::new()));
     let inside = Arc::clone(&seen);

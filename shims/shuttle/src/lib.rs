@@ -11,6 +11,7 @@ pub mod future;
 pub mod hint;
 mod labels;
 pub mod lazy_static;
+mod left;
 mod portfolio;
 pub mod rand;
 mod runner;

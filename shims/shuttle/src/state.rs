@@ -1,11 +1,11 @@
 //! The state of the execution that runs on this thread: all its tasks run there, in turns.
 
 use crate::labels::{ChildLabelFn, Labels, TaskName};
+use crate::left::Teardown;
 use crate::signature::TaskSignature;
 #[allow(deprecated, reason = "shuttle still has it")]
 use crate::tag::Tag;
 use crate::task_id::TaskId;
-use crate::teardown::{self, Teardown};
 use intermezzo::thread::{current, number_of};
 use intermezzo::{choose, is_exploring};
 use rand::rngs::StdRng;
@@ -44,7 +44,7 @@ pub(crate) const CHUNK: u32 = 1 << 16;
 /// The number of choices that make a random number of 64 bits.
 pub(crate) const CHUNKS: u32 = 4;
 
-/// What a run notes of its last execution, for its failure: executions run on another thread.
+/// The notes of a run about its last execution, for its failure: executions run on another thread.
 #[derive(Default)]
 pub(crate) struct Noted {
     /// `true` if the execution is being torn down.
@@ -305,8 +305,20 @@ impl Drop for Attached {
         if let Some(body) = waiting {
             body.unpark();
         } else if with(|state| state.attached == 0) {
-            teardown::run_later();
+            tear_down_later();
         }
+    }
+}
+
+/// Tears the execution down after the last task for which it waits, if the test's own body has ended without need to.
+fn tear_down_later() {
+    let later = with(|state| match state.is_to_be_torn_down() {
+        true => state.teardown.later.take(),
+        false => None,
+    });
+    if let Some((tear_down, patience)) = later {
+        // A task of its own: the calling one may be left itself.
+        drop(intermezzo::thread::spawn(move || tear_down(patience)));
     }
 }
 

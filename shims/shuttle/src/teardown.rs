@@ -7,48 +7,12 @@
 //!
 //! Differs: the destructors of a stack that is unwound may wait, too.
 
-use crate::future::Abort;
+use crate::left::{Abort, Left, Stage};
 use crate::state::{self, with};
 use crate::task_id::TaskId;
-use intermezzo::thread::{Thread, current, park, spawn};
+use intermezzo::thread::{Thread, current, park};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-
-/// The teardown of an execution.
-#[derive(Default)]
-pub(crate) struct Teardown {
-    /// `true` once it has begun.
-    is_running: bool,
-    /// Set once the test's own body has ended and there was nothing to tear down: the patience of a later teardown.
-    later: Option<usize>,
-    /// The futures for which the execution does not wait.
-    left: Vec<Left>,
-    /// The tasks that are to drop their futures, and wait until it is their turn.
-    awaiting_turn: Vec<(TaskId, Thread)>,
-    /// The tasks whose destructors give way, until the other tasks wait.
-    giving_way: Vec<Thread>,
-    /// The number of times that they were let go.
-    rounds: usize,
-}
-
-/// A future for which the execution does not wait.
-#[derive(Clone)]
-struct Left {
-    task: TaskId,
-    future: Arc<dyn Abort>,
-    stage: Stage,
-}
-
-/// The stage of a future's teardown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// It runs.
-    Running,
-    /// It is in the middle of a poll, and takes no further step.
-    Held,
-    /// It is dropped, or its stack is unwound.
-    Dropped,
-}
 
 /// Returns `true` if the execution is being torn down, or the last one was when it ended.
 pub(crate) fn is_running() -> bool {
@@ -123,13 +87,6 @@ pub(crate) fn unless_withdrawn<T>(f: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
-impl Teardown {
-    /// Returns `true` if there is a future for which the execution does not wait.
-    pub(crate) fn has_left(&self) -> bool {
-        !self.left.is_empty()
-    }
-}
-
 /// Returns the futures that have not ended.
 fn unfinished() -> Vec<Left> {
     let all = with(|state| state.teardown.left.clone());
@@ -179,25 +136,12 @@ fn abort() {
 pub(crate) fn run(patience: usize) {
     let has_work = with(|state| {
         let has_work = state.is_to_be_torn_down();
-        state.teardown.later = (!has_work).then_some(patience);
+        state.teardown.later = (!has_work).then_some((finish, patience));
         has_work
     });
     if has_work {
         state::wait_for_attached();
         finish(patience);
-    }
-}
-
-/// Tears the execution down after the last task for which it waits, if the test's own body has ended without need to.
-pub(crate) fn run_later() {
-    let later = with(|state| {
-        let later = state.teardown.later.filter(|_| state.is_to_be_torn_down());
-        state.teardown.later = state.teardown.later.filter(|_| later.is_none());
-        later
-    });
-    if let Some(patience) = later {
-        // A task of its own: the calling one may be left itself.
-        drop(spawn(move || finish(patience)));
     }
 }
 

@@ -7,6 +7,7 @@ pub mod batch_semaphore;
 
 pub use intermezzo::future::block_on;
 
+use crate::left::Abort;
 use crate::state::{self, Attached, Creation};
 use crate::task_id::TaskId;
 use crate::teardown;
@@ -86,18 +87,6 @@ impl<T> Shared<T> {
         let attached = lock(&self.attached).take();
         drop(attached);
     }
-}
-
-/// A future that can be aborted.
-pub(crate) trait Abort: Send + Sync {
-    fn abort(&self);
-    /// Notes that it is aborted, and lets it run on.
-    fn mark(&self);
-    /// Lets it look at what was noted.
-    fn wake(&self);
-    fn is_polled(&self) -> bool;
-    fn is_finished(&self) -> bool;
-    fn number(&self) -> Option<TaskId>;
 }
 
 impl<T> Abort for Shared<T> {

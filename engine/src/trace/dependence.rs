@@ -50,6 +50,11 @@ impl Key {
         (self.0 & Key::UNKNOWN != 0 && back > 0).then_some(back as usize)
     }
 
+    /// Returns the key with this index in a table.
+    pub(super) fn at(index: usize) -> Key {
+        Key(index as u32)
+    }
+
     /// Returns the index of the key in a table.
     #[inline(always)]
     pub fn index(self) -> usize {

@@ -2,7 +2,7 @@
 //! whether several tasks share one, and its identity in every execution of the trace.
 
 use super::hash::{hash64, hash128};
-use super::{Class, Key, NONE, Trace};
+use super::{Class, Key, KeyAccess, NONE, Trace};
 use intermezzo_sdk::SyncVarOp;
 
 impl Trace {
@@ -33,12 +33,40 @@ impl Trace {
     /// Returns a number for the position of the execution when it was preempted after accesses to these variables while
     /// this task could continue. All executions of the trace in which that is so have the same number.
     pub fn state_fingerprint(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
+        self.fingerprint().wrapping_add(self.beside(vars, going_on))
+    }
+
+    /// Returns what these variables and this task add to the fingerprint of a state.
+    fn beside(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
         let sum = |sum: u64, &var: &u32| sum.wrapping_add(self.signature(var));
         let going_on = going_on.map_or(u64::MAX, |task| {
             self.tasks.get(task as usize).map_or(0, |task| task.lineage)
         });
-        let beside = hash128(vars.iter().fold(0, sum), going_on, vars.len() as u64);
-        self.fingerprint().wrapping_add(beside)
+        hash128(vars.iter().fold(0, sum), going_on, vars.len() as u64)
+    }
+
+    /// Returns the fingerprint of the first `steps` steps, and the number that
+    /// [`state_fingerprint`](Self::state_fingerprint) gave after them for this task and no variables.
+    pub fn state_after(&self, steps: usize, going_on: Option<u32>) -> [u128; 2] {
+        let fingerprint = steps.checked_sub(1).map_or(0, |last| self.steps[last].fingerprint);
+        [fingerprint, fingerprint.wrapping_add(self.beside(&[], going_on))]
+    }
+
+    /// Returns the keys that the first `steps` steps accessed, each with a number that it has in each execution of their
+    /// trace, where it may be another key.
+    pub fn stable_keys(&self, steps: usize) -> impl Iterator<Item = (Key, u64)> + '_ {
+        let keys = (0..self.keys.len()).map(Key::at);
+        keys.filter_map(move |key| Some((key, self.stable_key(key, steps)?)))
+    }
+
+    /// Returns the number of a key that [`stable_keys`](Self::stable_keys) gives; `None` if none of the first `steps`
+    /// steps accessed it.
+    pub fn stable_key(&self, key: Key, steps: usize) -> Option<u64> {
+        let is_before = |access: &&KeyAccess| (self.entries[access.entry as usize].step as usize) < steps;
+        let list = self.keys.get(key.index())?;
+        let group = list.iter().take_while(|access| access.group == 0);
+        let last = group.take_while(is_before).last()?;
+        Some(key.var().map_or(key.index() as u64, |_| last.sum))
     }
 
     /// Returns a number for a variable that was accessed, the same in each execution of the trace, where the variable

@@ -48,10 +48,16 @@ fn whole(settings: &Settings) -> Box<dyn Strategy> {
             ))
         }
         (Reduction::SourceDpor, _) => Box::new(Dpor::new(Insertion::SourceSets)),
-        (Reduction::Dpor, _) => Box::new(Dpor::new(match settings.preemptions {
-            None => Insertion::WakeupTrees,
-            Some(most) => Insertion::Bounded(most),
-        })),
+        (Reduction::Dpor, _) => {
+            let search = Dpor::new(match settings.preemptions {
+                None => Insertion::WakeupTrees,
+                Some(most) => Insertion::Bounded(most),
+            });
+            // What follows a state is known to the worker that has explored it, and is in no checkpoint.
+            let is_alone =
+                settings.jobs == 1 && settings.checkpoint.is_none() && settings.partition.is_none();
+            Box::new(if is_alone { search.remembering(table_bytes(settings)) } else { search })
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Dpor {
                     .last()
                     .is_some_and(|node| node.choice.is_some_and(|choice| choice > at))
                 {
-                    self.leave();
+                    self.close(trace);
                 }
                 self.leave_forced(at, trace);
                 let depth = self.nodes.len() - 1;
@@ -76,14 +76,14 @@ impl Dpor {
                 continue;
             }
             while self.nodes.last().is_some_and(|node| node.choice != Some(at)) {
-                self.leave();
+                self.close(trace);
             }
             let depth = self.nodes.len() - 1;
             let overslept = self.is_above_frontier(depth);
             let node = &mut self.nodes[depth];
             if node.pending.is_empty() {
                 // No other task is tried here any more, so the step's footprint is not needed.
-                self.leave();
+                self.close(trace);
                 plan.truncate(at);
                 continue;
             }
@@ -147,7 +147,7 @@ impl Dpor {
                 plan.take(at, alternative as u32);
                 return true;
             }
-            self.leave();
+            self.close(trace);
             plan.truncate(at);
         }
         self.part.is_shared() && self.turn(plan, trace)
@@ -219,7 +219,7 @@ impl Dpor {
         while self.nodes.len() > 1
             && (trace.steps().get(self.nodes.len() - 2)).is_some_and(|step| step.choices_end > at)
         {
-            self.leave();
+            self.close(trace);
         }
     }
 

@@ -10,6 +10,9 @@ use super::{Dpor, Footprint};
 use intermezzo_engine::trace::{Ending, StepAccess, Trace, conflict};
 use std::ops::Range;
 
+/// The number of a task that has not begun, if that is all that is known of it.
+pub(super) const UNBEGUN: u32 = u32::MAX;
+
 /// The footprints of an execution's steps, as if failed operations had succeeded. Each is compared with many others.
 #[derive(Default)]
 pub(super) struct PossibleFootprints {
@@ -46,6 +49,11 @@ impl PossibleFootprints {
         }
     }
 
+    /// Returns the first step of the block of uninterrupted steps that this one belongs to.
+    pub(super) fn block(&self, step: usize) -> usize {
+        self.steps[step].block
+    }
+
     fn of(&self, step: usize) -> &[StepAccess] {
         &self.accesses[self.steps[step].accesses.clone()]
     }
@@ -61,27 +69,37 @@ fn keys(footprint: &[StepAccess]) -> u64 {
 impl Dpor {
     /// Plans each task before the steps that do not commute with its steps in the last execution.
     pub(super) fn try_conflicting(&mut self, trace: &Trace) {
+        self.begin_continuations();
         let steps = self.nodes.len().min(trace.steps().len());
         let mut footprints = std::mem::take(&mut self.footprints);
         footprints.take_in(trace, steps);
         for later in self.fresh.max(1)..steps {
             let task = trace.steps()[later].task;
-            self.try_before(&footprints, task, footprints.of(later), later);
+            let earliest = self.try_before(&footprints, task, footprints.of(later), later);
+            self.note_follower(later, task, footprints.of(later), earliest);
             for earlier in trace.waited_for(later) {
                 self.try_all_around(&footprints, earlier);
+                self.note_awaited(later, earlier);
             }
         }
-        if trace.ending() == Ending::Stuck && self.cut.is_none() {
-            for blocked in trace.blocked() {
-                self.try_before(&footprints, blocked.task, &[blocked.access], steps);
+        if self.cut.is_some() {
+            if !self.plan_as_before(&footprints) {
+                self.note_partial();
             }
+        } else if trace.ending() == Ending::Stuck {
+            for blocked in trace.blocked() {
+                let earliest = self.try_before(&footprints, blocked.task, &[blocked.access], steps);
+                self.note_follower(steps - 1, blocked.task, &[blocked.access], earliest);
+            }
+        } else if trace.ending() == Ending::GivenUp {
+            self.note_partial();
         }
         self.footprints = footprints;
     }
 
     /// Plans every task at this step, and before the block of uninterrupted steps that it belongs to. Some task waited
     /// for it, and whether a task has to wait decides the cost of switching away from it.
-    fn try_all_around(&mut self, footprints: &PossibleFootprints, depth: usize) {
+    pub(super) fn try_all_around(&mut self, footprints: &PossibleFootprints, depth: usize) {
         if depth == 0 {
             return;
         }
@@ -95,14 +113,17 @@ impl Dpor {
     /// Plans a task before each step of another that conflicts with this footprint of its step `end`. (The last such
     /// step of each other task would suffice if the task could continue since; but the step that it waited for may have
     /// to be reordered as well.)
-    fn try_before(
+    ///
+    /// Returns the earliest such step.
+    pub(super) fn try_before(
         &mut self,
         footprints: &PossibleFootprints,
         task: u32,
         footprint: &[StepAccess],
         end: usize,
-    ) {
+    ) -> Option<usize> {
         let own = keys(footprint);
+        let mut earliest = None;
         for earlier in (1..end).rev() {
             let step = &footprints.steps[earlier];
             if step.keys & own == 0 || step.task == task || !conflict(footprint, footprints.of(earlier)) {
@@ -112,7 +133,9 @@ impl Dpor {
             if step.block < earlier {
                 self.try_at(step.block, task);
             }
+            earliest = Some(earlier);
         }
+        earliest
     }
 
     /// Plans the task at this step, or every task if it cannot go there.

@@ -48,6 +48,7 @@ mod bound;
 mod bounded;
 mod crew;
 mod elided_rounds;
+mod known_states;
 mod names;
 mod node;
 mod races;
@@ -71,6 +72,7 @@ use intermezzo_engine::strategy::{
 };
 use intermezzo_engine::trace::{Analysis, Ending, Trace};
 use intermezzo_sdk::TaskId;
+use known_states::KnownStates;
 use node::{Candidate, Node, Path};
 use races::Examined;
 use sequence::{Sequence, Sequences};
@@ -95,6 +97,15 @@ struct Abort {
     /// The numbers of steps, and of choices, that belong to the search; later ones do not.
     steps: usize,
     choices: usize,
+}
+
+/// The steps after which a search gives way to another one.
+struct Allowance {
+    /// The number of steps that it is given at a time, and how many of them are left.
+    steps: u64,
+    left: u64,
+    /// How often it may be given as many again.
+    more: u32,
 }
 
 /// The state when the running execution was prepared, with which to run it again.
@@ -141,12 +152,14 @@ pub struct Dpor {
     redundant: u64,
     blocked: u64,
     bound: Bound,
-    /// The number of steps after which the search gives way to one with a bound; `None` for no limit.
-    steps_left: Option<u64>,
+    /// The steps after which the search gives way to one with a bound; `None` for no limit.
+    allowance: Option<Allowance>,
     /// `None` while the last execution is analysed.
     sequences: Option<Box<Sequences>>,
     /// Of the last execution, if the search has a bound.
     footprints: PossibleFootprints,
+    /// The states from which a search within a bound has continued; `None` if it does not remember them.
+    known: Option<Box<KnownStates>>,
     /// The worker's share of the search.
     part: Sharing,
     /// The share of the search that this process explores; `None` for all of it.
@@ -159,10 +172,15 @@ impl Dpor {
         Dpor::within(insertion, Bound::new(insertion))
     }
 
-    /// Has the search give way to another one if it has not ended after executions of this many steps in all.
+    /// Has the search give way to another one if it has not ended after executions of this many steps in all. If it
+    /// seems to have completed a quarter by then, it has as many again; at most four times as many.
     pub fn up_to(self, steps: u64) -> Dpor {
         Dpor {
-            steps_left: Some(steps),
+            allowance: Some(Allowance {
+                steps,
+                left: steps,
+                more: 3,
+            }),
             ..self
         }
     }
@@ -186,10 +204,11 @@ impl Dpor {
             planned: Planned::default(),
             redundant: 0,
             blocked: 0,
-            steps_left: None,
+            allowance: None,
             sequences: Some(Box::new(Sequences::new(bound.apart.clone()))),
             footprints: PossibleFootprints::default(),
             bound,
+            known: None,
             part: Sharing::default(),
             partition: None,
         }
@@ -252,6 +271,14 @@ impl Dpor {
             }
             self.plan_time_outs(depth - 1, trace);
         }
+        let preemptions = match self.nodes.last() {
+            Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
+            _ => 0,
+        };
+        if self.is_known(point, preemptions) {
+            self.cut(point, false);
+            return 0;
+        }
         let all_enabled = point.candidates.are_enabled();
         point.for_each_task(|TaskId(task)| {
             let waits_for = if all_enabled { None } else { point.waits_for(task) };
@@ -262,10 +289,6 @@ impl Dpor {
             self.fit_guide(&counts, candidates, trace);
         }
         let choice = (point.alternatives > 1).then_some(point.choices);
-        let preemptions = match self.nodes.last() {
-            Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
-            _ => 0,
-        };
         let listed = &self.candidates[candidates..];
         let node = self.nodes.push();
         (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleeping);
@@ -450,6 +473,26 @@ impl Dpor {
         self.sequences.take().expect("no execution is analysed")
     }
 
+    /// Takes an execution of this many steps off the allowance, if there is one.
+    fn spend(&mut self, choices: &[Choice], steps: u64) {
+        let Some(allowance) = &mut self.allowance else {
+            return;
+        };
+        allowance.left = allowance.left.saturating_sub(steps);
+        if allowance.left == 0 && allowance.more > 0 {
+            let progress = self.progress(choices);
+            if let Some(allowance) = self.allowance.as_mut().filter(|_| progress >= 0.25) {
+                allowance.left = allowance.steps;
+                allowance.more -= 1;
+            }
+        }
+    }
+
+    /// Returns `true` if the search was to give way to another one, and has no step left.
+    fn is_too_large(&self) -> bool {
+        self.allowance.as_ref().is_some_and(|allowance| allowance.left == 0)
+    }
+
     fn is_bounded(&self) -> bool {
         matches!(self.insertion, Insertion::Bounded(_))
     }
@@ -511,9 +554,7 @@ impl Strategy for Dpor {
             self.part.stop();
             return false;
         }
-        if let Some(left) = &mut self.steps_left {
-            *left = left.saturating_sub(trace.steps().len() as u64);
-        }
+        self.spend(plan.choices(), trace.steps().len() as u64);
         self.turn_back(plan, trace)
     }
 
@@ -534,6 +575,9 @@ impl Strategy for Dpor {
         self.redundant = self.planned.redundant;
         self.blocked = self.planned.blocked;
         self.cut = None;
+        if let Some(known) = &mut self.known {
+            known.retry();
+        }
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
@@ -614,7 +658,7 @@ impl Strategy for Dpor {
             replays_exactly: true,
             // The other reductions hold no sequences.
             fallback: match self.insertion {
-                _ if self.steps_left == Some(0) && !self.is_over => Some(FallbackReason::TooMany),
+                _ if self.is_too_large() && !self.is_over => Some(FallbackReason::TooMany),
                 Insertion::WakeupTrees => self.bound.unreliable(),
                 Insertion::SourceSets | Insertion::Bounded(_) => None,
             },

@@ -347,6 +347,8 @@ impl Resumable for Dpor {
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
+        // What came after the states of the path is in no checkpoint.
+        self.known = None;
         match &state.hands[..] {
             [] if !state.shared.is_empty() => self.restored_all(&state.shared).is_some(),
             // Its worker left when nothing remained.

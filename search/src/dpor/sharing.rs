@@ -487,6 +487,8 @@ impl Dpor {
 
 impl Parallel for Dpor {
     fn split(&mut self) -> Box<dyn Strategy> {
+        // A state that one worker has left may not be explored yet by another one.
+        self.known = None;
         Box::new(Dpor {
             begun: true,
             part: self.fork_part(),

@@ -52,6 +52,13 @@ impl Trace {
         [fingerprint, fingerprint.wrapping_add(self.beside(&[], going_on))]
     }
 
+    /// Returns the number that identifies a task in all executions, if it did anything: see
+    /// [`lineages`](Self::lineages).
+    pub fn lineage(&self, task: u32) -> Option<u64> {
+        let task = self.tasks.get(task as usize).filter(|task| task.head != NONE)?;
+        Some(task.lineage)
+    }
+
     /// Returns the keys that the first `steps` steps accessed, each with a number that it has in each execution of their
     /// trace, where it may be another key.
     pub fn stable_keys(&self, steps: usize) -> impl Iterator<Item = (Key, u64)> + '_ {

@@ -7,7 +7,7 @@
 //! that this step belongs to, because it costs nothing there.
 
 use super::{Dpor, Footprint};
-use intermezzo_engine::trace::{Ending, StepAccess, Trace, conflict};
+use intermezzo_engine::trace::{Class, Ending, StepAccess, Trace};
 use std::ops::Range;
 
 /// The number of a task that has not begun, if that is all that is known of it.
@@ -18,32 +18,48 @@ pub(super) const UNBEGUN: u32 = u32::MAX;
 pub(super) struct PossibleFootprints {
     accesses: Vec<StepAccess>,
     steps: Vec<PossibleStep>,
+    /// The steps that access each key, in order, with the class of the access.
+    by_key: Vec<Vec<(u32, Class)>>,
+    /// The first step of each task.
+    begins: Vec<u32>,
 }
 
 /// A step, for comparisons.
 struct PossibleStep {
     task: u32,
     /// The first step of the block of uninterrupted steps of the task that the step belongs to.
-    block: usize,
-    /// The bits of its keys: two steps without a common bit have no common key.
-    keys: u64,
+    block: u32,
     accesses: Range<usize>,
 }
 
 impl PossibleFootprints {
     /// Takes in the first `count` steps of an execution. The first one is before any decision.
     fn take_in(&mut self, trace: &Trace, count: usize) {
-        self.accesses.clear();
+        for access in self.accesses.drain(..) {
+            self.by_key[access.key.index()].clear();
+        }
         self.steps.clear();
+        self.begins.clear();
         for step in 0..count {
             let begin = self.accesses.len();
             trace.with_possible_footprint(step, |footprint| self.accesses.extend_from_slice(footprint));
+            for access in &self.accesses[begin..] {
+                let key = access.key.index();
+                if key >= self.by_key.len() {
+                    self.by_key.resize_with(2 * key + 16, Vec::new);
+                }
+                self.by_key[key].push((step as u32, access.class));
+            }
             let task = trace.steps()[step].task;
+            if task as usize >= self.begins.len() {
+                self.begins.resize(task as usize + 1, u32::MAX);
+            }
+            let first = &mut self.begins[task as usize];
+            *first = (*first).min(step as u32);
             let goes_on = step > 1 && self.steps[step - 1].task == task;
             self.steps.push(PossibleStep {
                 task,
-                block: if goes_on { self.steps[step - 1].block } else { step },
-                keys: keys(&self.accesses[begin..]),
+                block: if goes_on { self.steps[step - 1].block } else { step as u32 },
                 accesses: begin..self.accesses.len(),
             });
         }
@@ -51,19 +67,17 @@ impl PossibleFootprints {
 
     /// Returns the first step of the block of uninterrupted steps that this one belongs to.
     pub(super) fn block(&self, step: usize) -> usize {
-        self.steps[step].block
+        self.steps[step].block as usize
     }
 
-    fn of(&self, step: usize) -> &[StepAccess] {
-        &self.accesses[self.steps[step].accesses.clone()]
+    /// Returns `true` if one of the first `steps` steps is of this task.
+    pub(super) fn has_begun(&self, task: u32, steps: usize) -> bool {
+        (self.begins.get(task as usize)).is_some_and(|&first| (first as usize) < steps)
     }
-}
 
-/// Returns the bits of the keys of a footprint.
-fn keys(footprint: &[StepAccess]) -> u64 {
-    footprint
-        .iter()
-        .fold(0, |keys, access| keys | 1 << (access.key.index() % 64))
+    fn accesses(&self, step: usize) -> Range<usize> {
+        self.steps[step].accesses.clone()
+    }
 }
 
 impl Dpor {
@@ -75,8 +89,10 @@ impl Dpor {
         footprints.take_in(trace, steps);
         for later in self.fresh.max(1)..steps {
             let task = trace.steps()[later].task;
-            let earliest = self.try_before(&footprints, task, footprints.of(later), later);
-            self.note_follower(later, task, footprints.of(later), earliest);
+            for access in footprints.accesses(later) {
+                let access = footprints.accesses[access];
+                self.try_before(&footprints, task, access, later, later);
+            }
             for earlier in trace.waited_for(later) {
                 self.try_all_around(&footprints, earlier);
                 self.note_awaited(later, earlier);
@@ -88,8 +104,7 @@ impl Dpor {
             }
         } else if trace.ending() == Ending::Stuck {
             for blocked in trace.blocked() {
-                let earliest = self.try_before(&footprints, blocked.task, &[blocked.access], steps);
-                self.note_follower(steps - 1, blocked.task, &[blocked.access], earliest);
+                self.try_before(&footprints, blocked.task, blocked.access, steps, steps - 1);
             }
         } else if trace.ending() == Ending::GivenUp {
             self.note_partial();
@@ -104,43 +119,51 @@ impl Dpor {
             return;
         }
         self.try_all(depth);
-        let first = footprints.steps[depth].block;
+        let first = footprints.block(depth);
         if first < depth {
             self.try_all(first);
         }
     }
 
-    /// Plans a task before each step of another that conflicts with this footprint of its step `end`. (The last such
-    /// step of each other task would suffice if the task could continue since; but the step that it waited for may have
-    /// to be reordered as well.)
-    ///
-    /// Returns the earliest such step.
+    /// Plans a task before each step of another that conflicts with this access of its step `end`. (The last such step of
+    /// each other task would suffice if the task could continue since; but the step that it waited for may have to be
+    /// reordered as well.) Notes that the access comes after the state before step `at`.
     pub(super) fn try_before(
         &mut self,
         footprints: &PossibleFootprints,
         task: u32,
-        footprint: &[StepAccess],
+        access: StepAccess,
         end: usize,
-    ) -> Option<usize> {
-        let own = keys(footprint);
+        at: usize,
+    ) {
         let mut earliest = None;
-        for earlier in (1..end).rev() {
-            let step = &footprints.steps[earlier];
-            if step.keys & own == 0 || step.task == task || !conflict(footprint, footprints.of(earlier)) {
+        let steps = footprints.by_key.get(access.key.index()).map_or(&[][..], Vec::as_slice);
+        let before = steps.partition_point(|&(step, _)| (step as usize) < end);
+        for &(earlier, class) in steps[..before].iter().rev() {
+            let step = &footprints.steps[earlier as usize];
+            if earlier == 0 || step.task == task || class.commutes(access.class) {
                 continue;
             }
-            self.try_at(earlier, task);
+            self.try_at(earlier as usize, task);
             if step.block < earlier {
-                self.try_at(step.block, task);
+                self.try_at(step.block as usize, task);
             }
-            earliest = Some(earlier);
+            earliest = Some(earlier as usize);
         }
-        earliest
+        if let Some(earliest) = earliest {
+            self.note_follower(at, task, access, earliest);
+        }
     }
 
     /// Plans the task at this step, or every task if it cannot go there.
     fn try_at(&mut self, depth: usize, task: u32) {
-        let node = &self.nodes[depth];
+        let node = &mut self.nodes[depth];
+        // Most tasks were planned by an earlier execution.
+        let bit = 1_u64.checked_shl(task).unwrap_or(0);
+        if node.planned & bit != 0 {
+            return;
+        }
+        node.planned |= bit;
         let candidates = &self.candidates[node.candidates.clone()];
         if candidates.iter().all(|candidate| candidate.task != task) {
             return self.try_all(depth);

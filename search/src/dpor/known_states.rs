@@ -14,27 +14,51 @@
 
 use super::Dpor;
 use super::bounded::{PossibleFootprints, UNBEGUN};
-use super::sleep::Footprint;
 use intermezzo_engine::strategy::ChoicePoint;
-use intermezzo_engine::trace::{Class, StepAccess, Trace};
-use smallvec::SmallVec;
+use intermezzo_engine::trace::{Class, Key, StepAccess, Trace};
 use std::collections::HashMap;
 use std::mem::size_of;
 use std::sync::Arc;
 
-/// A step that comes after a state, in some execution.
-#[derive(Clone)]
-struct Follower {
+/// An access of a task, in any of its steps that come after a state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Access {
     task: u32,
-    footprint: Footprint,
-    /// The earliest step of the path that it does not commute with.
-    earliest: usize,
+    key: Key,
+    class: Class,
 }
 
-/// What comes after a state of the path, as far as explored.
-#[derive(Clone, Default)]
-pub(super) struct Continuation {
-    followers: Vec<Follower>,
+/// The position of an access in the path.
+#[derive(Clone, Copy)]
+struct Place {
+    access: Access,
+    /// The last state of the path that it comes after, by the number of steps before; [`NOWHERE`] if it comes after
+    /// none.
+    after: u32,
+    /// The earliest step of the path that it does not commute with.
+    earliest: u32,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// What comes after the states of the path, as far as explored. Each access is noted at the last state that it comes
+/// after; it comes after those before, too.
+#[derive(Default)]
+struct Continuations {
+    /// All accesses that were ever noted, and the index of each.
+    places: Vec<Place>,
+    indices: HashMap<Access, u32>,
+    /// What is noted at each state.
+    states: Vec<Continuation>,
+    /// Continuations without content, to be used again.
+    spare: Vec<Continuation>,
+}
+
+/// What is noted at a state of the path.
+#[derive(Default)]
+struct Continuation {
+    /// Accesses, by index. Those that are noted elsewhere by now do not count.
+    accesses: Vec<u32>,
     /// The steps before the state for which a task waits after it.
     awaited: Vec<usize>,
     /// `true` if not everything that comes after it is known.
@@ -42,30 +66,77 @@ pub(super) struct Continuation {
 }
 
 impl Continuation {
-    fn add(&mut self, follower: Follower) {
-        let is_same = |known: &Follower| known.task == follower.task && known.footprint == follower.footprint;
-        if !self.followers.iter().any(is_same) {
-            self.followers.push(follower);
-        }
-    }
-
     fn add_awaited(&mut self, step: usize) {
         if !self.awaited.contains(&step) {
             self.awaited.push(step);
         }
     }
+}
 
-    /// Adds what comes after the next state, as far as it concerns the first `steps` steps of the path.
-    fn add_all(&mut self, mut later: Continuation, steps: usize) {
-        self.is_partial |= later.is_partial;
-        later.followers.retain(|follower| follower.earliest < steps);
-        later.awaited.retain(|&step| step < steps);
-        if self.followers.is_empty() {
-            self.followers = later.followers;
-        } else {
-            later.followers.into_iter().for_each(|follower| self.add(follower));
+impl Continuations {
+    /// Notes that an access comes after the state before step `at`.
+    fn note(&mut self, at: usize, access: Access, earliest: usize) {
+        let next = self.places.len() as u32;
+        let index = *self.indices.entry(access).or_insert(next);
+        if index == next {
+            self.places.push(Place {
+                access,
+                after: NOWHERE,
+                earliest: 0,
+            });
         }
-        later.awaited.into_iter().for_each(|step| self.add_awaited(step));
+        let place = &mut self.places[index as usize];
+        if place.after == NOWHERE || (place.after as usize) < at {
+            (place.after, place.earliest) = (at as u32, earliest as u32);
+            self.states[at].accesses.push(index);
+        }
+    }
+
+    /// Returns the accesses that come after the last state, each at least once.
+    fn last(&self) -> impl Iterator<Item = Access> {
+        let after = self.states.len() as u32 - 1;
+        let noted = self.states.last().map_or(&[][..], |last| &last.accesses);
+        let places = noted.iter().map(|&index| &self.places[index as usize]);
+        places.filter(move |place| place.after == after).map(|place| place.access)
+    }
+
+    /// Removes the last state. What came after it, and concerns steps before the one before it, comes after that one.
+    fn pop(&mut self) {
+        let Some(mut last) = self.states.pop() else {
+            return;
+        };
+        let after = self.states.len() as u32;
+        let places = &mut self.places;
+        last.accesses.retain(|&index| {
+            let place = &mut places[index as usize];
+            if place.after != after {
+                return false;
+            }
+            let concerns = place.earliest + 1 < after;
+            place.after = if concerns { after - 1 } else { NOWHERE };
+            concerns
+        });
+        if let Some(before) = self.states.last_mut() {
+            before.is_partial |= last.is_partial;
+            if before.accesses.is_empty() {
+                std::mem::swap(&mut before.accesses, &mut last.accesses);
+            } else {
+                before.accesses.append(&mut last.accesses);
+            }
+            let concerns = last.awaited.drain(..).filter(|&step| step + 1 < after as usize);
+            concerns.for_each(|step| before.add_awaited(step));
+        }
+        last.accesses.clear();
+        last.awaited.clear();
+        last.is_partial = false;
+        self.spare.push(last);
+    }
+
+    /// Adds states without anything noted, up to this number.
+    fn extend(&mut self, states: usize) {
+        while self.states.len() < states {
+            self.states.push(self.spare.pop().unwrap_or_default());
+        }
     }
 }
 
@@ -74,22 +145,14 @@ type StepOfTask = (u64, u32);
 
 /// What comes after a known state, with numbers that hold in all executions of the trace that leads to it.
 struct KnownContinuation {
-    /// The tasks by lineage, `None` for one that has not begun before the state; and what the steps access.
-    followers: Box<[(Option<u64>, SmallVec<[(u64, Class); 2]>)]>,
+    /// The tasks by lineage, `None` for one that has not begun before the state; and what they access.
+    accesses: Box<[(Option<u64>, u64, Class)]>,
     awaited: Box<[StepOfTask]>,
 }
 
 impl KnownContinuation {
     fn bytes(&self) -> usize {
-        let beside = |accesses: &SmallVec<[(u64, Class); 2]>| match accesses.spilled() {
-            true => accesses.capacity() * size_of::<(u64, Class)>(),
-            false => 0,
-        };
-        let spilled: usize = self.followers.iter().map(|(_, accesses)| beside(accesses)).sum();
-        size_of::<KnownContinuation>()
-            + size_of_val(&*self.followers)
-            + size_of_val(&*self.awaited)
-            + spilled
+        size_of::<KnownContinuation>() + size_of_val(&*self.accesses) + size_of_val(&*self.awaited)
     }
 }
 
@@ -101,8 +164,7 @@ struct Visit {
 
 /// What comes after the known state that ended the running execution, in terms of that execution.
 pub(super) struct Repeated {
-    /// The tasks and footprints of steps.
-    followers: Vec<(u32, Footprint)>,
+    accesses: Vec<Access>,
     awaited: Vec<usize>,
     /// `true` if the task of the last step may take the next one, too.
     goes_on: bool,
@@ -114,7 +176,7 @@ pub(super) struct KnownStates {
     /// The bytes that may yet be used.
     bytes_left: usize,
     /// What comes after the state before each step of the path.
-    path: Vec<Continuation>,
+    path: Continuations,
     /// Set if the running execution ended at a known state.
     repeated: Option<Repeated>,
 }
@@ -124,7 +186,7 @@ impl KnownStates {
         KnownStates {
             visits: HashMap::new(),
             bytes_left: bytes,
-            path: Vec::new(),
+            path: Continuations::default(),
             repeated: None,
         }
     }
@@ -145,57 +207,52 @@ impl KnownStates {
         visit(by_this_one, preemptions.saturating_add(1)).or_else(|| visit(by_anyone, preemptions))
     }
 
-    /// Keeps the state after the first `steps` steps of an execution, if there is room.
+    /// Keeps the last state of the path, which is after the first `steps` steps of the execution, if there is room.
     fn keep(
         &mut self,
         trace: &Trace,
+        footprints: &PossibleFootprints,
         steps: usize,
         preemptions: u32,
         going_on: Option<u32>,
-        continuation: &Continuation,
     ) {
-        if self.bytes_left == 0 {
+        let Some(last) = self.path.states.last().filter(|last| !last.is_partial) else {
             return;
-        }
+        };
         let states = trace.state_after(steps, going_on);
         let is_better =
-            |state| (self.visits.get(&state)).is_none_or(|visit| preemptions < visit.preemptions);
-        if !states.into_iter().any(is_better) {
+            |state: &u128| (self.visits.get(state)).is_none_or(|visit| preemptions < visit.preemptions);
+        let better = states.map(|state| is_better(&state));
+        if self.bytes_left == 0 || better == [false, false] {
             return;
         }
+        let lineage = |task| {
+            let begun = footprints.has_begun(task, steps);
+            begun.then(|| trace.lineage(task)).flatten()
+        };
+        let stable = |access: Access| {
+            let key = trace.stable_key(access.key, steps)?;
+            Some((lineage(access.task), key, access.class))
+        };
         let begun = &trace.steps()[..steps];
-        let lineages: Vec<_> = trace.lineages().collect();
-        let lineage = |task: u32| {
-            let known = lineages.iter().find(|(number, _)| *number == task as usize);
-            known
-                .filter(|_| begun.iter().any(|step| step.task == task))
-                .map(|(_, lineage)| *lineage)
-        };
-        let stable = |access: &StepAccess| Some((trace.stable_key(access.key, steps)?, access.class));
-        let follower = |follower: &Follower| {
-            let accesses = follower.footprint.iter().filter_map(stable).collect();
-            (lineage(follower.task), accesses)
-        };
         let awaited = |&step: &usize| {
             let task = begun[step].task;
             let before = begun[..step].iter().filter(|before| before.task == task).count();
             Some((lineage(task)?, before as u32))
         };
-        let Some(awaited) = continuation.awaited.iter().map(awaited).collect() else {
+        let Some(awaited) = last.awaited.iter().map(awaited).collect() else {
             return;
         };
         let known = KnownContinuation {
-            followers: continuation.followers.iter().map(follower).collect(),
+            accesses: self.path.last().filter_map(stable).collect(),
             awaited,
         };
         let bytes = known.bytes() + 2 * size_of::<(u128, Visit)>();
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
         let continuation = Arc::new(known);
-        for state in states {
-            if (self.visits.get(&state)).is_none_or(|visit| preemptions < visit.preemptions) {
-                let continuation = continuation.clone();
-                self.visits.insert(state, Visit { preemptions, continuation });
-            }
+        for (state, _) in states.into_iter().zip(better).filter(|(_, better)| *better) {
+            let continuation = continuation.clone();
+            self.visits.insert(state, Visit { preemptions, continuation });
         }
     }
 }
@@ -209,7 +266,7 @@ impl KnownContinuation {
             let known = lineages.iter().find(|(_, own)| *own == lineage);
             known.map(|(number, _)| *number as u32)
         };
-        let mut keys: Vec<_> = match self.followers.is_empty() {
+        let mut keys: Vec<_> = match self.accesses.is_empty() {
             true => Vec::new(),
             false => trace
                 .stable_keys(trace.steps().len())
@@ -217,23 +274,20 @@ impl KnownContinuation {
                 .collect(),
         };
         keys.sort_unstable();
-        let mut followers = Vec::with_capacity(self.followers.len());
-        for (lineage, accesses) in &self.followers {
+        let mut accesses = Vec::with_capacity(self.accesses.len());
+        for &(lineage, stable, class) in &self.accesses {
             let task = match lineage {
-                Some(lineage) => number(*lineage)?,
+                Some(lineage) => number(lineage)?,
                 None => UNBEGUN,
             };
-            let mut footprint = Footprint::new();
-            for &(stable, class) in accesses {
-                let from = keys.partition_point(|(own, _)| *own < stable);
-                let own = keys[from..].iter().take_while(|(own, _)| *own == stable);
-                let before = footprint.len();
-                footprint.extend(own.map(|&(_, key)| StepAccess { key, class }));
-                if footprint.len() == before {
-                    return None;
-                }
+            // Several keys may have one number, if nothing tells them apart. Then all of them are meant.
+            let from = keys.partition_point(|(own, _)| *own < stable);
+            let own = keys[from..].iter().take_while(|(own, _)| *own == stable);
+            let before = accesses.len();
+            accesses.extend(own.map(|&(_, key)| Access { task, key, class }));
+            if accesses.len() == before {
+                return None;
             }
-            followers.push((task, footprint));
         }
         let awaited = |&(lineage, before): &StepOfTask| {
             let task = number(lineage)?;
@@ -241,7 +295,7 @@ impl KnownContinuation {
             own.nth(before as usize).map(|(step, _)| step)
         };
         Some(Repeated {
-            followers,
+            accesses,
             awaited: self.awaited.iter().map(awaited).collect::<Option<_>>()?,
             goes_on,
         })
@@ -281,36 +335,30 @@ impl Dpor {
     /// Begins the analysis of an execution: nothing is known to come after its new states yet.
     pub(super) fn begin_continuations(&mut self) {
         if let Some(known) = &mut self.known {
-            known.path.resize_with(self.nodes.len(), Continuation::default);
+            known.path.extend(self.nodes.len());
         }
     }
 
-    /// Notes a step that comes after the state before step `at`.
-    pub(super) fn note_follower(&mut self, at: usize, task: u32, footprint: &[StepAccess], earliest: Option<usize>) {
-        if let Some(known) = &mut self.known
-            && let Some(earliest) = earliest.filter(|&earliest| earliest < at)
-        {
-            known.path[at].add(Follower {
-                task,
-                footprint: Footprint::from_slice(footprint),
-                earliest,
-            });
+    /// Notes an access of a task that comes after the state before step `at`, and the earliest step that it does not
+    /// commute with.
+    pub(super) fn note_follower(&mut self, at: usize, task: u32, access: StepAccess, earliest: usize) {
+        if let Some(known) = self.known.as_mut().filter(|_| earliest < at) {
+            let StepAccess { key, class } = access;
+            known.path.note(at, Access { task, key, class }, earliest);
         }
     }
 
     /// Notes that a task waits for the step `awaited`, after the state before step `at`.
     pub(super) fn note_awaited(&mut self, at: usize, awaited: usize) {
-        if let Some(known) = &mut self.known
-            && awaited < at
-        {
-            known.path[at].add_awaited(awaited);
+        if let Some(known) = self.known.as_mut().filter(|_| awaited < at) {
+            known.path.states[at].add_awaited(awaited);
         }
     }
 
     /// Notes that not everything is known that comes after the last state of the path.
     pub(super) fn note_partial(&mut self) {
         if let Some(known) = &mut self.known
-            && let Some(last) = known.path.last_mut()
+            && let Some(last) = known.path.states.last_mut()
         {
             last.is_partial = true;
         }
@@ -322,9 +370,8 @@ impl Dpor {
             return false;
         };
         let steps = self.nodes.len();
-        for (task, footprint) in &repeated.followers {
-            let earliest = self.try_before(footprints, *task, footprint, steps);
-            self.note_follower(steps - 1, *task, footprint, earliest);
+        for &Access { task, key, class } in &repeated.accesses {
+            self.try_before(footprints, task, StepAccess { key, class }, steps, steps - 1);
         }
         for &step in &repeated.awaited {
             self.try_all_around(footprints, step);
@@ -339,20 +386,14 @@ impl Dpor {
 
     /// Removes the last node of the path, after which everything has been explored.
     pub(super) fn close(&mut self, trace: &Trace) {
-        if let Some(known) = &mut self.known
-            && let Some(continuation) = known.path.pop()
-        {
-            let depth = known.path.len();
+        if let Some(known) = &mut self.known {
+            let depth = self.nodes.len() - 1;
             let node = &self.nodes[depth];
-            if node.choice.is_some() && !node.fair && !continuation.is_partial {
-                let going_on = node
-                    .preempts
-                    .then(|| self.candidates[node.candidates.start].task);
-                known.keep(trace, depth, node.preemptions, going_on, &continuation);
+            if node.choice.is_some() && !node.fair {
+                let going_on = node.preempts.then(|| self.candidates[node.candidates.start].task);
+                known.keep(trace, &self.footprints, depth, node.preemptions, going_on);
             }
-            if let Some(before) = known.path.last_mut() {
-                before.add_all(continuation, depth - 1);
-            }
+            known.path.pop();
         }
         self.leave();
     }

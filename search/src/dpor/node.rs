@@ -51,6 +51,8 @@ pub(super) struct Node {
     pub(super) sequences: Tree,
     /// The number of branches that were tried before the present one.
     pub(super) tried: u32,
+    /// A bit for each of the first 64 tasks that were planned here within a bound, or in whose place all were.
+    pub(super) planned: u64,
     /// The sequences to be explored after those of `task`, in order.
     pub(super) pending: Tree,
     /// The share of the search that the executions through this node belong to; all tasks are tried at a node that
@@ -79,6 +81,7 @@ impl Node {
             explored: SmallVec::new(),
             sequences: Tree::default(),
             tried: 0,
+            planned: 0,
             pending: Tree::default(),
             belongs: Belongs::Here,
             locus: Locus::ROOT,
@@ -201,7 +204,7 @@ impl Path {
         }
         let node = &mut self.nodes[self.length];
         self.length += 1;
-        (node.task, node.tried) = (0, 0);
+        (node.task, node.tried, node.planned) = (0, 0, 0);
         (node.candidates, node.sleepers) = (0..0, 0);
         (node.fair, node.may_time_out, node.choice) = (false, false, None);
         (node.preempts, node.preemptions) = (false, 0);

@@ -43,6 +43,8 @@ pub enum FallbackReason {
     SameVariable,
     /// Fairness holds back the task that should go first.
     HeldBack,
+    /// Fairness holds back tasks in a search within a bound.
+    FairWithinBound,
     /// A planned sequence of steps cannot be compared with another.
     Incomparable,
     /// An execution that was planned for something new has shown nothing new.
@@ -55,8 +57,8 @@ impl FallbackReason {
     /// Returns the strongest reduction that may take over.
     pub fn sound(self) -> SoundReduction {
         match self {
-            // The effect of an operation then depends on more than those that it shares something with.
-            FallbackReason::NothingNew => SoundReduction::Caching,
+            // The effect of an operation, or its cost, then depends on more than those that it shares something with.
+            FallbackReason::NothingNew | FallbackReason::FairWithinBound => SoundReduction::Caching,
             FallbackReason::CutShort
             | FallbackReason::HeldBack
             | FallbackReason::TasksOfOneNumber
@@ -78,6 +80,9 @@ impl fmt::Display for FallbackReason {
                 "it cannot be said which variables of two executions are the same"
             }
             FallbackReason::HeldBack => "a task that should go first is held back, because it has yielded",
+            FallbackReason::FairWithinBound => {
+                "fairness holds back a task that has yielded, which changes what is within the bound"
+            }
             FallbackReason::Incomparable => "it cannot be said which steps of two executions are the same",
             FallbackReason::TooMany => "the test has many executions without a bound",
             FallbackReason::NothingNew => {

@@ -48,7 +48,9 @@ impl Trace {
     /// Returns the fingerprint of the first `steps` steps, and the number that
     /// [`state_fingerprint`](Self::state_fingerprint) gave after them for this task and no variables.
     pub fn state_after(&self, steps: usize, going_on: Option<u32>) -> [u128; 2] {
-        let fingerprint = steps.checked_sub(1).map_or(0, |last| self.steps[last].fingerprint);
+        let fingerprint = steps
+            .checked_sub(1)
+            .map_or(0, |last| self.steps[last].fingerprint);
         [fingerprint, fingerprint.wrapping_add(self.beside(&[], going_on))]
     }
 

@@ -56,7 +56,11 @@ fn whole(settings: &Settings) -> Box<dyn Strategy> {
             // What follows a state is known to the worker that has explored it, and is in no checkpoint.
             let is_alone =
                 settings.jobs == 1 && settings.checkpoint.is_none() && settings.partition.is_none();
-            Box::new(if is_alone { search.remembering(table_bytes(settings)) } else { search })
+            Box::new(if is_alone {
+                search.remembering(table_bytes(settings))
+            } else {
+                search
+            })
         }
     }
 }

@@ -84,7 +84,7 @@ impl fmt::Display for Tally {
 }
 
 /// So few steps that a search without its bound often gives way.
-const STEPS_FEW: u64 = 20;
+const STEPS_FEW: u64 = 5;
 
 /// The results of a search that are compared.
 struct Shown {

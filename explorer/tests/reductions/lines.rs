@@ -78,8 +78,13 @@ fn below(g: &mut Gen, bound: usize) -> usize {
 }
 
 pub(crate) fn draw(g: &mut Gen, kind: Kind) -> Program {
-    let tasks = 2 + below(g, 4);
-    let most = [0, 0, 4, 3, 2, 1][tasks];
+    draw_within(g, kind, &[4, 3, 2, 1])
+}
+
+/// Draws a program of two tasks or more, of at most as many lines as there are for this number of tasks.
+pub(crate) fn draw_within(g: &mut Gen, kind: Kind, most_lines: &[usize]) -> Program {
+    let tasks = 2 + below(g, most_lines.len());
+    let most = most_lines[tasks - 2];
     let line = |g: &mut Gen| {
         let var = below(g, VARS);
         match below(g, if kind == Kind::Plain { 8 } else { 11 }) {
@@ -229,7 +234,7 @@ pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcome
     (report, outcomes.into_inner().unwrap())
 }
 
-fn searched(program: &Program, reduction: Reduction, bound: Option<u32>) -> (Report, Outcomes) {
+pub(crate) fn searched(program: &Program, reduction: Reduction, bound: Option<u32>) -> (Report, Outcomes) {
     let explorer = Explorer::new().reduction(reduction);
     explore(
         program,

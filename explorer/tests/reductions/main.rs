@@ -18,6 +18,7 @@ mod counted;
 mod families;
 mod hard;
 mod interleavings;
+mod known_states;
 mod lines;
 mod model;
 mod planned;

@@ -20,6 +20,8 @@ pub(super) struct Bound {
     left_out: Arc<AtomicBool>,
     /// `true` if a part of the search is missing, because the loaded checkpoint belongs to another search.
     lost: Arc<AtomicBool>,
+    /// `true` if fairness was active in some execution.
+    fairness: Arc<AtomicBool>,
     /// The reason why some tree is not reliable, if one is not: see [`Tree::insert`](super::tree::Tree::insert).
     unreliable: Arc<OnceLock<FallbackReason>>,
     /// The assumptions about variables that came into use late.
@@ -50,6 +52,7 @@ impl Bound {
             most,
             left_out: Arc::default(),
             lost: Arc::default(),
+            fairness: Arc::default(),
             unreliable: Arc::default(),
             apart: Arc::default(),
             lineages: Arc::default(),
@@ -70,6 +73,17 @@ impl Bound {
     /// Notes that something is left out.
     pub(super) fn leave_out(&self) {
         self.left_out.store(true, Relaxed);
+    }
+
+    /// Notes that fairness was active. Then it depends on the steps of other tasks before whether a task can go, and what
+    /// it costs, also if they commute with all of its own.
+    pub(super) fn note_fairness(&self) {
+        self.fairness.store(true, Relaxed);
+    }
+
+    /// Returns `true` if fairness was active.
+    pub(super) fn has_fairness(&self) -> bool {
+        self.fairness.load(Relaxed)
     }
 
     /// Notes that a part of the search is missing.

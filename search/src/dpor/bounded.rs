@@ -59,7 +59,11 @@ impl PossibleFootprints {
             let goes_on = step > 1 && self.steps[step - 1].task == task;
             self.steps.push(PossibleStep {
                 task,
-                block: if goes_on { self.steps[step - 1].block } else { step as u32 },
+                block: if goes_on {
+                    self.steps[step - 1].block
+                } else {
+                    step as u32
+                },
                 accesses: begin..self.accesses.len(),
             });
         }
@@ -137,7 +141,10 @@ impl Dpor {
         at: usize,
     ) {
         let mut earliest = None;
-        let steps = footprints.by_key.get(access.key.index()).map_or(&[][..], Vec::as_slice);
+        let steps = footprints
+            .by_key
+            .get(access.key.index())
+            .map_or(&[][..], Vec::as_slice);
         let before = steps.partition_point(|&(step, _)| (step as usize) < end);
         for &(earlier, class) in steps[..before].iter().rev() {
             let step = &footprints.steps[earlier as usize];

@@ -97,7 +97,9 @@ impl Continuations {
         let after = self.states.len() as u32 - 1;
         let noted = self.states.last().map_or(&[][..], |last| &last.accesses);
         let places = noted.iter().map(|&index| &self.places[index as usize]);
-        places.filter(move |place| place.after == after).map(|place| place.access)
+        places
+            .filter(move |place| place.after == after)
+            .map(|place| place.access)
     }
 
     /// Removes the last state. What came after it, and concerns steps before the one before it, comes after that one.
@@ -252,7 +254,13 @@ impl KnownStates {
         let continuation = Arc::new(known);
         for (state, _) in states.into_iter().zip(better).filter(|(_, better)| *better) {
             let continuation = continuation.clone();
-            self.visits.insert(state, Visit { preemptions, continuation });
+            self.visits.insert(
+                state,
+                Visit {
+                    preemptions,
+                    continuation,
+                },
+            );
         }
     }
 }
@@ -291,7 +299,11 @@ impl KnownContinuation {
         }
         let awaited = |&(lineage, before): &StepOfTask| {
             let task = number(lineage)?;
-            let mut own = trace.steps().iter().enumerate().filter(|(_, step)| step.task == task);
+            let mut own = trace
+                .steps()
+                .iter()
+                .enumerate()
+                .filter(|(_, step)| step.task == task);
             own.nth(before as usize).map(|(step, _)| step)
         };
         Some(Repeated {

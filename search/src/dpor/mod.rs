@@ -42,6 +42,7 @@
 //! Memory: the path, its sleep sets, and the sequences still to be explored.
 
 mod all_saved;
+mod allowance;
 mod analysis_limit;
 mod backtrack;
 mod bound;
@@ -63,6 +64,7 @@ mod tree;
 mod values;
 
 use crate::partition::Locus;
+use allowance::Allowance;
 use bound::Bound;
 use bounded::PossibleFootprints;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -97,15 +99,6 @@ struct Abort {
     /// The numbers of steps, and of choices, that belong to the search; later ones do not.
     steps: usize,
     choices: usize,
-}
-
-/// The steps after which a search gives way to another one.
-struct Allowance {
-    /// The number of steps that it is given at a time, and how many of them are left.
-    steps: u64,
-    left: u64,
-    /// How often it may be given as many again.
-    more: u32,
 }
 
 /// The state when the running execution was prepared, with which to run it again.
@@ -170,19 +163,6 @@ impl Dpor {
     /// Creates a search that has run nothing.
     pub fn new(insertion: Insertion) -> Dpor {
         Dpor::within(insertion, Bound::new(insertion))
-    }
-
-    /// Has the search give way to another one if it has not ended after executions of this many steps in all. If it
-    /// seems to have completed a quarter by then, it has as many again; at most four times as many.
-    pub fn up_to(self, steps: u64) -> Dpor {
-        Dpor {
-            allowance: Some(Allowance {
-                steps,
-                left: steps,
-                more: 3,
-            }),
-            ..self
-        }
     }
 
     fn within(insertion: Insertion, bound: Bound) -> Dpor {
@@ -275,6 +255,9 @@ impl Dpor {
             Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
             _ => 0,
         };
+        if point.fair && self.is_bounded() {
+            self.bound.note_fairness();
+        }
         if self.is_known(point, preemptions) {
             self.cut(point, false);
             return 0;
@@ -473,26 +456,6 @@ impl Dpor {
         self.sequences.take().expect("no execution is analysed")
     }
 
-    /// Takes an execution of this many steps off the allowance, if there is one.
-    fn spend(&mut self, choices: &[Choice], steps: u64) {
-        let Some(allowance) = &mut self.allowance else {
-            return;
-        };
-        allowance.left = allowance.left.saturating_sub(steps);
-        if allowance.left == 0 && allowance.more > 0 {
-            let progress = self.progress(choices);
-            if let Some(allowance) = self.allowance.as_mut().filter(|_| progress >= 0.25) {
-                allowance.left = allowance.steps;
-                allowance.more -= 1;
-            }
-        }
-    }
-
-    /// Returns `true` if the search was to give way to another one, and has no step left.
-    fn is_too_large(&self) -> bool {
-        self.allowance.as_ref().is_some_and(|allowance| allowance.left == 0)
-    }
-
     fn is_bounded(&self) -> bool {
         matches!(self.insertion, Insertion::Bounded(_))
     }
@@ -660,6 +623,7 @@ impl Strategy for Dpor {
             fallback: match self.insertion {
                 _ if self.is_too_large() && !self.is_over => Some(FallbackReason::TooMany),
                 Insertion::WakeupTrees => self.bound.unreliable(),
+                Insertion::Bounded(_) if self.bound.has_fairness() => Some(FallbackReason::FairWithinBound),
                 Insertion::SourceSets | Insertion::Bounded(_) => None,
             },
         }

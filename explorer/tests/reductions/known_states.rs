@@ -1,0 +1,50 @@
+//! Partial-order reduction within a bound, which does not continue from states that it has explored: programs that are
+//! large enough to come to many states several times.
+
+use crate::lines::{Kind, draw_within, searched};
+use intermezzo_explorer::{Coverage, Reduction};
+use quickcheck::Gen;
+
+/// The most lines of each task, for two tasks, three and so on.
+const LINES: [usize; 3] = [8, 5, 3];
+
+/// Programs that need more executions are not compared.
+const EXECUTIONS_MAX: u64 = 3_000;
+
+#[test]
+fn what_comes_after_known_states_is_planned_for() {
+    let g = &mut Gen::from_size_and_seed(8, 41);
+    let all = crate::variable("KNOWN_PROGRAMS").unwrap_or(400);
+    let (mut compared, mut by_caching, mut by_dpor, mut known) = (0, 0, 0, 0);
+    for number in 0..all {
+        let kind = [Kind::Plain, Kind::Plain, Kind::Timed, Kind::Polling][number as usize % 4];
+        let program = draw_within(g, kind, &LINES);
+        for bound in 0..4 {
+            let (wanted, seen) = searched(&program, Reduction::Caching, Some(bound));
+            if wanted.executions() >= EXECUTIONS_MAX || matches!(wanted.coverage(), Coverage::Sampled { .. })
+            {
+                break;
+            }
+            let (found, same) = searched(&program, Reduction::Dpor, Some(bound));
+            let missed: Vec<_> = seen.symmetric_difference(&same).collect();
+            assert!(missed.is_empty(), "{number} {program:?} at {bound}: {missed:?}");
+            if *found.coverage() == Coverage::Exhaustive {
+                let (whole, _) = searched(&program, Reduction::Dpor, None);
+                assert_eq!(found.traces(), whole.traces(), "{number} {program:?} at {bound}");
+            }
+            assert_eq!(found.traces(), wanted.traces(), "{number} {program:?} at {bound}");
+            compared += 1;
+            by_caching += wanted.executions();
+            by_dpor += found.executions();
+            known += u64::from(found.redundant() > 0);
+        }
+    }
+    println!(
+        "{compared} compared, {known} with known states, {by_caching} executions by caching, {by_dpor} by dpor"
+    );
+    assert!(
+        compared > 2 * all && 4 * known > compared,
+        "{known} of {compared}"
+    );
+    assert!(by_dpor < by_caching, "{by_dpor} {by_caching}");
+}

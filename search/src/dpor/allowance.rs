@@ -1,0 +1,56 @@
+//! The steps that a search has before it gives way to another one.
+
+use super::Dpor;
+use intermezzo_engine::schedule::Choice;
+
+/// The part that a search seems to have completed if it is to go on.
+const WORTHWHILE: f64 = 0.25;
+
+/// How often a search may go on for as many steps again.
+const MORE: u32 = 3;
+
+/// The steps after which a search gives way to another one.
+pub(super) struct Allowance {
+    /// The number of steps that it is given at a time, and how many of them are left.
+    steps: u64,
+    left: u64,
+    /// How often it may be given as many again.
+    more: u32,
+}
+
+impl Dpor {
+    /// Has the search give way to another one if it has not ended after executions of this many steps in all. If it
+    /// seems to have completed a quarter by then, it has as many again; at most four times as many.
+    pub fn up_to(self, steps: u64) -> Dpor {
+        Dpor {
+            allowance: Some(Allowance {
+                steps,
+                left: steps,
+                more: MORE,
+            }),
+            ..self
+        }
+    }
+
+    /// Takes an execution of this many steps off the allowance, if there is one.
+    pub(super) fn spend(&mut self, choices: &[Choice], steps: u64) {
+        let Some(allowance) = &mut self.allowance else {
+            return;
+        };
+        allowance.left = allowance.left.saturating_sub(steps);
+        if allowance.left == 0 && allowance.more > 0 {
+            let progress = self.progress(choices);
+            if let Some(allowance) = self.allowance.as_mut().filter(|_| progress >= WORTHWHILE) {
+                allowance.left = allowance.steps;
+                allowance.more -= 1;
+            }
+        }
+    }
+
+    /// Returns `true` if the search was to give way to another one, and has no step left.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.allowance
+            .as_ref()
+            .is_some_and(|allowance| allowance.left == 0)
+    }
+}

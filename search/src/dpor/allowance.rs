@@ -6,7 +6,7 @@ use intermezzo_engine::schedule::Choice;
 /// The part that a search seems to have completed if it is to go on.
 const WORTHWHILE: f64 = 0.25;
 
-/// How often a search may go on for as many steps again.
+/// The number of times that a search may go on for as many steps again.
 const MORE: u32 = 3;
 
 /// The steps after which a search gives way to another one.
@@ -14,7 +14,7 @@ pub(super) struct Allowance {
     /// The number of steps that it is given at a time, and how many of them are left.
     steps: u64,
     left: u64,
-    /// How often it may be given as many again.
+    /// The number of times that it may be given as many again.
     more: u32,
 }
 

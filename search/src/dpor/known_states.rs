@@ -41,20 +41,20 @@ struct Place {
 
 const NOWHERE: u32 = u32::MAX;
 
-/// What comes after the states of the path, as far as explored. Each access is noted at the last state that it comes
+/// The accesses that come after the states of the path, as far as explored. Each is noted at the last state that it comes
 /// after; it comes after those before, too.
 #[derive(Default)]
 struct Continuations {
     /// All accesses that were ever noted, and the index of each.
     places: Vec<Place>,
     indices: HashMap<Access, u32>,
-    /// What is noted at each state.
+    /// The continuation of each state.
     states: Vec<Continuation>,
     /// Continuations without content, to be used again.
     spare: Vec<Continuation>,
 }
 
-/// What is noted at a state of the path.
+/// The part that is noted at one state of the path.
 #[derive(Default)]
 struct Continuation {
     /// Accesses, by index. Those that are noted elsewhere by now do not count.
@@ -145,7 +145,7 @@ impl Continuations {
 /// A step of a task: the task's lineage, and the number of its steps before.
 type StepOfTask = (u64, u32);
 
-/// What comes after a known state, with numbers that hold in all executions of the trace that leads to it.
+/// The accesses that come after a known state, with numbers that hold in all executions of the trace that leads to it.
 struct KnownContinuation {
     /// The tasks by lineage, `None` for one that has not begun before the state; and what they access.
     accesses: Box<[(Option<u64>, u64, Class)]>,
@@ -164,7 +164,7 @@ struct Visit {
     continuation: Arc<KnownContinuation>,
 }
 
-/// What comes after the known state that ended the running execution, in terms of that execution.
+/// The accesses that come after the known state that ended the running execution, in terms of that execution.
 pub(super) struct Repeated {
     accesses: Vec<Access>,
     awaited: Vec<usize>,
@@ -177,7 +177,7 @@ pub(super) struct KnownStates {
     visits: HashMap<u128, Visit>,
     /// The bytes that may yet be used.
     bytes_left: usize,
-    /// What comes after the state before each step of the path.
+    /// One state for each step of the path: the state before it.
     path: Continuations,
     /// Set if the running execution ended at a known state.
     repeated: Option<Repeated>,

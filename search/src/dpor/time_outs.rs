@@ -51,7 +51,7 @@ impl Dpor {
     /// Plans time-outs in place of other ends of waits, after all steps that need not come after the one before which
     /// the task is to time out.
     pub(super) fn reverse_ends_of_waits(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
-        if self.insertion != Insertion::WakeupTrees || trace.ended_waits().is_empty() {
+        if trace.ended_waits().is_empty() {
             return;
         }
         let mut sequences = self.take_sequences();

@@ -44,9 +44,6 @@ fn what_comes_after_known_states_is_planned_for() {
             known += u64::from(found.redundant() > 0);
         }
     }
-    println!(
-        "{compared} compared, {too_large} too large, {known} with known states, {by_caching} executions by caching, {by_dpor} by dpor"
-    );
     assert!(
         compared > 2 * all && 4 * known > compared,
         "{known} of {compared}"

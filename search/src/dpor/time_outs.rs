@@ -8,7 +8,7 @@
 //! all of them.
 
 use super::sleep::{self, Footprint};
-use super::{Dpor, Insertion};
+use super::Dpor;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Trace, conflict};
 

@@ -7,8 +7,8 @@
 //! in which it comes after them would be missed: a task that sleeps at the step dismisses them, because it commutes with
 //! all of them.
 
-use super::sleep::{self, Footprint};
 use super::Dpor;
+use super::sleep::{self, Footprint};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Trace, conflict};
 

@@ -266,7 +266,7 @@ the debugger's code.
 #[derive(Args, Debug)]
 #[command(after_help = VIEW_HELP)]
 pub(crate) struct ViewArgs {
-    /// The report: a file of `test --reports DIR`, or the output of `--json`; or the directory, for a list of all tests
+    /// The report: a file of `test --reports DIR`, or the output of `--json`. A directory of reports gives one page with a list of its tests
     pub(crate) report: PathBuf,
     /// The format of the output
     #[arg(long, value_name = "NAME", default_value = "html")]

@@ -1,7 +1,8 @@
 //! Synchronisation that `std` does not have: semaphores, events, waits for several objects, a thread pool and timers.
 //!
 //! Each object is a [`Primitive`](crate::primitive::Primitive) in one state, so an operation on it is one step: it happens as
-//! a whole, or its task waits and is not enabled. A deadlock names the object. Pools and timers are tasks like any other.
+//! a whole, or its task waits and is not enabled. Only `wait_all` also has a step for each time that it finds an object
+//! missing. A deadlock names the object. Pools and timers are tasks like any other.
 //! Outside an exploration, and without the feature `explore`, the same types work with threads and in real time.
 //!
 //! ```

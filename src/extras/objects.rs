@@ -99,13 +99,15 @@ impl Semaphore {
         self.0.wait();
     }
 
-    /// Takes a permit if there is one.
+    /// Takes a permit if there is one; `false` if there is none.
+    #[must_use]
     #[track_caller]
     pub fn try_acquire(&self) -> bool {
         self.0.try_wait()
     }
 
     /// Takes a permit, and waits for at most this long; `false` if there was none in time.
+    #[must_use]
     #[track_caller]
     pub fn acquire_timeout(&self, limit: Duration) -> bool {
         self.0.wait_timeout(limit)
@@ -114,7 +116,7 @@ impl Semaphore {
     /// Adds a permit.
     ///
     /// # Panics
-    /// If there were more than `usize::MAX`.
+    /// If there would be more than `usize::MAX`.
     #[track_caller]
     pub fn release(&self) {
         self.release_many(1);
@@ -123,7 +125,7 @@ impl Semaphore {
     /// Adds this number of permits, in one step.
     ///
     /// # Panics
-    /// If there were more than `usize::MAX`.
+    /// If there would be more than `usize::MAX`.
     #[track_caller]
     pub fn release_many(&self, more: usize) {
         let Semaphore(Member { at, .. }) = *self;
@@ -165,12 +167,12 @@ impl Semaphore {
 pub struct Event(Member);
 
 impl Event {
-    /// Returns an event that each wait resets, set or not.
+    /// Returns an event that a wait resets. It begins set if `set` is `true`.
     pub const fn auto_reset(set: bool) -> Event {
         Event(Member::alone(Object::AutoEvent(set)))
     }
 
-    /// Returns an event that stays set until [`reset`](Event::reset), set or not.
+    /// Returns an event that stays set until [`reset`](Event::reset). It begins set if `set` is `true`.
     pub const fn manual_reset(set: bool) -> Event {
         Event(Member::alone(Object::ManualEvent(set)))
     }
@@ -204,13 +206,15 @@ impl Event {
         self.0.wait();
     }
 
-    /// Does what a wait does if it need not wait; otherwise `false`.
+    /// Passes if the event is set; `false` if it is not.
+    #[must_use]
     #[track_caller]
     pub fn try_wait(&self) -> bool {
         self.0.try_wait()
     }
 
     /// Waits until it is set, for at most this long; `false` if it was not in time.
+    #[must_use]
     #[track_caller]
     pub fn wait_timeout(&self, limit: Duration) -> bool {
         self.0.wait_timeout(limit)
@@ -336,6 +340,7 @@ impl WaitSet {
     ///
     /// # Panics
     /// If there is no object, one of another set, or one twice.
+    #[must_use]
     #[track_caller]
     pub fn wait_all_timeout(&self, all: &[&dyn Waitable], limit: Duration) -> bool {
         let all = self.different(all);

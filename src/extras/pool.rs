@@ -40,8 +40,8 @@ impl State for Queue {
 
 /// A number of threads that run jobs, in the order in which they are given.
 ///
-/// Dropping the pool waits until all jobs are done. If one has panicked and no [`Job::join`] returned that, the pool panics
-/// with the first such payload, here or in [`wait_idle`](ThreadPool::wait_idle).
+/// Dropping the pool waits until all jobs are done, unless the caller is unwinding. A panic of a job whose [`Job`] had been
+/// dropped by then is resumed here, or in [`wait_idle`](ThreadPool::wait_idle); the first one, if there are several.
 ///
 /// ```
 /// use intermezzo::extras::ThreadPool;

@@ -40,7 +40,7 @@ impl State for Clock {
 /// Inside an exploration the thread is a task and the time is virtual. A timer fires when no other task can continue before;
 /// or at any moment, as often in an execution as the member `timeouts` of the setting `environment` says, by default once.
 ///
-/// Dropping the timer cancels it. If the function panicked, the panic is resumed there.
+/// Dropping the timer cancels it, unless the caller is unwinding. If the function panicked, the panic is resumed there.
 ///
 /// ```
 /// use intermezzo::extras::{Event, Timer};

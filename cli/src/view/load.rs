@@ -84,8 +84,11 @@ pub(super) fn path(path: &Path) -> Result<Shown, Problem> {
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        // Schedules lie next to reports.
-        if !name.ends_with(".json") || name.ends_with(".schedule.json") {
+        // Schedules lie next to reports, and so may pages in formats of other tools.
+        let is_other = [".schedule.json", ".perfetto.json"]
+            .iter()
+            .any(|end| name.ends_with(end));
+        if !name.ends_with(".json") || is_other {
             continue;
         }
         let view = format!(

@@ -62,7 +62,11 @@ impl Target {
 
 /// Returns the default output of this report: in the current directory, by the report's name.
 pub(super) fn beside(report: &Path, format: Format) -> PathBuf {
-    let stem = report.file_stem().unwrap_or_else(|| "report".as_ref());
+    let stem = match report.is_dir() {
+        true => report.file_name(),
+        false => report.file_stem(),
+    };
+    let stem = stem.unwrap_or_else(|| "report".as_ref());
     let mut name = stem.to_owned();
     name.push(".");
     name.push(Target::of(format).extension);

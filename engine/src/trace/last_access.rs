@@ -33,11 +33,11 @@ impl Trace {
     /// Returns a number for the position of the execution when it was preempted after accesses to these variables while
     /// this task could continue. All executions of the trace in which that is so have the same number.
     pub fn state_fingerprint(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
-        self.fingerprint().wrapping_add(self.beside(vars, going_on))
+        self.fingerprint().wrapping_add(self.context_hash(vars, going_on))
     }
 
     /// Returns what these variables and this task add to the fingerprint of a state.
-    fn beside(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
+    fn context_hash(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
         let sum = |sum: u64, &var: &u32| sum.wrapping_add(self.signature(var));
         let going_on = going_on.map_or(u64::MAX, |task| {
             self.tasks.get(task as usize).map_or(0, |task| task.lineage)
@@ -51,7 +51,10 @@ impl Trace {
         let fingerprint = steps
             .checked_sub(1)
             .map_or(0, |last| self.steps[last].fingerprint);
-        [fingerprint, fingerprint.wrapping_add(self.beside(&[], going_on))]
+        [
+            fingerprint,
+            fingerprint.wrapping_add(self.context_hash(&[], going_on)),
+        ]
     }
 
     /// Returns the number that identifies a task in all executions, if it did anything: see

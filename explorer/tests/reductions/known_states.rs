@@ -38,6 +38,10 @@ fn what_comes_after_known_states_is_planned_for() {
                 assert_eq!(found.traces(), whole.traces(), "{number} {program:?} at {bound}");
             }
             assert_eq!(found.traces(), wanted.traces(), "{number} {program:?} at {bound}");
+            if found.reduction() != "dpor" {
+                // It gave way, because tasks yield.
+                continue;
+            }
             compared += 1;
             by_caching += wanted.executions();
             by_dpor += found.executions();

@@ -75,8 +75,8 @@ impl Bound {
         self.left_out.store(true, Relaxed);
     }
 
-    /// Notes that fairness was active. Then it depends on the steps of other tasks before whether a task can go, and what
-    /// it costs, also if they commute with all of its own.
+    /// Notes that fairness was active. Then steps of other tasks decide if a task can continue and what a switch costs,
+    /// even if they commute with its own.
     pub(super) fn note_fairness(&self) {
         self.fairness.store(true, Relaxed);
     }

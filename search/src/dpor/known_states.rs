@@ -9,7 +9,9 @@
 //! Only steps that do not commute with a step before the state matter. They are kept with numbers of tasks and
 //! variables that are the same in all executions of the trace that leads to the state.
 //!
-//! Misses: nothing, as far as fingerprints of 128 bits are different. While fairness holds tasks back, a state is more
+//! Differs: from the paper, which keeps a graph of operations: a state is the fingerprint of a trace, with a set of
+//! accesses. Tasks are also tried before blocks of steps, as the bound demands.
+//! Misses: nothing that is known, as far as fingerprints of 128 bits are different. While fairness holds tasks back, a state is more
 //! than its fingerprint, and none is kept or known.
 
 use super::Dpor;
@@ -245,11 +247,12 @@ impl KnownStates {
         let Some(awaited) = last.awaited.iter().map(awaited).collect() else {
             return;
         };
-        let known = KnownContinuation {
-            accesses: self.path.last().filter_map(stable).collect(),
-            awaited,
+        let Some(accesses) = self.path.last().map(stable).collect() else {
+            return;
         };
-        let bytes = known.bytes() + 2 * size_of::<(u128, Visit)>();
+        let known = KnownContinuation { accesses, awaited };
+        // A table has room for up to twice as many entries as there are, and each entry counts its references.
+        let bytes = known.bytes() + 4 * size_of::<(u128, Visit)>() + 2 * size_of::<usize>();
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
         let continuation = Arc::new(known);
         for (state, _) in states.into_iter().zip(better).filter(|(_, better)| *better) {
@@ -400,6 +403,11 @@ impl Dpor {
     pub(super) fn close(&mut self, trace: &Trace) {
         if let Some(known) = &mut self.known {
             let depth = self.nodes.len() - 1;
+            debug_assert_eq!(
+                known.path.states.len(),
+                self.nodes.len(),
+                "one state for each node"
+            );
             let node = &self.nodes[depth];
             if node.choice.is_some() && !node.fair {
                 let going_on = node.preempts.then(|| self.candidates[node.candidates.start].task);

@@ -39,7 +39,7 @@
 //!   falls back to source sets.
 //!
 //! Misses: nothing. Where fair scheduling may hold back a task that should be tried, a task that sleeps goes instead.
-//! Memory: the path, its sleep sets, and the sequences still to be explored.
+//! Memory: the path, its sleep sets, and the sequences still to be explored; within a bound, known states.
 
 mod all_saved;
 mod allowance;

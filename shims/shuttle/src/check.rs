@@ -17,7 +17,7 @@ pub fn check<F: Fn() + Send + Sync + 'static>(f: F) {
 /// Runs the test that many times by random walks.
 ///
 /// # Panics
-/// If an execution fails, with its schedule.
+/// If an execution fails. The report, with the schedule, is printed on stderr.
 #[track_caller]
 pub fn check_random<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize) {
     Runner::new(RandomScheduler::new(iterations), Config::new()).run(f);
@@ -32,7 +32,7 @@ pub fn check_random_with_seed<F: Fn() + Send + Sync + 'static>(f: F, seed: u64, 
 /// Runs the test that many times by random walks that are uniform over all orders.
 ///
 /// # Panics
-/// If an execution fails, with its schedule.
+/// If an execution fails. The report, with the schedule, is printed on stderr.
 #[track_caller]
 pub fn check_urw<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize) {
     Runner::new(UrwRandomScheduler::new(iterations), Config::new()).run(f);
@@ -41,7 +41,7 @@ pub fn check_urw<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize) {
 /// Runs the test that many times by PCT, for bugs of this depth.
 ///
 /// # Panics
-/// If an execution fails, with its schedule.
+/// If an execution fails. The report, with the schedule, is printed on stderr.
 #[track_caller]
 pub fn check_pct<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize, depth: usize) {
     Runner::new(PctScheduler::new(depth, iterations), Config::new()).run(f);
@@ -50,7 +50,7 @@ pub fn check_pct<F: Fn() + Send + Sync + 'static>(f: F, iterations: usize, depth
 /// Runs the test once per schedule, or as often as is given.
 ///
 /// # Panics
-/// If an execution fails, with its schedule.
+/// If an execution fails. The report, with the schedule, is printed on stderr.
 #[track_caller]
 pub fn check_dfs<F: Fn() + Send + Sync + 'static>(f: F, max_iterations: Option<usize>) {
     Runner::new(DfsScheduler::new(max_iterations, false), Config::new()).run(f);

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 fn message(finding: &Finding, config: &Config, noted: &Noted) -> String {
     match &finding.detail {
         FindingDetail::Panic { panics, .. } => {
-            let first = &panics[0];
+            let Some(first) = panics.first() else {
+                return finding.message.clone();
+            };
             match (config.max_steps, first.unwinding) {
                 (MaxSteps::ContinueAfter(_), true) => format!(
                     "{} was unwinding a panic when the execution stopped, and blocked before it had finished: {}",

@@ -33,7 +33,7 @@ impl PortfolioRunner {
     /// Runs the test under each scheduler.
     ///
     /// # Panics
-    /// If an execution of any of them fails, with its schedule.
+    /// If an execution of any of them fails. The report, with the schedule, is printed on stderr.
     pub fn run<F: Fn() + Send + Sync + 'static>(self, f: F) {
         let f = Arc::new(f);
         let failed = Arc::new(AtomicBool::new(false));

@@ -53,7 +53,8 @@ impl<S: Scheduler + 'static> Runner<S> {
     /// variables override the settings.
     ///
     /// # Panics
-    /// If an execution fails, with its schedule. The report is printed on stderr.
+    /// If an execution fails: with the panic's own text, or with a description and the schedule. The report, with the
+    /// schedule, is printed on stderr.
     #[track_caller]
     pub fn run<F: Fn() + Send + Sync + 'static>(self, f: F) -> usize {
         let patience = patience(self.config.max_steps);

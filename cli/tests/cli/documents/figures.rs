@@ -37,6 +37,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
         Measured("cargo bench -p intermezzo-peers --bench fingerprints"),
     ),
     (
+        "docs/decisions/097-known-states-within-a-bound.md",
+        "test of tokio, two preemptions | traces",
+        Measured("LOOM_SUITES=tokio cargo test -p cargo-intermezzo --test cli loom_suites -- --ignored"),
+    ),
+    (
         "docs/BENCHMARKS.md",
         "exploration | time",
         Measured("cargo bench --bench engine"),

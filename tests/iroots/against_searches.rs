@@ -184,7 +184,9 @@ fn findings_replay() {
         assert_eq!(finding.replays, None, "{}: {report}", program.name);
         let again = explored();
         assert_eq!(again.findings(), report.findings());
-        assert_eq!(again.iroots(), report.iroots());
+        // A loop that waits may be known as one an execution later: that depends on what was on the stack before.
+        let exposed = |report: &Report| report.iroots().map(|iroots| iroots.names().to_vec());
+        assert_eq!(exposed(&again), exposed(&report));
         let replayed = program
             .explorer(Settings::default(), &arguments)
             .replay(finding.schedule.clone())

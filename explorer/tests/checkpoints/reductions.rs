@@ -106,12 +106,18 @@ fn shown(report: &Report) -> Shown {
     }
 }
 
+/// Explores a test at one go. Within a bound, a search without a checkpoint would remember states, and run less.
+fn whole(explorer: Explorer, test: fn()) -> Report {
+    let directory = Directory::new("whole");
+    explorer.checkpoint(directory.file()).explore(test)
+}
+
 /// Several workers run the search, always or in some parts; sometimes one does.
 #[test]
 fn partial_order_reductions_by_several_in_parts_come_to_the_same() {
     for (program, test, reduction, bound) in reduced() {
         let explorer = || explorer(program, bound).reduction(reduction);
-        let whole = explorer().keep_going(true).explore(test);
+        let whole = whole(explorer().keep_going(true), test);
         // A single worker does not need a weaker reduction for chosen values.
         let several = explorer().keep_going(true).jobs(2).explore(test);
         assert_eq!(several.traces(), whole.traces());
@@ -163,7 +169,7 @@ fn partial_order_reductions_in_parts_come_to_the_same() {
                 let explorer = explorer(program, bound);
                 explorer.keep_going(keep_going).reduction(reduction)
             };
-            let whole = explorer().explore(test);
+            let whole = whole(explorer(), test);
             for executions in [1, 7] {
                 let executions = executions.max(whole.executions() / 50);
                 let parts = in_parts(explorer, test, executions, &[1, 1]);

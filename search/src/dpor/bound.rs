@@ -35,6 +35,8 @@ pub(super) struct Bound {
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct SavedBound {
     left_out: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    fairness: bool,
     needs_fallback: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unreliable: Option<FallbackReason>,
@@ -121,6 +123,7 @@ impl Bound {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         SavedBound {
             left_out: self.left_out(),
+            fairness: self.has_fairness(),
             needs_fallback: self.unreliable().is_some(),
             unreliable: self.unreliable(),
             lineages: lineages.clone(),
@@ -132,6 +135,9 @@ impl Bound {
     pub(super) fn go_on_from(&self, saved: &SavedBound) {
         if saved.left_out {
             self.leave_out();
+        }
+        if saved.fairness {
+            self.note_fairness();
         }
         if saved.needs_fallback {
             self.invalidate(saved.unreliable.unwrap_or(FallbackReason::CutShort));

@@ -168,7 +168,9 @@ fn compare_all(program: &Program, expected: &Expected) -> Result<Tallies, String
             continue;
         }
         let told = |what, problem| format!("{}, {what}: {problem}", name(search));
-        let whole = compare(program, expected, search, 1).map_err(|problem| told("whole", problem))?;
+        // Within a bound a single worker remembers states; several do not, as no part does.
+        let jobs = if search.1.is_some() { 2 } else { 1 };
+        let whole = compare(program, expected, search, jobs).map_err(|problem| told("whole", problem))?;
         let mut dice = Dice::of(program, at);
         let (tally, mut parts) = in_parts(program, expected, search, &whole, &mut dice)
             .map_err(|problem| told("in parts", problem))?;

@@ -6,6 +6,7 @@
 //! - [`record`], [`trace`]: the events of an execution, and their happens-before order.
 //! - [`schedule`]: the decisions of an execution, as a value that can be saved and read again.
 //! - [`memory_model`]: the interface of a memory model, which says what a load may read.
+//! - [`stack`]: the functions of the program that are under way.
 //! - [`strategy`]: the interface of a search, which makes the decisions.
 //! - [`store`]: files that are written as a whole, with a version and a checksum.
 #![cfg_attr(
@@ -30,6 +31,7 @@ pub mod serial;
 pub mod site;
 pub mod sites;
 pub mod source;
+pub mod stack;
 pub mod store;
 pub mod strategy;
 pub mod suggest;

@@ -234,3 +234,69 @@ fn a_crash_is_recorded_by_its_replay() {
     let concerned = execution.events.iter().filter(|event| event.concerned);
     assert_eq!(concerned.count(), 1);
 }
+
+#[inline(never)]
+fn add_one(n: &AtomicUsize) {
+    let seen = n.load(SeqCst);
+    n.store(seen + 1, SeqCst);
+    // What is called last would take this function's place on the stack.
+    std::hint::black_box(seen);
+}
+
+#[inline(never)]
+fn add_for(task: &str, n: &AtomicUsize) {
+    add_one(n);
+    std::hint::black_box(task);
+}
+
+fn lost_update_in_functions() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let other = {
+        let n = n.clone();
+        thread::spawn(move || add_for("other", &n))
+    };
+    add_one(&n);
+    other.join().unwrap();
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[test]
+fn events_have_the_functions_that_were_under_way() {
+    let (_, recorded) = recorded(lost_update_in_functions);
+    for recording in [recorded.execution.unwrap(), recorded.nearest_pass.unwrap()] {
+        let name = |&function: &usize| {
+            let name = &recording.functions[function].name;
+            name.rsplit("::").next().unwrap()
+        };
+        let stores: Vec<_> = recording
+            .events
+            .iter()
+            .filter(|event| event.op == "store")
+            .collect();
+        assert_eq!(stores.len(), 2);
+        for store in stores {
+            let stack = &recording.stacks[store.stack.unwrap()];
+            let names: Vec<&str> = stack.iter().map(name).collect();
+            // The path of a closure that was inlined is not known.
+            match (store.task, &names[..]) {
+                (0, ["add_one", "lost_update_in_functions"])
+                | (1, ["add_one", "add_for", "lost_update_in_functions" | "a closure"]) => {}
+                other => panic!("{other:?}"),
+            }
+            let line = |site: usize| recording.sites[site].rsplit_once(':').unwrap().0;
+            assert_eq!(
+                line(recording.functions[stack[0]].site),
+                line(store.site.unwrap())
+            );
+        }
+        // No function of the engine or of the test harness.
+        for function in &recording.functions {
+            let place = &recording.sites[function.site];
+            assert!(
+                place.starts_with("explorer/tests/recordings.rs:"),
+                "{function:?} at {place}"
+            );
+        }
+    }
+}

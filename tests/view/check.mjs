@@ -72,6 +72,20 @@ await test("a deadlock: the finding, who waits, keys", async () => {
   await shot("deadlock-dark");
 });
 
+await test("the functions that were under way at a step", async () => {
+  await open("work_stealing_queue");
+  await press("/");
+  await tab.keyboard.type("lock");
+  await settle();
+  await press("Enter");
+  assert.match(await text(".facts"), /function\s+enter/);
+  const callers = tab.locator(".caller");
+  assert.match(await callers.first().innerText(), /Deque<L>::(steal|take)\s*corpus\/src\/programs\/work_stealing_queue\.rs:\d+/);
+  assert.equal(await callers.locator(".source").count(), 0);
+  await callers.first().locator("summary").click();
+  assert.match(await callers.first().locator(".line.here").innerText(), /enter/);
+});
+
 await test("a deadlock: filters, search, help", async () => {
   await open("abba");
   await press("s");

@@ -25,6 +25,8 @@ fn recording(recording: &Recording) -> Result<(), String> {
         tasks,
         vars,
         sites,
+        functions,
+        stacks,
         events,
         data,
         operations,
@@ -36,11 +38,23 @@ fn recording(recording: &Recording) -> Result<(), String> {
             "format is {format:?}, but {RECORDING_FORMAT:?} is wanted"
         ));
     }
+    for (at, function) in functions.iter().enumerate() {
+        below(format!("functions[{at}].site"), function.site, sites.len())?;
+    }
+    for (at, stack) in stacks.iter().enumerate() {
+        let mut stack = stack.iter();
+        stack.try_for_each(|&function| below(format!("stacks[{at}]"), function, functions.len()))?;
+    }
     let mut last = vec![0_u32; tasks.len()];
     for (at, event) in events.iter().enumerate() {
         let here = |field: &str| format!("events[{at}].{field}");
         below(here("task"), event.task, tasks.len())?;
-        for (field, place, most) in [("var", event.var, vars.len()), ("site", event.site, sites.len())] {
+        let tables = [
+            ("var", event.var, vars.len()),
+            ("site", event.site, sites.len()),
+            ("stack", event.stack, stacks.len()),
+        ];
+        for (field, place, most) in tables {
             place.map_or(Ok(()), |place| below(here(field), place, most))?;
         }
         for (field, set) in [("enabled", &event.enabled), ("disabled", &event.disabled)] {

@@ -61,6 +61,8 @@ fn recording(finding: &FindingFile) -> Result<Recording, String> {
         tasks: Vec::new(),
         vars: Vec::new(),
         sites: Vec::new(),
+        functions: Vec::new(),
+        stacks: Vec::new(),
         events: Vec::new(),
         data: Vec::new(),
         operations: Vec::new(),

@@ -26,11 +26,20 @@ impl Engine {
     }
 
     /// Withdraws a task that is held: it unwinds. It takes its steps when the scheduler lets it.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the task is not held.
     pub fn withdraw(self, task: u32, site: Site) {
         if self.in_teardown() {
             return;
         }
         self.with(|rt| {
+            let is_held = rt.tasks[task].pending.gates == 0 && rt.ready.is_waiting(task);
+            assert!(
+                is_held && rt.tasks[task].status != Status::Ended,
+                "task {task} is not held"
+            );
             rt.end.withdraws = true;
             let entry = &mut rt.tasks[task];
             entry.withdrawn = true;

@@ -6,11 +6,12 @@
 
 mod nearest;
 mod recorder;
+mod stacks;
 mod take;
 
 pub use crate::report::recording::{
-    RECORDING_FORMAT, Recorded, RecordedAccess, RecordedEvent, RecordedOperation, RecordedTask, RecordedVar,
-    Recording, Said,
+    RECORDING_FORMAT, Recorded, RecordedAccess, RecordedEvent, RecordedFunction, RecordedOperation,
+    RecordedTask, RecordedVar, Recording, Said,
 };
 pub use recorder::{OPERATION, RETURNED};
 pub(crate) use take::{Apart, Live, record, settings_of_replay};

@@ -3,6 +3,7 @@
 //! It uses nothing of the engine but the monitor contract, and mostly at the end, when everything is known. Its own
 //! part is to make things small: direct predecessors instead of clocks, and sets of tasks only where they change.
 
+use super::stacks::Stacks;
 use super::{
     RECORDING_FORMAT, RecordedAccess, RecordedEvent, RecordedOperation, RecordedTask, RecordedVar, Recording,
     Said,
@@ -21,7 +22,23 @@ pub const OPERATION: &str = "operation";
 pub const RETURNED: &str = "returned";
 
 /// The slot in which a recorder stores the last execution.
-pub(super) type Recorded = Arc<Mutex<Option<Recording>>>;
+pub(super) type Recorded = Arc<Mutex<Option<Heard>>>;
+
+/// An execution as a recorder heard it.
+pub(super) struct Heard {
+    recording: Recording,
+    stacks: Option<Stacks>,
+}
+
+impl Heard {
+    /// Returns the recording, with the stacks of its events if they were noted.
+    pub(super) fn finish(mut self) -> Recording {
+        if let Some(stacks) = &self.stacks {
+            stacks.add_to(&mut self.recording);
+        }
+        self.recording
+    }
+}
 
 /// A monitor that records every execution, and keeps the last.
 pub(super) struct Recorder {
@@ -32,18 +49,35 @@ pub(super) struct Recorder {
     operations: Vec<(usize, String)>,
     results: Vec<(TaskId, usize, String)>,
     preempting: Vec<usize>,
+    /// `None` if they are not noted.
+    stacks: Option<Stacks>,
 }
 
 impl Recorder {
-    /// Makes a recorder that stores its recording in `recorded`.
+    /// Makes a recorder that stores its recording in `recorded`, without stacks.
     pub(super) fn new(recorded: &Recorded) -> Recorder {
         Recorder {
             recorded: Arc::clone(recorded),
+            stacks: None,
             data: Vec::new(),
             said: Vec::new(),
             operations: Vec::new(),
             results: Vec::new(),
             preempting: Vec::new(),
+        }
+    }
+
+    /// Makes one that notes the stacks of events, too: each takes as long as several operations.
+    pub(super) fn with_stacks(recorded: &Recorded) -> Recorder {
+        Recorder {
+            stacks: Some(Stacks::default()),
+            ..Recorder::new(recorded)
+        }
+    }
+
+    fn note_stack(&mut self, event: EventId) {
+        if let Some(stacks) = &mut self.stacks {
+            stacks.note(event);
         }
     }
 }
@@ -54,7 +88,15 @@ impl Monitor for Recorder {
     }
 
     fn interests(&self) -> Interests {
-        Interests::ENABLED_SETS | Interests::DATA_ACCESSES | Interests::USER_EVENTS | Interests::ATTRIBUTES
+        let stacks = match self.stacks {
+            Some(_) => Interests::SYNC_ACCESSES,
+            None => Interests::NONE,
+        };
+        stacks
+            | Interests::ENABLED_SETS
+            | Interests::DATA_ACCESSES
+            | Interests::USER_EVENTS
+            | Interests::ATTRIBUTES
     }
 
     fn reduction_compatible(&self) -> bool {
@@ -62,7 +104,18 @@ impl Monitor for Recorder {
     }
 
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
-        *self = Recorder::new(&self.recorded);
+        *self = match self.stacks {
+            Some(_) => Recorder::with_stacks(&self.recorded),
+            None => Recorder::new(&self.recorded),
+        };
+    }
+
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
+        self.note_stack(access.event);
+    }
+
+    fn on_aggregate_sync_var_access(&mut self, access: &SyncVarAccess, _: &[SyncVar], _: &mut Context<'_>) {
+        self.note_stack(access.event);
     }
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
@@ -127,12 +180,15 @@ impl Monitor for Recorder {
                 .collect(),
             vars: tables.vars,
             sites: tables.sites,
+            functions: Vec::new(),
+            stacks: Vec::new(),
             events,
             data,
             operations,
             said: std::mem::take(&mut self.said),
         };
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(recording);
+        let stacks = self.stacks.as_mut().map(std::mem::take);
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Heard { recording, stacks });
     }
 }
 
@@ -225,6 +281,7 @@ fn events(
             read: read.map(|value| tables.value(value, is_address)),
             written: written.map(|value| tables.value(value, is_address)),
             site: (!own_end).then(|| tables.site(access.site, cx)),
+            stack: None,
             enabled: changed(&mut known.0, enabled),
             disabled: changed(&mut known.1, disabled),
             preempts: preempting.binary_search(&at).is_ok(),

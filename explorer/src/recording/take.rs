@@ -1,7 +1,7 @@
 //! Recordings for the findings of a report, made by more executions of the test.
 
 use super::nearest::{self, Continued, Made};
-use super::recorder::{Recorded as Slot, Recorder};
+use super::recorder::{Heard, Recorded as Slot, Recorder};
 use super::{Recorded, Recording};
 use crate::driver::Exploration;
 use crate::listening::{Listening, Make};
@@ -59,12 +59,13 @@ pub(crate) struct Live(Slot);
 impl Live {
     /// Returns the recorder, as a monitor.
     pub(crate) fn listener(&self) -> Listening {
-        Listening::One(Box::new(Recorder::new(&self.0)))
+        Listening::One(Box::new(Recorder::with_stacks(&self.0)))
     }
 
     /// Takes the recording of the last execution.
     fn heard(&self) -> Option<Recording> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let heard = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        heard.map(Heard::finish)
     }
 }
 
@@ -125,7 +126,7 @@ impl Apart {
     }
 
     fn record_one(&self, finding: &Finding, recorded: &mut Recorded, test: &(dyn Fn() + Sync)) {
-        let again = self.run(finding, None, test);
+        let again = self.run(finding, &finding.schedule, None, test);
         let shown = again.report.findings.iter().any(|other| other.says(finding));
         let engine = finding.monitor == FoundBy::Engine;
         match again.recording {
@@ -156,7 +157,7 @@ impl Apart {
         for (beginning, tried) in beginnings.into_iter().zip(1..) {
             let common = beginning.len() - 1;
             let made = Made::default();
-            let again = self.run(finding, Some((beginning, &made)), test);
+            let again = self.run(finding, &finding.schedule, Some((beginning, &made)), test);
             (steps, tries) = (steps + again.report.steps, tried);
             if let Some(mut recording) = again.recording
                 && again.report.verdict.is_pass()
@@ -167,6 +168,12 @@ impl Apart {
                     choices,
                     ..finding.schedule.clone()
                 };
+                // Once more, with the stacks, for which the others that are tried are too many.
+                if let Some(with_stacks) = self.run(finding, &schedule, None, test).recording
+                    && with_stacks.events.len() == recording.events.len()
+                {
+                    recording = with_stacks;
+                }
                 recording.schedule = schedule.token();
                 recorded.nearest_pass = Some(recording);
                 let of = finding.schedule.choices.len();
@@ -191,18 +198,24 @@ impl Apart {
         made.find(|monitor| finding.monitor == monitor.name())
     }
 
-    /// Runs the finding's schedule, or an execution near it that begins with the given prefix.
+    /// Runs a schedule with the monitor that reported the finding, and notes stacks; or an execution near it that begins
+    /// with the given prefix, without them.
     fn run(
         &self,
         finding: &Finding,
+        schedule: &Schedule,
         beginning: Option<(Vec<Choice>, &Made)>,
         test: &(dyn Fn() + Sync),
     ) -> Again {
         let slot = Slot::default();
-        let mut monitors = vec![Listening::One(Box::new(Recorder::new(&slot)))];
+        let recorder = match beginning {
+            Some(_) => Recorder::new(&slot),
+            None => Recorder::with_stacks(&slot),
+        };
+        let mut monitors = vec![Listening::One(Box::new(recorder))];
         monitors.extend(self.monitor(finding).map(Listening::One));
         let mut settings = self.settings.clone();
-        settings_of_replay(&mut settings, &finding.schedule);
+        settings_of_replay(&mut settings, schedule);
         (settings.jobs, settings.checkpoint) = (1, None);
         (settings.executions, settings.time) = (None, None);
         let custom = beginning.map(|(beginning, made)| {
@@ -212,10 +225,10 @@ impl Apart {
         let exploration = Exploration {
             settings,
             program: self.program.clone(),
-            binary: finding.schedule.binary.clone(),
+            binary: schedule.binary.clone(),
             body: self.body,
             custom,
-            replay: Some(finding.schedule.clone()),
+            replay: Some(schedule.clone()),
             monitors,
             progress: None,
             decide: None,
@@ -225,7 +238,8 @@ impl Apart {
         let report = exploration
             .run_apart(test)
             .expect("one execution without a checkpoint is refused by nothing");
-        let mut recording = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let heard = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut recording = heard.map(Heard::finish);
         if let Some(recording) = &mut recording {
             recording.program.clone_from(&self.program);
         }

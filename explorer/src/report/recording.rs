@@ -39,6 +39,12 @@ pub struct Recording {
     pub vars: Vec<RecordedVar>,
     /// Places in the source, as `file:line:column`, in order of first use.
     pub sites: Vec<String>,
+    /// Functions of the program, in order of first use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<RecordedFunction>,
+    /// Stacks of the program's functions, innermost first, each by index in the table of functions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<Vec<usize>>,
     /// The visible operations, in the order in which they happened.
     pub events: Vec<RecordedEvent>,
     /// Accesses to tracked plain memory.
@@ -84,6 +90,15 @@ pub struct RecordedVar {
     pub kind: String,
 }
 
+/// A function of the program that was under way, at the place of a call in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedFunction {
+    /// Its path, as far as it is known.
+    pub name: String,
+    /// The place in the source, by index in the table of places.
+    pub site: usize,
+}
+
 /// A visible operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedEvent {
@@ -109,6 +124,9 @@ pub struct RecordedEvent {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<usize>,
+    /// The functions that were under way, by index in the table of stacks; `None` if they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<usize>,
     /// The tasks that could have taken this step, including its own. Omitted if they are those of the event before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<Vec<usize>>,

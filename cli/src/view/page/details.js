@@ -33,6 +33,7 @@ class Details {
       this.#sets(execution, item),
       execution.partial ? this.#partial() : cones ? this.#cones(pane) : this.#order(execution, item),
       item.kind === EVENT ? this.#sameVariable(execution, item.ref) : null,
+      item.kind === EVENT ? this.#callers(execution, thing) : null,
     ].filter(Boolean));
   }
 
@@ -42,6 +43,8 @@ class Details {
     const facts = [];
     if (item.kind === EVENT) {
       facts.push(["event", `${thing.task}.${thing.index}`]);
+      const [innermost] = execution.stack(thing);
+      if (innermost) facts.push(["function", shortPath(innermost.name)]);
       const identity = execution.identity(thing);
       if (identity) facts.push(["variable", identity]);
       if (thing.read !== undefined) facts.push(["read", number(thing.read)]);
@@ -58,9 +61,14 @@ class Details {
   }
 
   #source(site, panicked) {
+    return el("section", {}, panicked ? el("h3", {}, "The panic") : null, this.#lines(site));
+  }
+
+  /** The source around a place. */
+  #lines(site) {
     const parts = /^(.*):(\d+):(\d+)$/.exec(site);
-    const box = (name, inside) => el("section", {}, panicked ? el("h3", {}, "The panic") : null, el("div", { class: "source" },
-      el("div", { class: "source-name", title: name }, el("bdi", {}, name)), inside));
+    const box = (name, inside) => el("div", { class: "source" },
+      el("div", { class: "source-name", title: name }, el("bdi", {}, name)), inside);
     if (!parts) return box("no place in the source", el("p", { class: "none" }, "The beginning and the end of the test's own body have none."));
     const [, file, lineText] = parts;
     const line = Number(lineText);
@@ -128,7 +136,22 @@ class Details {
     return el("section", {}, el("h3", {}, `The same variable, ${execution.varName(execution.events[event])}`),
       this.#links(execution, near, (other) => (other < event ? "the time before" : "the time after")));
   }
+
+  /** The functions that were under way, from the caller of the one with the step. */
+  #callers(execution, event) {
+    const callers = execution.stack(event).slice(1);
+    if (callers.length === 0) return null;
+    return el("section", {}, el("h3", {}, "Called by"), callers.map(({ name, site }) => {
+      const place = execution.recording.sites[site];
+      const lines = el("details", { class: "caller" }, el("summary", {}, el("span", { class: "mono", title: name }, shortPath(name)), el("span", { class: "quiet" }, place.replace(/:\d+$/, ""))));
+      lines.addEventListener("toggle", () => { if (lines.open && lines.children.length === 1) lines.append(this.#lines(place)); });
+      return lines;
+    }));
+  }
 }
+
+/** A function's path without the modules of types, and with one module if it is in no type: `Ring::push`, `tests::drain`. */
+const shortPath = (name) => name.replace(/(?:\w+::)+(?=[A-Z]\w*)/g, "").replace(/^(?:[a-z_]\w*::)+(?=[a-z_]\w*::[a-z_]\w*$)/, "");
 
 /** A line of Rust, with its words, texts and comments in different colours. */
 function paint(line) {

@@ -21,8 +21,8 @@ mod purpose;
 use super::arena::allocations::{self, Noted};
 use super::arena::reach::{self, Left};
 use super::{Engine, Runtime, Stop, arena, image, statics};
-use crate::runtime::watchdog::place;
 use crate::site::{Place, Site};
+use crate::stack::program;
 use intermezzo_sdk::{BlockKind, SyncVar};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -127,7 +127,7 @@ fn allocation(stack: Vec<usize>) -> Allocation {
 
 /// Finds out about the allocation on a stack.
 fn find(stack: &[usize]) -> Allocation {
-    let places = place::programs(stack);
+    let places = program::programs(stack);
     let users: Vec<_> = places.iter().filter(|place| place.is_users).collect();
     let statements: Vec<_> = users
         .iter()

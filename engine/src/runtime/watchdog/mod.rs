@@ -18,7 +18,7 @@
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-pub(super) mod place;
+mod place;
 /// The place of a task that has no name, because what reads names from debugging information is left out.
 #[cfg(not(feature = "hang-places"))]
 mod place {

@@ -1,0 +1,244 @@
+//! The functions of the program on a stack, by its debugging information.
+
+use crate::site::Place;
+use std::path::{Path, PathBuf};
+
+/// A function on a stack, and a place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) name: String,
+    /// File, line and column, if the program has debugging information.
+    pub(crate) file: Option<(PathBuf, u32, u32)>,
+    /// The address of an instruction in it.
+    address: usize,
+}
+
+/// A place of the program on a stack.
+pub(crate) struct ProgramPlace {
+    /// The address on the stack.
+    #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+    pub(crate) address: usize,
+    /// The function, by its path as far as it is known, without closures.
+    pub(crate) function: String,
+    pub(crate) file: PathBuf,
+    pub(crate) line: u32,
+    column: u32,
+    /// `true` if it is in a package of the user's, and not in one that cargo has got from elsewhere.
+    #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+    pub(crate) is_users: bool,
+}
+
+impl ProgramPlace {
+    /// Returns the function as texts show it.
+    pub(crate) fn described(&self) -> String {
+        match self.function.as_str() {
+            // A closure's own name is a number.
+            closure if closure.starts_with("{closure") => "a closure".to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
+    /// Returns the place as texts show it: `file:line:column`.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}:{}:{}", shown(&self.file).display(), self.line, self.column)
+    }
+
+    /// Returns the place as texts show it.
+    #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            file: shown(&self.file).to_string_lossy().into_owned().leak(),
+            line: self.line,
+            column: self.column,
+        }
+    }
+}
+
+/// Returns the places of the program on a stack, innermost first.
+#[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
+pub(crate) fn programs(stack: &[usize]) -> Vec<ProgramPlace> {
+    let mut frames = resolve(stack);
+    frames.reverse();
+    places(frames)
+}
+
+/// Returns the places of the program to which code returns at this address, innermost first.
+pub(crate) fn returning_to(address: usize) -> Vec<ProgramPlace> {
+    let mut frames = Vec::new();
+    // A return address may already be in the next line.
+    resolve_one(address, address.saturating_sub(1), &mut frames);
+    places(frames)
+}
+
+/// Returns the places of those frames that are the program's.
+fn places(mut frames: Vec<Frame>) -> Vec<ProgramPlace> {
+    frames.retain(Frame::is_programs);
+    let place = |frame: Frame| {
+        let (file, line, column) = frame.file?;
+        let is_in = |part: &str| file.to_string_lossy().contains(part);
+        Some(ProgramPlace {
+            address: frame.address,
+            function: frame.name,
+            is_users: !is_in("/registry/src/") && !is_in("/git/checkouts/"),
+            line,
+            column,
+            file,
+        })
+    };
+    frames.into_iter().filter_map(place).collect()
+}
+
+impl Frame {
+    /// Returns `true` if it belongs to the program, and neither to the standard library nor to the engine.
+    pub(crate) fn is_programs(&self) -> bool {
+        if OTHERS.iter().any(|other| owner(&self.name).starts_with(other)) {
+            return false;
+        }
+        match &self.file {
+            // With line tables alone, and if it was inlined, a function has a name without its path.
+            Some((file, ..)) => {
+                let text = file.to_string_lossy();
+                let of_std = file.starts_with("/rustc/") || text.contains("/rust/library/");
+                // A file that is not Rust belongs to the run-time.
+                text.ends_with(".rs") && !of_std && !is_ours(file) && !text.contains("/backtrace-")
+            }
+            // A name that is not a path is not Rust, or belongs to the run-time.
+            None => owner(&self.name)
+                .split('<')
+                .next()
+                .is_some_and(|path| path.contains("::")),
+        }
+    }
+}
+
+/// The directories of our crates that run code of a test or call it, next to the engine's.
+const OURS: &[&str] = &[
+    "cli/overlays",
+    "engine/src",
+    "explorer/src",
+    "lookalikes/src",
+    "refinement/src",
+    "src",
+];
+
+/// Returns `true` if a file is the engine's, or belongs to one of the crates above it.
+fn is_ours(file: &Path) -> bool {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let Some(file) = all.and_then(|all| file.strip_prefix(all).ok()) else {
+        return false;
+    };
+    // Published crates are next to each other, in directories with their names.
+    OURS.iter().any(|directory| file.starts_with(directory))
+        || file.to_string_lossy().starts_with("intermezzo-")
+}
+
+/// The beginnings of paths that are not the program's own.
+const OTHERS: &[&str] = &[
+    "std::",
+    "core::",
+    "alloc::",
+    "__rustc::",
+    // The functions of the global allocator, at the place of its static.
+    "__rust_",
+    "backtrace::",
+    "intermezzo_engine::",
+    "intermezzo_lookalikes::",
+    // That of the look-alikes, which has no path.
+    "syscall",
+];
+
+/// Returns the path of the type that a function belongs to, or of its trait if the type is any; otherwise the
+/// function's own path.
+fn owner(name: &str) -> &str {
+    let Some(implemented) = name.strip_prefix('<') else {
+        return name;
+    };
+    let owner = match implemented.split_once(" as ") {
+        Some((any, of)) if !any.contains("::") => of,
+        _ => implemented,
+    };
+    owner.trim_start_matches(['&', '*', '[', '('])
+}
+
+/// Returns the functions of a stack, outermost first.
+pub(crate) fn resolve(stack: &[usize]) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    for (at, &address) in stack.iter().enumerate() {
+        // A return address may already be in the next line.
+        let within = if at == 0 {
+            address
+        } else {
+            address.saturating_sub(1)
+        };
+        resolve_one(address, within, &mut frames);
+    }
+    frames.reverse();
+    frames
+}
+
+/// Adds the functions in which the instruction at `within` is, innermost first.
+fn resolve_one(address: usize, within: usize, frames: &mut Vec<Frame>) {
+    backtrace::resolve(std::ptr::without_provenance_mut(within), |symbol| {
+        let Some(name) = symbol.name() else { return };
+        frames.push(Frame {
+            name: plain(&format!("{name:#}")),
+            file: symbol
+                .filename()
+                .and_then(|file| Some((file.to_owned(), symbol.lineno()?, symbol.colno().unwrap_or(0)))),
+            address,
+        });
+    });
+}
+
+/// Returns a function's name without its closures, whose numbers say nothing.
+fn plain(name: &str) -> String {
+    name.replace("::{{closure}}", "").replace("::{closure#0}", "")
+}
+
+/// Returns a path as `cargo` would show it, from the root of its workspace.
+pub(crate) fn shown(file: &Path) -> &Path {
+    let root = |directory: &&Path| directory.join("Cargo.lock").exists();
+    let stripped = file
+        .ancestors()
+        .skip(1)
+        .filter(root)
+        .last()
+        .and_then(|root| file.strip_prefix(root).ok());
+    stripped.unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_own_functions_are_known_by_their_names() {
+        let own = |name: &str| {
+            let name = name.to_owned();
+            let address = 0;
+            Frame {
+                name,
+                file: None,
+                address,
+            }
+            .is_programs()
+        };
+        for name in [
+            "mine::f",
+            "<mine::T as core::iter::Iterator>::next",
+            "<T as mine::Trait>::f",
+        ] {
+            assert!(own(name), "{name}");
+        }
+        for name in [
+            "memset",
+            "std::thread::sleep",
+            "<T as alloc::vec::spec_from_elem::SpecFromElem>::from_elem",
+            "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+            "<&std::io::Stdin as std::io::Read>::read",
+            "intermezzo_engine::runtime::abandon::serve",
+        ] {
+            assert!(!own(name), "{name}");
+        }
+    }
+}

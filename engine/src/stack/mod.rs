@@ -1,6 +1,6 @@
 //! Stacks: the functions of the program that are under way at a moment.
 //!
-//! Noting a stack takes microseconds. Names and places are looked up later, and only where somebody reads them. Both
+//! Noting a stack takes microseconds. Names and places are looked up later, and only where they are read. Both
 //! need the feature `hang-places`, and a system whose stacks are known; elsewhere stacks are empty.
 
 #[cfg(all(
@@ -15,7 +15,7 @@ pub(crate) mod program;
 pub struct Caller {
     /// Its path as far as it is known, without its closures; `a closure` if nothing else is known.
     pub function: String,
-    /// Where it is: `file:line:column`.
+    /// The place that it has reached: `file:line:column`.
     pub place: String,
 }
 

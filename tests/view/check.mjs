@@ -84,6 +84,7 @@ await test("the functions that were under way at a step", async () => {
   assert.equal(await callers.locator(".source").count(), 0);
   await callers.first().locator("summary").click();
   assert.match(await callers.first().locator(".line.here").innerText(), /enter/);
+  await shot("callers-light");
 });
 
 await test("a deadlock: filters, search, help", async () => {

@@ -80,10 +80,7 @@ pub(super) fn path(path: &Path) -> Result<Shown, Problem> {
     files.sort();
     let mut all = Shown { reports: Vec::new() };
     for report in files {
-        let name = report
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
+        let name = report.file_name().unwrap_or_default().to_string_lossy();
         // Schedules lie next to reports, and so may pages in formats of other tools.
         let is_other = [".schedule.json", ".perfetto.json"]
             .iter()

@@ -172,3 +172,61 @@ fn a_wait_that_a_token_ended_may_time_out_after_other_steps() {
     ]);
     assert_eq!(compare_all(&program, ADVERSE, EXECUTIONS_MAX), Some(Ok(())));
 }
+
+/// Each sequence of these programs is covered by two others: with one fate of the exchange, and with the other. Wakeup
+/// trees planned it once more, and found nothing new.
+#[test]
+fn sequences_are_covered_by_two_fates() {
+    use Op::{Exchange, Load, Spawn, Store};
+    let programs = [
+        [
+            vec![Spawn(1), Spawn(2), Spawn(3), Load(0)],
+            vec![Exchange(1, 0, 0)],
+            vec![Store(0, 1)],
+            vec![Load(1)],
+        ],
+        [
+            vec![Spawn(1), Spawn(2), Spawn(3), Store(0, 0)],
+            vec![Exchange(1, 1, 0)],
+            vec![Store(1, 1)],
+            vec![Load(0)],
+        ],
+        [
+            vec![Spawn(2), Spawn(3), Store(1, 1), Spawn(1), Store(0, 1)],
+            vec![Exchange(1, 1, 0)],
+            vec![Store(0, 1)],
+            vec![Store(1, 0)],
+        ],
+        [
+            vec![Spawn(1), Spawn(2), Spawn(3), Store(0, 0)],
+            vec![Store(1, 1)],
+            vec![Store(0, 1)],
+            vec![Exchange(1, 0, 1)],
+        ],
+        // The exchange is not the first operation of its task.
+        [
+            vec![Spawn(1), Spawn(2), Spawn(3), Store(1, 1)],
+            vec![Store(0, 1), Exchange(0, 1, 0)],
+            vec![Store(1, 1)],
+            vec![Store(0, 0)],
+        ],
+        // An exchange that could succeed elsewhere always fails here.
+        [
+            vec![Spawn(1), Spawn(2), Spawn(3), Store(0, 1)],
+            vec![Exchange(1, 0, 0)],
+            vec![Store(0, 1)],
+            vec![Exchange(1, 2, 1)],
+        ],
+        // A sequence with one fate is begun, but goes on with another step.
+        [
+            vec![Spawn(1), Spawn(2), Spawn(3), Store(0, 1)],
+            vec![Exchange(1, 0, 0), Load(0)],
+            vec![Load(1)],
+            vec![Load(0)],
+        ],
+    ];
+    for program in programs.map(|tasks| Program(tasks.to_vec())) {
+        let compared = compare_all(&program, UNTIMED, EXECUTIONS_MAX);
+        assert_eq!(compared, Some(Ok(())), "{program:?}");
+    }
+}

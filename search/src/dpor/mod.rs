@@ -16,8 +16,9 @@
 //! - *Fates.* If the environment may let an operation fail that could succeed, its step is two steps: a failure only
 //!   reads. Each of the two sleeps and is woken by itself. A sequence that reverses a race of the operation plans one
 //!   fate only, if the first step of the race did not change the operation's variable: the other fate is seen after
-//!   that step. A sleeper with one fate does not dismiss a sequence with which it commutes, because its operation may
-//!   have the other fate.
+//!   that step.
+//!   A sleeper, or a branch, with one fate covers a sequence with which it commutes only by half: where its operation
+//!   has that fate (`tree::halves`).
 //! - *Variables* that came into use after a step may have other numbers in other executions. There they are recognised
 //!   by the stable identities of the operations on them (`names`). If these do not show whether a branch leads to the
 //!   same trace as a sequence, the search falls back to source sets, which need not know.

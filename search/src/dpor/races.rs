@@ -7,7 +7,8 @@
 //! already leads to the same trace.
 
 use super::sequence::Sequence;
-use super::sleep::{Footprint, Sleeper, is_asleep};
+use super::sleep::{Footprint, Sleeper};
+use super::tree::Explored;
 use super::values::with_values;
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
@@ -194,32 +195,57 @@ impl Dpor {
         let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..end];
+        let pending = &mut node.pending;
+        if !choices.is_empty() {
+            sequence.learn_footprint(trace, |task| pending.first_footprint(task));
+        }
+        let explored = Explored {
+            asleep,
+            task: node.task,
+            wanted: &node.wanted,
+            values: &node.explored,
+            sequences: &node.sequences,
+        };
+        let (mut halves, mut begun) = (Vec::new(), Vec::new());
         for (at, sleeper) in asleep.iter().enumerate() {
-            match sequence.may_begin(trace, sleeper.task, &sleeper.footprint, sleeper.gives_up) {
+            let begins = sequence.may_begin(trace, sleeper.task, &sleeper.footprint, sleeper.gives_up);
+            let may_have_other = match begins {
+                None => continue,
                 // The executions that it leads to may themselves rely on this sequence.
-                Some(None) if sleeper.overslept => {}
-                // After the sequence its operation may have the other fate, unless that is seen, too.
-                Some(None) if sleeper.fate().is_some() => {
-                    let is_seen = |other: &Sleeper| {
-                        let begins = sequence.may_begin(trace, other.task, &other.footprint, other.gives_up);
-                        !other.overslept && begins.is_some()
-                    };
-                    let mut own = asleep.iter().filter(|other| other.task == sleeper.task);
-                    if is_asleep(asleep, sleeper.task) && own.all(is_seen) {
-                        return Seen::Maybe;
-                    }
-                }
-                Some(None) => return Seen::Commutes(node.sleepers + at),
+                Some(None) if sleeper.overslept => continue,
+                Some(None) if sleeper.fate().is_none() => return Seen::Commutes(node.sleepers + at),
+                // After the sequence its operation may have the other fate.
+                Some(None) => true,
                 Some(Some(place)) if sequence.is_tried(trace, choices, place, sleeper, asleep) => {
                     return Seen::Maybe;
                 }
-                _ => {}
+                Some(Some(place)) => {
+                    sleeper.values.len() == 1 && sequence.may_have_either(trace, choices, place)
+                }
+            };
+            if may_have_other && let Some(fate) = sleeper.fate() {
+                let other = (sleeper.task, fate.other(), &sleeper.footprint[..]);
+                if explored.covers(pending, trace, choices, sequence, other) {
+                    return Seen::Maybe;
+                }
+                halves.push(other);
             }
         }
-        let unsure = match self.part.at(depth) {
-            None => node.pending.insert(trace, choices, sequence),
+        let is_seen = halves
+            .iter()
+            .any(|&other| explored.has_half(pending, trace, choices, sequence, other, &mut begun));
+        let mut unsure = match self.part.at(depth) {
+            _ if is_seen => false,
+            None => pending.insert(trace, choices, sequence, Some((&explored, &mut begun))),
             Some(_) => self.part.insert(depth, trace, choices, sequence),
         };
+        for half in begun {
+            let node = &mut self.nodes[depth];
+            let continued = [&mut node.sequences, &mut node.pending]
+                .into_iter()
+                .find_map(|tree| tree.continue_half(trace, choices, sequence, &half));
+            unsure |= continued.unwrap_or(false);
+        }
         if unsure {
             self.bound.invalidate(FallbackReason::Incomparable);
         }

@@ -1,5 +1,6 @@
 //! Sequences of steps that reverse a race, and the tasks that can begin them.
 
+mod blocked;
 mod fates;
 mod reversed;
 mod time_out;
@@ -9,6 +10,7 @@ use super::names::{AssumedDistinct, Named, Names};
 use super::sleep::Footprint;
 use super::tree::{counts, only_key};
 use super::values::{Fate, Values, fate_of, keeps_choice, values};
+use fates::Assumed;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::TimeIsOver;
 use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, StableOpId, Step, StepAccess, Trace, conflict};
@@ -109,6 +111,8 @@ pub(super) struct Sequence {
     fate: Option<Fate>,
     /// The footprint of the last step, the second of the race, before the first; if that is known to be another.
     otherwise: Option<Footprint>,
+    /// The fates that other operations are assumed to have after the sequence: each task has no step in it.
+    assumed: SmallVec<[Assumed; 1]>,
     /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
     /// steps there.
     pub(super) counts_otherwise: bool,
@@ -199,35 +203,6 @@ impl Sequences {
         &mut self.sequence
     }
 
-    /// Like `reversing`, for an operation that never happened.
-    pub(super) fn reversing_blocked(
-        &mut self,
-        trace: &Trace,
-        earlier: usize,
-        blocked: &Blocked,
-        steps: usize,
-    ) -> &mut Sequence {
-        self.begin(trace, earlier);
-        self.add_independent(trace, earlier + 1, steps);
-        // Other conflicting steps come later, and so does everything after them.
-        let mut later: Vec<usize> = Vec::new();
-        self.sequence.retain(|planned| {
-            let Some(step) = planned.step() else {
-                return true;
-            };
-            let in_the_way =
-                conflict(&[blocked.access], trace.footprint(step)) && !trace.precedes_blocked(step, blocked);
-            let comes_later = in_the_way || later.iter().any(|&other| trace.precedes(other, step));
-            if comes_later {
-                later.push(step);
-            }
-            !comes_later
-        });
-        self.sequence.push(Planned::blocked(blocked.task));
-        self.sequence.blocked = Some(*blocked);
-        &mut self.sequence
-    }
-
     /// Begins an empty sequence, before the step `earlier`.
     #[inline(always)]
     fn begin(&mut self, trace: &Trace, earlier: usize) {
@@ -235,6 +210,7 @@ impl Sequences {
         self.sequence.counts_otherwise = false;
         (self.sequence.blocked, self.sequence.reversed, self.sequence.fate) = (None, None, None);
         self.sequence.otherwise = None;
+        self.sequence.assumed.clear();
         (self.sequence.from, self.sequence.end) = (0, 0);
         self.sequence.done.clear();
         if self.sequence.planned.len() <= trace.steps().len() {
@@ -464,6 +440,9 @@ impl Sequence {
         match self.left().iter().position(|planned| planned.task == task) {
             Some(place) => self.can_be_first(trace, place).then_some(Some(place)),
             None => {
+                if self.wakes_assumed(task, footprint) {
+                    return None;
+                }
                 let wakes = |planned: &Planned| {
                     self.with_footprint(trace, planned, |theirs| conflict(footprint, theirs))
                         || gives_up

@@ -442,7 +442,7 @@ impl Edge {
                 matches!(leads, Leads::Along)
             };
             let Some(branch) = (from..branches.taken.len()).find(begins) else {
-                unsure |= branches.pending.insert(trace, choices, sequence);
+                unsure |= branches.pending.insert(trace, choices, sequence, None);
                 drop(branches);
                 return (Some((above, place)), unsure);
             };

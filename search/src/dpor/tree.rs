@@ -1,7 +1,9 @@
 //! Wakeup trees: the sequences to be explored, sharing their beginnings.
 
+mod halves;
 mod saved;
 
+pub(super) use halves::Explored;
 pub(super) use saved::SavedBranch;
 
 use super::names::Names;
@@ -43,6 +45,9 @@ pub(super) enum Leads {
     /// It begins something that leads to the same trace; its step was moved from the sequence to the steps that are
     /// done.
     Along,
+    /// It begins something that leads to the same trace if an operation has the fate that it plans. With the other
+    /// fate, which is this one, it leads elsewhere.
+    Half(Fate),
 }
 
 /// The values that a step chose, and its footprint.
@@ -258,7 +263,7 @@ impl Tree {
         let mut leads = Leads::Elsewhere;
         for at in self.first() {
             match self.branches[at].leads(trace, choices, sequence) {
-                Leads::Elsewhere => {}
+                Leads::Elsewhere | Leads::Half(_) => {}
                 Leads::Unsure => leads = Leads::Unsure,
                 Leads::Along => return Leads::Along,
             }
@@ -425,39 +430,6 @@ impl Tree {
         self.gone = 0;
     }
 
-    /// Adds a sequence, unless the tree holds one that leads to the same trace. Returns `true` if that is unknown for a
-    /// branch tried before: then a task that sleeps in it may stay asleep, and the tree is not reliable.
-    #[inline(always)]
-    #[must_use]
-    pub(super) fn insert(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> bool {
-        let (mut unsure, mut depth) = (false, 0);
-        let (mut at, mut end) = (self.gone, self.branches.len());
-        while at < end {
-            let branch = &self.branches[at];
-            let after = at + branch.size as usize;
-            match branch.leads(trace, choices, sequence) {
-                Leads::Along => {
-                    if sequence.is_empty() || branch.is_last() {
-                        return unsure;
-                    }
-                    depth += 1;
-                    (at, end) = (at + 1, after);
-                }
-                elsewhere => {
-                    unsure |= matches!(elsewhere, Leads::Unsure);
-                    at = after;
-                }
-            }
-        }
-        let (before, added) = (self.branches.len(), sequence.len());
-        self.grow(depth, end, added as u32);
-        self.add(trace, choices, sequence);
-        if end < before {
-            self.branches[end..].rotate_right(added);
-        }
-        unsure
-    }
-
     /// Adds to the sizes of `depth` branches for the branches added at `end`.
     fn grow(&mut self, depth: u32, end: usize, added: u32) {
         let mut at = self.gone;
@@ -504,8 +476,16 @@ impl Branch {
         match sequence.place_of_step(self.task) {
             // Its footprint does not matter: it is a step of the sequence.
             Some(place) => {
-                if !sequence.can_be_first(trace, place) || self.is_other(trace, choices, sequence, place) {
+                if !sequence.can_be_first(trace, place) {
                     return Leads::Elsewhere;
+                }
+                if self.is_other(trace, choices, sequence, place) {
+                    return match self.values() {
+                        &[value] if sequence.may_have_either(trace, choices, place) => {
+                            half(Fate::of_value(value))
+                        }
+                        _ => Leads::Elsewhere,
+                    };
                 }
                 sequence.take_counting(trace, place, counts(self.footprint()));
             }
@@ -516,9 +496,15 @@ impl Branch {
                 let Some(place) = sequence.may_begin(trace, self.task, &footprint, self.gives_up) else {
                     return Leads::Elsewhere;
                 };
-                if place.is_none() && self.fate().is_some() {
-                    // After the sequence its operation may have the other fate.
-                    return Leads::Elsewhere;
+                if place.is_none() {
+                    match (sequence.assumed(self.task), self.values()) {
+                        (Some(fate), &[value]) if value == fate.value() => {}
+                        (Some(_), _) if self.is_any() => {}
+                        (Some(_), _) => return Leads::Elsewhere,
+                        // After the sequence its operation may have the other fate.
+                        (None, _) if self.fate().is_some() => return half(self.fate()),
+                        (None, _) => {}
+                    }
                 }
                 if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
                     return Leads::Elsewhere;
@@ -538,8 +524,8 @@ impl Branch {
         };
         // The second step of the race has one fate, or may choose any values.
         let chose_fewer = || {
-            let is_fate = || self.is_last() && self.values().len() == 1 && self.fate() == sequence.fate();
-            !self.values().is_empty() && !is_fate()
+            let fate = self.fate().filter(|_| self.values().len() == 1);
+            !self.values().is_empty() && (fate.is_none() || fate != sequence.fate())
         };
         !self.is_any()
             && sequence
@@ -605,6 +591,12 @@ impl Branch {
         footprint.retain(|access| access.key.unknown_from().is_none());
         apart.then_some(footprint)
     }
+}
+
+/// Returns the relation of a branch that plans this fate to a sequence that may go on with either.
+#[cold]
+fn half(fate: Option<Fate>) -> Leads {
+    fate.map_or(Leads::Elsewhere, |fate| Leads::Half(fate.other()))
 }
 
 /// Returns the number of counts that a step makes.

@@ -54,6 +54,14 @@ impl Fate {
         })
     }
 
+    /// Returns the other one.
+    pub(super) fn other(self) -> Fate {
+        match self {
+            Fate::Succeeds => Fate::Fails,
+            Fate::Fails => Fate::Succeeds,
+        }
+    }
+
     /// Returns the alternative of the choice.
     pub(super) fn alternative(self) -> u32 {
         match self {

@@ -44,6 +44,7 @@ pub fn rng() -> TestRng {
 fn seed_inside(engine: Engine) -> u64 {
     let mut seed = engine.environment().seed;
     let mut task = engine.task();
+    engine.note_identity(task);
     let ordinal = engine.with_task(task, |entry| {
         entry.random_sources += 1;
         entry.random_sources - 1

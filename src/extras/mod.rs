@@ -1,4 +1,5 @@
-//! Synchronisation that `std` does not have: semaphores, events, waits for several objects, a thread pool and timers.
+//! Synchronisation that `std` does not have: semaphores, events, waits for several objects, a thread pool and timers; and
+//! threads that run copies of one closure.
 //!
 //! Each object is a [`Primitive`](crate::primitive::Primitive) in one state, so an operation on it is one step: it happens as
 //! a whole, or its task waits and is not enabled. Only `wait_all` also has a step for each time that it finds an object
@@ -29,8 +30,10 @@
 mod objects;
 mod pool;
 mod state;
+mod symmetric;
 mod timer;
 
 pub use objects::{Event, Semaphore, WaitSet, Waitable};
 pub use pool::{Job, ThreadPool};
+pub use symmetric::{SymmetricThreads, spawn_symmetric};
 pub use timer::Timer;

@@ -19,6 +19,7 @@ mod noting;
 mod primitives;
 mod program;
 mod run;
+mod symmetric;
 mod taken_back;
 
 use cells::Shared;

@@ -5,6 +5,7 @@ mod program;
 #[path = "../../explorer/tests/fuzz/records.rs"]
 mod records;
 mod searches;
+mod symmetric;
 
 use intermezzo::extras::{Event, Semaphore, ThreadPool, Timer, WaitSet};
 use intermezzo::sync::{Arc, Mutex};

@@ -206,6 +206,11 @@ pub struct Task {
     pub(crate) result_heir: Option<u32>,
     /// `true` if there were thread-local values when its closure returned.
     pub(crate) had_locals: bool,
+    /// `true` if it is one of a group of symmetric tasks.
+    pub(crate) symmetric: bool,
+    /// `true` if it began although the task before it in its group had taken no step: its next operation is that
+    /// task's.
+    pub(crate) begun_at_rest: bool,
     /// The reader-writer locks that it reads, each as often as it has taken it.
     pub(crate) shares: Vec<u32>,
     /// `true` if it panicked, and the payload may have a destructor.
@@ -262,6 +267,8 @@ impl Task {
             heir_of: None,
             result_heir: None,
             had_locals: false,
+            symmetric: false,
+            begun_at_rest: false,
             shares: Vec::new(),
             payload_drops: false,
             locals: Vec::new(),
@@ -305,6 +312,7 @@ impl Task {
         self.in_scope = false;
         (self.heir, self.heir_of, self.result_heir) = (None, None, None);
         self.had_locals = false;
+        (self.symmetric, self.begun_at_rest) = (false, false);
         self.shares.clear();
         self.payload_drops = false;
         debug_assert!(

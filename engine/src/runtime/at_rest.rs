@@ -23,6 +23,8 @@ impl Engine {
         if self.in_teardown() {
             return self.abandon_current();
         }
+        // Tasks that wait for this come to rest together.
+        self.with(|rt| rt.begin_after(rt.tasks.current(), None));
         let own = self.task_var(self.task());
         let wait_limits = WaitLimits {
             deadline: Some(AT_REST),

@@ -5,6 +5,7 @@ use super::data_points::DataPoints;
 use super::ordered_atomics::OrderedAtomics;
 use super::scope::{Preemptible, Scoping};
 use super::spin::Spins;
+use super::symmetric::Symmetric;
 use super::unyielding::Reads;
 use crate::schedule::Premises;
 use intermezzo_breakpoint::Armings;
@@ -26,6 +27,8 @@ pub(super) struct Constraints {
     /// The reads by which loops that wait without yielding are known.
     pub(super) reads: Reads,
     pub(super) scoping: Scoping,
+    /// The tasks that begin in the first step of another one.
+    pub(super) symmetric: Symmetric,
 }
 
 impl Constraints {
@@ -40,6 +43,7 @@ impl Constraints {
             spins,
             reads: Reads::default(),
             scoping: Scoping::default(),
+            symmetric: Symmetric::default(),
         }
     }
 
@@ -66,6 +70,7 @@ impl Constraints {
         }
         self.spins.reset();
         self.reads.begin();
+        self.symmetric.begin();
     }
 
     /// Arms these breakpoints and no others.

@@ -113,6 +113,9 @@ impl Runtime {
         if self.constraints.breakpoints.is_some() && !self.ready.any_must_run() {
             self.look_at_breakpoints();
         }
+        if self.constraints.symmetric.any() {
+            self.begin_at_rest();
+        }
         self.ready.pop_must_run()
     }
 
@@ -321,8 +324,13 @@ impl Runtime {
             if let Some(breakpoints) = &mut self.constraints.breakpoints {
                 breakpoints.step(task);
             }
-            let is_needed =
-                self.constraints.spins.busy() || self.tasks.created() > 64 || self.constraints.scoped;
+            if self.constraints.symmetric.any() {
+                self.take_symmetric_step(task);
+            }
+            let is_needed = self.constraints.spins.busy()
+                || self.tasks.created() > 64
+                || self.constraints.scoped
+                || self.constraints.symmetric.any();
             self.ready.leave_slow_path(is_needed);
         }
         self.hand_over(task)

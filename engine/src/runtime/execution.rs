@@ -315,11 +315,7 @@ impl Runtime {
         let task = self.tasks.prepare(self.limits.stack_bytes, serve)?;
         let var = self.objects.vars.add(VarKind::Task, 0, task, 0);
         self.tasks.add(var, name, site);
-        if self.limits.every_operation && task > 0 {
-            self.ready.enable(task);
-        } else {
-            self.ready.run_first(task);
-        }
+        self.let_begin(task);
         if self.tasks.created() > 64 {
             self.ready.take_slow_path();
         }

@@ -77,6 +77,7 @@ mod stack;
 mod statics;
 mod stop;
 mod switch;
+mod symmetric;
 mod task_api;
 mod tasks;
 mod teardown;
@@ -483,7 +484,11 @@ impl Engine {
         if alternatives < 2 {
             return 0;
         }
-        match self.with(|rt| rt.decide(kind, false, alternatives, Candidates::None)) {
+        let taken = self.with(|rt| {
+            rt.begin_after(rt.tasks.current(), None);
+            rt.decide(kind, false, alternatives, Candidates::None)
+        });
+        match taken {
             Some(taken) => taken,
             None => {
                 self.leave();

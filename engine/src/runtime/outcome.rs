@@ -78,6 +78,12 @@ pub struct Capped {
     /// A writer that waits for a reader-writer lock, and so keeps out a reader that could have shared it.
     #[serde(default)]
     pub waiting_writers: bool,
+    /// Another task of a symmetric group that takes the first step.
+    #[serde(default)]
+    pub symmetric: bool,
+    /// The same in a group whose tasks may differ.
+    #[serde(default)]
+    pub asymmetric: bool,
 }
 
 impl Capped {
@@ -91,6 +97,8 @@ impl Capped {
         self.address_reuse |= other.address_reuse;
         self.payloads |= other.payloads;
         self.waiting_writers |= other.waiting_writers;
+        self.symmetric |= other.symmetric;
+        self.asymmetric |= other.asymmetric;
     }
 }
 

@@ -42,6 +42,7 @@ impl Engine {
             true => name.map(|name| self.with(|_| Arc::from(&*name))),
             false => name,
         };
+        self.with(|rt| rt.begin_after(rt.tasks.current(), None));
         let task = match self.with(|rt| rt.new_task(name, site)) {
             Ok(task) => task,
             Err(error) => self.misuse(format!("no memory for the stack of task {created}: {error}")),
@@ -189,6 +190,8 @@ impl Engine {
         if self.in_teardown() {
             return self.detach(task);
         }
+        // The handles on a group are given up one after the other.
+        self.note_identity(task);
         let var = self.task_var(task);
         let access = Access::new(SyncVarOp::TaskCheck, var, site);
         self.enter(access);

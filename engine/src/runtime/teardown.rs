@@ -239,6 +239,9 @@ impl Engine {
         self.with(|rt| {
             rt.tasks.end(task);
             rt.ready.disable(task);
+            if !rt.end.teardown {
+                rt.begin_after(task, None);
+            }
         });
         self.commit(access, 0, 0);
         self.change_gates(access.var, gate::ENDED, 0);

@@ -35,7 +35,9 @@ impl Trace {
         }
         for (task, number) in tasks.iter().zip(0..) {
             let pending = &task.pending;
-            if task.status != Status::Ended && pending.visible && pending.gates != 0 {
+            // What began at rest waits for what another task of its group waits for.
+            let waits = task.status != Status::Ended && !task.begun_at_rest;
+            if waits && pending.visible && pending.gates != 0 {
                 let access = pending.access;
                 self.blocked.push(Blocked {
                     task: number,

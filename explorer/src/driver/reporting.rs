@@ -408,6 +408,9 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         capped.notify_any.then_some(Limit::NotifyAny),
         capped.waiting_writers.then_some(Limit::WaitingWriters),
         capped.payloads.then_some(Limit::Payloads),
+        capped.symmetric.then_some(Limit::Symmetry {
+            differ: capped.asymmetric,
+        }),
         (!environment.arc_counts).then_some(Limit::ArcCounts),
         (tally.parked && !tally.unseen_change).then_some(Limit::Awaits { seen: false }),
     ];

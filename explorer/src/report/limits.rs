@@ -49,6 +49,12 @@ pub enum Limit {
     WaitingWriters,
     /// Another task that drops the payload of a panic, of a task that no other one joined.
     Payloads,
+    /// Executions that differ only in which task of a symmetric group is which.
+    Symmetry {
+        /// `true` if these may differ in more: a task of a group asked which it is, drew random numbers, or began
+        /// differently than the others.
+        differ: bool,
+    },
     /// Reference counts as schedule points.
     ArcCounts,
     /// The order of accesses to plain memory, which no monitor watched for data races.
@@ -102,6 +108,7 @@ impl Limit {
         matches!(
             self,
             Limit::Awaits { seen: true }
+                | Limit::Symmetry { differ: true }
                 | Limit::Races
                 | Limit::Fairness { .. }
                 | Limit::OtherThreads { .. }
@@ -136,6 +143,11 @@ impl fmt::Display for Limit {
             Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
             Limit::WaitingWriters => f.write_str("readers that a waiting writer keeps out"),
             Limit::Payloads => f.write_str("another task that drops the payload of a panic"),
+            Limit::Symmetry { differ: false } => f.write_str("symmetric tasks in other orders"),
+            Limit::Symmetry { differ: true } => f.write_str(
+                "tasks that the test declares to be symmetric differ: one asked for its identity or a random number, or \
+                 began with another operation",
+            ),
             Limit::ArcCounts => f.write_str("the order of reference counts"),
             Limit::PlainMemory { accesses: 1 } => {
                 f.write_str("the order of 1 access to plain memory, which was not watched for data races")

@@ -127,7 +127,14 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         match &*self.0 {
             Kind::Outside(thread) => ThreadId::outside(thread.id()),
-            Kind::Inside { lineage, .. } => ThreadId::inside(*lineage),
+            Kind::Inside {
+                epoch, task, lineage, ..
+            } => {
+                if let Some(engine) = Engine::current().filter(|engine| engine.epoch() == *epoch) {
+                    engine.note_identity(*task);
+                }
+                ThreadId::inside(*lineage)
+            }
         }
     }
 

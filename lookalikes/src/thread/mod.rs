@@ -14,6 +14,8 @@ pub use park::{park, park_timeout, sleep, yield_now};
 #[allow(deprecated, reason = "std has them too")]
 pub use park::{park_timeout_ms, sleep_ms};
 pub use scope::{Scope, ScopedJoinHandle, scope};
+#[doc(hidden)]
+pub use spawn::spawn_symmetric;
 pub use spawn::{Builder, JoinHandle, spawn};
 pub use std::thread::{Result, panicking};
 

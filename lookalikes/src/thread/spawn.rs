@@ -29,6 +29,27 @@ where
     }
 }
 
+/// Runs copies of a closure on this number of new threads. Inside an exploration they are symmetric tasks.
+#[doc(hidden)]
+#[track_caller]
+pub fn spawn_symmetric<F, T>(threads: usize, f: F) -> Vec<JoinHandle<T>>
+where
+    F: FnOnce() -> T + Clone + Send + 'static,
+    T: Send + 'static,
+{
+    // All copies are there before the first task is: copying may be visible.
+    let copies = vec![f; threads].into_iter();
+    let Some(engine) = Engine::current() else {
+        return copies.map(spawn).collect();
+    };
+    let site = Site::caller();
+    // SAFETY: nothing is borrowed.
+    let tasks: Vec<u32> = copies.map(|f| unsafe { engine.fork(None, site, f) }).collect();
+    engine.symmetric(&tasks);
+    let handle = |task| JoinHandle::inside(engine, task, site);
+    tasks.into_iter().map(handle).collect()
+}
+
 /// Settings of a new thread: `std::thread::Builder`.
 #[derive(Debug, Default)]
 pub struct Builder {

@@ -121,11 +121,12 @@ fn every_item_names_tests_that_there_are() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let count = |here: &str| counts[here];
     let told = format!(
-        "Of {} items {} are here, {} in part, and {} are not.\n{} do not apply",
+        "Of {} items {} are here, {} in part, and {} {} not.\n{} do not apply",
         rows.len(),
         count("yes"),
         count("in part"),
         count("no"),
+        if count("no") == 1 { "is" } else { "are" },
         count("does not apply")
     );
     assert!(page.text.contains(&told), "the page does not say: {told}");

@@ -1,0 +1,116 @@
+//! Symmetric tasks: how many executions they save, and what is said of them.
+
+use intermezzo::extras::spawn_symmetric;
+use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo::sync::{Arc, Mutex};
+use intermezzo::{Coverage, Explorer, Limit, Reduction, Report, thread};
+
+fn explore(reduction: Reduction, test: impl Fn() + Send + Sync + 'static) -> Report {
+    Explorer::new().reduction(reduction).minimise(0).explore(test)
+}
+
+#[test]
+fn symmetric_increments_take_one_execution_of_six() {
+    let increment = |n: &AtomicUsize| (0..3).for_each(|_| drop(n.fetch_add(1, SeqCst)));
+    for reduction in [Reduction::None, Reduction::SourceDpor, Reduction::Dpor] {
+        let one_by_one = explore(reduction, move || {
+            let n = Arc::new(AtomicUsize::new(0));
+            let tasks = [(); 3]
+                .map(|()| n.clone())
+                .map(|n| thread::spawn(move || increment(&n)));
+            tasks.map(|task| task.join().unwrap());
+        });
+        let symmetric = explore(reduction, move || {
+            let n = Arc::new(AtomicUsize::new(0));
+            let theirs = n.clone();
+            spawn_symmetric(3, move || increment(&theirs)).join();
+            assert_eq!(n.load(SeqCst), 9);
+        });
+        assert_eq!((one_by_one.executions(), symmetric.executions()), (1_680, 280));
+        assert_eq!(symmetric.traces(), Some(280));
+        assert_eq!(*symmetric.coverage(), Coverage::Exhaustive);
+        assert!(symmetric.limits().contains(&Limit::Symmetry { differ: false }));
+        assert!(
+            symmetric.to_string().contains("symmetric tasks in other orders"),
+            "{symmetric}"
+        );
+    }
+}
+
+#[test]
+fn tasks_that_are_told_apart_narrow_the_coverage() {
+    struct Noisy(Arc<AtomicUsize>);
+    impl Drop for Noisy {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+    let number = std::sync::atomic::AtomicUsize::new(0);
+    let asks = || {
+        let n = Arc::new(AtomicUsize::new(0));
+        spawn_symmetric(2, move || {
+            n.fetch_add(1, SeqCst);
+            thread::current().id()
+        })
+        .join();
+    };
+    let draws = || {
+        let n = Arc::new(AtomicUsize::new(0));
+        spawn_symmetric(2, move || {
+            let _ = intermezzo::rand::rng();
+            n.fetch_add(1, SeqCst)
+        })
+        .join();
+    };
+    let gives_up = || {
+        let n = Arc::new(AtomicUsize::new(0));
+        drop(spawn_symmetric(2, move || Noisy(n.clone())));
+    };
+    let number = std::sync::Arc::new(number);
+    let differs = move || {
+        let (n, number) = (Arc::new(AtomicUsize::new(0)), number.clone());
+        number.store(0, SeqCst);
+        spawn_symmetric(2, move || match number.fetch_add(1, SeqCst) {
+            0 => n.fetch_add(1, SeqCst),
+            _ => n.load(SeqCst),
+        })
+        .join();
+    };
+    let tests: [(&str, Box<dyn Fn() + Send + Sync>); 4] = [
+        ("asks", Box::new(asks)),
+        ("draws", Box::new(draws)),
+        ("gives up", Box::new(gives_up)),
+        ("differs", Box::new(differs)),
+    ];
+    for (name, test) in tests {
+        let report = explore(Reduction::None, test);
+        assert!(
+            report.limits().contains(&Limit::Symmetry { differ: true }),
+            "{name}: {report}"
+        );
+        assert_ne!(*report.coverage(), Coverage::Exhaustive, "{name}: {report}");
+    }
+}
+
+#[test]
+fn a_deadlock_shows_where_each_symmetric_task_waits() {
+    for reduction in [Reduction::None, Reduction::Dpor] {
+        let test = || {
+            let lock = Arc::new(Mutex::new(()));
+            let theirs = lock.clone();
+            let held = lock.lock().unwrap();
+            let threads = spawn_symmetric(3, move || drop(theirs.lock().unwrap()));
+            threads.join();
+            drop(held);
+        };
+        let report = explore(reduction, test);
+        let finding = &report.findings()[0];
+        assert_eq!(finding.kind.to_string(), "deadlock");
+        let text = report.to_string();
+        for task in ["task 2", "task 3", "task 4"] {
+            assert!(text.contains(task), "{text}");
+        }
+        let again = Explorer::new().replay(finding.schedule.clone()).explore(test);
+        assert_eq!(again.findings()[0].kind.to_string(), "deadlock");
+    }
+}

@@ -1,4 +1,4 @@
-//! Groups of symmetric tasks in random programs: what is observed, up to permutations of the groups, is the same as if the
+//! Groups of symmetric tasks in random programs: the outcomes, up to permutations of the groups, are the same as if the
 //! tasks were created one by one.
 //!
 //! `SYMMETRIC_PROGRAMS`, `SYMMETRIC_SEED` and `SYMMETRIC_FROM` choose the programs.

@@ -1,4 +1,4 @@
-//! The programs for the engine, and what their tasks observe up to permutations of the groups.
+//! The programs for the engine, and the observations of their tasks up to permutations of the groups.
 
 use crate::program::{ATOMICS, Group, MUTEXES, Op, Program};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -114,7 +114,7 @@ struct Shared {
     drops: AtomicUsize,
 }
 
-/// What a task has of its own: copies for the tasks of a group.
+/// The objects of a task: copies for the tasks of a group.
 #[derive(Clone)]
 struct Own {
     shared: Plain<Shared>,

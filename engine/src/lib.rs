@@ -6,7 +6,7 @@
 //! - [`record`], [`trace`]: the events of an execution, and their happens-before order.
 //! - [`schedule`]: the decisions of an execution, as a value that can be saved and read again.
 //! - [`memory_model`]: the interface of a memory model, which says what a load may read.
-//! - [`stack`]: the functions of the program that are under way.
+//! - [`call_stack`]: the functions of the program that are active at a step.
 //! - [`strategy`]: the interface of a search, which makes the decisions.
 //! - [`store`]: files that are written as a whole, with a version and a checksum.
 #![cfg_attr(
@@ -18,6 +18,7 @@
     reason = "it is read by those who work on the crates: `cargo doc --document-private-items`"
 )]
 
+pub mod call_stack;
 pub mod described;
 pub mod environment;
 pub mod foreign;
@@ -31,7 +32,6 @@ pub mod serial;
 pub mod site;
 pub mod sites;
 pub mod source;
-pub mod stack;
 pub mod store;
 pub mod strategy;
 pub mod suggest;

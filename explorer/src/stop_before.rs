@@ -221,12 +221,15 @@ const OF_TOOL: [&str; 7] = [
 ];
 
 /// The directories of the crates that run a test's code, next to this crate's.
-const OURS: [&str; 6] = [
+const OURS: [&str; 9] = [
+    "breakpoint/src",
     "cli/overlays",
     "engine/src",
     "explorer/src",
     "lookalikes/src",
     "refinement/src",
+    "sdk/src",
+    "shims",
     "src",
 ];
 

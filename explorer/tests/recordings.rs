@@ -233,13 +233,57 @@ fn a_crash_is_recorded_by_its_replay() {
     assert_eq!(execution.program, "test");
     let concerned = execution.events.iter().filter(|event| event.concerned);
     assert_eq!(concerned.count(), 1);
+    #[cfg(feature = "hang-places")]
+    {
+        let store = execution.events.iter().find(|event| event.op == "store").unwrap();
+        let stack = &execution.stacks[store.stack.unwrap()];
+        let names: Vec<&str> = stack
+            .iter()
+            .map(|&function| execution.functions[function].name.as_str())
+            .collect();
+        assert!(
+            names[0] == "a closure" || names[0].ends_with("crashes"),
+            "{names:?}"
+        );
+    }
+}
+
+/// Calls itself, and writes at each level.
+fn descend(n: &AtomicUsize, levels: usize) {
+    n.store(levels, SeqCst);
+    if levels > 0 {
+        descend(n, levels - 1);
+        std::hint::black_box(levels);
+    }
+}
+
+fn deep() {
+    let n = AtomicUsize::new(0);
+    descend(&n, 300);
+    panic!("at the bottom");
+}
+
+#[test]
+fn long_stacks_are_cut_off() {
+    let (_, recorded) = recorded(deep);
+    let execution = recorded.execution.unwrap();
+    assert!(execution.stacks.iter().all(|stack| stack.len() <= 2 * 128));
+    let first = execution.events.iter().find(|event| event.op == "store");
+    assert_eq!(
+        first.unwrap().stack.is_some(),
+        cfg!(all(
+            feature = "hang-places",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))
+    );
 }
 
 #[inline(never)]
 fn add_one(n: &AtomicUsize) {
     let seen = n.load(SeqCst);
     n.store(seen + 1, SeqCst);
-    // What is called last would take this function's place on the stack.
+    // Keeps the store from becoming a tail call, which would remove this function from the stack.
     std::hint::black_box(seen);
 }
 
@@ -260,9 +304,13 @@ fn lost_update_in_functions() {
     assert_eq!(n.load(SeqCst), 2);
 }
 
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(
+    feature = "hang-places",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 #[test]
-fn events_have_the_functions_that_were_under_way() {
+fn events_have_their_call_stacks() {
     let (_, recorded) = recorded(lost_update_in_functions);
     for recording in [recorded.execution.unwrap(), recorded.nearest_pass.unwrap()] {
         let name = |&function: &usize| {

@@ -149,7 +149,7 @@ pub fn hold(task: u32) -> bool {
     Engine::current().is_some_and(|engine| engine.hold(task, Site::caller()))
 }
 
-/// Unwinds a task that is held, as its next step. For the same drop-ins.
+/// Unwinds a task that is held, as its next step. For the same drop-ins. Panics if it is not held.
 #[doc(hidden)]
 #[track_caller]
 pub fn withdraw(task: u32) {

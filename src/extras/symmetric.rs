@@ -12,9 +12,9 @@ use std::fmt;
 /// The tasks run the same code on clones of the same values. The rest is up to the test:
 ///
 /// - The closure does not tell the tasks apart. It takes no number from a counter that intermezzo does not see, and
-///   compares no addresses of its own. If it asks for the thread's identity, or for random numbers, which are others in
-///   each task, then the coverage is not exhaustive, and the report says so.
-/// - The test asserts nothing that depends on the order of the results.
+///   compares no addresses of its own. Random numbers differ from task to task. If the closure asks for them, or for its
+///   thread's identity, the coverage is not exhaustive, and the report says so.
+/// - The test asserts nothing that depends on the order of the results, or on the order in which they are dropped.
 /// - A monitor of your own treats the tasks alike.
 ///
 /// ```

@@ -77,7 +77,29 @@ fn tasks_that_are_told_apart_narrow_the_coverage() {
         })
         .join();
     };
+    // Its identity has that of its creator in it.
+    let child_asks = || {
+        let n = Arc::new(AtomicUsize::new(0));
+        spawn_symmetric(2, move || {
+            n.fetch_add(1, SeqCst);
+            thread::spawn(|| thread::current().id()).join().unwrap()
+        })
+        .join();
+    };
+    let other_place = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let stores_elsewhere = move || {
+        let (n, other) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let number = other_place.clone();
+        number.store(0, SeqCst);
+        spawn_symmetric(2, move || match number.fetch_add(1, SeqCst) {
+            0 => n.store(1, SeqCst),
+            _ => other.store(1, SeqCst),
+        })
+        .join();
+    };
     let reports = [
+        ("child asks", explore(Reduction::None, child_asks)),
+        ("stores elsewhere", explore(Reduction::None, stores_elsewhere)),
         ("asks", explore(Reduction::None, asks)),
         ("draws", explore(Reduction::None, draws)),
         ("gives up", explore(Reduction::None, gives_up)),
@@ -90,6 +112,39 @@ fn tasks_that_are_told_apart_narrow_the_coverage() {
         );
         assert_ne!(*report.coverage(), Coverage::Exhaustive, "{name}: {report}");
     }
+}
+
+#[test]
+fn all_begin_before_it_is_quiet() {
+    for every_operation in [false, true] {
+        let test = || {
+            let n = Arc::new(AtomicUsize::new(0));
+            let theirs = n.clone();
+            let threads = spawn_symmetric(3, move || theirs.fetch_add(1, SeqCst));
+            intermezzo::quiesce();
+            assert_eq!(n.load(SeqCst), 3);
+            threads.join();
+        };
+        let explorer = Explorer::new().reduction(Reduction::None);
+        let report = explorer.every_operation(every_operation).explore(test);
+        assert!(report.verdict().is_pass(), "{report}");
+        assert!(report.limits().contains(&Limit::Symmetry { differ: false }));
+    }
+}
+
+#[test]
+fn senders_that_close_do_not_differ() {
+    let report = explore(Reduction::None, || {
+        let (sender, receiver) = intermezzo::sync::mpsc::channel::<u8>();
+        let n = Arc::new(AtomicUsize::new(0));
+        let threads = spawn_symmetric(2, move || {
+            drop(sender);
+            n.fetch_add(1, SeqCst)
+        });
+        drop(receiver);
+        threads.join();
+    });
+    assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
 }
 
 #[test]

@@ -72,7 +72,7 @@ await test("a deadlock: the finding, who waits, keys", async () => {
   await shot("deadlock-dark");
 });
 
-await test("the functions that were under way at a step", async () => {
+await test("the call stack of a step", async () => {
   await open("work_stealing_queue");
   await press("/");
   await tab.keyboard.type("lock");

@@ -42,8 +42,9 @@ fn recording(recording: &Recording) -> Result<(), String> {
         below(format!("functions[{at}].site"), function.site, sites.len())?;
     }
     for (at, stack) in stacks.iter().enumerate() {
-        let mut stack = stack.iter();
-        stack.try_for_each(|&function| below(format!("stacks[{at}]"), function, functions.len()))?;
+        for (place, &function) in stack.iter().enumerate() {
+            below(format!("stacks[{at}][{place}]"), function, functions.len())?;
+        }
     }
     let mut last = vec![0_u32; tasks.len()];
     for (at, event) in events.iter().enumerate() {
@@ -78,6 +79,9 @@ fn recording(recording: &Recording) -> Result<(), String> {
         below(format!("data[{at}].at"), access.at, events.len() + 1)?;
         if let Some(site) = access.site {
             below(format!("data[{at}].site"), site, sites.len())?;
+        }
+        if let Some(stack) = access.stack {
+            below(format!("data[{at}].stack"), stack, stacks.len())?;
         }
     }
     for (at, operation) in operations.iter().enumerate() {

@@ -178,6 +178,8 @@ pub struct Task {
     pub(crate) preferred: bool,
     /// The number of panics that it was unwinding from when it was suspended or crashed.
     pub unwinding: u32,
+    /// `true` if it takes no step unless it is withdrawn.
+    pub(crate) held: bool,
     /// `true` if it was withdrawn: its next operation unwinds it.
     pub(crate) withdrawn: bool,
     /// `true` if teardown has unwound it.
@@ -253,6 +255,7 @@ impl Task {
             preemptible: None,
             preferred: false,
             unwinding: 0,
+            held: false,
             withdrawn: false,
             abandoned: false,
             finishing: false,
@@ -301,7 +304,7 @@ impl Task {
         self.preemptible = None;
         self.preferred = false;
         self.unwinding = 0;
-        (self.withdrawn, self.abandoned) = (false, false);
+        (self.held, self.withdrawn, self.abandoned) = (false, false, false);
         self.finishing = false;
         self.over_at = usize::MAX;
         self.found_ended = false;

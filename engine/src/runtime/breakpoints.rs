@@ -434,6 +434,8 @@ impl Runtime {
         in_order: bool,
         at_gate: bool,
     ) -> Goes {
+        // Another task of its group, which begins in its first step, may be the one to meet it here.
+        self.begin_after(task, None);
         breakpoints.visitor(task).visits += 1;
         let mut park = |breakpoints: &mut Breakpoints, ticket, after| {
             (breakpoints.acted, breakpoints.yields) = (true, 0);

@@ -12,12 +12,13 @@
 //! recognised as the same.
 //!
 //! *Relies on:* that the next operations of two tasks that have taken no step are the same, so that one waits if the
-//! other does. What other tasks can notice before the first step of a task, and what may differ between copies before
-//! it, lets the next one begin at once: a choice, a new task, and a wait until all is quiet. If no task can continue, the next one begins, and the
-//! execution notes if that makes a difference.
+//! other does. Also that the code before the first operation has no effect that other tasks notice. Exceptions let the
+//! next task begin at once: a choice, a new task, a wait until all is quiet, and an armed breakpoint. If no task can
+//! continue, the next one begins, and the execution notes if that makes a difference.
 
 use super::{Engine, Runtime};
 use crate::record::Status;
+use crate::site::Site;
 use crate::trace::{Class, Key, SoundReduction};
 use intermezzo_sdk::SyncVarOp;
 
@@ -40,8 +41,8 @@ struct Held {
 /// A task that has begun, and has taken no step.
 struct Begun {
     task: u32,
-    /// The first operation of the task before it. `None` if its own may be another one.
-    first: Option<SyncVarOp>,
+    /// The first operation of the task before it, and its place. `None` if its own may be another one.
+    first: Option<(SyncVarOp, Site)>,
     /// `true` if it began because no task could continue.
     at_rest: bool,
 }
@@ -63,11 +64,12 @@ impl Symmetric {
 impl Engine {
     /// Declares that tasks that the current task has just created are symmetric. The first of them runs, and the others
     /// begin one after the other.
-    pub fn symmetric(self, tasks: &[u32]) {
+    pub(super) fn symmetric(self, tasks: &[u32]) {
         self.with(|rt| {
             if rt.end.teardown || tasks.len() < 2 {
                 return;
             }
+            debug_assert!(tasks.iter().all(|&task| rt.tasks[task].events == 0));
             for pair in tasks.windows(2) {
                 rt.ready.hold(pair[1]);
                 rt.constraints.symmetric.held.push(Held {
@@ -83,9 +85,19 @@ impl Engine {
         });
     }
 
-    /// Notes that the test asks which task this is, or for what is different in each task.
+    /// Notes that the test asks which task this is, or for what is different in each task. The identity of a task has
+    /// those of its creators in it.
     pub fn note_identity(self, task: u32) {
-        self.with(|rt| rt.world.capped.asymmetric |= rt.tasks[task].symmetric);
+        self.with(|rt| {
+            if !rt.world.capped.symmetric {
+                return;
+            }
+            let mut at = task;
+            while at != 0 {
+                rt.world.capped.asymmetric |= rt.tasks[at].symmetric;
+                at = rt.tasks[at].parent;
+            }
+        });
     }
 }
 
@@ -106,15 +118,21 @@ impl Runtime {
         let begun = &mut self.constraints.symmetric.begun;
         if let Some(at) = begun.iter().position(|begun| begun.task == task) {
             let Begun { first, at_rest, .. } = begun.remove(at);
-            // An operation on a count has no schedule point if there is only one handle left.
-            let counts = |op| {
+            // A count with one handle left has no schedule point, nor has a sender that closes without a receiver.
+            let may_have_no_point = |op| {
                 matches!(
                     op,
-                    SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead
+                    SyncVarOp::CountUp
+                        | SyncVarOp::CountDown
+                        | SyncVarOp::CountRead
+                        | SyncVarOp::ChannelClose
                 )
             };
-            let differs =
-                first.is_some_and(|first| first != access.op && !counts(first) && !counts(access.op));
+            let differs = first.is_some_and(|(op, site)| {
+                (op, site) != (access.op, access.site)
+                    && !may_have_no_point(op)
+                    && !may_have_no_point(access.op)
+            });
             self.world.capped.asymmetric |= differs || at_rest;
             if at_rest {
                 // It was possible because no other task could continue, which no order of steps shows.
@@ -122,20 +140,20 @@ impl Runtime {
                     .sound_only(SoundReduction::Caching, access.op, access.site);
             }
         }
-        self.begin_after(task, Some(access.op));
+        self.begin_after(task, Some((access.op, access.site)));
     }
 
     /// Lets the task begin that waits for the first step of this one: the step begins, or this one has done something
     /// else that other tasks can notice. `first` is its first operation, if the other must have the same.
     #[inline(always)]
-    pub(super) fn begin_after(&mut self, task: u32, first: Option<SyncVarOp>) {
+    pub(super) fn begin_after(&mut self, task: u32, first: Option<(SyncVarOp, Site)>) {
         if !self.constraints.symmetric.held.is_empty() {
             self.begin_held_after(task, first);
         }
     }
 
     #[cold]
-    fn begin_held_after(&mut self, task: u32, first: Option<SyncVarOp>) {
+    fn begin_held_after(&mut self, task: u32, first: Option<(SyncVarOp, Site)>) {
         let held = &mut self.constraints.symmetric.held;
         let Some(at) = held.iter().position(|held| held.after == task) else {
             return;

@@ -26,6 +26,29 @@ impl Engine {
     /// As for `Room::fill`.
     pub unsafe fn fork<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
         self.point(Access::nowhere(SyncVarOp::TaskFork, site));
+        // SAFETY: as the caller says.
+        unsafe { self.fork_now(name, site, closure) }
+    }
+
+    /// Creates tasks that are [symmetric](Self::symmetric), in one step, and returns their numbers.
+    ///
+    /// # Safety
+    /// As for [`Self::fork`], for each of the closures.
+    pub unsafe fn fork_symmetric<F: FnOnce() -> T, T>(self, site: Site, closures: Vec<F>) -> Vec<u32> {
+        // One point for all: the first task must take no step before the group is declared.
+        self.point(Access::nowhere(SyncVarOp::TaskFork, site));
+        // SAFETY: as the caller says.
+        let fork = |closure| unsafe { self.fork_now(None, site, closure) };
+        let tasks: Vec<u32> = closures.into_iter().map(fork).collect();
+        self.symmetric(&tasks);
+        tasks
+    }
+
+    /// Creates a task without a schedule point before.
+    ///
+    /// # Safety
+    /// As for [`Self::fork`].
+    unsafe fn fork_now<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
         if self.in_teardown() {
             // A destructor may create as many tasks as it may perform operations.
             self.abandon_current();
@@ -191,7 +214,7 @@ impl Engine {
             return self.detach(task);
         }
         // The handles on a group are given up one after the other.
-        self.note_identity(task);
+        self.with(|rt| rt.world.capped.asymmetric |= rt.tasks[task].symmetric);
         let var = self.task_var(task);
         let access = Access::new(SyncVarOp::TaskCheck, var, site);
         self.enter(access);

@@ -35,14 +35,10 @@ impl Engine {
             return;
         }
         self.with(|rt| {
-            let is_held = rt.tasks[task].pending.gates == 0 && rt.ready.is_waiting(task);
-            assert!(
-                is_held && rt.tasks[task].status != Status::Ended,
-                "task {task} is not held"
-            );
-            rt.end.withdraws = true;
             let entry = &mut rt.tasks[task];
-            entry.withdrawn = true;
+            assert!(entry.held, "task {task} is not held");
+            (entry.held, entry.withdrawn) = (false, true);
+            rt.end.withdraws = true;
             rt.ready.enable(task);
             rt.record
                 .sound_only(SoundReduction::Nothing, SyncVarOp::SchedulePoint, site);
@@ -90,6 +86,7 @@ impl Runtime {
         if entry.pending.gates != 0 {
             self.objects.vars[entry.pending.gate_var].watchers.remove(task);
         }
+        entry.held = true;
         // It waits for nothing, so nothing enables it.
         entry.pending = Pending {
             gate_var: 0,

@@ -24,7 +24,7 @@ pub const RETURNED: &str = "returned";
 /// The slot in which a recorder stores the last execution.
 pub(super) type Recorded = Arc<Mutex<Option<Heard>>>;
 
-/// An execution as a recorder heard it.
+/// A recorded execution whose stacks have no names yet.
 pub(super) struct Heard {
     recording: Recording,
     stacks: Option<Stacks>,
@@ -33,7 +33,7 @@ pub(super) struct Heard {
 impl Heard {
     /// Returns the recording, with the stacks of its events if they were noted.
     pub(super) fn finish(mut self) -> Recording {
-        if let Some(stacks) = &self.stacks {
+        if let Some(stacks) = self.stacks {
             stacks.add_to(&mut self.recording);
         }
         self.recording
@@ -43,14 +43,17 @@ impl Heard {
 /// A monitor that records every execution, and keeps the last.
 pub(super) struct Recorder {
     recorded: Recorded,
-    data: Vec<(DataVarAccess, usize, String)>,
+    /// Each with the number of events before it, the name of its place, and its stack.
+    data: Vec<(DataVarAccess, usize, String, Option<usize>)>,
     said: Vec<Said>,
     /// Calls and results in words, each with the number of events before it.
     operations: Vec<(usize, String)>,
     results: Vec<(TaskId, usize, String)>,
     preempting: Vec<usize>,
-    /// `None` if they are not noted.
+    /// The stacks of the execution, if they are noted.
     stacks: Option<Stacks>,
+    /// The stack of each event.
+    of: HashMap<EventId, usize>,
 }
 
 impl Recorder {
@@ -59,6 +62,7 @@ impl Recorder {
         Recorder {
             recorded: Arc::clone(recorded),
             stacks: None,
+            of: HashMap::new(),
             data: Vec::new(),
             said: Vec::new(),
             operations: Vec::new(),
@@ -67,7 +71,7 @@ impl Recorder {
         }
     }
 
-    /// Makes one that notes the stacks of events, too: each takes as long as several operations.
+    /// Makes a recorder that also notes the stack of each event. Noting one takes as long as several operations.
     pub(super) fn with_stacks(recorded: &Recorded) -> Recorder {
         Recorder {
             stacks: Some(Stacks::default()),
@@ -76,8 +80,8 @@ impl Recorder {
     }
 
     fn note_stack(&mut self, event: EventId) {
-        if let Some(stacks) = &mut self.stacks {
-            stacks.note(event);
+        if let Some(stack) = self.stacks.as_mut().and_then(Stacks::note) {
+            self.of.insert(event, stack);
         }
     }
 }
@@ -120,7 +124,8 @@ impl Monitor for Recorder {
 
     fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
         let name = cx.location_name(access.location);
-        self.data.push((*access, cx.accesses().len(), name));
+        let stack = self.stacks.as_mut().and_then(Stacks::note);
+        self.data.push((*access, cx.accesses().len(), name, stack));
     }
 
     fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {
@@ -149,19 +154,25 @@ impl Monitor for Recorder {
 
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
         let mut tables = Tables::default();
-        let events = events(execution.accesses, &self.preempting, &mut tables, cx);
+        let mut events = events(execution.accesses, &self.preempting, &mut tables, cx);
+        for (event, access) in events.iter_mut().zip(execution.accesses) {
+            event.stack = self.of.get(&access.event).copied();
+        }
         let operations = self.operations(execution.accesses);
         let data = std::mem::take(&mut self.data);
-        let data = data.into_iter().map(|(access, at, location)| RecordedAccess {
-            task: access.after.task.index(),
-            at,
-            location,
-            is_write: access.is_write,
-            by_pointer: access.by_pointer,
-            offset: access.offset,
-            size: access.size,
-            site: Some(tables.site(access.site, cx)),
-        });
+        let data = data
+            .into_iter()
+            .map(|(access, at, location, stack)| RecordedAccess {
+                task: access.after.task.index(),
+                at,
+                location,
+                is_write: access.is_write,
+                by_pointer: access.by_pointer,
+                offset: access.offset,
+                size: access.size,
+                site: Some(tables.site(access.site, cx)),
+                stack,
+            });
         let data = data.collect();
         let present = cx.enabled().into_iter().chain(cx.disabled());
         let forked = execution.accesses.iter().filter_map(SyncVarAccess::other_task);

@@ -1,108 +1,105 @@
-//! The stacks of an execution's events: noted as addresses while it runs, and named when it is over.
+//! The call stacks of an execution's events: noted as addresses while it runs, and named when it is over.
 
 use super::{RecordedFunction, Recording};
 use hashbrown::HashMap;
-use intermezzo_engine::stack;
-use intermezzo_sdk::{EventId, TaskId};
+use intermezzo_engine::call_stack;
 
-/// Stacks as return addresses, each once, and which event has which.
+/// The distinct call stacks of an execution, as return addresses.
 #[derive(Default)]
 pub(super) struct Stacks {
-    list: Vec<Vec<usize>>,
     places: HashMap<Vec<usize>, usize>,
-    of: HashMap<EventId, usize>,
+    /// The one that was noted last.
+    last: Vec<usize>,
 }
 
 impl Stacks {
-    /// Notes the stack of the current task, which has just made this event.
-    pub(super) fn note(&mut self, event: EventId) {
-        let stack = stack::here();
-        if stack.is_empty() {
-            return;
+    /// Notes the stack of the current task, and returns its index; `None` if stacks are not known here.
+    pub(super) fn note(&mut self) -> Option<usize> {
+        call_stack::note(&mut self.last);
+        if self.last.is_empty() {
+            return None;
         }
-        let place = *self.places.entry(stack).or_insert_with_key(|stack| {
-            self.list.push(stack.clone());
-            self.list.len() - 1
-        });
-        self.of.insert(event, place);
+        if let Some(&place) = self.places.get(&self.last) {
+            return Some(place);
+        }
+        let place = self.places.len();
+        self.places.insert(self.last.clone(), place);
+        Some(place)
     }
 
-    /// Puts the stacks into the recording of the execution, with the names and places of their functions. Events on
-    /// whose stack is no function of the program get none.
-    pub(super) fn add_to(&self, recording: &mut Recording) {
-        let mut functions = Functions::new(recording);
-        let mut ids: HashMap<Vec<usize>, usize> = HashMap::new();
-        let mut named: Vec<Option<usize>> = vec![None; self.list.len()];
-        let mut is_named = vec![false; self.list.len()];
-        for at in 0..functions.recording.events.len() {
-            let event = &functions.recording.events[at];
-            let id = EventId {
-                task: TaskId(event.task as u32),
-                index: event.index,
-            };
-            let Some(&place) = self.of.get(&id) else { continue };
-            if !is_named[place] {
-                is_named[place] = true;
-                let stack = functions.named(&self.list[place]);
-                if !stack.is_empty() {
-                    named[place] = Some(*ids.entry(stack).or_insert_with_key(|stack| {
-                        functions.recording.stacks.push(stack.clone());
-                        functions.recording.stacks.len() - 1
-                    }));
-                }
-            }
-            functions.recording.events[at].stack = named[place];
+    /// Gives the recording the names and places of the functions on its stacks. Its events and accesses refer to stacks
+    /// by the index that `note` returned. One whose stack has no function of the program gets none.
+    pub(super) fn add_to(self, recording: &mut Recording) {
+        let mut stacks: Vec<(Vec<usize>, usize)> = self.places.into_iter().collect();
+        stacks.sort_unstable_by_key(|&(_, place)| place);
+        let mut named: Vec<Option<Option<usize>>> = vec![None; stacks.len()];
+        let mut functions = Functions::new(&mut recording.sites);
+        let mut indices: HashMap<Vec<usize>, usize> = HashMap::new();
+        let of_events = recording.events.iter_mut().map(|event| &mut event.stack);
+        let of_accesses = recording.data.iter_mut().map(|access| &mut access.stack);
+        for stack in of_events.chain(of_accesses) {
+            let Some(place) = *stack else { continue };
+            *stack = *named[place].get_or_insert_with(|| {
+                let names = functions.named(&stacks[place].0);
+                let next = indices.len();
+                (!names.is_empty()).then(|| *indices.entry(names).or_insert(next))
+            });
         }
+        recording.functions = functions.list;
+        let mut all: Vec<(Vec<usize>, usize)> = indices.into_iter().collect();
+        all.sort_unstable_by_key(|&(_, index)| index);
+        recording.stacks = all.into_iter().map(|(names, _)| names).collect();
     }
 }
 
-/// The functions and places of a recording, with the index of each.
+/// The functions of a recording, and its places in the source.
 struct Functions<'a> {
-    recording: &'a mut Recording,
-    sites: HashMap<String, usize>,
-    functions: HashMap<(String, usize), usize>,
-    /// The functions that a return address is in, innermost first.
-    at: HashMap<usize, Vec<usize>>,
+    list: Vec<RecordedFunction>,
+    sites: &'a mut Vec<String>,
+    /// The indices of both.
+    places: HashMap<String, usize>,
+    indices: HashMap<(String, usize), usize>,
+    /// The functions at each return address, innermost first.
+    by_address: HashMap<usize, Vec<usize>>,
 }
 
 impl Functions<'_> {
-    fn new(recording: &mut Recording) -> Functions<'_> {
-        let sites = recording.sites.iter().cloned().zip(0..).collect();
+    fn new(sites: &mut Vec<String>) -> Functions<'_> {
         Functions {
-            recording,
+            list: Vec::new(),
+            places: sites.iter().cloned().zip(0..).collect(),
             sites,
-            functions: HashMap::new(),
-            at: HashMap::new(),
+            indices: HashMap::new(),
+            by_address: HashMap::new(),
         }
     }
 
-    /// Returns a stack of functions, innermost first.
+    /// Returns the functions of the program on a stack, innermost first.
     fn named(&mut self, stack: &[usize]) -> Vec<usize> {
         let mut all = Vec::new();
         for &address in stack {
-            if !self.at.contains_key(&address) {
-                let callers = stack::callers(address);
-                let functions = callers.into_iter().map(|caller| self.function(caller)).collect();
-                self.at.insert(address, functions);
+            if !self.by_address.contains_key(&address) {
+                let functions = call_stack::functions_at(address).into_iter();
+                let functions = functions.map(|function| self.index_of(function)).collect();
+                self.by_address.insert(address, functions);
             }
-            all.extend(&self.at[&address]);
+            all.extend(&self.by_address[&address]);
         }
         all
     }
 
-    fn function(&mut self, caller: stack::Caller) -> usize {
-        let Recording { sites, functions, .. } = &mut *self.recording;
-        let site = *self.sites.entry(caller.place).or_insert_with_key(|place| {
-            sites.push(place.clone());
-            sites.len() - 1
+    fn index_of(&mut self, function: call_stack::Function) -> usize {
+        let site = *self.places.entry(function.place).or_insert_with_key(|place| {
+            self.sites.push(place.clone());
+            self.sites.len() - 1
         });
-        let key = (caller.function, site);
-        *self.functions.entry(key).or_insert_with_key(|(name, site)| {
-            functions.push(RecordedFunction {
+        let key = (function.name, site);
+        *self.indices.entry(key).or_insert_with_key(|(name, site)| {
+            self.list.push(RecordedFunction {
                 name: name.clone(),
                 site: *site,
             });
-            functions.len() - 1
+            self.list.len() - 1
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::nearest::{self, Continued, Made};
 use super::recorder::{Heard, Recorded as Slot, Recorder};
-use super::{Recorded, Recording};
+use super::{Recorded, RecordedEvent, Recording};
 use crate::driver::Exploration;
 use crate::listening::{Listening, Make};
 use crate::report::source::Search;
@@ -57,7 +57,7 @@ pub(crate) fn settings_of_replay(settings: &mut Settings, schedule: &Schedule) {
 pub(crate) struct Live(Slot);
 
 impl Live {
-    /// Returns the recorder, as a monitor.
+    /// Returns the recorder, as a monitor. It notes stacks, which are needed if the execution crashes.
     pub(crate) fn listener(&self) -> Listening {
         Listening::One(Box::new(Recorder::with_stacks(&self.0)))
     }
@@ -168,11 +168,16 @@ impl Apart {
                     choices,
                     ..finding.schedule.clone()
                 };
-                // Once more, with the stacks, for which the others that are tried are too many.
-                if let Some(with_stacks) = self.run(finding, &schedule, None, test).recording
-                    && with_stacks.events.len() == recording.events.len()
-                {
-                    recording = with_stacks;
+                // Runs it again to note its stacks. Noting them in every execution that is tried would take too long.
+                let again = self.run(finding, &schedule, None, test);
+                let passes = again.report.verdict.is_pass() && again.report.findings.is_empty();
+                match again.recording {
+                    Some(with_stacks) if passes && is_same_execution(&with_stacks, &recording) => {
+                        recording = with_stacks;
+                    }
+                    _ => recorded.notes.push(
+                        "the passing execution has no stacks: a replay of it was another one".to_owned(),
+                    ),
                 }
                 recording.schedule = schedule.token();
                 recorded.nearest_pass = Some(recording);
@@ -198,8 +203,8 @@ impl Apart {
         made.find(|monitor| finding.monitor == monitor.name())
     }
 
-    /// Runs a schedule with the monitor that reported the finding, and notes stacks; or an execution near it that begins
-    /// with the given prefix, without them.
+    /// Runs a schedule with the monitor that reported the finding, and notes stacks. With a `beginning`, runs the
+    /// execution that begins so instead, and notes none.
     fn run(
         &self,
         finding: &Finding,
@@ -245,6 +250,16 @@ impl Apart {
         }
         Again { report, recording }
     }
+}
+
+/// Returns `true` if two recordings are of the same execution, with stacks or without.
+fn is_same_execution(one: &Recording, other: &Recording) -> bool {
+    let step = |event: &RecordedEvent| RecordedEvent {
+        stack: None,
+        ..event.clone()
+    };
+    let steps = |recording: &Recording| recording.events.iter().map(step).collect::<Vec<_>>();
+    steps(one) == steps(other)
 }
 
 /// Marks the events that a finding is about.

@@ -51,8 +51,8 @@ pub enum Limit {
     Payloads,
     /// Executions that differ only in which task of a symmetric group is which.
     Symmetry {
-        /// `true` if these may differ in more: a task of a group asked which it is, drew random numbers, or began
-        /// differently than the others.
+        /// `true` if these may differ in more: a task of a group, or one that it created, asked which it is or drew random
+        /// numbers; its first operation is another one; or the test dropped a handle on its result.
         differ: bool,
     },
     /// Reference counts as schedule points.
@@ -145,8 +145,8 @@ impl fmt::Display for Limit {
             Limit::Payloads => f.write_str("another task that drops the payload of a panic"),
             Limit::Symmetry { differ: false } => f.write_str("symmetric tasks in other orders"),
             Limit::Symmetry { differ: true } => f.write_str(
-                "tasks that the test declares to be symmetric differ: one asked for its identity or a random number, or \
-                 began with another operation",
+                "tasks that the test declares to be symmetric may differ: one asked for its identity or a random number, its \
+                 first operation is another one, or the test dropped a handle on its result",
             ),
             Limit::ArcCounts => f.write_str("the order of reference counts"),
             Limit::PlainMemory { accesses: 1 } => {

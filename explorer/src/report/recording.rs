@@ -37,12 +37,13 @@ pub struct Recording {
     pub tasks: Vec<RecordedTask>,
     /// The variables, in order of first use.
     pub vars: Vec<RecordedVar>,
-    /// Places in the source, as `file:line:column`, in order of first use.
+    /// Places in the source, as `file:line:column`: those of events and accesses in order of first use, then those of
+    /// functions.
     pub sites: Vec<String>,
-    /// Functions of the program, in order of first use.
+    /// Functions of the program that are on call stacks, in order of first use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<RecordedFunction>,
-    /// Stacks of the program's functions, innermost first, each by index in the table of functions.
+    /// Call stacks, innermost function first, each function by index in the table of functions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stacks: Vec<Vec<usize>>,
     /// The visible operations, in the order in which they happened.
@@ -90,7 +91,7 @@ pub struct RecordedVar {
     pub kind: String,
 }
 
-/// A function of the program that was under way, at the place of a call in it.
+/// A function of the program on a call stack, and the place that it has reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedFunction {
     /// Its path, as far as it is known.
@@ -124,7 +125,7 @@ pub struct RecordedEvent {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<usize>,
-    /// The functions that were under way, by index in the table of stacks; `None` if they are not known.
+    /// The call stack, by index in the table of stacks; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<usize>,
     /// The tasks that could have taken this step, including its own. Omitted if they are those of the event before.
@@ -167,6 +168,9 @@ pub struct RecordedAccess {
     /// The place in the source, by index in the table of places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<usize>,
+    /// The call stack, by index in the table of stacks; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<usize>,
 }
 
 /// An operation of an object under test, from its call to its return.

@@ -93,3 +93,37 @@ fn tasks_that_end_or_unwind_are_not_held_and_no_reduction_is_used() {
     let text = report.to_string();
     assert!(text.contains("reduction: none from here on"), "{text}");
 }
+
+#[test]
+fn only_a_task_that_is_held_can_be_withdrawn() {
+    let not_held = |test: fn()| {
+        let report = Explorer::new().reduction(Reduction::None).explore(test);
+        let finding = &report.findings()[0];
+        assert!(finding.message.contains("task 1 is not held"), "{report}");
+    };
+    // It waits for a lock.
+    not_held(|| {
+        let lock = Arc::new(Mutex::new(()));
+        let _held = lock.lock().unwrap();
+        let theirs = lock.clone();
+        thread::spawn(move || drop(theirs.lock()));
+        quiesce();
+        withdraw(1);
+    });
+    // It has ended.
+    not_held(|| {
+        thread::spawn(|| ()).join().unwrap();
+        assert!(!hold(1));
+        withdraw(1);
+    });
+    // It was withdrawn.
+    not_held(|| {
+        let (sender, receiver) = channel::<()>();
+        thread::spawn(move || until_withdrawn(move || receiver.recv().unwrap()));
+        quiesce();
+        assert!(hold(1));
+        withdraw(1);
+        withdraw(1);
+        drop(sender);
+    });
+}

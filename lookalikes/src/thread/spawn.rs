@@ -38,14 +38,13 @@ where
     T: Send + 'static,
 {
     // All copies are there before the first task is: copying may be visible.
-    let copies = vec![f; threads].into_iter();
+    let copies = vec![f; threads];
     let Some(engine) = Engine::current() else {
-        return copies.map(spawn).collect();
+        return copies.into_iter().map(spawn).collect();
     };
     let site = Site::caller();
     // SAFETY: nothing is borrowed.
-    let tasks: Vec<u32> = copies.map(|f| unsafe { engine.fork(None, site, f) }).collect();
-    engine.symmetric(&tasks);
+    let tasks = unsafe { engine.fork_symmetric(site, copies) };
     let handle = |task| JoinHandle::inside(engine, task, site);
     tasks.into_iter().map(handle).collect()
 }

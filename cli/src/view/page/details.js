@@ -33,7 +33,7 @@ class Details {
       this.#sets(execution, item),
       execution.partial ? this.#partial() : cones ? this.#cones(pane) : this.#order(execution, item),
       item.kind === EVENT ? this.#sameVariable(execution, item.ref) : null,
-      item.kind === EVENT ? this.#callers(execution, thing) : null,
+      this.#callers(execution, thing),
     ].filter(Boolean));
   }
 
@@ -41,10 +41,11 @@ class Details {
 
   #facts(execution, item, thing) {
     const facts = [];
+    const [innermost] = execution.stack(thing);
+    const inFunction = () => { if (innermost) facts.push(["function", shortPath(innermost.name)]); };
     if (item.kind === EVENT) {
       facts.push(["event", `${thing.task}.${thing.index}`]);
-      const [innermost] = execution.stack(thing);
-      if (innermost) facts.push(["function", shortPath(innermost.name)]);
+      inFunction();
       const identity = execution.identity(thing);
       if (identity) facts.push(["variable", identity]);
       if (thing.read !== undefined) facts.push(["read", number(thing.read)]);
@@ -55,6 +56,7 @@ class Details {
       }
     } else if (item.kind === DATA) {
       facts.push(["access", accessName(thing)], ["bytes", `${thing.size} from ${thing.offset}`]);
+      inFunction();
     }
     if (item.concerned) facts.push(["finding", "is about this step"]);
     return el("dl", { class: "facts" }, facts.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
@@ -137,15 +139,15 @@ class Details {
       this.#links(execution, near, (other) => (other < event ? "the time before" : "the time after")));
   }
 
-  /** The functions that were under way, from the caller of the one with the step. */
-  #callers(execution, event) {
-    const callers = execution.stack(event).slice(1);
+  /** The call stack, from the caller of the function with the step. */
+  #callers(execution, thing) {
+    const callers = execution.stack(thing).slice(1);
     if (callers.length === 0) return null;
     return el("section", {}, el("h3", {}, "Called by"), callers.map(({ name, site }) => {
       const place = execution.recording.sites[site];
-      const lines = el("details", { class: "caller" }, el("summary", {}, el("span", { class: "mono", title: name }, shortPath(name)), el("span", { class: "quiet" }, place.replace(/:\d+$/, ""))));
-      lines.addEventListener("toggle", () => { if (lines.open && lines.children.length === 1) lines.append(this.#lines(place)); });
-      return lines;
+      const caller = el("details", { class: "caller" }, el("summary", {}, el("span", { class: "mono", title: name }, shortPath(name)), el("span", { class: "quiet" }, place.replace(/:\d+$/, ""))));
+      caller.addEventListener("toggle", () => { if (caller.open && caller.children.length === 1) caller.append(this.#lines(place)); });
+      return caller;
     }));
   }
 }

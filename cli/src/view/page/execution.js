@@ -137,8 +137,8 @@ class Execution {
   /** What JSON calls the event's variable, where the source has a name for it. */
   identity(event) { return this.identities.get(this.varName(event)); }
   siteName(thing) { return thing.site === undefined || thing.site === null ? "" : this.recording.sites[thing.site]; }
-  /** The functions that were under way at an event, innermost first. */
-  stack(event) { return event.stack === undefined ? [] : this.recording.stacks[event.stack].map((at) => this.recording.functions[at]); }
+  /** The call stack of an event or access, innermost function first; empty if it is not known. */
+  stack(event) { return event?.stack === undefined ? [] : this.recording.stacks[event.stack].map((at) => this.recording.functions[at]); }
 
   /** The values that an event read and wrote, in a few characters. */
   valueText({ read, written }) {

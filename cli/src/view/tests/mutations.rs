@@ -99,6 +99,25 @@ fn messages_say_where() {
             "execution.format is \"x\"",
         ),
         ("/recordings/0/finding", Value::from(4), "the last finding is 0"),
+        // Stacks are not known everywhere.
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        (
+            "/recordings/0/execution/events/3/stack",
+            Value::from(99),
+            "events[3].stack is 99, but there are only",
+        ),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        (
+            "/recordings/0/execution/stacks/0/0",
+            Value::from(99),
+            "stacks[0][0] is 99, but there are only",
+        ),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        (
+            "/recordings/0/execution/functions/0/site",
+            Value::from(99),
+            "functions[0].site is 99, but there are only",
+        ),
     ] {
         let error = changed(pointer, to);
         assert!(error.contains(says), "{pointer}: {error}");

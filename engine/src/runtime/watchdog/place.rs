@@ -3,7 +3,7 @@
 //! Samples of a loop differ in the position in it, and in the functions that it calls at the moment. They have in
 //! common the function with the loop. So the same hang is named alike each time.
 
-use crate::stack::program::{Frame, resolve, shown};
+use crate::call_stack::program::{Frame, resolve, shown};
 
 /// Returns the name of the innermost function that these stacks have in common, with its place if all of them are
 /// there. Code addresses come innermost first.

@@ -134,7 +134,7 @@ fn sample(pulse: &Pulse, interrupted: usize) -> bool {
     // The handler's own frames come first. The code to which it returns may be in the allocator's library, so they do
     // not count.
     let mut handlers = true;
-    // SAFETY: nothing else walks a stack of this thread meanwhile, and addresses are resolved elsewhere.
+    // SAFETY: addresses are resolved elsewhere. A walk that the signal has interrupted has its state on its own stack.
     unsafe {
         walk(|address| {
             if address == 0 {
@@ -158,7 +158,7 @@ fn sample(pulse: &Pulse, interrupted: usize) -> bool {
 /// Calls `each` with the code addresses on this stack, from the innermost, until it returns `false`.
 ///
 /// # Safety
-/// Nothing else walks a stack of this thread meanwhile.
+/// Nothing resolves addresses on this thread meanwhile.
 #[cfg(feature = "hang-places")]
 unsafe fn walk(mut each: impl FnMut(usize) -> bool) {
     // SAFETY: the caller guarantees it.
@@ -169,7 +169,7 @@ unsafe fn walk(mut each: impl FnMut(usize) -> bool) {
 /// that std links, as the crate `backtrace` does.
 ///
 /// # Safety
-/// Nothing else walks a stack of this thread meanwhile.
+/// Nothing resolves addresses on this thread meanwhile.
 #[cfg(not(feature = "hang-places"))]
 unsafe fn walk<F: FnMut(usize) -> bool>(mut each: F) {
     unsafe extern "C" {

@@ -1,4 +1,4 @@
-//! The functions of the program on a stack, by its debugging information.
+//! The functions of the program on a call stack, by its debugging information.
 
 use crate::site::Place;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub(crate) fn programs(stack: &[usize]) -> Vec<ProgramPlace> {
     places(frames)
 }
 
-/// Returns the places of the program to which code returns at this address, innermost first.
+/// Returns the places of the program at a return address, innermost first.
 pub(crate) fn returning_to(address: usize) -> Vec<ProgramPlace> {
     let mut frames = Vec::new();
     // A return address may already be in the next line.
@@ -113,11 +113,14 @@ impl Frame {
 
 /// The directories of our crates that run code of a test or call it, next to the engine's.
 const OURS: &[&str] = &[
+    "breakpoint/src",
     "cli/overlays",
     "engine/src",
     "explorer/src",
     "lookalikes/src",
     "refinement/src",
+    "sdk/src",
+    "shims",
     "src",
 ];
 
@@ -176,7 +179,7 @@ pub(crate) fn resolve(stack: &[usize]) -> Vec<Frame> {
     frames
 }
 
-/// Adds the functions in which the instruction at `within` is, innermost first.
+/// Adds the functions that contain the instruction at `within`, innermost first.
 fn resolve_one(address: usize, within: usize, frames: &mut Vec<Frame>) {
     backtrace::resolve(std::ptr::without_provenance_mut(within), |symbol| {
         let Some(name) = symbol.name() else { return };
@@ -192,7 +195,14 @@ fn resolve_one(address: usize, within: usize, frames: &mut Vec<Frame>) {
 
 /// Returns a function's name without its closures, whose numbers say nothing.
 fn plain(name: &str) -> String {
-    name.replace("::{{closure}}", "").replace("::{closure#0}", "")
+    const NUMBERED: &str = "::{closure#";
+    let mut plain = name.replace("::{{closure}}", "");
+    while let Some(begin) = plain.find(NUMBERED)
+        && let Some(length) = plain[begin..].find('}')
+    {
+        plain.replace_range(begin..=begin + length, "");
+    }
+    plain
 }
 
 /// Returns a path as `cargo` would show it, from the root of its workspace.
@@ -210,6 +220,35 @@ pub(crate) fn shown(file: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_have_no_closures() {
+        for (name, without) in [
+            ("f::{{closure}}", "f"),
+            ("f::{closure#1}::{closure#0}", "f"),
+            ("<m::T<X>>::f::{closure#2}", "<m::T<X>>::f"),
+            ("{closure#3}", "{closure#3}"),
+        ] {
+            assert_eq!(plain(name), without);
+        }
+    }
+
+    #[test]
+    fn functions_of_ours_are_not_the_programs() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let is_programs = |file: &str| {
+            let frame = Frame {
+                name: "f".to_owned(),
+                file: Some((root.join(file), 1, 1)),
+                address: 0,
+            };
+            frame.is_programs()
+        };
+        for ours in ["src/lib.rs", "shims/shuttle/src/thread.rs", "engine/src/lib.rs"] {
+            assert!(!is_programs(ours), "{ours}");
+        }
+        assert!(is_programs("corpus/src/programs/abba.rs"));
+    }
 
     #[test]
     fn the_programs_own_functions_are_known_by_their_names() {

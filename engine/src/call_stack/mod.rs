@@ -1,0 +1,79 @@
+//! Call stacks: the functions of the program that are active at a step.
+//!
+//! Noting a stack takes microseconds. Names and places are looked up later, and only if a recording is kept. Stacks need
+//! the feature `hang-places`, and Linux on x86-64 or AArch64. Elsewhere they are empty.
+
+#[cfg(all(
+    feature = "hang-places",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+pub(crate) mod program;
+
+/// A function of the program on a call stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Its path as far as it is known, without its closures; `a closure` if nothing else is known.
+    pub name: String,
+    /// The place that it has reached: `file:line:column`.
+    pub place: String,
+}
+
+/// The largest number of frames of a stack that are noted, from the innermost. Stacks of a test that calls itself would
+/// otherwise take memory that grows with the square of its depth.
+pub const FRAMES_MAX: usize = 128;
+
+#[cfg(all(
+    feature = "hang-places",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod known {
+    use super::{FRAMES_MAX, Function, program};
+
+    /// Replaces `addresses` by the return addresses on the current stack, innermost first, [`FRAMES_MAX`] at most. It
+    /// allocates: during an execution, call it as a monitor does.
+    pub fn note(addresses: &mut Vec<usize>) {
+        addresses.clear();
+        // SAFETY: only on Windows does a walk need the lock that `trace` takes. A test that has damaged its stack can
+        // crash the walk, and the lock would never be released.
+        unsafe {
+            backtrace::trace_unsynchronized(|frame| {
+                let address = frame.ip().addr();
+                addresses.push(address);
+                // The frame at the root of a task's stack has no address.
+                address != 0 && addresses.len() < FRAMES_MAX
+            });
+        }
+    }
+
+    /// Returns the functions of the program at a return address, innermost first: none if the code is not the
+    /// program's, and several if functions were inlined.
+    pub fn functions_at(address: usize) -> Vec<Function> {
+        let places = program::returning_to(address);
+        let function = |place: program::ProgramPlace| Function {
+            name: place.described(),
+            place: place.shown(),
+        };
+        places.into_iter().map(function).collect()
+    }
+}
+#[cfg(not(all(
+    feature = "hang-places",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+mod known {
+    use super::Function;
+
+    /// Clears `addresses`: stacks are not known here.
+    pub fn note(addresses: &mut Vec<usize>) {
+        addresses.clear();
+    }
+
+    /// Returns nothing: stacks are not known here.
+    pub fn functions_at(_: usize) -> Vec<Function> {
+        Vec::new()
+    }
+}
+pub use known::{functions_at, note};

@@ -217,7 +217,7 @@ fn sequences_are_covered_by_two_fates() {
             vec![Store(0, 1)],
             vec![Exchange(1, 2, 1)],
         ],
-        // A sequence with one fate is begun, but goes on with another step.
+        // A sequence with one fate is begun, but continues with another step.
         [
             vec![Spawn(1), Spawn(2), Spawn(3), Store(0, 1)],
             vec![Exchange(1, 0, 0), Load(0)],

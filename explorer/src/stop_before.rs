@@ -6,12 +6,13 @@
 //!
 //! Blind spot: a step without a schedule point, such as the end of a task, stops right after it; [`Stopped`] says so.
 
+use intermezzo_engine::call_stack::is_ours;
 use intermezzo_sdk::{
     Context, EventId, Execution, Interests, Monitor, SchedulePoint, SiteId, SyncVar, SyncVarAccess, SyncVarOp,
 };
 use std::backtrace::Backtrace;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// The largest number of events that are shown before a stop. A page shows all.
@@ -220,19 +221,6 @@ const OF_TOOL: [&str; 7] = [
     "alloc::",
 ];
 
-/// The directories of the crates that run a test's code, next to this crate's.
-const OURS: [&str; 9] = [
-    "breakpoint/src",
-    "cli/overlays",
-    "engine/src",
-    "explorer/src",
-    "lookalikes/src",
-    "refinement/src",
-    "sdk/src",
-    "shims",
-    "src",
-];
-
 /// Returns the frames of a backtrace that are not intermezzo's, std's or core's, each with its place.
 fn own_frames(backtrace: &str) -> Vec<String> {
     let mut frames: Vec<(String, bool)> = Vec::new();
@@ -259,16 +247,8 @@ fn is_of_test(place: &str) -> bool {
         Some(relative) => std::env::current_dir().unwrap_or_default().join(relative),
         None => PathBuf::from(place),
     };
-    let all = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    let is_ours = all
-        .and_then(|all| file.strip_prefix(all).ok())
-        .is_some_and(|file| {
-            // Published crates are next to each other, in directories with their names.
-            OURS.iter().any(|directory| file.starts_with(directory))
-                || file.to_string_lossy().starts_with("intermezzo-")
-        });
     let of_std = file.starts_with("/rustc/") || place.contains("/rust/library/");
-    !is_ours && !of_std && !place.contains("/corosensei-")
+    !is_ours(&file) && !of_std && !place.contains("/corosensei-")
 }
 
 impl Monitor for Stopper {

@@ -10,6 +10,8 @@
 ))]
 pub(crate) mod program;
 
+use std::path::Path;
+
 /// A function of the program on a call stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
@@ -77,3 +79,27 @@ mod known {
     }
 }
 pub use known::{functions_at, note};
+
+/// The directories of our crates that run code of a test or call it, next to the engine's.
+const OURS: &[&str] = &[
+    "breakpoint/src",
+    "cli/overlays",
+    "engine/src",
+    "explorer/src",
+    "lookalikes/src",
+    "refinement/src",
+    "sdk/src",
+    "shims",
+    "src",
+];
+
+/// Returns `true` if a file is the engine's, or belongs to one of the crates above it.
+pub fn is_ours(file: &Path) -> bool {
+    let all = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let Some(file) = all.and_then(|all| file.strip_prefix(all).ok()) else {
+        return false;
+    };
+    // Published crates are next to each other, in directories with their names.
+    OURS.iter().any(|directory| file.starts_with(directory))
+        || file.to_string_lossy().starts_with("intermezzo-")
+}

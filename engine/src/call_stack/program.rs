@@ -1,5 +1,6 @@
 //! The functions of the program on a call stack, by its debugging information.
 
+use super::is_ours;
 use crate::site::Place;
 use std::path::{Path, PathBuf};
 
@@ -109,30 +110,6 @@ impl Frame {
                 .is_some_and(|path| path.contains("::")),
         }
     }
-}
-
-/// The directories of our crates that run code of a test or call it, next to the engine's.
-const OURS: &[&str] = &[
-    "breakpoint/src",
-    "cli/overlays",
-    "engine/src",
-    "explorer/src",
-    "lookalikes/src",
-    "refinement/src",
-    "sdk/src",
-    "shims",
-    "src",
-];
-
-/// Returns `true` if a file is the engine's, or belongs to one of the crates above it.
-fn is_ours(file: &Path) -> bool {
-    let all = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    let Some(file) = all.and_then(|all| file.strip_prefix(all).ok()) else {
-        return false;
-    };
-    // Published crates are next to each other, in directories with their names.
-    OURS.iter().any(|directory| file.starts_with(directory))
-        || file.to_string_lossy().starts_with("intermezzo-")
 }
 
 /// The beginnings of paths that are not the program's own.

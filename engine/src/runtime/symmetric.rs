@@ -1,5 +1,5 @@
-//! Groups of tasks that the test declares to be symmetric: they run copies of one closure, and it makes no difference
-//! which of them is which.
+//! Groups of tasks that the test declares to be symmetric: they run copies of one closure, and their names make no
+//! difference.
 //!
 //! Two executions that differ only by a permutation of such a group end alike, so one of them is enough. The one that is
 //! run is that in which the tasks of the group take their first steps in the order of their numbers. For this each of

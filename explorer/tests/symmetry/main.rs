@@ -6,7 +6,7 @@
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "what it did is for whoever runs it by hand"
+    reason = "the figures are read by who runs the test by hand"
 )]
 
 #[path = "../common/mod.rs"]

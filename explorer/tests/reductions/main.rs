@@ -16,6 +16,7 @@ mod common;
 mod counted;
 #[macro_use]
 mod families;
+mod fates;
 mod hard;
 mod interleavings;
 mod known_states;

@@ -29,6 +29,8 @@ pub(crate) struct Tally {
     pub(crate) dpor_one_by_one: u64,
     pub(crate) dpor_symmetric: u64,
     pub(crate) dpor_least: u64,
+    /// Programs whose executions were compared with every operation a schedule point.
+    pub(crate) every_operation: u64,
     /// Programs with a finding.
     pub(crate) fail: u64,
 }
@@ -48,12 +50,16 @@ impl Tally {
         self.dpor_one_by_one += more.dpor_one_by_one;
         self.dpor_symmetric += more.dpor_symmetric;
         self.dpor_least += more.dpor_least;
+        self.every_operation += more.every_operation;
         self.fail += more.fail;
     }
 }
 
 /// The maximum number of executions of a program whose tasks are created one by one.
 const EXECUTIONS_MAX: u64 = 5_000;
+
+/// The maximum number of executions of a program whose operations all have schedule points.
+const EVERY_MAX: u64 = 20_000;
 
 struct Shown {
     report: Report,
@@ -203,20 +209,23 @@ pub(crate) fn compare(program: &Program, number: u64, tally: &mut Tally) -> Resu
     by_turns(program, number, &plain, &none, tally)
 }
 
+/// Returns `true` if operations have a schedule point only in some orders: an operation on a count has none if there is only
+/// one handle left, nor has the end of a channel if there is no other.
+fn has_counts(program: &Program) -> bool {
+    program.any(|op| {
+        matches!(
+            op,
+            Op::CountOfArc | Op::DropArc | Op::Send(_) | Op::Receive | Op::TryReceive
+        )
+    })
+}
+
 /// Checks that without a reduction one execution of each orbit is run.
 fn count_orbits(program: &Program, plain: &Shown, none: &Shown, tally: &mut Tally) -> Result<(), Difference> {
     let (executions, all) = (none.report.executions(), plain.report.executions());
     let orbits = plain.outcomes.orbits.len() as u64;
     let is_bounded = executions <= all && executions * program.permutations() >= all;
-    // An operation on a count has no schedule point if there is only one handle left, nor has the end of a channel if there
-    // is no other.
-    let ends = |op: &Op| {
-        matches!(
-            op,
-            Op::CountOfArc | Op::DropArc | Op::Send(_) | Op::Receive | Op::TryReceive
-        )
-    };
-    let counts = program.any(ends);
+    let counts = has_counts(program);
     if !is_bounded && !counts {
         return Err(("bounds".into(), format!("{executions} executions of {all}")));
     }
@@ -228,7 +237,14 @@ fn count_orbits(program: &Program, plain: &Shown, none: &Shown, tally: &mut Tall
     let is_other = |op: &Op| {
         matches!(
             op,
-            Op::Choose | Op::Child(_) | Op::Quiesce | Op::Await(..) | Op::Yield | Op::Sleep | Op::ParkTimeout
+            Op::Choose
+                | Op::Child(_)
+                | Op::Nested(..)
+                | Op::Quiesce
+                | Op::Await(..)
+                | Op::Yield
+                | Op::Sleep
+                | Op::ParkTimeout
         )
     };
     let is_straight = !counts && !program.any(is_other);
@@ -258,7 +274,7 @@ fn count_traces(
     }
     let all = one_by_one.executions();
     let least = all.div_ceil(program.permutations());
-    if executions > all || executions < least {
+    if executions > all || executions < least && !has_counts(program) {
         return Err(("dpor".into(), format!("{executions} executions of {all}")));
     }
     tally.optimal += 1;
@@ -283,7 +299,7 @@ fn by_turns(
         ("caching", Reduction::Caching),
         ("dpor", Reduction::Dpor),
     ];
-    match number % 12 {
+    match number % 14 {
         bound @ 0..5 => {
             let bound = bound as u32 % 3;
             let all = shown(program, false, with().preemptions(bound));
@@ -333,10 +349,24 @@ fn by_turns(
                 ));
             }
         }
+        9 => {
+            let search = "none, with every operation a schedule point";
+            let found = shown(program, true, with().every_operation(true).executions(EVERY_MAX));
+            let all = found.report.executions() < EVERY_MAX;
+            tally.searches += 1;
+            tally.every_operation += u64::from(all);
+            same(search, &found, plain, all)?;
+        }
+        10 => {
+            let found = shown(program, true, with().reduction(Reduction::OrderedAtomics));
+            let all = *found.report.coverage() == Coverage::Exhaustive;
+            tally.searches += 1;
+            same("ordered atomics", &found, plain, all)?;
+        }
         which => {
             let (name, strategy, claims) = match which {
-                9 => ("delays", named("dfs(delays=none)"), true),
-                10 => ("auto", Strategy::auto(), true),
+                11 => ("delays", named("dfs(delays=none)"), true),
+                12 => ("auto", Strategy::auto(), true),
                 _ => (
                     "portfolio",
                     named("portfolio(surw,pos,places,pct(3),random)"),

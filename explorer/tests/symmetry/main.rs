@@ -9,6 +9,7 @@
     reason = "the figures are read by who runs the test by hand"
 )]
 
+mod breakpoints;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;

@@ -12,6 +12,7 @@ pub(crate) enum Op {
     Add(usize),
     Swap(usize, u8),
     Exchange(usize, u8, u8),
+    ExchangeWeak(usize, u8, u8),
     /// Loops, and yields, until the atomic has this value or a larger one.
     Await(usize, u8),
     Lock(usize),
@@ -38,6 +39,8 @@ pub(crate) enum Op {
     Choose,
     /// Creates a task that adds to an atomic.
     Child(usize),
+    /// Creates a group of two tasks that add to an atomic, and joins it or not.
+    Nested(usize, bool),
     Panic,
     Quiesce,
     /// Skips the next operation unless the last value read was this one.
@@ -151,11 +154,12 @@ fn operation(random: &mut Random, theme: usize, is_body: bool, ops: &mut Vec<Op>
         ops.push(OnlyIf(value));
     }
     match theme {
-        0 | 1 => ops.push(match below(6) {
+        0 | 1 => ops.push(match below(8) {
             0 | 1 => Load(which),
             2 => Store(which, value),
             3 => Swap(which, value),
             4 => Add(which),
+            5 | 6 => ExchangeWeak(which, value, below(3) as u8),
             _ => Exchange(which, value, below(3) as u8),
         }),
         2 => match below(4) {
@@ -186,9 +190,10 @@ fn operation(random: &mut Random, theme: usize, is_body: bool, ops: &mut Vec<Op>
             _ => UnparkMain,
         }),
         7 => ops.push([CountOfArc, DropArc, DropArc, Await(which, 1), Add(which)][below(5)]),
-        _ => match below(5) {
+        _ => match below(6) {
             0 => ops.push(Choose),
             1 if !is_body => ops.push(Child(which)),
+            5 => ops.push(Nested(which, below(2) == 0)),
             2 => ops.extend([OnlyIf(value), Panic]),
             3 => ops.push(Quiesce),
             _ => ops.push(Await(which, 1)),
@@ -199,8 +204,13 @@ fn operation(random: &mut Random, theme: usize, is_body: bool, ops: &mut Vec<Op>
 impl Program {
     /// Returns the product of the numbers of permutations of its groups.
     pub(crate) fn permutations(&self) -> u64 {
-        let of = |group: &Group| (1..=group.tasks as u64).product::<u64>();
-        self.groups.iter().map(of).product()
+        let nested = |ops: &[Op]| ops.iter().filter(|op| matches!(op, Op::Nested(..))).count() as u32;
+        let of = |group: &Group| {
+            let own = (1..=group.tasks as u64).product::<u64>();
+            own * 2_u64.pow(group.tasks as u32 * nested(&group.ops))
+        };
+        let of_groups: u64 = self.groups.iter().map(of).product();
+        of_groups * 2_u64.pow(nested(&self.body))
     }
 
     /// `true` if the test gives up handles on results that have a destructor.
@@ -222,7 +232,7 @@ impl Program {
             let of = |op: &Op| match op {
                 Op::OnlyIf(_) | Op::Spawn(_) | Op::Panic => 0,
                 Op::Lock(_) | Op::Read | Op::Write | Op::Receive | Op::Send(_) | Op::Sleep => 2,
-                Op::ParkTimeout | Op::CallOnce | Op::Child(_) | Op::TryReceive => 2,
+                Op::ParkTimeout | Op::CallOnce | Op::Child(_) | Op::TryReceive | Op::Nested(..) => 2,
                 Op::Wait | Op::WaitTimeout | Op::Await(..) => 3,
                 _ => 1,
             };

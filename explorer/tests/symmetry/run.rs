@@ -124,6 +124,8 @@ struct Own {
     sender: Option<Sender<u8>>,
     arc: Option<Arc<()>>,
     main: Thread,
+    /// `true` if groups are symmetric tasks.
+    symmetric: bool,
 }
 
 /// A result that shows where it is dropped.
@@ -140,7 +142,8 @@ enum Handles {
     Noisy(Vec<JoinHandle<Noisy>>),
 }
 
-fn spawn<T: Send + 'static>(
+/// Creates tasks that run copies of a closure: symmetric tasks, or one by one.
+pub(crate) fn spawn<T: Send + 'static>(
     tasks: usize,
     symmetric: bool,
     f: impl FnOnce() -> T + Clone + Send + 'static,
@@ -165,6 +168,7 @@ fn execute(program: &Plain<Program>, symmetric: bool) {
         sender,
         arc: counts.then(|| Arc::new(())),
         main: thread::current(),
+        symmetric,
     };
     let mut body = Body::new(&shared, own);
     let mut handles = Vec::new();
@@ -291,6 +295,11 @@ impl<'a> Body<'a> {
                     shared.atomics[at].compare_exchange(expected.into(), new.into(), SeqCst, SeqCst);
                 self.saw(group, exchange.unwrap_or_else(|found| 50 + found));
             }
+            Op::ExchangeWeak(at, expected, new) => {
+                let exchange =
+                    shared.atomics[at].compare_exchange_weak(expected.into(), new.into(), SeqCst, SeqCst);
+                self.saw(group, exchange.unwrap_or_else(|found| 50 + found));
+            }
             Op::Await(at, value) => {
                 while shared.atomics[at].load(SeqCst) < value.into() {
                     thread::yield_now();
@@ -367,6 +376,18 @@ impl<'a> Body<'a> {
             Op::Child(at) => {
                 let shared = self.own.shared.clone();
                 thread::spawn(move || shared.atomics[at].fetch_add(1, SeqCst));
+            }
+            Op::Nested(at, joined) => {
+                let shared = self.own.shared.clone();
+                let add = move || shared.atomics[at].fetch_add(1, SeqCst) as u8;
+                let handles = spawn(2, self.own.symmetric, add);
+                if joined {
+                    let mut results = join(handles, |last| last);
+                    results.sort_unstable();
+                    results
+                        .into_iter()
+                        .for_each(|result| self.saw(group, result.into()));
+                }
             }
             Op::Panic => panic!("a task of the program panics"),
             Op::Quiesce => quiesce(),

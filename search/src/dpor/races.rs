@@ -198,6 +198,7 @@ impl Dpor {
         let pending = &mut node.pending;
         if !choices.is_empty() {
             sequence.learn_footprint(trace, |task| pending.first_footprint(task));
+            sequence.keeps_outside = true;
         }
         let explored = Explored {
             asleep,
@@ -239,11 +240,15 @@ impl Dpor {
             None => pending.insert(trace, choices, sequence, Some((&explored, &mut begun))),
             Some(_) => self.part.insert(depth, trace, choices, sequence),
         };
-        for half in begun {
+        for begun in begun {
             let node = &mut self.nodes[depth];
             let continued = [&mut node.sequences, &mut node.pending]
                 .into_iter()
-                .find_map(|tree| tree.continue_half(trace, choices, sequence, &half));
+                .find_map(|tree| tree.continue_half(trace, choices, sequence, &begun));
+            debug_assert!(
+                continued.is_some(),
+                "the tree that began the sequence still begins it"
+            );
             unsure |= continued.unwrap_or(false);
         }
         if unsure {

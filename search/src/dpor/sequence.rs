@@ -10,7 +10,7 @@ use super::names::{AssumedDistinct, Named, Names};
 use super::sleep::Footprint;
 use super::tree::{counts, only_key};
 use super::values::{Fate, Values, fate_of, keeps_choice, values};
-use fates::Assumed;
+pub(super) use fates::{Assumed, Assumption};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::TimeIsOver;
 use intermezzo_engine::trace::{Blocked, Class, Key, NOTHING, StableOpId, Step, StepAccess, Trace, conflict};
@@ -111,8 +111,14 @@ pub(super) struct Sequence {
     fate: Option<Fate>,
     /// The footprint of the last step, the second of the race, before the first; if that is known to be another.
     otherwise: Option<Footprint>,
-    /// The fates that other operations are assumed to have after the sequence: each task has no step in it.
+    /// Steps that are assumed to come after the sequence, in order.
     assumed: SmallVec<[Assumed; 1]>,
+    /// The steps that are done, and are neither steps of the sequence nor assumed, in order.
+    outside: SmallVec<[Assumed; 1]>,
+    /// `true` if `outside` is kept, because operations may have fates.
+    pub(super) keeps_outside: bool,
+    /// `true` if part of the footprint of a step in `outside` is unknown. Then no fate can be assumed.
+    is_outside_unknown: bool,
     /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
     /// steps there.
     pub(super) counts_otherwise: bool,
@@ -211,6 +217,8 @@ impl Sequences {
         (self.sequence.blocked, self.sequence.reversed, self.sequence.fate) = (None, None, None);
         self.sequence.otherwise = None;
         self.sequence.assumed.clear();
+        self.sequence.outside.clear();
+        (self.sequence.keeps_outside, self.sequence.is_outside_unknown) = (false, false);
         (self.sequence.from, self.sequence.end) = (0, 0);
         self.sequence.done.clear();
         if self.sequence.planned.len() <= trace.steps().len() {
@@ -427,9 +435,9 @@ impl Sequence {
         self.left()[place].task
     }
 
-    /// Returns `Some` if a task, whose next step has this footprint and may give up a share, may begin something that leads to the same trace
-    /// as the sequence. Its step can come first in it, at the place given; or it has no step in it, and commutes with
-    /// all of it.
+    /// Returns `Some` if a task, whose next step has this footprint and may give up a share, may begin something that leads
+    /// to the same trace as the sequence. Its step can come first in it, at the place given; or it has no step in it, and
+    /// commutes with all of it.
     pub(super) fn may_begin(
         &self,
         trace: &Trace,
@@ -497,8 +505,19 @@ impl Sequence {
         }
     }
 
-    /// Notes that a step of a task with this footprint was done, and removes it if it is at a place.
-    pub(super) fn take_accessing(&mut self, task: u32, place: Option<usize>, footprint: &[StepAccess]) {
+    /// Notes that a step of a task with these values was done, and removes it if it is at a place. `footprint` is the
+    /// part of its footprint that is known; `is_known` is `true` if that is all of it.
+    pub(super) fn take_accessing(
+        &mut self,
+        task: u32,
+        place: Option<usize>,
+        values: &[u32],
+        footprint: &[StepAccess],
+        is_known: bool,
+    ) {
+        if self.keeps_outside && place.is_none() {
+            self.take_outside(task, values, footprint, is_known);
+        }
         // If it is no step of the sequence, it may be more or less than one step of the last execution.
         self.counts_otherwise |= place.is_none() && counts(footprint) > 0;
         let key = only_key(footprint);

@@ -7,7 +7,7 @@ pub(super) use halves::Explored;
 pub(super) use saved::SavedBranch;
 
 use super::names::Names;
-use super::sequence::{Done, Sequence};
+use super::sequence::{Assumed, Done, Sequence};
 use super::sleep::{Footprint, as_footprint};
 use super::values::{Fate, Values, Wanted, values};
 use intermezzo_engine::schedule::Choice;
@@ -487,6 +487,9 @@ impl Branch {
                         _ => Leads::Elsewhere,
                     };
                 }
+                if sequence.keeps_outside && self.values().is_empty() {
+                    sequence.learn_along(trace, place, self.footprint());
+                }
                 sequence.take_counting(trace, place, counts(self.footprint()));
             }
             None => {
@@ -497,22 +500,33 @@ impl Branch {
                     return Leads::Elsewhere;
                 };
                 if place.is_none() {
-                    match (sequence.assumed(self.task), self.values()) {
-                        (Some(fate), &[value]) if value == fate.value() => {}
-                        (Some(_), _) if self.is_any() => {}
-                        (Some(_), _) => return Leads::Elsewhere,
+                    match sequence.assumed(self.task) {
+                        Some(assumed) if self.has_values_of(assumed) => {}
+                        Some(_) => return Leads::Elsewhere,
                         // After the sequence its operation may have the other fate.
-                        (None, _) if self.fate().is_some() => return half(self.fate()),
-                        (None, _) => {}
+                        None if self.fate().is_some() => return half(self.fate()),
+                        None => {}
                     }
                 }
                 if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
                     return Leads::Elsewhere;
                 }
-                sequence.take_accessing(self.task, place, &footprint);
+                let is_known = self.is_all(&footprint);
+                sequence.take_accessing(self.task, place, self.values(), &footprint, is_known);
             }
         }
         Leads::Along
+    }
+
+    /// Returns `true` if this part of its footprint, which is known in the last execution, is all of it.
+    fn is_all(&self, known: &[StepAccess]) -> bool {
+        known.len() == self.footprint().len()
+    }
+
+    /// Returns `true` if it chose the values of an assumed step, or may be followed by any that begin with its own.
+    #[cold]
+    fn has_values_of(&self, assumed: &Assumed) -> bool {
+        self.chose(&assumed.values) || self.is_last() && assumed.values.starts_with(self.values())
     }
 
     /// Returns `true` if it differs from the step at a place of the sequence: it chose other values.

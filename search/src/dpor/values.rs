@@ -1,7 +1,7 @@
 //! The values that a step chose, and the fates of operations that the environment may let fail.
 
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
-use intermezzo_engine::trace::{Class, Trace};
+use intermezzo_engine::trace::{Class, Key, StepAccess, Trace};
 use smallvec::SmallVec;
 
 /// The values that a step chose, in order: mostly none. If the first one is the fate of its operation, it is the fate's
@@ -60,6 +60,15 @@ impl Fate {
             Fate::Succeeds => Fate::Fails,
             Fate::Fails => Fate::Succeeds,
         }
+    }
+
+    /// Returns the access of an operation on this key that has the fate.
+    pub(super) fn access(self, key: Key) -> StepAccess {
+        let class = match self {
+            Fate::Succeeds => Class::Write,
+            Fate::Fails => Class::Read,
+        };
+        StepAccess { key, class }
     }
 
     /// Returns the alternative of the choice.

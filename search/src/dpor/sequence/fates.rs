@@ -4,17 +4,25 @@ use super::super::sleep::{Footprint, Sleeper, is_asleep};
 use super::super::values::{Fate, Values, fate_of, values};
 use super::{Done, Planned, Sequence};
 use intermezzo_engine::schedule::Choice;
-use intermezzo_engine::trace::{Class, StepAccess, Trace, conflict};
+use intermezzo_engine::trace::{StepAccess, Trace, conflict};
 use smallvec::SmallVec;
 
-/// The fate that the operation of a task is assumed to have, which comes after its steps in the sequence.
+/// A step that is no step of the sequence: it was done before the sequence's end, or is assumed to come after it.
 #[derive(Clone)]
-pub(super) struct Assumed {
+pub(in super::super) struct Assumed {
     task: u32,
-    fate: Fate,
-    access: StepAccess,
-    /// The number of steps that the task takes before.
+    /// The number of steps that its task takes before it.
     after: usize,
+    /// The values that it chooses.
+    pub(in super::super) values: Values,
+    footprint: Footprint,
+}
+
+/// Steps that are assumed to come after a sequence, and the fate of its last step.
+pub(in super::super) struct Assumption {
+    assumed: SmallVec<[Assumed; 1]>,
+    fate: Option<Fate>,
+    otherwise: Option<Footprint>,
 }
 
 /// The state of a sequence before it began again.
@@ -22,10 +30,10 @@ pub(in super::super) struct Before {
     steps: SmallVec<[Planned; 16]>,
     from: usize,
     done: Vec<Done>,
+    outside: SmallVec<[Assumed; 1]>,
+    is_outside_unknown: bool,
     counts_otherwise: bool,
-    fate: Option<Fate>,
-    otherwise: Option<Footprint>,
-    assumed: SmallVec<[Assumed; 1]>,
+    assumption: Assumption,
 }
 
 impl Sequence {
@@ -89,40 +97,53 @@ impl Sequence {
         self.fate
     }
 
-    /// Assumes that the operation of a task has this fate, and begins with all steps again. With the other fate, its step
-    /// has the footprint `other`. Returns the state before, for [`Sequence::put_back`]; `None` if nothing is known of the
-    /// step with this fate.
+    /// Assumes that the next operation of a task has this fate, and begins with all steps again. With the other fate, its
+    /// step has the footprint `other`. Steps that are done, and are none of the sequence, are assumed to come before it.
+    /// Returns the state before, for [`Sequence::put_back`]; `None` if nothing is known of the step with this fate.
     pub(in super::super) fn assume(&mut self, task: u32, fate: Fate, other: &[StepAccess]) -> Option<Before> {
-        let class = match fate {
-            Fate::Succeeds => Class::Write,
-            Fate::Fails => Class::Read,
-        };
         let &[StepAccess { key, .. }] = other else {
             return None;
         };
-        if key.unknown_from().is_some() {
+        // The operation is recognised by the number of steps before it.
+        if key.unknown_from().is_some() || self.counts_otherwise || self.is_outside_unknown {
             return None;
         }
         let has_step = self.left().iter().any(|planned| planned.task == task);
-        // The operation is recognised by the number of steps before it.
-        if self.counts_otherwise {
-            return None;
-        }
         let after = self.done_by(task);
         let before = self.begin_again();
-        let access = StepAccess { key, class };
+        let footprint = Footprint::from_slice(&[fate.access(key)]);
+        self.assumed.extend(before.outside.iter().cloned());
         if has_step {
             self.fate = Some(fate);
-            self.otherwise = Some(Footprint::from_slice(&[access]));
+            self.otherwise = Some(footprint);
         } else {
             self.assumed.push(Assumed {
                 task,
-                fate,
-                access,
                 after,
+                values: Values::from_slice(&[fate.value()]),
+                footprint,
             });
         }
         Some(before)
+    }
+
+    /// Returns what is assumed.
+    pub(in super::super) fn assumption(&self) -> Assumption {
+        Assumption {
+            assumed: self.assumed.clone(),
+            fate: self.fate,
+            otherwise: self.otherwise.clone(),
+        }
+    }
+
+    /// Assumes what was assumed before, and begins with all steps again.
+    pub(in super::super) fn assume_again(&mut self, assumption: &Assumption) {
+        self.done.clear();
+        self.outside.clear();
+        self.restart();
+        self.assumed.clone_from(&assumption.assumed);
+        self.fate = assumption.fate;
+        self.otherwise.clone_from(&assumption.otherwise);
     }
 
     /// Begins with all steps again, as if none was done. Returns the state before, for [`Sequence::put_back`].
@@ -131,24 +152,57 @@ impl Sequence {
             steps: self.planned[..self.end].into(),
             from: self.from,
             done: std::mem::take(&mut self.done),
+            outside: std::mem::take(&mut self.outside),
+            is_outside_unknown: self.is_outside_unknown,
             counts_otherwise: self.counts_otherwise,
-            fate: self.fate,
-            otherwise: self.otherwise.clone(),
-            assumed: self.assumed.clone(),
+            assumption: self.assumption(),
         };
-        (self.from, self.counts_otherwise) = (0, false);
+        self.restart();
         before
+    }
+
+    /// Makes all steps remain.
+    fn restart(&mut self) {
+        self.from = 0;
+        (self.counts_otherwise, self.is_outside_unknown) = (false, false);
     }
 
     /// Restores a state.
     pub(in super::super) fn put_back(&mut self, before: Before) {
         self.planned[..self.end].copy_from_slice(&before.steps);
         self.from = before.from;
-        self.done = before.done;
+        (self.done, self.outside) = (before.done, before.outside);
         self.counts_otherwise = before.counts_otherwise;
-        self.fate = before.fate;
-        self.otherwise = before.otherwise;
-        self.assumed = before.assumed;
+        self.is_outside_unknown = before.is_outside_unknown;
+        let Assumption {
+            assumed,
+            fate,
+            otherwise,
+        } = before.assumption;
+        (self.assumed, self.fate, self.otherwise) = (assumed, fate, otherwise);
+    }
+
+    /// Notes that a step is done that is none of the sequence. `is_known` is `true` if this is all of its footprint.
+    #[cold]
+    pub(super) fn take_outside(
+        &mut self,
+        task: u32,
+        values: &[u32],
+        footprint: &[StepAccess],
+        is_known: bool,
+    ) {
+        let after = self.done_by(task);
+        let is_at = |assumed: &Assumed| assumed.task == task && assumed.after == after;
+        if self.assumed.iter().any(is_at) {
+            return;
+        }
+        self.is_outside_unknown |= !is_known;
+        self.outside.push(Assumed {
+            task,
+            after,
+            values: Values::from_slice(values),
+            footprint: Footprint::from_slice(footprint),
+        });
     }
 
     /// Returns the number of steps of a task that are done.
@@ -156,31 +210,35 @@ impl Sequence {
         self.done.iter().filter(|done| done.task == task).count()
     }
 
-    /// Returns the fate that the next operation of a task is assumed to have.
+    /// Returns the next step of a task, if it is assumed to take one.
     #[inline(always)]
-    pub(in super::super) fn assumed(&self, task: u32) -> Option<Fate> {
-        let is_next = |assumed: &&Assumed| assumed.task == task && assumed.after == self.done_by(task);
-        self.assumed.iter().find(is_next).map(|assumed| assumed.fate)
+    pub(in super::super) fn assumed(&self, task: u32) -> Option<&Assumed> {
+        self.assumed.iter().find(|assumed| self.is_next(assumed, task))
     }
 
-    /// Returns `true` if the assumed operation of a task commutes with everything.
+    fn is_next(&self, assumed: &Assumed, task: u32) -> bool {
+        assumed.task == task && assumed.after == self.done_by(task)
+    }
+
+    /// Returns `true` if the assumed steps of a task commute with everything.
     pub(in super::super) fn assumed_commutes(&self, trace: &Trace, task: u32) -> bool {
         let mut own = self.assumed.iter().filter(|assumed| assumed.task == task);
-        own.all(|assumed| {
-            let footprint = Footprint::from_slice(&[assumed.access]);
-            self.may_begin(trace, task, &footprint, false) == Some(None)
-        })
+        own.all(|assumed| self.may_begin(trace, task, &assumed.footprint, false) == Some(None))
     }
 
-    /// Returns `true` if a step of a task with this footprint does not commute with an assumed operation of another.
+    /// Returns `true` if a step of a task with this footprint conflicts with an assumed step of another task that is not
+    /// done. Only steps that are assumed before the task's own next one count.
     #[inline(always)]
     pub(super) fn wakes_assumed(&self, task: u32, footprint: &[StepAccess]) -> bool {
-        let wakes = |assumed: &Assumed| {
+        let mut before = self
+            .assumed
+            .iter()
+            .take_while(|assumed| !self.is_next(assumed, task));
+        before.any(|assumed| {
             assumed.task != task
                 && assumed.after >= self.done_by(assumed.task)
-                && conflict(&[assumed.access], footprint)
-        };
-        self.assumed.iter().any(wakes)
+                && conflict(&assumed.footprint, footprint)
+        })
     }
 
     /// Returns `true` if the step at a place may have either fate.
@@ -188,6 +246,35 @@ impl Sequence {
         self.fate.is_none()
             && self.left()[place].step().is_some()
             && self.made_in(trace, choices, place).is_none()
+    }
+
+    /// Returns the footprint of the step at a place.
+    pub(in super::super) fn footprint_at(&self, trace: &Trace, place: usize) -> Footprint {
+        self.with_footprint(trace, &self.left()[place], Footprint::from_slice)
+    }
+
+    /// Uses the class of this footprint for the step at a place, if that is the second step of the race: the branch was
+    /// planned after the same steps.
+    #[cold]
+    pub(in super::super) fn learn_along(&mut self, trace: &Trace, place: usize, footprint: &[StepAccess]) {
+        let step = self.left()[place].step();
+        let Some(step) =
+            step.filter(|_| step == self.reversed && self.fate.is_none() && self.otherwise.is_none())
+        else {
+            return;
+        };
+        if let (&[StepAccess { key, .. }], &[StepAccess { class, .. }]) = (trace.footprint(step), footprint) {
+            self.otherwise = Some(Footprint::from_slice(&[StepAccess { key, class }]));
+        }
+    }
+
+    /// Assumes this fate of the step at a place, which may have either.
+    pub(in super::super) fn have_fate(&mut self, trace: &Trace, place: usize, fate: Fate) {
+        let step = self.left()[place].step();
+        if let Some(own) = step.and_then(|step| trace.footprint(step).first()) {
+            self.fate = Some(fate);
+            self.otherwise = Some(Footprint::from_slice(&[fate.access(own.key)]));
+        }
     }
 
     /// Uses the footprint that `planned` knows of the second step of the race, where that can come first and is planned
@@ -212,10 +299,10 @@ impl Sequence {
         }
     }
 
-    /// Returns `true` if the operation of a task that is assumed to have a fate is not done.
+    /// Returns `true` if the operation whose fate was assumed is still to come: the task's step that was assumed last; or
+    /// else the second step of the race, if it is the task's and remains in the sequence.
     pub(in super::super) fn is_to_have_fate(&self, task: u32) -> bool {
-        let mut assumed = self.assumed.iter().filter(|assumed| assumed.task == task);
-        match assumed.next() {
+        match self.assumed.last().filter(|assumed| assumed.task == task) {
             Some(assumed) => assumed.after >= self.done_by(task),
             None => {
                 let is_second = |planned: &Planned| planned.task == task && planned.step() == self.reversed;

@@ -6,7 +6,7 @@
 //! is planned by itself, and the operation then has the other fate only, because the first one is asleep.
 
 use super::{Branch, Leads, Tree};
-use crate::dpor::sequence::Sequence;
+use crate::dpor::sequence::{Assumption, Sequence};
 use crate::dpor::sleep::{Footprint, Sleeper};
 use crate::dpor::values::{Fate, Values, Wanted};
 use intermezzo_engine::schedule::Choice;
@@ -23,8 +23,11 @@ pub(in crate::dpor) struct Explored<'a> {
     pub(in crate::dpor) sequences: &'a Tree,
 }
 
-/// The operation of a task with one fate, and the footprint of its step with the other.
-pub(in crate::dpor) type Half = (u32, Fate, Footprint);
+/// A sequence with an assumed fate of an operation. A branch begins it and has to be extended.
+pub(in crate::dpor) struct Begun {
+    task: u32,
+    assumption: Assumption,
+}
 
 impl Explored<'_> {
     /// Returns `true` if nothing is missing where the operation of a task has this fate: something covers the sequence
@@ -36,7 +39,7 @@ impl Explored<'_> {
         choices: &[Choice],
         sequence: &mut Sequence,
         half @ (task, fate, other): (u32, Fate, &[StepAccess]),
-        begun: &mut Vec<Half>,
+        begun: &mut Vec<Begun>,
     ) -> bool {
         if self.covers(pending, trace, choices, sequence, half) {
             return true;
@@ -46,10 +49,11 @@ impl Explored<'_> {
         };
         let mut trees = [self.sequences, pending].into_iter();
         let is_begun = trees.any(|tree| tree.begins_half(trace, choices, sequence, task));
-        sequence.put_back(before);
         if is_begun {
-            begun.push((task, fate, Footprint::from_slice(other)));
+            let assumption = sequence.assumption();
+            begun.push(Begun { task, assumption });
         }
+        sequence.put_back(before);
         is_begun
     }
 
@@ -82,7 +86,7 @@ impl Explored<'_> {
             match (place, sequence.assumed(*task)) {
                 (None, _) => false,
                 (Some(None), _) if sleeper.overslept => false,
-                (Some(None), Some(fate)) => [fate.value()].starts_with(&sleeper.values),
+                (Some(None), Some(assumed)) => assumed.values.starts_with(&sleeper.values),
                 (Some(None), None) => match sleeper.fate() {
                     None => true,
                     Some(fate) => self.covers(
@@ -101,11 +105,11 @@ impl Explored<'_> {
     /// Returns `true` if the step that is explored covers the sequence with values with which it was, or will be,
     /// explored from here.
     fn is_explored(&self, trace: &Trace, sequence: &Sequence) -> bool {
-        let Some(fate) = sequence.assumed(self.task) else {
+        let Some(assumed) = sequence.assumed(self.task) else {
             return false;
         };
         self.values.iter().any(|(values, footprint)| {
-            [fate.value()].starts_with(values)
+            assumed.values.starts_with(values)
                 && sequence.may_begin(trace, self.task, footprint, false) == Some(None)
         }) || self.wanted.are_all()
             && self.asleep.iter().all(|sleeper| sleeper.task != self.task)
@@ -153,7 +157,8 @@ impl Explored<'_> {
         match branch.leads(trace, choices, sequence) {
             Leads::Along => true,
             Leads::Half(other) => {
-                let half = (branch.task, other, branch.footprint());
+                let footprint = branch.half_footprint(trace, sequence);
+                let half = (branch.task, other, &footprint[..]);
                 self.covers(pending, trace, choices, sequence, half) && branch.take_from(trace, sequence)
             }
             Leads::Elsewhere | Leads::Unsure => false,
@@ -181,20 +186,18 @@ impl Tree {
         begins
     }
 
-    /// Continues what begins the sequence with this fate of an operation. Returns `None` if nothing does, and otherwise
-    /// `true` if the tree is not reliable, as [`Tree::insert`] does.
+    /// Extends the branch that begins the sequence under this assumption, which the sequence keeps. Returns `None` if the
+    /// tree has no such branch, and otherwise `true` if the tree is not reliable, as [`Tree::insert`] does.
     pub(in crate::dpor) fn continue_half(
         &mut self,
         trace: &Trace,
         choices: &[Choice],
         sequence: &mut Sequence,
-        (task, fate, other): &Half,
+        Begun { task, assumption }: &Begun,
     ) -> Option<bool> {
-        let before = sequence.assume(*task, *fate, other)?;
+        sequence.assume_again(assumption);
         let begins = self.begins_half(trace, choices, sequence, *task);
-        let unsure = begins.then(|| self.insert(trace, choices, sequence, None));
-        sequence.put_back(before);
-        unsure
+        begins.then(|| self.insert(trace, choices, sequence, None))
     }
 
     /// Returns the footprint of the step of a task that may come first, if it is known and chooses no values.
@@ -215,7 +218,7 @@ impl Tree {
         trace: &Trace,
         choices: &[Choice],
         sequence: &mut Sequence,
-        mut explored: Option<(&Explored<'_>, &mut Vec<Half>)>,
+        mut explored: Option<(&Explored<'_>, &mut Vec<Begun>)>,
     ) -> bool {
         let (mut unsure, mut depth) = (false, 0);
         let (mut at, mut end) = (self.gone, self.branches.len());
@@ -225,7 +228,8 @@ impl Tree {
             let is_along = match branch.leads(trace, choices, sequence) {
                 Leads::Along => true,
                 Leads::Half(other) => {
-                    let half = (branch.task, other, branch.footprint());
+                    let footprint = branch.half_footprint(trace, sequence);
+                    let half = (branch.task, other, &footprint[..]);
                     let is_seen = explored.as_mut().is_some_and(|(explored, begun)| {
                         explored.has_half(self, trace, choices, sequence, half, begun)
                     });
@@ -256,16 +260,33 @@ impl Tree {
 }
 
 impl Branch {
+    /// Returns the footprint of its step in the last execution. It is empty if that is unknown; then no fate can be assumed.
+    fn half_footprint(&self, trace: &Trace, sequence: &Sequence) -> Footprint {
+        match sequence.place_of_step(self.task) {
+            Some(place) => sequence.footprint_at(trace, place),
+            None => self.footprint_in(trace, sequence).unwrap_or_default(),
+        }
+    }
+
     /// Moves its step, which may begin the sequence, to the steps that are done. Returns `true`, or `false` if its
     /// footprint is unknown.
     fn take_from(&self, trace: &Trace, sequence: &mut Sequence) -> bool {
         if let Some(place) = sequence.place_of_step(self.task) {
+            if let Some(fate) = self.fate() {
+                sequence.have_fate(trace, place, fate);
+            }
             sequence.take_counting(trace, place, super::counts(self.footprint()));
             return true;
         }
         let footprint = self.footprint_in(trace, sequence);
         footprint.is_some_and(|footprint| {
-            sequence.take_accessing(self.task, None, &footprint);
+            sequence.take_accessing(
+                self.task,
+                None,
+                self.values(),
+                &footprint,
+                self.is_all(&footprint),
+            );
             true
         })
     }

@@ -7,7 +7,7 @@ use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::task::Poll;
 use intermezzo_explorer::thread::thread_local;
-use intermezzo_explorer::{Coverage, Environment, Explorer, Report, future, rand, task, thread};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, future, rand, task, thread};
 use intermezzo_sdk::{Context, DataVarAccess, Interests, Monitor};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex as StdMutex};
@@ -208,6 +208,67 @@ fn a_waker_that_is_never_called_is_a_deadlock() {
         )),
         "{message}"
     );
+}
+
+#[test]
+fn a_task_that_wakes_itself_again_and_again_gives_way() {
+    let by_waker = || {
+        let flag = Arc::new(AtomicU32::new(0));
+        let theirs = flag.clone();
+        let task = thread::spawn(move || theirs.store(1, SeqCst));
+        block_on(poll_fn(|context| {
+            if flag.load(SeqCst) == 1 {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }));
+        task.join().unwrap();
+    };
+    let by_token = || {
+        let flag = Arc::new(AtomicU32::new(0));
+        let theirs = flag.clone();
+        let task = thread::spawn(move || theirs.store(1, SeqCst));
+        while flag.load(SeqCst) == 0 {
+            thread::current().unpark();
+            thread::park();
+        }
+        task.join().unwrap();
+    };
+    for test in [by_waker as fn(), by_token] {
+        for reduction in [
+            Reduction::None,
+            Reduction::Caching,
+            Reduction::SourceDpor,
+            Reduction::Dpor,
+        ] {
+            let calm = Explorer::new().environment(Environment::calm());
+            let report = calm.reduction(reduction).explore(test);
+            assert!(report.verdict().is_pass(), "{reduction:?}: {report}");
+        }
+    }
+}
+
+#[test]
+fn a_task_that_wakes_itself_a_few_times_leaves_no_schedule_out() {
+    let report = explore(|| {
+        let flag = Arc::new(AtomicU32::new(0));
+        let theirs = flag.clone();
+        let task = thread::spawn(move || theirs.store(1, SeqCst));
+        let mut polls = 0;
+        block_on(poll_fn(|context| {
+            polls += 1;
+            flag.fetch_add(2, SeqCst);
+            // It wakes itself eight times, and adds in between.
+            if polls == 9 {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }));
+        task.join().unwrap();
+    });
+    passes(&report);
 }
 
 #[test]

@@ -8,7 +8,7 @@ pub use std::future::{Future, IntoFuture, Pending, PollFn, Ready, pending, poll_
 
 use crate::gated::{Did, Gated, State, When};
 use crate::thread;
-use intermezzo_engine::runtime::{Gates, Site, VarKind};
+use intermezzo_engine::runtime::{Engine, Gates, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,19 +20,27 @@ use std::task::{Context, Poll, Wake, Waker};
 /// complete.
 const OPEN: Gates = 1;
 
-/// `true` if a waker was called since the future was last polled.
-struct Woken(bool);
+/// The calls of a waker since the future was last polled.
+#[derive(Default)]
+struct Woken {
+    /// `true` if there was any.
+    at_all: bool,
+    /// `true` if there was one by the task that polls the future.
+    woke_itself: bool,
+}
 
 impl State for Woken {
     const KIND: VarKind = VarKind::Waker;
     fn gates(&self) -> Gates {
-        if self.0 { OPEN } else { 0 }
+        if self.at_all { OPEN } else { 0 }
     }
 }
 
 /// The state that a call of `block_on` shares with its wakers.
 struct Call {
     woken: Gated<Woken>,
+    /// The task that polls the future; `None` outside executions.
+    task: Option<u32>,
     /// The place of the call: a waker is called through a table of functions, which cannot pass a place.
     site: Site,
 }
@@ -43,9 +51,11 @@ impl Wake for Call {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
+        let woke_itself = self.task.is_some() && Engine::current().map(Engine::task) == self.task;
         self.woken
             .perform(SyncVarOp::Unpark, self.site, When::Now, |woken| {
-                woken.0 = true;
+                woken.at_all = true;
+                woken.woke_itself |= woke_itself;
                 Did::just(SyncVarOp::Unpark, ())
             });
     }
@@ -54,7 +64,8 @@ impl Wake for Call {
 /// Runs a future to its end on the calling task, and returns its output.
 ///
 /// Between two polls the task waits for its waker to be called. In a report that is a `park` at this call, and the
-/// waker's call an `unpark`.
+/// waker's call an `unpark`. A task whose future calls its own waker before every `Pending`
+/// yields to other tasks from the fourth such poll in a row on.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     block_on_at(future, Site::caller())
@@ -62,7 +73,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 
 fn block_on_at<F: Future>(future: F, site: Site) -> F::Output {
     let call = Arc::new(Call {
-        woken: Gated::new(Woken(false)),
+        woken: Gated::new(Woken::default()),
+        task: Engine::current().map(Engine::task),
         site,
     });
     let waker = Waker::from(call.clone());
@@ -72,11 +84,14 @@ fn block_on_at<F: Future>(future: F, site: Site) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
-        call.woken
+        let woke_itself = call
+            .woken
             .perform(SyncVarOp::Park, site, When::Open(OPEN), |woken| {
-                woken.0 = false;
-                Did::just(SyncVarOp::Park, ())
+                Did::just(SyncVarOp::Park, std::mem::take(woken).woke_itself)
             });
+        if let (Some(engine), Some(woke_itself)) = (Engine::current(), woke_itself) {
+            engine.wait_ended(woke_itself, site);
+        }
     }
 }
 

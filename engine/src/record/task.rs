@@ -172,6 +172,12 @@ pub struct Task {
     pub yielded: bool,
     /// The number of its yields so far.
     pub yields: u32,
+    /// `true` if it has given itself its park token since its last park ended.
+    pub(crate) unparked_itself: bool,
+    /// The number of waits in a row, up to the last one, that it ended by waking itself.
+    pub(crate) own_wakes: u32,
+    /// The number of those since it last wrote anything else.
+    pub(crate) idle_wakes: u32,
     /// `true` if it may be preempted in its current region; `None` outside any region.
     pub(crate) preemptible: Option<bool>,
     /// `true` in a region in which its preemptions are preferred.
@@ -252,6 +258,9 @@ impl Task {
             needs_no_memory: false,
             yielded: false,
             yields: 0,
+            unparked_itself: false,
+            own_wakes: 0,
+            idle_wakes: 0,
             preemptible: None,
             preferred: false,
             unwinding: 0,
@@ -301,6 +310,7 @@ impl Task {
         self.waits_at = None;
         self.yielded = false;
         self.yields = 0;
+        (self.unparked_itself, self.own_wakes, self.idle_wakes) = (false, 0, 0);
         self.preemptible = None;
         self.preferred = false;
         self.unwinding = 0;

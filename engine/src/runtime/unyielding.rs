@@ -1,7 +1,10 @@
-//! Loops that wait without ever yielding, in code that was not written for the engine.
+//! Loops that wait without yielding. A real scheduler preempts them. Here they would keep all other tasks out.
 //!
-//! A real scheduler preempts such a loop, so nothing is wrong with it. Here it would keep all other tasks out. So a task
-//! that reads the same at one place again and again, and changes nothing in between, yields.
+//! Code that was not written for the engine may contain such loops. There a task yields if it reads the same at one
+//! place again and again, and changes nothing in between.
+//!
+//! A task that wakes itself before each of its waits is in such a loop, too. A future does this to let other tasks
+//! run: its executor polls it again later. So the task yields in any code.
 
 use super::Engine;
 use super::clock::does_something;
@@ -16,6 +19,12 @@ const EQUAL_READS: u32 = 3;
 /// The same for locks that are taken and given back: what such a loop does to the data under the lock is not seen, so it
 /// may well do something.
 const EQUAL_RELEASES: u32 = 64;
+
+/// The number of waits in a row that a task may end by waking itself, if it writes nothing else in between. It yields at
+/// each further one. Combinators of futures wake their own task once or twice, and a yield there would leave out
+/// schedules. It may do so [`BUSY_WAKES`] times if it writes.
+const OWN_WAKES: u32 = 3;
+const BUSY_WAKES: u32 = 8;
 
 /// The number of places of a task that are remembered, more than a loop that waits is likely to have.
 const PLACES_MAX: usize = 16;
@@ -71,6 +80,47 @@ impl Engine {
     pub fn changed_nothing(self, access: Access, read: u64) {
         if self.with(|rt| rt.limits.unmodified) {
             self.yield_if_it_waits(access, read);
+        }
+    }
+
+    /// Notes that the current task gives a task its park token.
+    pub fn note_unpark(self, task: u32) {
+        if task == self.thread() {
+            self.with_task(task, |entry| entry.unparked_itself = true);
+        }
+    }
+
+    /// Handles the end of the current task's wait for its park token.
+    pub fn park_ended(self, site: Site) {
+        let woke_itself = self.with_task(self.thread(), |entry| std::mem::take(&mut entry.unparked_itself));
+        self.wait_ended(woke_itself, site);
+    }
+
+    /// Handles the end of a wait of the current task. The task yields if it has woken itself too often in a row. Calls by
+    /// other tasks do not clear `woke_itself`: they commute with its own, so their order must not decide.
+    pub fn wait_ended(self, woke_itself: bool, site: Site) {
+        let yields = self.with(|rt| {
+            let current = rt.tasks.current();
+            let events = rt.record.events.as_slice().iter().rev();
+            let mut own = events.filter(|event| event.task == current).skip(1);
+            let is_wake = |op| matches!(op, SyncVarOp::Park | SyncVarOp::Unpark | SyncVarOp::Yield);
+            let wrote = woke_itself
+                && own
+                    .by_ref()
+                    .take_while(|event| event.op != SyncVarOp::Park)
+                    .any(|event| event.op.is_write() && !is_wake(event.op));
+            let task = &mut rt.tasks[current];
+            task.own_wakes = if woke_itself { task.own_wakes + 1 } else { 0 };
+            task.idle_wakes = if woke_itself && !wrote {
+                task.idle_wakes + 1
+            } else {
+                0
+            };
+            let too_often = task.idle_wakes > OWN_WAKES || task.own_wakes > BUSY_WAKES;
+            too_often && !rt.end.teardown
+        });
+        if yields {
+            self.yield_now(Access::nowhere(SyncVarOp::Yield, site));
         }
     }
 

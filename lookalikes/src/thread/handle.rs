@@ -118,6 +118,7 @@ impl Thread {
                 let access = Access::new(SyncVarOp::Unpark, var, Site::caller());
                 engine.enter(access);
                 engine.change_gates(var, gate::TOKEN, 0);
+                engine.note_unpark(*task);
                 engine.commit(access, 0, 0);
             }
         }

@@ -39,7 +39,8 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
         // The token may have come meanwhile. The value 1 marks a spurious wake-up, and 2 one that was not needed.
         let has_token = engine.gates(var) & gate::TOKEN != 0;
         engine.change_gates(var, 0, gate::TOKEN);
-        return engine.commit(access, 1 + u64::from(has_token), 0);
+        engine.commit(access, 1 + u64::from(has_token), 0);
+        return engine.park_ended(site);
     }
     let wait_limits = WaitLimits {
         deadline: limit.map(|limit| engine.deadline(limit, site)),
@@ -52,6 +53,7 @@ fn park_inside(engine: Engine, limit: Option<Duration>, site: Site) {
             engine.commit(access, 0, 0);
         }
     }
+    engine.park_ended(site);
 }
 
 /// Yields to other tasks.

@@ -1,5 +1,5 @@
 //! The guide's page of formats is complete: it has every field of every type that is written to a file, in the section
-//! of its format, and no type is missing.
+//! of its format, and no type is missing. The page about passes has every limit.
 
 use intermezzo::Settings;
 use std::collections::BTreeSet;
@@ -357,4 +357,32 @@ fn what_is_on_the_page_is_there() {
         "docs/guide/src/formats.md:\n{}",
         wrong.join("\n")
     );
+}
+
+#[test]
+fn the_page_about_passes_has_every_limit() {
+    let source = fs::read_to_string(root().join("explorer/src/report/limits.rs")).unwrap();
+    let (_, variants) = source.split_once("pub enum Limit {").unwrap();
+    let (variants, _) = variants.split_once("\n}").unwrap();
+    let variants = variants
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.starts_with(|first: char| first.is_ascii_uppercase()));
+    let name = |variant: &str| {
+        let letters = variant.chars().take_while(char::is_ascii_alphanumeric);
+        letters.fold(String::new(), |mut name, letter| {
+            if letter.is_ascii_uppercase() && !name.is_empty() {
+                name.push('_');
+            }
+            name.push(letter.to_ascii_lowercase());
+            name
+        })
+    };
+    let page = fs::read_to_string(root().join("docs/guide/src/pass.md")).unwrap();
+    let limits: Vec<String> = variants.map(name).collect();
+    assert!(limits.len() > 15, "{limits:?}");
+    for limit in limits {
+        let is_listed = |line: &str| line.starts_with("| `") && line.contains(&format!("`{limit}`"));
+        assert!(page.lines().any(is_listed), "{limit}");
+    }
 }

@@ -193,6 +193,7 @@ impl Runtime {
     /// that is parked at a breakpoint has then waited without result.
     pub(super) fn time_passes_while_all_give_way(&mut self) {
         self.let_go_after_yields();
+        self.note_pause();
         let time_ends_none = |rt: &Runtime| {
             let first = rt.ready.first_deadline(&rt.tasks);
             first.is_none_or(|deadline| deadline == AT_REST)
@@ -203,20 +204,9 @@ impl Runtime {
             return;
         }
         let current = self.tasks.current();
-        let gives_way = |event: &Event| matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep);
         let since = self.record.events.as_slice().iter().rev().skip(1);
         let since = since.take_while(|event| !event.op.is_write() || gives_way(event));
-        // This task has looked at something between two yields, and nothing was written since the first one. Several
-        // yields in a row are a pause before it looks again, unless there is no end of them.
-        let (mut looked, mut yields) = (false, 0);
-        let waits_for_time = since.filter(|event| event.task == current).any(|event| {
-            match gives_way(event) {
-                true => yields += 1,
-                false => looked = true,
-            }
-            looked && gives_way(event) || yields == LONGEST_PAUSE
-        });
-        if waits_for_time {
+        if seems_to_wait(since.filter(|event| event.task == current)) {
             if time_ends_none(self) {
                 self.let_go_while_all_give_way();
                 return;
@@ -225,4 +215,52 @@ impl Runtime {
             self.world.pass_time(&mut self.ready, &mut self.tasks);
         }
     }
+
+    /// Notes the current task's yield if time may pass by it, as far as the task's own operations decide that.
+    fn note_pause(&mut self) {
+        if self.record.pause.is_some() || self.record.trace.sound() >= SoundReduction::Caching {
+            return;
+        }
+        let current = self.tasks.current();
+        let mut own = self.record.events.as_slice().iter().rev();
+        let mut own = own.by_ref().filter(|event| event.task == current);
+        let Some(last) = own.next().filter(|last| last.op == SyncVarOp::Yield) else {
+            return;
+        };
+        let site = last.site;
+        if seems_to_wait(own.take_while(|event| !event.op.is_write() || gives_way(event))) {
+            self.record.pause = Some(site);
+        }
+    }
+
+    /// Notes that partial-order reductions are not sound if a task that yields may let time pass, and tasks wait with
+    /// limits. Whether time passes depends on what other tasks have written since, which may commute with the yield. So
+    /// happens-before caching takes over.
+    #[inline(always)]
+    pub(super) fn note_waits_for_time(&mut self) {
+        if let Some(site) = self.record.pause
+            && self.ready.is_timed()
+            && self.record.trace.sound() < SoundReduction::Caching
+        {
+            self.record
+                .sound_only(SoundReduction::Caching, SyncVarOp::Yield, site);
+        }
+    }
+}
+
+fn gives_way(event: &Event) -> bool {
+    matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep)
+}
+
+/// Returns `true` if a task that now yields has looked at something between two yields. Several yields in a row are a pause
+/// before it looks again, unless there is no end of them. The events are its own, the last first.
+fn seems_to_wait<'a>(mut events: impl Iterator<Item = &'a Event>) -> bool {
+    let (mut looked, mut yields) = (false, 0);
+    events.any(|event| {
+        match gives_way(event) {
+            true => yields += 1,
+            false => looked = true,
+        }
+        looked && gives_way(event) || yields == LONGEST_PAUSE
+    })
 }

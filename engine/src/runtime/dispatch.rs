@@ -42,6 +42,7 @@ fn choice_point<'a>(
         alternatives: choice.alternatives,
         choices,
         fair: ready.is_fair(),
+        order_matters: ready.order_matters(),
         step: record.steps,
         context_switches: record.switches,
         running: TaskId(ready.last()),
@@ -213,7 +214,8 @@ impl Runtime {
             self.decisions.candidates = listed;
             return self.wake(first.expect("fairness never holds back every enabled task"));
         }
-        self.ready.note_held_back();
+        self.ready.note_held_back(self.constraints.breakpoints.is_some());
+        self.note_waits_for_time();
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => {

@@ -28,6 +28,8 @@ pub(super) struct ExecutionRecord {
     pub(super) forced_by_idle: bool,
     /// `true` if the next step is possible only because a thread that is not controlled has released a task.
     pub(super) released: bool,
+    /// The place of a yield by which time may pass.
+    pub(super) pause: Option<Site>,
     /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
 }
@@ -46,6 +48,7 @@ impl ExecutionRecord {
             timed: None,
             forced_by_idle: false,
             released: false,
+            pause: None,
             unsound: None,
         }
     }
@@ -69,6 +72,7 @@ impl ExecutionRecord {
         };
         self.extra_footprint.clear();
         (self.waited, self.timed, self.forced_by_idle, self.released) = (None, None, false, false);
+        self.pause = None;
         self.steps = 0;
         self.switches = 0;
     }

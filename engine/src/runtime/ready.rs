@@ -29,6 +29,10 @@ pub(super) struct Ready {
     slow_path: bool,
     /// `true` if fairness held back a task that could have continued.
     unfair_left_out: bool,
+    /// `true` if a task has waited with a limit.
+    timed: bool,
+    /// `true` if steps that commute may matter to this decision: see [`Ready::order_matters`].
+    order_matters: bool,
     /// The enabled tasks that fairness held back at the last decision, if a monitor wants to know them.
     held_back: TaskSet,
     fair: Fairness,
@@ -47,6 +51,8 @@ impl Ready {
             wait_over: false,
             slow_path: false,
             unfair_left_out: false,
+            timed: false,
+            order_matters: false,
             held_back: TaskSet::default(),
             fair: Fairness::new(fair_yields),
         }
@@ -61,7 +67,7 @@ impl Ready {
         self.last = 0;
         (self.yielded, self.wait_over) = (false, false);
         self.slow_path = is_scoped;
-        self.unfair_left_out = false;
+        (self.unfair_left_out, self.timed, self.order_matters) = (false, false, false);
         self.held_back.clear();
         self.fair.reset();
     }
@@ -124,6 +130,7 @@ impl Ready {
     #[inline(always)]
     pub(super) fn wait_until(&mut self, task: u32, deadline: u64, clock: u64) {
         self.timed_waiters.insert(task);
+        self.timed = true;
         if deadline <= clock {
             self.expire(task);
         }
@@ -299,12 +306,27 @@ impl Ready {
         self.fair.step(self.last, &self.enabled, yielded);
     }
 
-    /// Notes if fairness holds back a task that could continue.
-    pub(super) fn note_held_back(&mut self) {
-        if self.fair.active() && !self.unfair_left_out {
+    /// Notes if fairness holds back a task that could continue. If tasks may be `held_at_places`, what lets them go depends
+    /// on yields.
+    pub(super) fn note_held_back(&mut self, held_at_places: bool) {
+        if self.fair.active() {
             let may_go = |task| self.fair.may_go(task, &self.enabled);
-            self.unfair_left_out = !self.enabled.iter().all(may_go);
+            let holds_back = !self.enabled.iter().all(may_go);
+            self.unfair_left_out |= holds_back;
+            self.order_matters = holds_back || self.timed || held_at_places;
         }
+    }
+
+    /// Returns `true` if the order of steps that commute may matter to the decision that is being made, because tasks have
+    /// yielded: fairness holds back a task that could continue, or a yield may let time pass, or release a task.
+    #[inline(always)]
+    pub(super) fn order_matters(&self) -> bool {
+        self.order_matters
+    }
+
+    /// Returns `true` if a task has waited with a limit.
+    pub(super) fn is_timed(&self) -> bool {
+        self.timed
     }
 
     /// Finds the enabled tasks that fairness holds back at this decision.

@@ -81,7 +81,7 @@ impl fmt::Display for FallbackReason {
             }
             FallbackReason::HeldBack => "a task that should go first is held back, because it has yielded",
             FallbackReason::FairWithinBound => {
-                "fairness holds back a task that has yielded, which changes what is within the bound"
+                "tasks yield and are held back or wait with limits, which changes what is within the bound"
             }
             FallbackReason::Incomparable => "it cannot be said which steps of two executions are the same",
             FallbackReason::TooMany => "the test has many executions without a bound",

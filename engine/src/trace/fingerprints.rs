@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A hasher that takes a fingerprint as its own hash.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Itself(u64);
+pub struct Itself(u64);
 
 impl Hasher for Itself {
     fn write(&mut self, bytes: &[u8]) {
@@ -31,8 +31,11 @@ impl Hasher for Itself {
     }
 }
 
+/// Hashing for tables by fingerprint.
+pub type ByFingerprint = BuildHasherDefault<Itself>;
+
 /// A part of the table.
-type Shard<V> = HashMap<u128, V, BuildHasherDefault<Itself>>;
+type Shard<V> = HashMap<u128, V, ByFingerprint>;
 
 /// A map from fingerprints to values, up to a number of them.
 ///

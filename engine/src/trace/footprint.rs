@@ -93,10 +93,16 @@ impl Trace {
     /// Passes `tell` the footprint of a step as if failed operations had succeeded: at another time they may succeed.
     #[inline(always)]
     pub fn with_possible_footprint<R>(&self, step: usize, tell: impl FnOnce(&[StepAccess]) -> R) -> R {
-        if self.sound < SoundReduction::Caching && self.elided.is_none() && !self.fails(step) {
+        if self.has_fixed_footprints() && !self.fails(step) {
             return tell(self.footprint(step));
         }
         tell(&self.possible_footprint(step))
+    }
+
+    /// Returns `true` if the footprints that [`with_possible_footprint`](Self::with_possible_footprint) passes on depend
+    /// on no later step.
+    pub fn has_fixed_footprints(&self) -> bool {
+        self.sound < SoundReduction::Caching && self.elided.is_none()
     }
 
     /// Returns `true` if the step began with an operation that failed.

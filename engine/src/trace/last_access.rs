@@ -45,16 +45,10 @@ impl Trace {
         hash128(vars.iter().fold(0, sum), going_on, vars.len() as u64)
     }
 
-    /// Returns the fingerprint of the first `steps` steps, and the number that
-    /// [`state_fingerprint`](Self::state_fingerprint) gave after them for this task and no variables.
-    pub fn state_after(&self, steps: usize, going_on: Option<u32>) -> [u128; 2] {
-        let fingerprint = steps
-            .checked_sub(1)
-            .map_or(0, |last| self.steps[last].fingerprint);
-        [
-            fingerprint,
-            fingerprint.wrapping_add(self.context_hash(&[], going_on)),
-        ]
+    /// Returns the fingerprint of the first `steps` steps.
+    pub fn fingerprint_after(&self, steps: usize) -> u128 {
+        let last = steps.checked_sub(1);
+        last.map_or(0, |last| self.steps[last].fingerprint)
     }
 
     /// Returns the number that identifies a task in all executions, if it did anything: see

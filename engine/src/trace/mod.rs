@@ -37,7 +37,7 @@ pub use dependence::class_of;
 pub use dependence::{Class, Key, StepAccess, conflict};
 use elided::Elided;
 pub use fingerprint_batch::FingerprintBatch;
-pub use fingerprints::{Fingerprints, Saved};
+pub use fingerprints::{ByFingerprint, Fingerprints, Saved};
 pub use last_access::is_access;
 pub use lock::{Lock, lock};
 pub use race::Race;

@@ -4,7 +4,7 @@ use super::value;
 use intermezzo_engine::strategy::{Arrays, Epsilon};
 use intermezzo_engine::suggest::give_instead;
 use intermezzo_search::kinds::{
-    BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, StrategyKind, VariableSets,
+    BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind, VariableSets,
 };
 use intermezzo_search::{Interesting, PrioritySpec};
 use std::num::NonZero;
@@ -80,6 +80,9 @@ fn none(text: &str) -> String {
             .any(|(known, _)| *known == name.to_lowercase()) =>
         {
             return format!("`{text}` is no strategy: give `{}`", text.to_lowercase());
+        }
+        _ if Reduction::ALL.iter().any(|(known, _)| *known == name) => {
+            return format!("`{text}` is a reduction, not a strategy: give `reduction={name}`");
         }
         "coverage" => return "there is no strategy `coverage` any more: give `maple`".into(),
         _ => {}
@@ -379,6 +382,10 @@ mod tests {
             ("portfolo(pos)", "did you mean `portfolio`? "),
             ("bfs(3)", "is no strategy"),
             ("delays", "give `dfs(delays=2)`"),
+            (
+                "dpor",
+                "`dpor` is a reduction, not a strategy: give `reduction=dpor`",
+            ),
             ("coverage", "give `maple`"),
             ("dfs(2)", "is no parameter of `dfs`: give `delays=N`"),
             ("dfs(delay=2)", "`delay=2` is no parameter"),

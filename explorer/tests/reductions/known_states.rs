@@ -1,8 +1,8 @@
 //! Partial-order reduction within a bound, which does not continue from states that it has explored: programs that are
 //! large enough to come to many states several times.
 
-use crate::lines::{Kind, draw_within, searched};
-use intermezzo_explorer::{Coverage, Reduction};
+use crate::lines::{Kind, draw_within, searched, searched_by};
+use intermezzo_explorer::{Coverage, Explorer, Reduction};
 use quickcheck::Gen;
 
 /// The most lines of each task, for two tasks, three and so on.
@@ -39,7 +39,7 @@ fn what_comes_after_known_states_is_planned_for() {
             }
             assert_eq!(found.traces(), wanted.traces(), "{number} {program:?} at {bound}");
             if found.reduction() != "dpor" {
-                // It gave way, because tasks yield.
+                // It gave way, because fairness held tasks back.
                 continue;
             }
             compared += 1;
@@ -54,4 +54,60 @@ fn what_comes_after_known_states_is_planned_for() {
     );
     assert!(50 * too_large < compared, "{too_large} of {compared}");
     assert!(by_dpor < by_caching, "{by_dpor} {by_caching}");
+}
+
+/// A yield makes a switch free. Unless fairness holds a task back, that is all it does: the reduction explores what a search
+/// without fairness and without a reduction does.
+#[test]
+fn yields_that_hold_no_task_back_only_make_switches_free() {
+    let g = &mut Gen::from_size_and_seed(8, 43);
+    let programs = crate::variable("KNOWN_PROGRAMS").unwrap_or(400);
+    let (mut compared, mut gave_way) = (0, 0);
+    for number in 0..programs {
+        let kinds = [
+            Kind::Yielding,
+            Kind::Polling,
+            Kind::Yielding,
+            Kind::Timed,
+            Kind::YieldingAndTimed,
+        ];
+        let kind = kinds[number as usize % kinds.len()];
+        let program = draw_within(g, kind, &[5, 3, 2]);
+        for bound in 0..3 {
+            let without_fairness = Explorer::new()
+                .set("fair_yields", 1_000)
+                .reduction(Reduction::None);
+            let (wanted, outcomes) = searched_by(without_fairness, &program, Some(bound));
+            if wanted.executions() >= EXECUTIONS_MAX {
+                break;
+            }
+            for jobs in [1, 2] {
+                let explorer = Explorer::new().reduction(Reduction::Dpor).jobs(jobs);
+                let (found, same_outcomes) = searched_by(explorer, &program, Some(bound));
+                if found.reduction() != "dpor" {
+                    gave_way += 1;
+                    continue;
+                }
+                // With two workers only the traces are compared.
+                let different: Vec<_> = outcomes.symmetric_difference(&same_outcomes).collect();
+                assert!(
+                    jobs > 1 || different.is_empty(),
+                    "{number} {program:?} at {bound}: {different:?}"
+                );
+                assert_eq!(found.traces(), wanted.traces(), "{number} {program:?} at {bound}");
+                // An execution that ends at a known state continues by default, where fairness may hold a task back.
+                let covered = found.coverage();
+                let is_cut =
+                    |covered: &Coverage| matches!(covered, Coverage::Bounded { reason: Some(_), .. });
+                assert!(
+                    *covered == Coverage::Exhaustive
+                        || covered == wanted.coverage()
+                        || found.redundant() > 0 && is_cut(covered),
+                    "{number} {program:?} at {bound}: {covered:?}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > programs, "{compared} compared, {gave_way} gave way");
 }

@@ -29,6 +29,9 @@ enum Line {
     /// Looks at most three times whether the variable is 0, and yields in between. Its result is the number of looks
     /// that found 0.
     Poll(usize),
+    Yield,
+    /// Parks for this many milliseconds.
+    Park(u64),
 }
 
 /// The lines of a program besides accesses to variables.
@@ -37,6 +40,8 @@ pub(crate) enum Kind {
     Plain,
     Timed,
     Polling,
+    Yielding,
+    YieldingAndTimed,
 }
 
 /// The way in which the tasks of a program are created and joined.
@@ -93,6 +98,9 @@ pub(crate) fn draw_within(g: &mut Gen, kind: Kind, most_lines: &[usize]) -> Prog
             6 => Line::Add(var),
             7 => Line::Exchange(var),
             _ if kind == Kind::Polling => Line::Poll(var),
+            _ if kind == Kind::Yielding => Line::Yield,
+            8 if kind == Kind::YieldingAndTimed => Line::Yield,
+            9 if kind == Kind::YieldingAndTimed => Line::Park(1 + below(g, 2) as u64),
             8 | 9 => Line::Now,
             _ => Line::Sleep(below(g, 3) as u64),
         }
@@ -138,6 +146,14 @@ impl Shared {
                         thread::yield_now();
                     }
                     rounds
+                }
+                Line::Park(ms) => {
+                    thread::park_timeout(Duration::from_millis(ms));
+                    continue;
+                }
+                Line::Yield => {
+                    thread::yield_now();
+                    continue;
                 }
                 Line::Sleep(ms) => {
                     thread::sleep(Duration::from_millis(ms));
@@ -235,7 +251,11 @@ pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcome
 }
 
 pub(crate) fn searched(program: &Program, reduction: Reduction, bound: Option<u32>) -> (Report, Outcomes) {
-    let explorer = Explorer::new().reduction(reduction);
+    searched_by(Explorer::new().reduction(reduction), program, bound)
+}
+
+/// Explores a program with these settings and this bound on preemptions.
+pub(crate) fn searched_by(explorer: Explorer, program: &Program, bound: Option<u32>) -> (Report, Outcomes) {
     explore(
         program,
         match bound {
@@ -301,6 +321,51 @@ fn check_each(counted: Option<bool>, programs: &[&[&[Line]]]) {
         let (several, _) = explore(&program, Explorer::new().reduction(Reduction::Dpor).jobs(3));
         assert_eq!(several.traces(), Some(traces), "{program:?}");
     }
+}
+
+/// Time passes at a yield if the task has looked at something since it yielded before, and no task has written anything. So
+/// the order of a yield and of a store matters, though they share nothing.
+#[test]
+fn yields_that_let_time_pass_are_not_taken_to_commute() {
+    let g = &mut Gen::from_size_and_seed(8, 61);
+    use Line::{Load, Park, Store, Yield};
+    let lines = vec![
+        vec![Load(0), Yield, Load(0), Yield, Store(1)],
+        vec![Store(2)],
+        vec![Park(1), Load(1)],
+    ];
+    let known = Program {
+        joining: Joining::Detached,
+        counted: None,
+        tasks: lines,
+    };
+    let all = programs(400);
+    let drawn = (0..all).map(|_| draw(g, Kind::YieldingAndTimed));
+    let mut compared = 0;
+    for (number, program) in std::iter::once(known).chain(drawn).enumerate() {
+        let is_known = number == 0;
+        for bound in [None, Some(0), Some(1), Some(2)] {
+            let (whole, outcomes) = searched(&program, Reduction::None, bound);
+            // What fairness leaves out may depend on the search.
+            let is_fair = matches!(whole.coverage(), Coverage::Bounded { reason: Some(_), .. });
+            if whole.executions() >= EXECUTIONS_MAX || is_fair && !is_known {
+                continue;
+            }
+            for reduction in [Reduction::Caching, Reduction::SourceDpor, Reduction::Dpor] {
+                if bound.is_some() && reduction == Reduction::SourceDpor {
+                    continue;
+                }
+                let (found, same) = searched(&program, reduction, bound);
+                let different: Vec<_> = outcomes.symmetric_difference(&same).collect();
+                assert!(
+                    different.is_empty(),
+                    "{program:?} within {bound:?}: {found}: {different:?}"
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > all, "{compared} of {all}");
 }
 
 /// A failed exchange is planned before the step that made it fail, as if it succeeded there. But the second exchange of

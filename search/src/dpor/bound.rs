@@ -20,8 +20,8 @@ pub(super) struct Bound {
     left_out: Arc<AtomicBool>,
     /// `true` if a part of the search is missing, because the loaded checkpoint belongs to another search.
     lost: Arc<AtomicBool>,
-    /// `true` if fairness was active in some execution.
-    fairness: Arc<AtomicBool>,
+    /// `true` if fairness held back a task in some execution.
+    held_back: Arc<AtomicBool>,
     /// The reason why some tree is not reliable, if one is not: see [`Tree::insert`](super::tree::Tree::insert).
     unreliable: Arc<OnceLock<FallbackReason>>,
     /// The assumptions about variables that came into use late.
@@ -54,7 +54,7 @@ impl Bound {
             most,
             left_out: Arc::default(),
             lost: Arc::default(),
-            fairness: Arc::default(),
+            held_back: Arc::default(),
             unreliable: Arc::default(),
             apart: Arc::default(),
             lineages: Arc::default(),
@@ -77,15 +77,15 @@ impl Bound {
         self.left_out.store(true, Relaxed);
     }
 
-    /// Notes that fairness was active. Then steps of other tasks decide if a task can continue and what a switch costs,
-    /// even if they commute with its own.
-    pub(super) fn note_fairness(&self) {
-        self.fairness.store(true, Relaxed);
+    /// Notes that fairness held back a task, or that a yield may have let time pass. Then steps of other tasks decide if a
+    /// task can continue and what a switch costs, even if they commute with its own.
+    pub(super) fn note_held_back(&self) {
+        self.held_back.store(true, Relaxed);
     }
 
-    /// Returns `true` if fairness was active.
-    pub(super) fn has_fairness(&self) -> bool {
-        self.fairness.load(Relaxed)
+    /// Returns `true` if fairness held back a task.
+    pub(super) fn has_held_back(&self) -> bool {
+        self.held_back.load(Relaxed)
     }
 
     /// Notes that a part of the search is missing.
@@ -123,7 +123,7 @@ impl Bound {
         let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
         SavedBound {
             left_out: self.left_out(),
-            fairness: self.has_fairness(),
+            fairness: self.has_held_back(),
             needs_fallback: self.unreliable().is_some(),
             unreliable: self.unreliable(),
             lineages: lineages.clone(),
@@ -137,7 +137,7 @@ impl Bound {
             self.leave_out();
         }
         if saved.fairness {
-            self.note_fairness();
+            self.note_held_back();
         }
         if saved.needs_fallback {
             self.invalidate(saved.unreliable.unwrap_or(FallbackReason::CutShort));

@@ -4,8 +4,13 @@
 //! A bound and a reduction interfere: the one schedule that the reduction keeps of a trace may cost more preemptions
 //! than the bound allows, and another schedule fewer. So there are no sleep sets. Each task is tried before every step
 //! of another task that does not commute with its next one. It is also tried before the block of uninterrupted steps
-//! that this step belongs to, because it costs nothing there.
+//! that this step belongs to, because it costs nothing there; and within the block, wherever the other task has yielded.
+//!
+//! Fairness that holds a task back depends on steps that commute with the task's own, and so does a yield that lets time
+//! pass. So if a task is held back, or tasks yield and others wait with limits, another search takes over. Until then all
+//! schedules within the bound are explored, as without fairness.
 
+use super::node::Node;
 use super::{Dpor, Footprint};
 use intermezzo_engine::trace::{Class, Ending, StepAccess, Trace};
 use std::ops::Range;
@@ -29,18 +34,38 @@ struct PossibleStep {
     task: u32,
     /// The first step of the block of uninterrupted steps of the task that the step belongs to.
     block: u32,
+    /// The last step of the block, up to this one, before which a switch to another task is no preemption.
+    switch: u32,
     accesses: Range<usize>,
 }
 
 impl PossibleFootprints {
-    /// Takes in the first `count` steps of an execution. The first one is before any decision.
-    fn take_in(&mut self, trace: &Trace, count: usize) {
-        for access in self.accesses.drain(..) {
-            self.by_key[access.key.index()].clear();
+    /// Removes all but the first `count` steps, which the next execution shares with the last one.
+    pub(super) fn truncate(&mut self, count: usize) {
+        if count >= self.steps.len() {
+            return;
         }
-        self.steps.clear();
-        self.begins.clear();
-        for step in 0..count {
+        let end = self.steps[count].accesses.start;
+        for access in self.accesses.drain(end..) {
+            self.by_key[access.key.index()].pop();
+        }
+        self.steps.truncate(count);
+        for first in &mut self.begins {
+            if *first as usize >= count {
+                *first = u32::MAX;
+            }
+        }
+    }
+
+    /// Adds the steps of an execution after those that were kept, up to its last node. The first step is before any
+    /// decision.
+    fn take_in(&mut self, trace: &Trace, nodes: &[Node]) {
+        let count = nodes.len().min(trace.steps().len());
+        if !trace.has_fixed_footprints() {
+            self.truncate(0);
+        }
+        self.truncate(count);
+        for (step, node) in nodes.iter().enumerate().take(count).skip(self.steps.len()) {
             let begin = self.accesses.len();
             trace.with_possible_footprint(step, |footprint| self.accesses.extend_from_slice(footprint));
             for access in &self.accesses[begin..] {
@@ -56,22 +81,37 @@ impl PossibleFootprints {
             }
             let first = &mut self.begins[task as usize];
             *first = (*first).min(step as u32);
-            let goes_on = step > 1 && self.steps[step - 1].task == task;
+            let before = step.checked_sub(1).filter(|&before| before > 0);
+            let before = before
+                .map(|before| &self.steps[before])
+                .filter(|before| before.task == task);
+            let own = step as u32;
+            let (block, switch) = match before {
+                None => (own, own),
+                // It has yielded, for instance.
+                Some(before) if !node.preempts => (before.block, own),
+                Some(before) => (before.block, before.switch),
+            };
             self.steps.push(PossibleStep {
                 task,
-                block: if goes_on {
-                    self.steps[step - 1].block
-                } else {
-                    step as u32
-                },
+                block,
+                switch,
                 accesses: begin..self.accesses.len(),
             });
         }
     }
 
-    /// Returns the first step of the block of uninterrupted steps that this one belongs to.
-    pub(super) fn block(&self, step: usize) -> usize {
-        self.steps[step].block as usize
+    /// Returns the steps before which a switch is no preemption, in the block of uninterrupted steps that this one belongs
+    /// to, and no later than this one. The last of them is the first step of the block, before which there is a switch in
+    /// any case.
+    pub(super) fn free_switches(&self, step: usize) -> impl Iterator<Item = usize> {
+        let first = self.steps[step].block;
+        let before = move |&at: &u32| {
+            at.checked_sub(1)
+                .filter(|_| at > first)
+                .map(|at| self.steps[at as usize].switch)
+        };
+        std::iter::successors(Some(self.steps[step].switch), before).map(|at| at as usize)
     }
 
     /// Returns `true` if one of the first `steps` steps is of this task.
@@ -88,9 +128,9 @@ impl Dpor {
     /// Plans each task before the steps that do not commute with its steps in the last execution.
     pub(super) fn try_conflicting(&mut self, trace: &Trace) {
         self.begin_continuations();
-        let steps = self.nodes.len().min(trace.steps().len());
         let mut footprints = std::mem::take(&mut self.footprints);
-        footprints.take_in(trace, steps);
+        footprints.take_in(trace, &self.nodes);
+        let steps = footprints.steps.len();
         for later in self.fresh.max(1)..steps {
             let task = trace.steps()[later].task;
             for access in footprints.accesses(later) {
@@ -116,17 +156,15 @@ impl Dpor {
         self.footprints = footprints;
     }
 
-    /// Plans every task at this step, and before the block of uninterrupted steps that it belongs to. Some task waited
-    /// for it, and whether a task has to wait decides the cost of switching away from it.
+    /// Plans every task at this step, and where a switch is free in the block of uninterrupted steps that it belongs to.
+    /// Some task waited for it, and whether a task has to wait decides the cost of switching away from it.
     pub(super) fn try_all_around(&mut self, footprints: &PossibleFootprints, depth: usize) {
         if depth == 0 {
             return;
         }
         self.try_all(depth);
-        let first = footprints.block(depth);
-        if first < depth {
-            self.try_all(first);
-        }
+        let free = footprints.free_switches(depth).filter(|&free| free < depth);
+        free.for_each(|free| self.try_all(free));
     }
 
     /// Plans a task before each step of another that conflicts with this access of its step `end`. (The last such step of
@@ -153,7 +191,9 @@ impl Dpor {
             }
             self.try_at(earlier as usize, task);
             if step.block < earlier {
-                self.try_at(step.block as usize, task);
+                footprints
+                    .free_switches(earlier as usize)
+                    .for_each(|free| self.try_at(free, task));
             }
             earliest = Some(earlier as usize);
         }

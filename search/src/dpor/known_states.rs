@@ -1,29 +1,29 @@
 //! States from which a search within a bound has continued before. It does not continue from them again.
 //!
-//! A state that was reached before with fewer preemptions, or with as many while the same task could continue, leads to
-//! nothing new: see [`Caching`](crate::caching). But the steps that come after it also decide what is to be tried
-//! before it, and the second visit has other steps before it than the first. So the search keeps what comes after each
-//! state, and plans for the second visit as if it had all come (Yang, Chen, Gopalakrishnan, Kirby, "Efficient stateful
-//! dynamic partial order reduction", SPIN 2008).
+//! A visit leads to nothing new if an earlier visit of the state had fewer preemptions. The same holds if the earlier
+//! visit had as many, and the same task could continue there, or none in both: see [`Caching`](crate::caching). But
+//! the steps that come after the state also decide what is to be tried before it, and the second visit has other steps
+//! before it than the first. So the search keeps what comes after each state, and plans for the second visit as if it had
+//! all come (Yang, Chen, Gopalakrishnan, Kirby, "Efficient stateful dynamic partial order reduction", SPIN 2008).
 //!
 //! Only steps that do not commute with a step before the state matter. They are kept with numbers of tasks and
 //! variables that are the same in all executions of the trace that leads to the state.
 //!
 //! Differs: from the paper, which keeps a graph of operations: a state is the fingerprint of a trace, with a set of
-//! accesses. Tasks are also tried before blocks of steps, as the bound demands.
-//! Misses: nothing that is known, as far as fingerprints of 128 bits are different. While fairness holds tasks back, a state is more
-//! than its fingerprint, and none is kept or known.
+//! accesses. Tasks are also tried wherever a switch is free in a block of steps, as the bound demands.
+//! Misses: nothing that is known, unless two states have one fingerprint of 128 bits. If fairness holds a task back, the
+//! state is more than its fingerprint, and the search gives way to `caching`.
 
 use super::Dpor;
 use super::bounded::{PossibleFootprints, UNBEGUN};
 use intermezzo_engine::strategy::ChoicePoint;
-use intermezzo_engine::trace::{Class, Key, StepAccess, Trace};
+use intermezzo_engine::trace::{ByFingerprint, Class, Key, StepAccess, Trace, hash64};
 use std::collections::HashMap;
 use std::mem::size_of;
-use std::sync::Arc;
+use std::ops::Range;
 
 /// An access of a task, in any of its steps that come after a state.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Access {
     task: u32,
     key: Key,
@@ -47,9 +47,9 @@ const NOWHERE: u32 = u32::MAX;
 /// after; it comes after those before, too.
 #[derive(Default)]
 struct Continuations {
-    /// All accesses that were ever noted, and the index of each.
+    /// All accesses that were ever noted, and the indices of those to each key.
     places: Vec<Place>,
-    indices: HashMap<Access, u32>,
+    by_key: Vec<Vec<u32>>,
     /// The continuation of each state.
     states: Vec<Continuation>,
     /// Continuations without content, to be used again.
@@ -78,20 +78,35 @@ impl Continuation {
 impl Continuations {
     /// Notes that an access comes after the state before step `at`.
     fn note(&mut self, at: usize, access: Access, earliest: usize) {
-        let next = self.places.len() as u32;
-        let index = *self.indices.entry(access).or_insert(next);
-        if index == next {
-            self.places.push(Place {
-                access,
-                after: NOWHERE,
-                earliest: 0,
-            });
-        }
+        let index = self.index(access);
         let place = &mut self.places[index as usize];
         if place.after == NOWHERE || (place.after as usize) < at {
             (place.after, place.earliest) = (at as u32, earliest as u32);
             self.states[at].accesses.push(index);
         }
+    }
+
+    /// Returns the index of an access.
+    fn index(&mut self, access: Access) -> u32 {
+        let key = access.key.index();
+        if key >= self.by_key.len() {
+            self.by_key.resize_with(2 * key + 16, Vec::new);
+        }
+        let own = &mut self.by_key[key];
+        let known = own
+            .iter()
+            .find(|&&index| self.places[index as usize].access == access);
+        if let Some(&index) = known {
+            return index;
+        }
+        let index = self.places.len() as u32;
+        own.push(index);
+        self.places.push(Place {
+            access,
+            after: NOWHERE,
+            earliest: 0,
+        });
+        index
     }
 
     /// Returns the accesses that come after the last state, each at least once.
@@ -147,23 +162,24 @@ impl Continuations {
 /// A step of a task: the task's lineage, and the number of its steps before.
 type StepOfTask = (u64, u32);
 
-/// The accesses that come after a known state, with numbers that hold in all executions of the trace that leads to it.
-struct KnownContinuation {
-    /// The tasks by lineage, `None` for one that has not begun before the state; and what they access.
-    accesses: Box<[(Option<u64>, u64, Class)]>,
-    awaited: Box<[StepOfTask]>,
+/// An access that comes after a known state: the task by lineage, `None` for one that has not begun before the state; and
+/// the key by a number that holds in all executions of the trace that leads to the state.
+type KnownAccess = (Option<u64>, u64, Class);
+
+/// The accesses and steps that come after known states, one state after the other. Those of a visit that was replaced stay,
+/// and count as memory that is used.
+#[derive(Default)]
+struct KnownContinuations {
+    accesses: Vec<KnownAccess>,
+    awaited: Vec<StepOfTask>,
 }
 
-impl KnownContinuation {
-    fn bytes(&self) -> usize {
-        size_of::<KnownContinuation>() + size_of_val(&*self.accesses) + size_of_val(&*self.awaited)
-    }
-}
-
-/// The best visit of a state.
+/// The best visit of a state, and the parts of [`KnownContinuations`] that come after it.
+#[derive(Clone)]
 struct Visit {
     preemptions: u32,
-    continuation: Arc<KnownContinuation>,
+    accesses: Range<u32>,
+    awaited: Range<u32>,
 }
 
 /// The accesses that come after the known state that ended the running execution, in terms of that execution.
@@ -176,7 +192,8 @@ pub(super) struct Repeated {
 
 /// The known states, and what comes after those of the path.
 pub(super) struct KnownStates {
-    visits: HashMap<u128, Visit>,
+    visits: HashMap<u128, Visit, ByFingerprint>,
+    continuations: KnownContinuations,
     /// The bytes that may yet be used.
     bytes_left: usize,
     /// One state for each step of the path: the state before it.
@@ -188,7 +205,8 @@ pub(super) struct KnownStates {
 impl KnownStates {
     pub(super) fn within(bytes: usize) -> KnownStates {
         KnownStates {
-            visits: HashMap::new(),
+            visits: HashMap::default(),
+            continuations: KnownContinuations::default(),
             bytes_left: bytes,
             path: Continuations::default(),
             repeated: None,
@@ -200,13 +218,13 @@ impl KnownStates {
         self.repeated = None;
     }
 
-    /// Returns the continuation of this state if it is known, and a visit with this many preemptions leads to nothing
-    /// new. `going_on` is the task that could continue without one.
-    fn known(&self, trace: &Trace, preemptions: u32, going_on: Option<u32>) -> Option<&KnownContinuation> {
-        let [by_anyone, by_this_one] = trace.state_after(trace.steps().len(), going_on);
-        let visit = |state, most| {
-            let visit = self.visits.get(&state)?;
-            (visit.preemptions < most).then_some(&*visit.continuation)
+    /// Returns the visit of this state if it is known, and another with this many preemptions leads to nothing new.
+    /// `going_on` is the task that could continue without one.
+    fn known(&self, trace: &Trace, preemptions: u32, going_on: Option<u32>) -> Option<&Visit> {
+        let [by_anyone, by_this_one] = positions(trace.fingerprint(), identified(trace, going_on)?);
+        let visit = |position, most| {
+            let visit = self.visits.get(&position);
+            visit.filter(|visit| visit.preemptions < most)
         };
         visit(by_this_one, preemptions.saturating_add(1)).or_else(|| visit(by_anyone, preemptions))
     }
@@ -220,16 +238,65 @@ impl KnownStates {
         preemptions: u32,
         going_on: Option<u32>,
     ) {
-        let Some(last) = self.path.states.last().filter(|last| !last.is_partial) else {
-            return;
-        };
-        let states = trace.state_after(steps, going_on);
-        let is_better =
-            |state: &u128| (self.visits.get(state)).is_none_or(|visit| preemptions < visit.preemptions);
-        let better = states.map(|state| is_better(&state));
-        if self.bytes_left == 0 || better == [false, false] {
+        if self.bytes_left == 0 || self.path.states.last().is_none_or(|last| last.is_partial) {
             return;
         }
+        let Some(going_on) = identified(trace, going_on) else {
+            return;
+        };
+        let positions = positions(trace.fingerprint_after(steps), going_on);
+        let is_better = |position: u128| {
+            let known = self.visits.get(&position);
+            known.is_none_or(|known| preemptions < known.preemptions)
+        };
+        let better = positions.map(is_better);
+        if better == [false, false] {
+            return;
+        }
+        let added = self.continuations.add(&self.path, trace, footprints, steps);
+        let Some([accesses, awaited]) = added else {
+            return;
+        };
+        let visit = Visit {
+            preemptions,
+            accesses,
+            awaited,
+        };
+        // Lists and the table have room for up to twice as many entries as there are.
+        let bytes = 2
+            * (visit.accesses.len() * size_of::<KnownAccess>()
+                + visit.awaited.len() * size_of::<StepOfTask>()
+                + 2 * size_of::<(u128, Visit)>());
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
+        for (position, _) in positions.into_iter().zip(better).filter(|(_, better)| *better) {
+            self.visits.insert(position, visit.clone());
+        }
+    }
+}
+
+/// Returns the numbers of a state with this fingerprint in the table: by whichever task can continue without a preemption,
+/// and by this one.
+fn positions(state: u128, going_on: Option<u64>) -> [u128; 2] {
+    let task = going_on.map_or(1, |lineage| hash64(lineage, 2));
+    [state, state.wrapping_add(u128::from(task) << 32 | 1)]
+}
+
+/// Returns the lineage of a task, if one is given. It is `None` if no other task could notice the task, so that it cannot be
+/// distinguished.
+fn identified(trace: &Trace, task: Option<u32>) -> Option<Option<u64>> {
+    task.map_or(Some(None), |task| trace.lineage(task).map(Some))
+}
+
+impl KnownContinuations {
+    /// Adds what comes after the last state of the path, and returns the ranges of the accesses and of the steps that are
+    /// awaited; `None` if it cannot be said in terms of other executions, or if there are too many.
+    fn add(
+        &mut self,
+        path: &Continuations,
+        trace: &Trace,
+        footprints: &PossibleFootprints,
+        steps: usize,
+    ) -> Option<[Range<u32>; 2]> {
         let lineage = |task| {
             let begun = footprints.has_begun(task, steps);
             begun.then(|| trace.lineage(task)).flatten()
@@ -244,40 +311,33 @@ impl KnownStates {
             let before = begun[..step].iter().filter(|before| before.task == task).count();
             Some((lineage(task)?, before as u32))
         };
-        let Some(awaited) = last.awaited.iter().map(awaited).collect() else {
-            return;
+        let (accesses, steps_awaited) = (self.accesses.len(), self.awaited.len());
+        let all_known = extend_by_all(&mut self.accesses, path.last().map(stable))
+            && extend_by_all(&mut self.awaited, path.states.last()?.awaited.iter().map(awaited));
+        let end = |length| u32::try_from(length).ok().filter(|_| all_known);
+        let (Some(accesses_end), Some(awaited_end)) = (end(self.accesses.len()), end(self.awaited.len()))
+        else {
+            self.accesses.truncate(accesses);
+            self.awaited.truncate(steps_awaited);
+            return None;
         };
-        let Some(accesses) = self.path.last().map(stable).collect() else {
-            return;
-        };
-        let known = KnownContinuation { accesses, awaited };
-        // A table has room for up to twice as many entries as there are, and each entry counts its references.
-        let bytes = known.bytes() + 4 * size_of::<(u128, Visit)>() + 2 * size_of::<usize>();
-        self.bytes_left = self.bytes_left.saturating_sub(bytes);
-        let continuation = Arc::new(known);
-        for (state, _) in states.into_iter().zip(better).filter(|(_, better)| *better) {
-            let continuation = continuation.clone();
-            self.visits.insert(
-                state,
-                Visit {
-                    preemptions,
-                    continuation,
-                },
-            );
-        }
+        Some([accesses as u32..accesses_end, steps_awaited as u32..awaited_end])
     }
-}
 
-impl KnownContinuation {
-    /// Returns what comes after the state in terms of an execution that has just reached it; `None` if that cannot be
-    /// said.
-    fn in_terms_of(&self, trace: &Trace, goes_on: bool) -> Option<Repeated> {
+    /// Returns what comes after the state of a visit in terms of an execution that has just reached it; `None` if that
+    /// cannot be said.
+    fn in_terms_of(&self, visit: &Visit, trace: &Trace, goes_on: bool) -> Option<Repeated> {
+        let part = |range: &Range<u32>| range.start as usize..range.end as usize;
+        let (known, steps_awaited) = (
+            &self.accesses[part(&visit.accesses)],
+            &self.awaited[part(&visit.awaited)],
+        );
         let lineages: Vec<_> = trace.lineages().collect();
         let number = |lineage: u64| {
-            let known = lineages.iter().find(|(_, own)| *own == lineage);
-            known.map(|(number, _)| *number as u32)
+            let own = lineages.iter().find(|(_, own)| *own == lineage);
+            own.map(|(number, _)| *number as u32)
         };
-        let mut keys: Vec<_> = match self.accesses.is_empty() {
+        let mut keys: Vec<_> = match known.is_empty() {
             true => Vec::new(),
             false => trace
                 .stable_keys(trace.steps().len())
@@ -285,8 +345,8 @@ impl KnownContinuation {
                 .collect(),
         };
         keys.sort_unstable();
-        let mut accesses = Vec::with_capacity(self.accesses.len());
-        for &(lineage, stable, class) in &self.accesses {
+        let mut accesses = Vec::with_capacity(known.len());
+        for &(lineage, stable, class) in known {
             let task = match lineage {
                 Some(lineage) => number(lineage)?,
                 None => UNBEGUN,
@@ -311,10 +371,21 @@ impl KnownContinuation {
         };
         Some(Repeated {
             accesses,
-            awaited: self.awaited.iter().map(awaited).collect::<Option<_>>()?,
+            awaited: steps_awaited.iter().map(awaited).collect::<Option<_>>()?,
             goes_on,
         })
     }
+}
+
+/// Adds items, up to the first that is `None`. Returns `true` if there is none.
+fn extend_by_all<T>(list: &mut Vec<T>, items: impl Iterator<Item = Option<T>>) -> bool {
+    for item in items {
+        let Some(item) = item else {
+            return false;
+        };
+        list.push(item);
+    }
+    true
 }
 
 impl Dpor {
@@ -333,16 +404,16 @@ impl Dpor {
         let Some(known) = &mut self.known else {
             return false;
         };
-        if point.fair || point.alternatives < 2 {
+        if point.alternatives < 2 {
             return false;
         }
         let going_on = if point.preempts { point.task(0) } else { None };
         let trace = point.trace();
-        let continuation = known.known(trace, preemptions, going_on.map(|task| task.0));
+        let visit = known.known(trace, preemptions, going_on.map(|task| task.0));
         let last = trace.steps().last().map(|last| last.task);
         let mut goes_on = false;
         point.for_each_task(|task| goes_on |= Some(task.0) == last);
-        let repeated = continuation.and_then(|continuation| continuation.in_terms_of(trace, goes_on));
+        let repeated = visit.and_then(|visit| known.continuations.in_terms_of(visit, trace, goes_on));
         known.repeated = repeated;
         known.repeated.is_some()
     }
@@ -394,7 +465,9 @@ impl Dpor {
         }
         if repeated.goes_on {
             // Its block of steps may contain more that do not commute with later ones.
-            self.try_all(footprints.block(steps - 1));
+            footprints
+                .free_switches(steps - 1)
+                .for_each(|depth| self.try_all(depth));
         }
         true
     }
@@ -409,7 +482,7 @@ impl Dpor {
                 "one state for each node"
             );
             let node = &self.nodes[depth];
-            if node.choice.is_some() && !node.fair {
+            if node.choice.is_some() {
                 let going_on = node.preempts.then(|| self.candidates[node.candidates.start].task);
                 known.keep(trace, &self.footprints, depth, node.preemptions, going_on);
             }

@@ -256,8 +256,8 @@ impl Dpor {
             Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
             _ => 0,
         };
-        if point.fair && self.is_bounded() {
-            self.bound.note_fairness();
+        if point.order_matters && self.is_bounded() {
+            self.bound.note_held_back();
         }
         if self.is_known(point, preemptions) {
             self.cut(point, false);
@@ -434,6 +434,7 @@ impl Dpor {
         let more = self.backtrack(plan, trace);
         // Rounds whose end was undone are put back.
         self.refresh(trace);
+        self.footprints.truncate(self.fresh);
         self.note_planned();
         self.executions += u64::from(more);
         self.is_over = !more && !self.part.is_shared();
@@ -624,7 +625,7 @@ impl Strategy for Dpor {
             fallback: match self.insertion {
                 _ if self.is_too_large() && !self.is_over => Some(FallbackReason::TooMany),
                 Insertion::WakeupTrees => self.bound.unreliable(),
-                Insertion::Bounded(_) if self.bound.has_fairness() => Some(FallbackReason::FairWithinBound),
+                Insertion::Bounded(_) if self.bound.has_held_back() => Some(FallbackReason::FairWithinBound),
                 Insertion::SourceSets | Insertion::Bounded(_) => None,
             },
         }

@@ -147,6 +147,7 @@ impl Dpor {
         let way = hand.path.way()?;
         self.bound.go_on_from(&hand.bound);
         self.examined.clear();
+        self.footprints.truncate(0);
         // With several workers each step of a sequence must be one step, not one for each value.
         self.part.keeps = self.insertion == Insertion::WakeupTrees && hand.path.has_values(&way.choices);
         for node in way.nodes {

@@ -392,6 +392,7 @@ impl Dpor {
         }
         self.leave_to(0);
         self.examined.clear();
+        self.footprints.truncate(0);
         (self.part.fixed, self.part.busy) = (0, false);
         self.acquire(plan)
     }

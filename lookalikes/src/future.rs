@@ -65,7 +65,7 @@ impl Wake for Call {
 ///
 /// Between two polls the task waits for its waker to be called. In a report that is a `park` at this call, and the
 /// waker's call an `unpark`. A task whose future calls its own waker before every `Pending`
-/// yields to other tasks from the fourth such poll in a row on.
+/// yields to other tasks from the fourth such poll in a row on, or from the ninth if it writes in between.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     block_on_at(future, Site::caller())

@@ -222,8 +222,8 @@ impl Runtime {
             return;
         }
         let current = self.tasks.current();
-        let mut own = self.record.events.as_slice().iter().rev();
-        let mut own = own.by_ref().filter(|event| event.task == current);
+        let events = self.record.events.as_slice().iter().rev();
+        let mut own = events.filter(|event| event.task == current);
         let Some(last) = own.next().filter(|last| last.op == SyncVarOp::Yield) else {
             return;
         };

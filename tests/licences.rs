@@ -1,7 +1,8 @@
 //! Everything that is built is licensed under MIT or Apache-2.0, whichever a user chooses, and comes from the registry
 //! or from this repository.
 //!
-//! This covers the crates of the default members, and those of the pool of workers. `cargo deny check` (`deny.toml`) also checks advisories.
+//! This covers the crates of the default members, and those of the pool of workers if they were downloaded. `cargo deny
+//! check` (`deny.toml`) also checks advisories.
 
 #![allow(clippy::print_stdout, reason = "what is left out is said")]
 
@@ -38,24 +39,19 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the output of `cargo tree` for each crate of the default members: its name and its licence.
-fn crates(of_all_platforms: bool) -> Option<BTreeSet<(String, String)>> {
-    let mut command = Command::new(env!("CARGO"));
-    command
-        .current_dir(root())
-        .args(["tree", "--locked", "--offline", "--edges", "normal,build,dev"]);
-    command.args(["--prefix", "none", "--format", "{p}|{l}|"]);
-    if of_all_platforms {
-        command.args(["--target", "all"]);
-    }
-    let of_default_members = command_output(&mut command)?;
-    let with_pools = ["--package", "cargo-intermezzo", "--features", "pool"];
-    let of_pools = command_output(command.args(with_pools))?;
-    Some(of_default_members.union(&of_pools).cloned().collect())
-}
+/// Arguments of `cargo tree` for the pool of workers, which the default members are built without.
+const WITH_POOL: &[&str] = &["--package", "cargo-intermezzo", "--features", "pool"];
 
-fn command_output(command: &mut Command) -> Option<BTreeSet<(String, String)>> {
-    let output = command.output().unwrap();
+/// Returns the name and the licence of each crate that `cargo tree` lists with `arguments`, or `None` if one of them was
+/// not downloaded.
+fn crates(arguments: &[&str]) -> Option<BTreeSet<(String, String)>> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root())
+        .args(["tree", "--locked", "--offline", "--edges", "normal,build,dev"])
+        .args(["--prefix", "none", "--format", "{p}|{l}|"])
+        .args(arguments)
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let of_line = |line: &str| {
         let mut parts = line.split('|');
@@ -68,12 +64,24 @@ fn command_output(command: &mut Command) -> Option<BTreeSet<(String, String)>> {
         .then(|| text.lines().filter_map(of_line).collect())
 }
 
+/// Returns the crates of all platforms, or those of this one if the others were not downloaded.
+fn of_all_platforms(arguments: &[&str]) -> Option<BTreeSet<(String, String)>> {
+    crates(&[arguments, &["--target", "all"]].concat()).or_else(|| {
+        let of_this_one = crates(arguments)?;
+        println!("not checked: crates of other platforms, until `cargo fetch` has downloaded them");
+        Some(of_this_one)
+    })
+}
+
 #[test]
 fn every_licence_goes_with_ours() {
-    let crates = crates(true).unwrap_or_else(|| {
-        println!("crates of other platforms are not downloaded: `cargo fetch` would let them be checked too");
-        crates(false).expect("what this test was built of is there")
-    });
+    let mut crates = of_all_platforms(&[]).expect("what this test was built of is there");
+    match of_all_platforms(WITH_POOL) {
+        Some(of_pool) => crates.extend(of_pool),
+        None => {
+            println!("not checked: crates of the pool of workers, until `cargo fetch` has downloaded them")
+        }
+    }
     assert!(crates.len() > 100, "{crates:?}");
     let mut needed = BTreeSet::new();
     let mut wrong = Vec::new();

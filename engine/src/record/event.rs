@@ -28,10 +28,10 @@ pub struct Event {
 }
 
 impl Event {
-    /// Returns `true` if this event is the same operation, at the same place and by the same task, as this access.
+    /// Returns `true` if this event is this operation, on this variable, at this place and by this task.
     #[inline(always)]
-    fn is_like(&self, task: u32, access: &Access) -> bool {
-        (self.task, self.op, self.var) == (task, access.op, access.var) && self.site.is_same_word(access.site)
+    fn is_like(&self, task: u32, op: SyncVarOp, var: u32, site: Site) -> bool {
+        (self.task, self.op, self.var) == (task, op, var) && self.site.is_same_word(site)
     }
 }
 
@@ -69,10 +69,9 @@ impl Events {
     }
 
     /// Returns `true` if there is room for one more event and, if one is expected, it is that one.
-    #[inline(always)]
     pub(crate) fn has_room(&self, task: u32, access: &Access) -> bool {
         match self.entries.get(self.used) {
-            Some(entry) => self.used >= self.known || entry.is_like(task, access),
+            Some(entry) => self.used >= self.known || entry.is_like(task, access.op, access.var, access.site),
             None => false,
         }
     }
@@ -89,19 +88,24 @@ impl Events {
         }
     }
 
-    /// Adds an event. There must be room for it.
+    /// Adds an event. Returns `false` if there is no room for it, or if another one is expected.
     #[inline(always)]
-    pub(crate) fn record(&mut self, event: Event) {
+    pub(crate) fn record(&mut self, event: Event) -> bool {
+        let Some(entry) = self.entries.get_mut(self.used) else {
+            return false;
+        };
         // Nothing takes the event's address, so its fields go from registers directly to their places. If it were put
         // together elsewhere and copied in larger pieces, each copy would wait for the stores before it.
-        let entry = &mut self.entries[self.used];
-        if self.used < self.known {
+        if self.used >= self.known {
+            *entry = event;
+        } else if entry.is_like(event.task, event.op, event.var, event.site) {
             // The other fields have been compared.
             (entry.read, entry.written, entry.elided) = (event.read, event.written, event.elided);
         } else {
-            *entry = event;
+            return false;
         }
         self.used += 1;
+        true
     }
 
     /// Notes that the running task is preempted: the next event is another task's.

@@ -1,6 +1,6 @@
 //! Recording of operations as events.
 
-use super::{AFTER, Engine};
+use super::{AFTER, Engine, Runtime};
 use crate::record::{Access, Event};
 use intermezzo_sdk::EventId;
 
@@ -15,13 +15,11 @@ impl Engine {
         if self.in_teardown() {
             return;
         }
-        if !self.with(|rt| rt.record.events.has_room(rt.tasks.current(), &access)) {
-            return self.commit_anyway(access, read, written);
+        match self.with(|rt| rt.record_at_once(access, read, written)) {
+            Some(false) => {}
+            Some(true) => self.tell_access(),
+            None => self.commit_anyway(&access, read, written),
         }
-        if self.with(|rt| rt.monitors.pointers_out) {
-            return self.commit_anyway(access, read, written);
-        }
-        self.record(access, read, written);
     }
 
     /// Does the same if there is no room, if another event was expected, or if the task was given pointers. It is a
@@ -29,16 +27,18 @@ impl Engine {
     /// kept in the test's own function, and the rounds of its loop would look different.
     #[cold]
     #[inline(never)]
-    fn commit_anyway(self, access: Access, read: u64, written: u64) {
+    fn commit_anyway(self, access: &Access, read: u64, written: u64) {
         self.with(|rt| {
-            if !rt.record.events.has_room(rt.tasks.current(), &access) {
+            if !rt.record.events.has_room(rt.tasks.current(), access) {
                 rt.record.events.make_room();
             }
             if rt.monitors.pointers_out {
                 rt.look_at_pointers();
             }
         });
-        self.record(access, read, written);
+        if self.with(|rt| rt.record(*access, read, written)) == Some(true) {
+            self.tell_access();
+        }
     }
 
     /// Notes that the operation about to be recorded gives up a share of a value whose destructor runs code, and the
@@ -64,37 +64,47 @@ impl Engine {
         });
     }
 
-    /// Adds the event. There must be room for it, and no pointer to look at.
-    #[inline(always)]
-    fn record(self, access: Access, read: u64, written: u64) {
-        let is_heard = self.with(|rt| {
-            let task = rt.tasks.current();
-            let entry = &mut rt.tasks[task];
-            entry.events += 1;
-            let index = entry.events;
-            entry.yielded = false;
-            #[cfg(feature = "unmodified")]
-            (rt.in_operation = false);
-            rt.record.events.record(Event {
-                site: access.site,
-                read,
-                written,
-                task,
-                index,
-                var: access.var,
-                op: access.op,
-                order: access.order,
-                elided: false,
-            });
-            rt.monitors.listening.intersects(AFTER)
-        });
-        if is_heard {
-            self.tell_access();
-        }
-    }
-
     /// Returns the last event of the current task.
     pub(crate) fn last_event(self) -> EventId {
         self.with(|rt| rt.last_of_current())
+    }
+}
+
+impl Runtime {
+    /// Records the effect of the current task's operation, unless there is something else to do first. Returns `true` if
+    /// a monitor is to be told.
+    #[inline(always)]
+    fn record_at_once(&mut self, access: Access, read: u64, written: u64) -> Option<bool> {
+        if self.monitors.pointers_out {
+            return None;
+        }
+        self.record(access, read, written)
+    }
+
+    /// Does the same, except that it looks at no pointers. Returns `None` if there is no room, or if another event was
+    /// expected.
+    #[inline(always)]
+    fn record(&mut self, access: Access, read: u64, written: u64) -> Option<bool> {
+        let task = self.tasks.current();
+        let entry = &mut self.tasks[task];
+        let index = entry.events + 1;
+        let is_recorded = self.record.events.record(Event {
+            site: access.site,
+            read,
+            written,
+            task,
+            index,
+            var: access.var,
+            op: access.op,
+            order: access.order,
+            elided: false,
+        });
+        if !is_recorded {
+            return None;
+        }
+        (entry.events, entry.yielded) = (index, false);
+        #[cfg(feature = "unmodified")]
+        (self.in_operation = false);
+        Some(self.monitors.listening.intersects(AFTER))
     }
 }

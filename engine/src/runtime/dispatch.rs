@@ -4,11 +4,11 @@
 //! enabled and has not yielded), then the others in cyclic order of creation. They are a word of bits, or a list if the
 //! environment may wake a waiting task or fairness holds one back.
 
-use super::Runtime;
 use super::execution_record::ExecutionRecord;
 use super::ready::Ready;
 use super::stop::Stop;
 use super::tasks::Tasks;
+use super::{BEFORE, Runtime};
 use crate::record::{TimesOut, Vars, Wake};
 use crate::schedule::{Choice, ChoiceKind};
 use crate::strategy::{Candidates, ChoicePoint};
@@ -89,20 +89,52 @@ impl Runtime {
         }
     }
 
+    /// Returns the task that takes the next step, if that step is known and nothing comes before it. That is a part of
+    /// [`dispatch`](Self::dispatch), which decides the other cases.
+    #[inline(always)]
+    pub(super) fn known_step(&self) -> Option<u32> {
+        let known = self.known_next(self.ready.enabled().low())?;
+        let is_simple = !self.ready.is_special() && self.record.steps < self.looks.after;
+        is_simple.then_some(known)
+    }
+
+    /// Takes the known step of the current task, which waits at no gate, if it took the last step as well. Returns `false`
+    /// if it did not.
+    #[inline(always)]
+    pub(super) fn continue_as_known(&mut self, task: u32) -> bool {
+        if self.ready.last() != task {
+            return false;
+        }
+        // It is no preemption, because the task continues.
+        self.decisions.repeat(self.choices_of_known());
+        self.record.steps += 1;
+        true
+    }
+
+    /// Returns the number of choices at the end of the next step, which is known.
+    #[inline(always)]
+    fn choices_of_known(&self) -> usize {
+        let known = self.record.trace.steps().get(self.record.steps as usize + 1);
+        known.map_or(0, |known| known.choices_end)
+    }
+
+    /// Notes that the current task performs its operation now, and tells the monitors.
+    #[inline(always)]
+    pub(super) fn begin_operation(&mut self) {
+        #[cfg(feature = "unmodified")]
+        (self.in_operation = true);
+        if self.monitors.listening.intersects(BEFORE) {
+            self.tell_schedule_point();
+        }
+    }
+
     /// Returns the task that took the next step before, if all steps so far are prescribed as they were: the other
     /// enabled tasks need not be computed. `None` also if this task cannot continue here, so that the departure is
     /// found.
     #[inline(always)]
-    fn known_next(&mut self, enabled: u64) -> Option<u32> {
+    fn known_next(&self, enabled: u64) -> Option<u32> {
         let known = self.record.trace.steps().get(self.record.steps as usize + 1)?;
-        let (task, choices) = (known.task, known.choices_end);
-        if task >= 64 || enabled & 1 << task == 0 {
-            return None;
-        }
-        if self.decisions.repeat(choices) {
-            self.note_preemption();
-        }
-        Some(task)
+        (known.task < 64 && enabled & 1 << known.task != 0).then_some(known.task)
     }
 
     /// Returns the next task that must run before anything is decided, among all tasks.
@@ -292,7 +324,10 @@ impl Runtime {
 
     /// Takes a step of the task that the trace already knows.
     #[inline(always)]
-    fn step_known(&mut self, task: u32) -> Next {
+    pub(super) fn step_known(&mut self, task: u32) -> Next {
+        if self.decisions.repeat(self.choices_of_known()) {
+            self.note_preemption();
+        }
         self.record.steps += 1;
         if self.record.steps > self.looks.after
             && let Some(end) = self.look_at_limits()
@@ -368,8 +403,9 @@ impl Runtime {
             self.differed();
             return false;
         }
-        if let Some(limit) = self.record.timed.take() {
+        if let Some(limit) = self.record.timed {
             self.record.trace.end_timed_wait(limit);
+            self.record.timed = None;
         }
         self.record.trace.note_time(self.world.clock());
         let end = || StepEnd {

@@ -67,6 +67,8 @@ struct Job {
     drop_result: unsafe fn(*mut u8),
     /// `true` if what the closure returns has a destructor.
     result_drops: bool,
+    /// `true` if nothing has to be done to drop what the closure returned.
+    forgets_result: bool,
 }
 
 /// The job of a closure with these types.
@@ -78,6 +80,7 @@ impl<F: FnOnce() -> T, T> JobOf<F, T> {
         drop_closure: Stored::<F>::discard,
         drop_result: Stored::<Outcome<T>>::discard,
         result_drops: needs_drop::<T>(),
+        forgets_result: !needs_drop::<T>() && Stored::<Outcome<T>>::FITS,
     };
 }
 
@@ -207,6 +210,16 @@ impl Room {
     /// Returns `true` if what the closure returns has a destructor.
     pub(super) fn result_drops(&self) -> bool {
         self.job.result_drops
+    }
+
+    /// Drops what the closure returned, if there is nothing to do for that. Returns `true` if so. The closure must not
+    /// have panicked.
+    pub(super) fn forget_result(&mut self) -> bool {
+        if self.job.forgets_result && self.content == Content::Result {
+            self.content = Content::Nothing;
+            return true;
+        }
+        false
     }
 
     /// Returns `true` if there is a result in the room.

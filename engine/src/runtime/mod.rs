@@ -178,7 +178,7 @@ impl Engine {
             }
             self.unwind_if_withdrawn(op);
         }
-        let next = self.with(|rt| {
+        let (current, known) = self.with(|rt| {
             if rt.monitors.pointers_out {
                 rt.look_at_pointers();
             }
@@ -192,16 +192,33 @@ impl Engine {
                 may_time_out: false,
             };
             rt.ready.enable(current);
-            rt.dispatch()
+            (current, rt.known_step())
         });
-        self.follow(next);
-        self.with(|rt| {
-            #[cfg(feature = "unmodified")]
-            (rt.in_operation = true);
-            if rt.monitors.listening.intersects(BEFORE) {
-                rt.tell_schedule_point();
+        // What follows is in functions of their own so that the most frequent case needs none of their registers.
+        match known {
+            Some(task) if task == current && self.with(|rt| rt.continue_as_known(task)) => {
+                self.with(Runtime::begin_operation);
             }
-        });
+            Some(task) => self.take_known_turn(task),
+            None => self.take_turn(),
+        }
+    }
+
+    /// Lets the task take its step that is as before. Returns when the current one may perform the operation that it
+    /// announced.
+    #[inline(never)]
+    fn take_known_turn(self, task: u32) {
+        let next = self.with(|rt| rt.step_known(task));
+        self.follow(next);
+        self.with(Runtime::begin_operation);
+    }
+
+    /// Decides which task goes next. Returns when the current one may perform the operation that it announced.
+    #[inline(never)]
+    fn take_turn(self) {
+        let next = self.with(Runtime::dispatch);
+        self.follow(next);
+        self.with(Runtime::begin_operation);
     }
 
     /// Returns the number of steps that the execution has taken.

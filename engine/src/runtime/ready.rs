@@ -227,6 +227,13 @@ impl Ready {
         self.must_run.pop_low()
     }
 
+    /// Returns `true` if a decision may be about more than the enabled tasks below 64: some task must run first, some may
+    /// time out, or the slow path is due.
+    #[inline(always)]
+    pub(super) fn is_special(&self) -> bool {
+        self.slow_path || (self.must_run.low() | self.timed_waiters.low()) != 0
+    }
+
     /// Forgets the tasks that must run.
     pub(super) fn clear_must_run(&mut self) {
         self.must_run.clear();
@@ -397,6 +404,6 @@ impl Ready {
     /// Returns `true` if a task waits that could time out early if the environment's bound were larger.
     pub(super) fn is_capped(&self, tasks: &Tasks) -> bool {
         let is_capped = |task| tasks[task].times_out == TimesOut::Capped && !self.enabled.contains(task);
-        self.timed_waiters.iter().any(is_capped)
+        !self.timed_waiters.is_empty() && self.timed_waiters.iter().any(is_capped)
     }
 }

@@ -127,15 +127,29 @@ impl Engine {
         let (run, place) = self.with(|rt| rt.tasks.room(task).start());
         // SAFETY: `start` gave the two together.
         let closure_end = unsafe { run(place) };
-        let (end, is_step) = self.with(|rt| {
-            let room = rt.tasks.room(task);
-            room.finished();
-            let result_drops = room.result_drops();
+        let returned = closure_end == ClosureEnd::Returned;
+        let nothing_own = self.with(|rt| {
+            rt.tasks.room(task).finished();
             let entry = &mut rt.tasks[task];
             entry.finishing = true;
             entry.payload_drops = closure_end == ClosureEnd::Panicked { payload_drops: true };
-            let end = Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site);
-            (end, result_drops && !entry.locals.is_empty())
+            if !entry.locals.is_empty() || rt.limits.every_operation {
+                return false;
+            }
+            entry.over_at = rt.record.events.len();
+            !entry.detached || returned && rt.tasks.room(task).forget_result()
+        });
+        let quiet = nothing_own || self.give_up_own(task);
+        self.end_task(task, returned && quiet);
+    }
+
+    /// Takes the steps that a task may need before its end, and drops what it keeps for itself. Returns `true` if no
+    /// destructor panicked.
+    #[inline(never)]
+    fn give_up_own(self, task: u32) -> bool {
+        let (end, is_step) = self.with(|rt| {
+            let result_drops = rt.tasks.room(task).result_drops();
+            (rt.end_of(task), result_drops && !rt.tasks[task].locals.is_empty())
         });
         self.point(end);
         if is_step {
@@ -143,12 +157,11 @@ impl Engine {
         }
         let nothing_own = self.with(|rt| {
             let entry = &mut rt.tasks[task];
-            entry.over_at = rt.record.events.as_slice().len();
+            entry.over_at = rt.record.events.len();
             entry.had_locals = !entry.locals.is_empty();
             !entry.detached && !entry.had_locals
         });
-        let quiet = nothing_own || self.drop_own(task);
-        self.end_task(task, closure_end == ClosureEnd::Returned && quiet);
+        nothing_own || self.drop_own(task)
     }
 
     /// Performs the step in which a task with thread-local values gives up its result. If the handle on the task was given
@@ -166,7 +179,6 @@ impl Engine {
     /// Drops what a task keeps for itself: its result, if there is no handle on the task, and its thread-local values.
     /// This happens before its end, because a task that waits for the end relies on the task borrowing nothing any
     /// more. Returns `true` if no destructor panicked.
-    #[inline(never)]
     fn drop_own(self, task: u32) -> bool {
         let mut quiet = true;
         loop {
@@ -232,16 +244,16 @@ impl Engine {
 
     #[inline(always)]
     fn end_task(self, task: u32, returned: bool) {
-        let access = self.with_task(task, |entry| {
-            Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site)
-        });
-        self.point(access);
-        self.with(|rt| {
+        if self.every_operation() {
+            self.point(self.with(|rt| rt.end_of(task)));
+        }
+        let access = self.with(|rt| {
             rt.tasks.end(task);
             rt.ready.disable(task);
             if !rt.end.teardown {
                 rt.begin_after(task, None);
             }
+            rt.end_of(task)
         });
         self.commit(access, 0, 0);
         self.change_gates(access.var, gate::ENDED, 0);
@@ -441,6 +453,12 @@ impl Engine {
 }
 
 impl Runtime {
+    /// Returns the operation with which a task ends.
+    fn end_of(&self, task: u32) -> Access {
+        let entry = &self.tasks[task];
+        Access::new(SyncVarOp::TaskEnd, entry.var, entry.pending.access.site)
+    }
+
     /// Handles the end of a task by a panic. Returns `true` if the execution ends with it.
     #[cold]
     #[inline(never)]

@@ -97,7 +97,11 @@ impl StepAccess {
 /// Returns `true` if two steps with these footprints are dependent.
 #[inline(always)]
 pub fn conflict(a: &[StepAccess], b: &[StepAccess]) -> bool {
-    a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))
+    match (a, b) {
+        // Mostly both are one access, for which no loop is needed.
+        ([x], [y]) => x.conflicts(*y),
+        _ => a.iter().any(|x| b.iter().any(|y| x.conflicts(*y))),
+    }
 }
 
 #[cfg(test)]

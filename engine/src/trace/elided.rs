@@ -136,7 +136,7 @@ impl Trace {
         let again: Vec<Record> = elided.records.drain(from.min(elided.records.len())..).collect();
         self.take_back_steps(from);
         for record in again {
-            self.add_step::<false>(&StepEnd {
+            self.add_step(&StepEnd {
                 task: record.task,
                 events: &record.events,
                 events_end: record.events_end,

@@ -25,6 +25,7 @@ mod last_access;
 mod lock;
 mod op_info;
 mod order;
+mod plain;
 mod race;
 mod soundness;
 mod stable_id;
@@ -89,6 +90,7 @@ struct Entry {
 }
 
 /// The entry that is being added, as far as its keys need it.
+#[derive(Clone, Copy)]
 struct NewEntry {
     entry: u32,
     task: u32,
@@ -261,7 +263,7 @@ impl Trace {
     /// Adds a step that has ended.
     #[inline(never)]
     pub fn add(&mut self, end: &StepEnd<'_>) {
-        self.add_step::<false>(end);
+        self.add_step(end);
         for at in self.steps.last().map_or(0, |step| step.accesses as usize)..self.accesses.len() {
             self.take_over(at, end);
         }
@@ -279,26 +281,6 @@ impl Trace {
             && (is_last || event.op == SyncVarOp::TaskEnd)
     }
 
-    /// Returns `true` if a step is just this one event, which accesses its variable and has no special traits, followed
-    /// by `others` that show nothing.
-    #[inline(always)]
-    pub fn is_plain(&self, task: u32, event: &Event, others: &[Event], is_last: bool) -> bool {
-        others.iter().all(|event| self.tells_nothing(event, is_last))
-            && OpInfo::of(event.op).are_plain()
-            && event.var != SyncVar::NONE.0
-            && event.task == task
-            && !event.elided
-            && self.elided.is_none()
-    }
-
-    /// Like `add`, for a plain step that accessed nothing else, as most steps do. It is inlined, so that the step's
-    /// parts are not written to memory only to be read again.
-    #[inline(always)]
-    pub(crate) fn add_plain(&mut self, end: &StepEnd<'_>) {
-        self.add_step::<true>(end);
-        self.take_over(self.accesses.len() - 1, end);
-    }
-
     /// Notes the gates of an accessed variable that are open after the last step.
     #[inline(always)]
     fn take_over(&mut self, access: usize, end: &StepEnd<'_>) {
@@ -307,9 +289,9 @@ impl Trace {
         }
     }
 
-    /// Adds a step, which may be `PLAIN`; its effect on gates is not known yet.
+    /// Adds a step; its effect on gates is not known yet.
     #[inline(always)]
-    fn add_step<const PLAIN: bool>(&mut self, end: &StepEnd<'_>) {
+    fn add_step(&mut self, end: &StepEnd<'_>) {
         let mut step = Step {
             task: end.task,
             entries: self.entries.len() as u32,
@@ -323,19 +305,21 @@ impl Trace {
             stands: self.head(end.task),
             fingerprint: self.fingerprint(),
         };
-        if PLAIN {
-            self.add_event::<true>(&mut step, &end.events[0], &[], end);
-        } else if end.extra_footprint.is_empty() {
+        if end.extra_footprint.is_empty() {
             let tells = |event: &Event| !self.tells_nothing(event, end.is_last);
             let telling = end.events.iter().rposition(tells).map_or(0, |last| last + 1);
             for event in &end.events[..telling] {
-                self.add_event::<false>(&mut step, event, &[], end);
+                if event.op == SyncVarOp::TaskJoin && event.var != SyncVar::NONE.0 && !event.elided {
+                    self.add_event::<true>(&mut step, event, &[], end);
+                } else {
+                    self.add_event::<false>(&mut step, event, &[], end);
+                }
             }
         } else {
             step = self.add_with_more(step, end);
         }
         self.steps.push(step);
-        if !PLAIN && std::mem::take(&mut self.joined_late) {
+        if std::mem::take(&mut self.joined_late) {
             self.make_whole(self.steps.len() - 1);
         }
     }
@@ -400,20 +384,22 @@ impl Trace {
         step
     }
 
+    /// Adds an event. If it is `JOIN`, it is a join of a task that was not elided, with no additional accesses, and the
+    /// compiler knows what does not apply to it.
     #[inline(always)]
-    fn add_event<const PLAIN: bool>(
+    fn add_event<const JOIN: bool>(
         &mut self,
         step: &mut Step,
         event: &Event,
         extra_footprint: &[StepAccess],
         end: &StepEnd<'_>,
     ) {
-        let Event { task, op, elided, .. } = *event;
-        let mut facts = OpInfo::of(op);
-        if PLAIN {
-            facts = facts.plain();
-        } else if elided
-            || op == SyncVarOp::TaskEnd && self.detail < Analysis::Waits && extra_footprint.is_empty()
+        let Event { task, elided, .. } = *event;
+        let op = if JOIN { SyncVarOp::TaskJoin } else { event.op };
+        let mut facts = if JOIN { OpInfo::JOIN } else { OpInfo::of(op) };
+        if !JOIN
+            && (elided
+                || op == SyncVarOp::TaskEnd && self.detail < Analysis::Waits && extra_footprint.is_empty())
         {
             return;
         }
@@ -422,15 +408,11 @@ impl Trace {
             facts = facts.environment_wake(op);
         }
         let uncounted = facts.any(COUNTS) && !end.counts;
-        let has_access = PLAIN || event.var != SyncVar::NONE.0 && !uncounted;
+        let has_access = JOIN || event.var != SyncVar::NONE.0 && !uncounted;
         // A query that does not find a task ended may come before or after the end.
-        let is_false_look = !PLAIN && op == SyncVarOp::TaskCheck && event.read == 0;
+        let is_false_look = op == SyncVarOp::TaskCheck && event.read == 0;
         let class = facts.class.filter(|_| has_access && !is_false_look);
-        if !PLAIN
-            && class.is_none()
-            && extra_footprint.is_empty()
-            && op != SyncVarOp::Choice
-            && !is_false_look
+        if !JOIN && class.is_none() && extra_footprint.is_empty() && op != SyncVarOp::Choice && !is_false_look
         {
             return;
         }
@@ -464,12 +446,12 @@ impl Trace {
             key,
         });
         self.sound = self.sound.max(facts.sound);
-        let first = PLAIN || step.entries == entry;
+        let first = step.entries == entry;
         let so_far = step.fingerprint;
-        if PLAIN || first && task == step.task {
+        if first && task == step.task {
             (step.stands, step.index) = (entry, index);
         }
-        let waited_for_all = !PLAIN && end.forced_by_idle && first;
+        let waited_for_all = end.forced_by_idle && first;
         if self.detail >= Analysis::Races {
             self.clocks.add_after(entry, before, task, index);
             if waited_for_all {
@@ -483,14 +465,14 @@ impl Trace {
             Some(class) => self.add_access(step, &by, StepAccess { key, class }, end),
             None => 0,
         };
-        if !PLAIN && op == SyncVarOp::TaskJoin && self.detail == Analysis::Races {
+        if op == SyncVarOp::TaskJoin && self.detail == Analysis::Races {
             self.clocks.join(entry, self.head(event.read as u32));
         }
         // A task ends, and is joined, in whichever step was the last that this waited for: neither shows anything new.
         if !facts.any(ENDS) {
             step.count(hash128(by.identity, seen, shown << 8 | op as u64));
         }
-        if !PLAIN && !extra_footprint.is_empty() {
+        if !JOIN && !extra_footprint.is_empty() {
             self.add_extra_accesses(step, &by, extra_footprint, end);
         }
         if waited_for_all {
@@ -546,14 +528,9 @@ impl Trace {
         let mut seen = 0;
         if let Some(last) = list[..group as usize].last() {
             seen = last.sum;
-            if self.detail >= Analysis::Races {
-                // From the last one on: the unknown ones are mostly there, and mostly there are no others.
-                let is_known =
-                    |key_access: &KeyAccess| self.clocks.of(by.entry, key_access.task) >= key_access.index;
-                let others = &list[last.group as usize..group as usize - 1];
-                if !is_known(last) || !others.is_empty() && !others.iter().rev().all(is_known) {
-                    self.order_anew(step.begun(), by, access, group, end.waited);
-                }
+            if self.detail >= Analysis::Races && !self.knows_group(by.entry, last, &list[..group as usize]) {
+                // A copy, because only what is here has to be in memory.
+                self.order_anew(step.begun(), &{ *by }, access, group, end.waited);
             }
         }
         self.keys[key].push(KeyAccess {
@@ -578,6 +555,15 @@ impl Trace {
         seen
     }
 
+    /// Returns `true` if an entry comes after all accesses of the group that ends a list, of which this is the last one.
+    #[inline(always)]
+    fn knows_group(&self, entry: u32, last: &KeyAccess, list: &[KeyAccess]) -> bool {
+        // From the last one on: the unknown ones are mostly there, and mostly there are no others.
+        let others = &list[last.group as usize..list.len() - 1];
+        self.clocks.knows(entry, last)
+            && (others.is_empty() || others.iter().rev().all(|other| self.clocks.knows(entry, other)))
+    }
+
     /// Returns the gates of the key's variable that were open before the step that is being added.
     #[inline(always)]
     fn gates_before(&mut self, key: Key, end: &StepEnd<'_>) -> Gates {
@@ -586,7 +572,7 @@ impl Trace {
         };
         let var = var as usize;
         if var >= self.gates.len() {
-            self.gates.resize(var + 1, 0);
+            self.add_gates(var);
         }
         if self.keys[key.index()].is_empty() {
             self.gates[var] = end.vars[var as u32].initial;
@@ -620,6 +606,12 @@ impl Trace {
     #[inline(never)]
     fn add_keys(&mut self, key: usize) {
         self.keys.resize_with(2 * key + 16, Vec::new);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_gates(&mut self, var: usize) {
+        self.gates.resize(var + 1, 0);
     }
 
     #[cold]

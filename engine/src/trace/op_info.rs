@@ -30,6 +30,9 @@ pub(super) const ENDS: u8 = 16;
 pub(super) const TAKES_SHARE: u8 = 32;
 
 impl OpInfo {
+    /// The knowledge of joins.
+    pub(super) const JOIN: OpInfo = OpInfo::new(SyncVarOp::TaskJoin);
+
     /// Returns the knowledge of this operation.
     #[inline(always)]
     pub(super) fn of(op: SyncVarOp) -> OpInfo {

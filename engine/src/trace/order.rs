@@ -21,18 +21,34 @@ impl Clocks {
         if self.rows.len() < at + self.width {
             self.grow();
         }
-        let (rows, rest) = self.rows.split_at_mut(at);
-        let row = &mut rest[..self.width];
-        if before == NONE {
-            row.fill([0; 4]);
-        } else {
-            // Rows are short: a copy in pieces is faster than a call.
-            let from = before as usize * self.width;
-            for (new, old) in row.iter_mut().zip(&rows[from..from + self.width]) {
-                *new = *old;
-            }
+        match self.width {
+            1 => self.copy_row::<1>(entry, before),
+            2 => self.copy_row::<2>(entry, before),
+            _ => self.copy_long_row(entry, before),
         }
-        row.as_flattened_mut()[task as usize] = index;
+        self.rows.as_flattened_mut()[4 * at + task as usize] = index;
+    }
+
+    /// Makes the row of an entry equal to that of `before`, or fills it with zeros. Rows are mostly short: the copy of
+    /// one whose length is known is a move or two.
+    #[inline(always)]
+    fn copy_row<const WIDTH: usize>(&mut self, entry: u32, before: u32) {
+        let (rows, _) = self.rows.as_chunks_mut::<WIDTH>();
+        rows[entry as usize] = match before {
+            NONE => [[0; 4]; WIDTH],
+            before => rows[before as usize],
+        };
+    }
+
+    #[inline(never)]
+    fn copy_long_row(&mut self, entry: u32, before: u32) {
+        let (at, width) = (entry as usize * self.width, self.width);
+        if before == NONE {
+            self.rows[at..at + width].fill([0; 4]);
+        } else {
+            let from = before as usize * width;
+            self.rows.copy_within(from..from + width, at);
+        }
     }
 
     #[cold]
@@ -45,15 +61,24 @@ impl Clocks {
     /// Orders `earlier`, and all entries before it, before `entry`, which was added later.
     #[inline(always)]
     pub(super) fn join(&mut self, entry: u32, earlier: u32) {
-        let at = entry as usize * self.width;
-        let (rows, rest) = self.rows.split_at_mut(at);
-        let from = earlier as usize * self.width;
-        for (mine, theirs) in rest.iter_mut().zip(&rows[from..from + self.width]) {
-            *mine = latest(*mine, *theirs);
+        match self.width {
+            1 => self.join_row::<1>(entry, earlier),
+            2 => self.join_row::<2>(entry, earlier),
+            _ => self.merge(entry, earlier),
+        }
+    }
+
+    #[inline(always)]
+    fn join_row<const WIDTH: usize>(&mut self, entry: u32, earlier: u32) {
+        let (rows, _) = self.rows.as_chunks_mut::<WIDTH>();
+        let theirs = rows[earlier as usize];
+        for (mine, theirs) in rows[entry as usize].iter_mut().zip(theirs) {
+            *mine = latest(*mine, theirs);
         }
     }
 
     /// Like `join`, but in any order of the two.
+    #[inline(never)]
     pub(super) fn merge(&mut self, entry: u32, other: u32) {
         for at in 0..self.width {
             let theirs = self.rows[other as usize * self.width + at];

@@ -240,7 +240,7 @@ impl Dpor {
         let trace = point.trace();
         let depth = self.nodes.len();
         debug_assert_eq!(depth, trace.steps().len(), "one node for each step");
-        let counts = self.follow_values();
+        let counts = self.follow_values(trace);
         let candidates = self.candidates.len();
         let mut may_time_out = false;
         let sleeping = self.sleepers.len();
@@ -337,11 +337,14 @@ impl Dpor {
     }
 
     /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees,
-    /// returns the changes of reference counts that the plan expects of the step, if a plan follows.
-    fn follow_values(&mut self) -> Option<Footprint> {
-        let mut counts = None;
+    /// returns the changes of reference counts that the plan expects of the step, if a plan follows and there are any.
+    #[inline(always)]
+    fn follow_values(&mut self, trace: &Trace) -> Option<Footprint> {
+        let (mut counts, next) = (None, self.nodes.len());
         if let Some(node) = self.nodes.last_mut() {
-            if self.insertion == Insertion::WakeupTrees && node.sequences.goes_on() {
+            let may_count =
+                || node.sequences.may_begin_with_counts() || tree::counts(trace.footprint(next - 1)) > 0;
+            if self.insertion == Insertion::WakeupTrees && node.sequences.goes_on() && may_count() {
                 counts = node.sequences.counts_after(&self.values);
             }
             node.sequences.take_after(&self.values, &mut self.wakeup_sequence);
@@ -418,7 +421,9 @@ impl Dpor {
     /// Notes the present state, with which the prepared execution can be run again.
     fn note_planned(&mut self) {
         self.planned.nodes = self.nodes.len();
-        self.planned.values.clone_from(&self.values);
+        if !(self.values.is_empty() && self.planned.values.is_empty()) {
+            self.planned.values.clone_from(&self.values);
+        }
         match self.nodes.last() {
             Some(last) if last.sequences.goes_on() => self.planned.sequences.clone_from(&last.sequences),
             _ => self.planned.sequences.clear(),

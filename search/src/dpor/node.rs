@@ -119,8 +119,13 @@ impl Node {
     #[inline(always)]
     pub(super) fn forget_explored(&mut self) {
         self.footprint.clear();
-        self.wanted = Wanted::default();
-        self.explored.clear();
+        // Mostly there is nothing to forget.
+        if !self.wanted.are_all() {
+            self.wanted = Wanted::default();
+        }
+        if !self.explored.is_empty() {
+            self.explored.clear();
+        }
     }
 
     /// Returns the footprints of the step with values that were explored before the present ones, and sleep by
@@ -208,7 +213,9 @@ impl Path {
         (node.candidates, node.sleepers) = (0..0, 0);
         (node.fair, node.may_time_out, node.choice) = (false, false, None);
         (node.preempts, node.preemptions) = (false, 0);
-        node.went_on = None;
+        if node.went_on.is_some() {
+            node.went_on = None;
+        }
         node.belongs = Belongs::Here;
         node.forget_explored();
         node.sequences.clear();
@@ -233,12 +240,14 @@ impl Path {
 
 impl Deref for Path {
     type Target = [Node];
+    #[inline(always)]
     fn deref(&self) -> &[Node] {
         &self.nodes[..self.length]
     }
 }
 
 impl DerefMut for Path {
+    #[inline(always)]
     fn deref_mut(&mut self) -> &mut [Node] {
         &mut self.nodes[..self.length]
     }

@@ -324,8 +324,8 @@ impl Sequence {
     ) {
         for (place, planned) in self.left().iter().enumerate() {
             let values = match self.made_in(trace, choices, place) {
-                None => self.fate.into_iter().map(Fate::value).collect(),
-                Some([]) => Values::new(),
+                None if self.fate.is_some() => self.fate.into_iter().map(Fate::value).collect(),
+                None | Some([]) => Values::new(),
                 Some(made) => values(made),
             };
             self.with_footprint(trace, planned, |footprint| each(planned, &values, footprint));

@@ -219,8 +219,13 @@ impl Tree {
     }
 
     /// Returns the values with which the first step is planned: only one task can take it.
+    #[inline(always)]
     pub(super) fn first_values(&self) -> Wanted {
-        Wanted::beginning_with(self.first().map(|at| self.branches[at].values()))
+        match self.branches.get(self.gone) {
+            // Mostly steps choose no values.
+            Some(first) if first.values().is_empty() => Wanted::default(),
+            _ => Wanted::beginning_with(self.first().map(|at| self.branches[at].values())),
+        }
     }
 
     /// Returns the indices of the branches that may come first.
@@ -360,6 +365,16 @@ impl Tree {
             .iter()
             .filter(|access| access.class == Class::Add);
         (!branch.is_last()).then(|| counts.copied().collect())
+    }
+
+    /// Returns `true` if a step that comes first may count references; `false` only if none does.
+    #[inline(always)]
+    pub(super) fn may_begin_with_counts(&self) -> bool {
+        self.branches.get(self.gone).is_none_or(|first| {
+            first.size as usize + self.gone < self.branches.len()
+                || first.more.is_some()
+                || first.access.is_some_and(|access| access.class == Class::Add)
+        })
     }
 
     /// Puts a step of a task with these counts before everything else.
@@ -532,6 +547,7 @@ impl Branch {
     /// Returns `true` if it differs from the step at a place of the sequence: it chose other values.
     #[inline(always)]
     fn is_other(&self, trace: &Trace, choices: &[Choice], sequence: &Sequence, place: usize) -> bool {
+        let no_values = choices.is_empty() && self.values().is_empty();
         let is_other = |made: &[Choice]| match made {
             [] => !self.values().is_empty(),
             made => self.chose_other(made),
@@ -541,7 +557,8 @@ impl Branch {
             let fate = self.fate().filter(|_| self.values().len() == 1);
             !self.values().is_empty() && (fate.is_none() || fate != sequence.fate())
         };
-        !self.is_any()
+        !no_values
+            && !self.is_any()
             && sequence
                 .made_in(trace, choices, place)
                 .map_or_else(chose_fewer, is_other)
@@ -617,7 +634,10 @@ fn half(fate: Option<Fate>) -> Leads {
 #[inline(always)]
 pub(super) fn counts(footprint: &[StepAccess]) -> usize {
     let is_count = |access: &&StepAccess| access.class == Class::Add;
-    footprint.iter().filter(is_count).count()
+    match footprint {
+        [only] => usize::from(is_count(&only)),
+        several => several.iter().filter(is_count).count(),
+    }
 }
 
 /// Returns the key of the footprint, if that is one key.

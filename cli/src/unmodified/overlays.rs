@@ -90,8 +90,9 @@ impl Overlays {
                 compiler.lines().next().unwrap_or_default()
             ));
         }
-        // In a checkout the sources may have changed, and cargo knows.
-        if is_checkout() || is_first {
+        // In a checkout the sources may have changed, and cargo knows. A run that was killed may not have listed the
+        // statics.
+        if is_checkout() || is_first || !statics::are_others_listed(&release) {
             build(&place, !is_first)?;
             let libraries = [release.clone(), release.join("deps"), toolchain_libraries(&host)?];
             statics::list_others(&release, &libraries)?;

@@ -11,6 +11,7 @@ use object::{
 };
 use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file beside the overlays with the names of the statics that are not the project's.
@@ -19,21 +20,41 @@ const OTHERS: &str = "statics";
 /// Writes the names of the statics in these directories' libraries, for [`lines`].
 pub(super) fn list_others(directory: &Path, libraries: &[PathBuf]) -> Result<(), Problem> {
     let mut names: Vec<String> = Vec::new();
-    for directory in libraries {
-        let files = fs::read_dir(directory).into_iter().flatten().flatten();
-        for file in files.map(|file| file.path()) {
-            if file.extension().is_some_and(|extension| extension == "rlib")
-                && let Ok(bytes) = fs::read(&file)
-            {
-                names.extend(statics_of_library(&bytes).unwrap_or_default());
+    for libraries in libraries {
+        let help =
+            "if it is a library of the toolchain, install that again; else remove its directory `target`";
+        let cannot_read = |file: &Path, error| Problem::file("read", file, &error, help);
+        for file in fs::read_dir(libraries).map_err(|error| cannot_read(libraries, error))? {
+            let file = file.map_err(|error| cannot_read(libraries, error))?.path();
+            if file.extension().is_some_and(|extension| extension == "rlib") {
+                let found =
+                    fs::read(&file).and_then(|bytes| statics_of_library(&bytes).map_err(io::Error::other));
+                names.extend(found.map_err(|error| cannot_read(&file, error))?);
             }
         }
     }
     names.sort();
     names.dedup();
-    let file = directory.join(OTHERS);
     let help = "set INTERMEZZO_CACHE to a directory that can be written";
-    fs::write(&file, names.join("\n")).map_err(|error| Problem::file("write", &file, &error, help))
+    let file = directory.join(OTHERS);
+    replace(directory, &file, &names.join("\n")).map_err(|error| Problem::file("write", &file, &error, help))
+}
+
+/// Writes a file as a whole: the compiler's wrapper of another run may be reading it. Statics whose names it did not find
+/// there would be restored, and among them are those of explorations.
+fn replace(directory: &Path, file: &Path, text: &str) -> io::Result<()> {
+    if fs::read_to_string(file).is_ok_and(|written| written == text) {
+        return Ok(());
+    }
+    // Only one run prepares the overlays at a time.
+    let begun = directory.join("statics.begun");
+    fs::write(&begun, text)?;
+    fs::rename(begun, file)
+}
+
+/// `true` if the names were written to this directory.
+pub(super) fn are_others_listed(directory: &Path) -> bool {
+    directory.join(OTHERS).exists()
 }
 
 /// Returns the names of the statics in a library.
@@ -104,4 +125,39 @@ fn can_change(section: &object::Section<'_, '_>) -> bool {
 /// Returns a name as it was before the compiler made it unique among the parts of a crate.
 fn without_suffix(name: &str) -> &str {
     name.split_once(".llvm.").map_or(name, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn readers_see_a_whole_list() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(OTHERS);
+        let texts = ["one\n".repeat(10_000), "other\n".repeat(10_000)];
+        replace(directory.path(), &file, &texts[0]).unwrap();
+        thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for number in 1..200 {
+                    replace(directory.path(), &file, &texts[number % 2]).unwrap();
+                }
+            });
+            while !writer.is_finished() {
+                let seen = fs::read_to_string(&file).unwrap();
+                assert!(texts.contains(&seen), "{} bytes", seen.len());
+            }
+        });
+    }
+
+    #[test]
+    fn a_library_that_cannot_be_read_is_no_empty_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let library = directory.path().join("broken.rlib");
+        fs::write(&library, "no archive").unwrap();
+        let problem = list_others(directory.path(), &[directory.path().to_owned()]).unwrap_err();
+        assert!(problem.to_string().contains("broken.rlib"), "{problem}");
+        assert!(!are_others_listed(directory.path()));
+    }
 }

@@ -36,7 +36,7 @@ pub use classic::{
     PrioritySpec, Ranked, ThreadBound,
 };
 pub use dfs::DepthFirst;
-pub use dpor::{Dpor, Insertion};
+pub use dpor::{Allowance, Dpor, Insertion};
 pub use frontier::{Remaining, WorkHandle};
 pub use preemption::IterativePreemptionBounding;
 pub use replay::Replay;

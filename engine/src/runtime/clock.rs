@@ -216,7 +216,8 @@ impl Runtime {
         }
     }
 
-    /// Notes the current task's yield if time may pass by it, as far as the task's own operations decide that.
+    /// Notes the current task's yield or sleep if time may pass by it, as far as the task's own operations decide that. A
+    /// sleep moves the clock by its own length in any case. Here it may also move it to the first deadline of a wait.
     fn note_pause(&mut self) {
         if self.record.pause.is_some() || self.record.trace.sound() >= SoundReduction::Caching {
             return;
@@ -224,26 +225,24 @@ impl Runtime {
         let current = self.tasks.current();
         let events = self.record.events.as_slice().iter().rev();
         let mut own = events.filter(|event| event.task == current);
-        let Some(last) = own.next().filter(|last| last.op == SyncVarOp::Yield) else {
+        let Some(last) = own.next().filter(|last| gives_way(last)) else {
             return;
         };
-        let site = last.site;
+        let pause = (last.op, last.site);
         if seems_to_wait(own.take_while(|event| !event.op.is_write() || gives_way(event))) {
-            self.record.pause = Some(site);
+            self.record.pause = Some(pause);
         }
     }
 
-    /// Notes that partial-order reductions are not sound if a task that yields may let time pass, and tasks wait with
-    /// limits. Whether time passes depends on what other tasks have written since, which may commute with the yield. So
-    /// happens-before caching takes over.
+    /// Notes that partial-order reductions are not sound if a yield or a sleep may let time pass, and tasks wait with limits. Whether time passes depends on what other tasks have written since, and on whether they have ended, which
+    /// may commute with it. So happens-before caching takes over.
     #[inline(always)]
     pub(super) fn note_waits_for_time(&mut self) {
-        if let Some(site) = self.record.pause
+        if let Some((op, site)) = self.record.pause
             && self.ready.is_timed()
             && self.record.trace.sound() < SoundReduction::Caching
         {
-            self.record
-                .sound_only(SoundReduction::Caching, SyncVarOp::Yield, site);
+            self.record.sound_only(SoundReduction::Caching, op, site);
         }
     }
 }
@@ -252,7 +251,7 @@ fn gives_way(event: &Event) -> bool {
     matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep)
 }
 
-/// Returns `true` if a task that now yields has looked at something between two yields. Several yields in a row are a pause
+/// Returns `true` if a task that now yields or sleeps has looked at something between two yields. Several yields in a row are a pause
 /// before it looks again, unless there is no end of them. The events are its own, the last first.
 fn seems_to_wait<'a>(mut events: impl Iterator<Item = &'a Event>) -> bool {
     let (mut looked, mut yields) = (false, 0);

@@ -156,6 +156,7 @@ impl Runtime {
     #[inline(never)]
     pub(super) fn dispatch_slow(&mut self) -> Next {
         self.world.let_time_pass();
+        let mut time_passed = false;
         if std::mem::take(&mut self.record.released) {
             self.record.forced_by_idle = self.record.is_next_observed();
         }
@@ -164,6 +165,7 @@ impl Runtime {
                 return self.stuck();
             }
             self.world.pass_time(&mut self.ready, &mut self.tasks);
+            time_passed = true;
             // If the trace already has a step, it will not be undone.
             self.record.forced_by_idle = self.record.is_next_observed();
         }
@@ -171,7 +173,7 @@ impl Runtime {
             let counts = self.ready.yields() && !self.constraints.spins.take_void_yield();
             self.ready.end_fair_step(counts);
         }
-        self.pick_listed()
+        self.pick_listed(time_passed)
     }
 
     /// Chooses among the enabled tasks, given as a word.
@@ -232,8 +234,9 @@ impl Runtime {
     }
 
     /// Chooses among tasks that have to be listed, because the environment may wake some, or some are held back.
+    /// `time_passed` is `true` if no task could continue before time passed.
     #[inline(never)]
-    fn pick_listed(&mut self) -> Next {
+    fn pick_listed(&mut self, time_passed: bool) -> Next {
         if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
             self.ready.find_held_back();
         }
@@ -246,7 +249,11 @@ impl Runtime {
             self.decisions.candidates = listed;
             return self.wake(first.expect("fairness never holds back every enabled task"));
         }
-        self.ready.note_held_back(self.constraints.breakpoints.is_some());
+        self.ready.note_held_back();
+        // Time has ended the wait of the task that ran last, so a switch is a preemption. Had another task ended last, it
+        // would not be.
+        self.ready
+            .note_order_matters(time_passed && goes_on && listed.len() > 1);
         self.note_waits_for_time();
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
@@ -272,6 +279,7 @@ impl Runtime {
                 }
             }
         };
+        self.ready.forget_order_matters();
         self.decisions.candidates = listed;
         next
     }

@@ -28,8 +28,8 @@ pub(super) struct ExecutionRecord {
     pub(super) forced_by_idle: bool,
     /// `true` if the next step is possible only because a thread that is not controlled has released a task.
     pub(super) released: bool,
-    /// The place of a yield by which time may pass.
-    pub(super) pause: Option<Site>,
+    /// A yield or a sleep by which time may pass, and its place.
+    pub(super) pause: Option<(SyncVarOp, Site)>,
     /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
 }

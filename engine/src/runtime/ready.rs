@@ -33,6 +33,8 @@ pub(super) struct Ready {
     timed: bool,
     /// `true` if steps that commute may matter to this decision: see [`Ready::order_matters`].
     order_matters: bool,
+    /// `true` if fairness holds back a task that could continue.
+    holds_back: bool,
     /// The enabled tasks that fairness held back at the last decision, if a monitor wants to know them.
     held_back: TaskSet,
     fair: Fairness,
@@ -53,6 +55,7 @@ impl Ready {
             unfair_left_out: false,
             timed: false,
             order_matters: false,
+            holds_back: false,
             held_back: TaskSet::default(),
             fair: Fairness::new(fair_yields),
         }
@@ -67,7 +70,8 @@ impl Ready {
         self.last = 0;
         (self.yielded, self.wait_over) = (false, false);
         self.slow_path = is_scoped;
-        (self.unfair_left_out, self.timed, self.order_matters) = (false, false, false);
+        (self.unfair_left_out, self.timed) = (false, false);
+        (self.order_matters, self.holds_back) = (false, false);
         self.held_back.clear();
         self.fair.reset();
     }
@@ -313,19 +317,26 @@ impl Ready {
         self.fair.step(self.last, &self.enabled, yielded);
     }
 
-    /// Notes if fairness holds back a task that could continue. If tasks may be `held_at_places`, what lets them go depends
-    /// on yields.
-    pub(super) fn note_held_back(&mut self, held_at_places: bool) {
-        if self.fair.active() {
-            let may_go = |task| self.fair.may_go(task, &self.enabled);
-            let holds_back = !self.enabled.iter().all(may_go);
-            self.unfair_left_out |= holds_back;
-            self.order_matters = holds_back || self.timed || held_at_places;
-        }
+    /// Notes if fairness holds back a task that could continue.
+    pub(super) fn note_held_back(&mut self) {
+        let may_go = |task| self.fair.may_go(task, &self.enabled);
+        self.holds_back = self.fair.active() && !self.enabled.iter().all(may_go);
+        self.unfair_left_out |= self.holds_back;
     }
 
-    /// Returns `true` if the order of steps that commute may matter to the decision that is being made, because tasks have
-    /// yielded: fairness holds back a task that could continue, or a yield may let time pass, or release a task.
+    /// Notes if the order of steps that commute matters to the decision that is being made: because fairness holds back a
+    /// task, or because of time.
+    pub(super) fn note_order_matters(&mut self, because_of_time: bool) {
+        self.order_matters = because_of_time || self.holds_back;
+    }
+
+    /// Notes that the decision has been made.
+    pub(super) fn forget_order_matters(&mut self) {
+        self.order_matters = false;
+    }
+
+    /// Returns `true` if the order of steps that commute may matter to the decision that is being made: see
+    /// [`ChoicePoint::order_matters`](crate::strategy::ChoicePoint::order_matters).
     #[inline(always)]
     pub(super) fn order_matters(&self) -> bool {
         self.order_matters

@@ -43,7 +43,8 @@ pub enum FallbackReason {
     SameVariable,
     /// Fairness holds back the task that should go first.
     HeldBack,
-    /// Fairness holds back tasks in a search within a bound.
+    /// In a search within a bound, the cost of a switch depends on steps that commute: fairness holds back a task, or time
+    /// ends the wait of the task that ran last while another can go, too.
     FairWithinBound,
     /// A planned sequence of steps cannot be compared with another.
     Incomparable,
@@ -81,7 +82,7 @@ impl fmt::Display for FallbackReason {
             }
             FallbackReason::HeldBack => "a task that should go first is held back, because it has yielded",
             FallbackReason::FairWithinBound => {
-                "tasks yield and are held back or wait with limits, which changes what is within the bound"
+                "fairness holds back a task, or time ends several waits at once: the cost of a switch then depends on steps that commute"
             }
             FallbackReason::Incomparable => "it cannot be said which steps of two executions are the same",
             FallbackReason::TooMany => "the test has many executions without a bound",

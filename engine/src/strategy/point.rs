@@ -19,9 +19,9 @@ pub struct ChoicePoint<'a> {
     pub choices: usize,
     /// `true` if fairness is active: then the enabled tasks depend on more than the positions of the tasks.
     pub fair: bool,
-    /// `true` if tasks have yielded, and so the order of steps that commute may matter. Either fairness holds back an enabled
-    /// task at this point, and it is no candidate; or waits have limits or breakpoints are armed, and a yield may end a
-    /// wait. Of use only at points that choose a task.
+    /// `true` if the order of steps that commute may matter. Fairness holds back an enabled task at this point, and it is
+    /// no candidate; or no task could continue, time has passed, and that ended the wait of the task that ran last while
+    /// another task can go, too. Of use only at points that choose a task.
     pub order_matters: bool,
     /// The number of steps the execution has taken.
     pub step: u64,

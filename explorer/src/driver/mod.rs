@@ -10,6 +10,7 @@ mod notes;
 mod pause_barrier;
 mod progress;
 mod reporting;
+mod running_guard;
 mod shared;
 mod span_totals;
 mod worker_loop;
@@ -155,7 +156,7 @@ impl Exploration {
             workers.alone &= contents.alone;
             workers.several |= contents.several;
             if results.planned > asked {
-                strategy = search::weaker(settings, results.planned, false, 0);
+                strategy = search::weaker(settings, results.planned, None, 0);
             }
             if !strategy.resumable().is_some_and(|search| search.restore(&state)) {
                 return Err(refused(Problem::Unintelligible {
@@ -207,8 +208,8 @@ impl Exploration {
 
         // If a weaker search took over at the end, the first worker may not have taken its share. The report is about
         // that search.
-        if let Some((_, strategy, begins_bound)) = shared.share_of_weaker(0) {
-            if begins_bound {
+        if let Some((_, strategy, forgets_traces)) = shared.share_of_weaker(0) {
+            if forgets_traces {
                 shared.traces.clear();
             }
             worker.restart(strategy);

@@ -245,7 +245,8 @@ impl Outcome<'_> {
             && !(settings.as_found && settings.minimise == 0)
             && !worker.is_damaged()
         {
-            let in_order = worker.strategy().needs().in_order && tally.departures.none();
+            // Another search may have made a finding before, in another order.
+            let in_order = worker.strategy().needs().in_order && tally.departures.none() && !weakened;
             let deadline = Deadline::new(settings, elapsed);
             let minimising = MinimisingProgress::new(report, elapsed, progress);
             let minimiser = Minimiser::new(worker, settings, deadline, in_order);

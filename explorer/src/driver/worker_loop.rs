@@ -2,6 +2,7 @@
 
 use super::checkpoint::Ending;
 use super::found;
+use super::running_guard::RunningGuard;
 use super::shared::{End, Kind, Shared, WorkerState};
 use super::span_totals::Counts;
 use crate::classify;
@@ -47,6 +48,8 @@ pub(super) struct WorkerLoop<'a> {
     planned: SoundReduction,
     /// The number of times that a weaker reduction had taken over when the current one began.
     weakened: u32,
+    /// The steps left to the trial of the search within the bound, while it runs.
+    trial: Option<u64>,
     /// The number of traces that it may still gather besides those in the shared table.
     room_for_traces: usize,
     /// Executions and steps since the last look at the clock.
@@ -64,34 +67,6 @@ pub(super) struct WorkerLoop<'a> {
 pub(super) struct GivenUp {
     pub(super) times: u32,
     pub(super) executions: u64,
-}
-
-/// The registration of a worker as running. A panic of the worker ends the exploration for the others too.
-struct RunningGuard<'a> {
-    common: &'a Shared<'a>,
-    inside: bool,
-}
-
-impl RunningGuard<'_> {
-    fn enter(&mut self) {
-        self.common.gate.enter();
-        self.inside = true;
-    }
-
-    fn leave(&mut self) {
-        self.inside = false;
-        self.common.gate.leave();
-    }
-}
-
-impl Drop for RunningGuard<'_> {
-    fn drop(&mut self) {
-        if self.inside {
-            // The worker panicked: its unfinished work is lost.
-            self.common.end(End::Panic);
-            self.leave();
-        }
-    }
 }
 
 /// The summary of a worker when it is done.
@@ -129,12 +104,10 @@ impl<'a> WorkerLoop<'a> {
             asked,
             planned: common.books().planned,
             weakened: 0,
+            trial: None,
             room_for_traces: common.settings.cache_bytes / TRACE_BYTES / common.settings.jobs,
             since_look: (0, 0),
-            presence: RunningGuard {
-                common,
-                inside: false,
-            },
+            presence: RunningGuard::new(common),
             learned: false,
             given_up: GivenUp::default(),
         }
@@ -155,6 +128,11 @@ impl<'a> WorkerLoop<'a> {
             self.worker.measure_time();
         }
         loop {
+            // Nothing of the search is prepared here, and no execution is to be tried again.
+            if self.trial == Some(0) && !self.attempts.is_due() {
+                self.trial = None;
+                self.common.end_trial();
+            }
             if self.common.weakened() != self.weakened {
                 self.go_on_weaker();
             }
@@ -169,7 +147,7 @@ impl<'a> WorkerLoop<'a> {
                 self.common.allowed_begins(false);
                 let drawn = self.worker.status(0).drawn;
                 match why {
-                    FallbackReason::TooMany => self.common.keep_to_bound(&why.to_string()),
+                    FallbackReason::TooMany => self.trial = self.common.keep_to_bound(&why.to_string()),
                     _ => self.common.fall_back(why.sound(), drawn, why.to_string(), true),
                 }
                 continue;
@@ -319,6 +297,9 @@ impl<'a> WorkerLoop<'a> {
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
         self.learned = executed.learned;
+        if let Some(left) = &mut self.trial {
+            *left = left.saturating_sub(executed.steps);
+        }
         let (mut sound, mut reason) = (executed.sound, None);
         if self.common.several && sound < SoundReduction::SourceSets && self.worker.chose_values() {
             // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
@@ -363,13 +344,12 @@ impl<'a> WorkerLoop<'a> {
     #[cold]
     fn go_on_weaker(&mut self) {
         self.weakened = self.common.weakened();
-        if let Some((sound, share, begins_bound)) = self.common.share_of_weaker(self.number) {
+        if let Some((sound, share, forgets_traces)) = self.common.share_of_weaker(self.number) {
             self.planned = sound;
             self.attempts.forget();
             self.stop();
             self.worker.restart(share);
-            if begins_bound {
-                // Traces beyond the bound do not count any more.
+            if forgets_traces {
                 self.traces.clear();
                 self.common.traces.clear();
             }
@@ -397,14 +377,15 @@ impl<'a> WorkerLoop<'a> {
         self.traces.clear();
         self.common.traces.clear();
         self.planned = self.common.forget_plans();
+        self.trial = None;
         let settings = self.common.settings;
         let own = self.worker.strategy().restart();
         self.worker.restart(if let Some(own) = own {
             own
-        } else if self.planned == self.asked {
+        } else if self.planned == self.asked && !settings.tries_all_first() {
             search::strategy(settings)
         } else {
-            search::weaker(settings, self.planned, self.common.is_within_bound(), 0)
+            self.common.weaker_again()
         });
     }
 

@@ -170,7 +170,8 @@ impl Explorer {
         self
     }
 
-    /// Has a search without its bound give way to one within it after executions of this many steps in all. For tests.
+    /// Sets the steps that the long search without the bound has at a time, and so those of the short searches before: a
+    /// quarter without the bound, and an eighth within it. For tests.
     #[doc(hidden)]
     pub fn steps_without_bound(mut self, most: u64) -> Explorer {
         self.settings.steps_without_bound = most;

@@ -427,8 +427,8 @@ others {
     /// `true` if every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
     #[doc(hidden)]
     every_operation: bool = false;
-    /// The steps, in all executions, after which a search without its bound gives way to one within it: some tenths of a
-    /// second. It has no name of its own.
+    /// The steps, in all executions, that the long search without the bound has at a time: some tenths of a second. It has no
+    /// name of its own.
     #[doc(hidden)]
     steps_without_bound: u64 = 500_000;
     /// `true` if an execution that reaches the limit of steps is given up, and is no finding. For drop-ins of tools that do

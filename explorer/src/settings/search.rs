@@ -8,7 +8,7 @@ use intermezzo_search::kinds::{DepthFirstBounds, RankedOptions, Reduction, Strat
 use intermezzo_search::policies;
 use intermezzo_search::sampling::Sampling;
 use intermezzo_search::{
-    Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
+    Allowance, Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
     IterativePreemptionBounding, Ranked, ThreadBound,
 };
 use std::sync::Arc;
@@ -80,22 +80,25 @@ pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
     })
 }
 
-/// Returns the search that takes over if a program does something for which the reduction is not sound; with
-/// `within_bound`, it keeps to the bound, without which the search may have begun. The first `drawn` samples were drawn before.
+/// Returns the search that takes over if a program does something for which the reduction is not sound. It keeps to the
+/// bound that was asked for, unless it has an allowance without it. The first `drawn` samples were drawn before.
 pub(crate) fn weaker(
     settings: &Settings,
     sound: SoundReduction,
-    within_bound: bool,
+    without_bound: Option<Allowance>,
     drawn: u64,
 ) -> Box<dyn Strategy> {
     if settings.chooses_reduction() {
         return auto(settings, sound, drawn);
     }
-    if settings.tries_all_first() && !within_bound {
-        match sound {
-            SoundReduction::WakeupTrees => return without_bound(settings, Insertion::WakeupTrees),
-            SoundReduction::SourceSets => return without_bound(settings, Insertion::SourceSets),
-            SoundReduction::Caching | SoundReduction::Nothing => {}
+    if let Some(allowance) = without_bound {
+        let insertion = match sound {
+            SoundReduction::WakeupTrees => Some(Insertion::WakeupTrees),
+            SoundReduction::SourceSets => Some(Insertion::SourceSets),
+            SoundReduction::Caching | SoundReduction::Nothing => None,
+        };
+        if let Some(insertion) = insertion {
+            return Box::new(Dpor::new(insertion).up_to(allowance));
         }
     }
     let reduction = match sound {
@@ -115,9 +118,21 @@ pub(crate) fn weaker(
     })
 }
 
-/// Returns the search without the bound that was asked for. It gives way to one within the bound.
-fn without_bound(settings: &Settings, insertion: Insertion) -> Box<dyn Strategy> {
-    Box::new(Dpor::new(insertion).up_to(settings.steps_without_bound))
+/// Returns the allowance of the first search without the bound that was asked for. It is short, so that a small search
+/// within the bound begins soon.
+pub(crate) fn first_allowance(settings: &Settings) -> Allowance {
+    Allowance::of(settings.steps_without_bound / 4)
+}
+
+/// Returns the steps of the search within the bound that comes after the first one without it: half as many, because that
+/// one covers more.
+pub(crate) fn steps_of_trial(settings: &Settings) -> u64 {
+    settings.steps_without_bound / 8
+}
+
+/// Returns the allowance of the second search without the bound. It may go on if it seems to end.
+pub(crate) fn second_allowance(settings: &Settings) -> Allowance {
+    Allowance::of(settings.steps_without_bound).that_may_go_on()
 }
 
 /// Returns the search of the strategy `auto`, for a program for which this reduction is sound.
@@ -129,7 +144,7 @@ fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strat
     };
     let whole = match (settings.chooses_reduction(), settings.reduction_at_work()) {
         (false, Reduction::Dpor) if settings.tries_all_first() => {
-            return without_bound(settings, Insertion::WakeupTrees);
+            return Box::new(Dpor::new(Insertion::WakeupTrees).up_to(first_allowance(settings)));
         }
         // An exhaustive search was asked for: it alone is run.
         (false, Reduction::Caching | Reduction::SourceDpor | Reduction::Dpor) => {

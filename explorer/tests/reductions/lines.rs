@@ -16,7 +16,7 @@ const VARS: usize = 3;
 const EXECUTIONS_MAX: u64 = 3_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
+pub(crate) enum Line {
     Load(usize),
     Store(usize),
     Add(usize),
@@ -42,6 +42,8 @@ pub(crate) enum Kind {
     Polling,
     Yielding,
     YieldingAndTimed,
+    PollingAndTimed,
+    SleepingAndTimed,
 }
 
 /// The way in which the tasks of a program are created and joined.
@@ -82,6 +84,15 @@ fn below(g: &mut Gen, bound: usize) -> usize {
     usize::arbitrary(g) % bound
 }
 
+/// Returns the program of these tasks, which are not joined.
+pub(crate) fn detached(tasks: Vec<Vec<Line>>) -> Program {
+    Program {
+        joining: Joining::Detached,
+        counted: None,
+        tasks,
+    }
+}
+
 pub(crate) fn draw(g: &mut Gen, kind: Kind) -> Program {
     draw_within(g, kind, &[4, 3, 2, 1])
 }
@@ -97,12 +108,15 @@ pub(crate) fn draw_within(g: &mut Gen, kind: Kind, most_lines: &[usize]) -> Prog
             3..6 => Line::Store(var),
             6 => Line::Add(var),
             7 => Line::Exchange(var),
-            _ if kind == Kind::Polling => Line::Poll(var),
-            _ if kind == Kind::Yielding => Line::Yield,
-            8 if kind == Kind::YieldingAndTimed => Line::Yield,
-            9 if kind == Kind::YieldingAndTimed => Line::Park(1 + below(g, 2) as u64),
-            8 | 9 => Line::Now,
-            _ => Line::Sleep(below(g, 3) as u64),
+            at => match (kind, at) {
+                (Kind::Polling, _) | (Kind::PollingAndTimed, 8) => Line::Poll(var),
+                (Kind::Yielding, _) | (Kind::YieldingAndTimed, 8) => Line::Yield,
+                (Kind::YieldingAndTimed | Kind::PollingAndTimed, 9) => Line::Park(1 + below(g, 2) as u64),
+                (Kind::SleepingAndTimed, 8 | 9) => Line::Sleep(1 + below(g, 2) as u64),
+                (Kind::SleepingAndTimed, _) => Line::Park(1 + below(g, 6) as u64),
+                (_, 8 | 9) => Line::Now,
+                _ => Line::Sleep(below(g, 3) as u64),
+            },
         }
     };
     let joining = JOININGS[below(g, JOININGS.len())];
@@ -323,27 +337,32 @@ fn check_each(counted: Option<bool>, programs: &[&[&[Line]]]) {
     }
 }
 
-/// Time passes at a yield if the task has looked at something since it yielded before, and no task has written anything. So
-/// the order of a yield and of a store matters, though they share nothing.
+/// Time passes at a yield or a sleep if the task has looked at something since it yielded before, and no task has written
+/// anything. So the order of a yield and of a store matters, though they share nothing.
 #[test]
 fn yields_that_let_time_pass_are_not_taken_to_commute() {
     let g = &mut Gen::from_size_and_seed(8, 61);
-    use Line::{Load, Park, Store, Yield};
-    let lines = vec![
-        vec![Load(0), Yield, Load(0), Yield, Store(1)],
-        vec![Store(2)],
-        vec![Park(1), Load(1)],
+    use Line::{Load, Park, Sleep, Store, Yield};
+    let known = [
+        [
+            vec![Load(0), Yield, Load(0), Yield, Store(1)],
+            vec![Store(2)],
+            vec![Park(1), Load(1)],
+        ],
+        [
+            vec![Park(5), Load(1)],
+            vec![Sleep(1), Sleep(1), Store(1)],
+            vec![Load(2)],
+        ],
     ];
-    let known = Program {
-        joining: Joining::Detached,
-        counted: None,
-        tasks: lines,
-    };
+    let known = known.map(|tasks| detached(tasks.into()));
+    let first_drawn = known.len();
     let all = programs(400);
-    let drawn = (0..all).map(|_| draw(g, Kind::YieldingAndTimed));
+    let kinds = [Kind::YieldingAndTimed, Kind::SleepingAndTimed];
+    let drawn = (0..all).map(|number| draw(g, kinds[number as usize % 2]));
     let mut compared = 0;
-    for (number, program) in std::iter::once(known).chain(drawn).enumerate() {
-        let is_known = number == 0;
+    for (number, program) in known.into_iter().chain(drawn).enumerate() {
+        let is_known = number < first_drawn;
         for bound in [None, Some(0), Some(1), Some(2)] {
             let (whole, outcomes) = searched(&program, Reduction::None, bound);
             // What fairness leaves out may depend on the search.

@@ -1,8 +1,9 @@
 //! Partial-order reduction with a bound on preemptions, which the default strategy tries without the bound first.
 
-use intermezzo_explorer::sync::Arc;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Arc, RwLock};
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Strategy, thread};
+use std::time::Duration;
 
 /// Three tasks, each of which adds one in two steps.
 fn lost_updates() {
@@ -46,29 +47,180 @@ fn what_is_small_without_the_bound_is_covered_as_a_whole() {
     assert!(notes(&found).is_empty(), "{found}");
 }
 
-#[test]
-fn what_is_large_without_the_bound_is_covered_within_it() {
-    let bounded = explorer(Strategy::dfs()).preemptions(1).explore(lost_updates);
+/// Asserts that the default search covers what is within this bound, if its long search without the bound has this many
+/// steps. Returns its report, and that of the search that has the bound from the beginning.
+fn covers_what_is_within(most: u32, steps_without_bound: u64, test: fn()) -> (Report, Report) {
+    let bounded = explorer(Strategy::dfs()).preemptions(most).explore(test);
     let found = explorer(Strategy::auto())
-        .preemptions(1)
-        .steps_without_bound(30)
-        .explore(lost_updates);
+        .preemptions(most)
+        .steps_without_bound(steps_without_bound)
+        .explore(test);
     assert_eq!(found.coverage(), bounded.coverage(), "{found}");
     assert!(
-        matches!(
-            found.coverage(),
-            Coverage::Bounded {
-                preemptions: Some(1),
-                ..
-            }
-        ),
+        matches!(found.coverage(), Coverage::Bounded { preemptions: Some(only), .. } if *only == most),
         "{found}"
     );
     assert_eq!(found.traces(), bounded.traces(), "{found}");
     assert!(found.executions() > bounded.executions(), "{found}");
-    assert_eq!(
-        notes(&found),
-        ["preemptions: at most 1 from here on, because the test has many executions without a bound"]
+    let note = format!(
+        "preemptions: at most {most} from here on, because the test has many executions without a bound"
+    );
+    assert_eq!(notes(&found), [&note]);
+    (found, bounded)
+}
+
+/// Every search is too long for the short time, and the one without the bound for the long one.
+#[test]
+fn what_is_large_without_the_bound_is_covered_within_it() {
+    let (found, bounded) = covers_what_is_within(1, 30, lost_updates);
+    // The search within the bound has begun twice.
+    assert!(found.executions() > bounded.executions() + 3, "{found}");
+}
+
+/// The search within the bound ends in the short time that it has at first, so it is run once.
+#[test]
+fn what_is_small_within_the_bound_is_covered_after_a_short_search_without_it() {
+    let test = || {
+        let counter = Arc::new(AtomicUsize::new(0));
+        let add = |counter: &AtomicUsize| {
+            for _ in 0..4 {
+                counter.fetch_add(1, SeqCst);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| add(&counter));
+            }
+        });
+    };
+    let short = explorer(Strategy::dfs()).preemptions(0).explore(test);
+    let steps = short.steps() + 100;
+    let (found, bounded) = covers_what_is_within(0, 8 * steps, test);
+    let whole = explorer(Strategy::dfs()).explore(test);
+    assert!(whole.steps() > 4 * steps, "{whole}");
+    // In all as many steps as the searches before had, and its own; the last execution of each may be longer.
+    assert!(
+        found.steps() < 2 * steps + bounded.steps() + 2 * found.max_steps(),
+        "{found}"
+    );
+}
+
+/// Neither search ends in a short time, and then the one without the bound does: everything is covered, without a note.
+#[test]
+fn what_takes_a_little_longer_is_covered_as_a_whole() {
+    let whole = explorer(Strategy::dfs()).explore(lost_updates);
+    let bounded = explorer(Strategy::dfs()).preemptions(2).explore(lost_updates);
+    let steps = whole.steps() + 100;
+    assert!(bounded.steps() > steps / 8, "{bounded}");
+    let found = explorer(Strategy::auto())
+        .preemptions(2)
+        .steps_without_bound(steps)
+        .explore(lost_updates);
+    assert_eq!(*found.coverage(), Coverage::Exhaustive, "{found}");
+    assert_eq!(found.traces(), whole.traces(), "{found}");
+    assert!(found.executions() > whole.executions(), "{found}");
+    assert!(notes(&found).is_empty(), "{found}");
+}
+
+/// A search within the bound that gives way to another reduction does so for its short time only.
+#[test]
+fn another_reduction_within_the_bound_does_not_end_the_search_without_it() {
+    let test = || {
+        let word = Arc::new(AtomicUsize::new(0));
+        let tasks = (0..2).map(|_| {
+            let word = word.clone();
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    word.fetch_add(1, SeqCst);
+                    thread::yield_now();
+                    word.fetch_add(1, SeqCst);
+                }
+            })
+        });
+        let tasks: Vec<_> = tasks.collect();
+        for task in tasks {
+            task.join().unwrap();
+        }
+    };
+    let within = explorer(Strategy::auto()).preemptions(1).steps_without_bound(0);
+    let within = within.explore(test);
+    assert_eq!(within.reduction(), "caching", "{within}");
+    let whole = explorer(Strategy::dfs()).explore(test);
+    let found = explorer(Strategy::auto())
+        .preemptions(1)
+        .steps_without_bound(whole.steps() + 100)
+        .explore(test);
+    assert_eq!(found.reduction(), whole.reduction(), "{found}");
+    assert_ne!(found.reduction(), "caching", "{found}");
+    assert_eq!(found.coverage(), whole.coverage(), "{found}");
+    assert_eq!(found.traces(), whole.traces(), "{found}");
+    assert!(notes(&found).is_empty(), "{found}");
+}
+
+/// The second task reads a shared lock if it comes first, so that the reduction changes in some search or other; and the
+/// others have many orders.
+fn late_shared_lock() {
+    let (first, word) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let lock = RwLock::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            first.store(1, SeqCst);
+            for _ in 0..2 {
+                word.fetch_add(1, SeqCst);
+            }
+        });
+        scope.spawn(|| {
+            if first.load(SeqCst) == 0 {
+                assert_eq!(*lock.read().unwrap(), 0);
+            }
+            word.fetch_add(1, SeqCst);
+        });
+        scope.spawn(|| word.fetch_add(1, SeqCst));
+    });
+}
+
+fn sleeps_and_waits() {
+    let word = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::park_timeout(Duration::from_millis(5));
+            word.load(SeqCst);
+        });
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(1));
+            word.fetch_add(1, SeqCst);
+            thread::sleep(Duration::from_millis(1));
+        });
+        scope.spawn(|| word.fetch_add(1, SeqCst));
+    });
+}
+
+/// Whenever one search gives way to the other, the result is that of one search alone.
+#[test]
+fn no_execution_is_left_out_between_two_searches() {
+    let (mut whole_ends, mut bound_ends) = (0, 0);
+    for test in [lost_updates as fn(), late_shared_lock, sleeps_and_waits] {
+        let whole = explorer(Strategy::dfs()).explore(test);
+        for most in 0..3 {
+            let bounded = explorer(Strategy::dfs()).preemptions(most).explore(test);
+            for steps in (0..3_000).step_by(61) {
+                let found = explorer(Strategy::auto())
+                    .preemptions(most)
+                    .steps_without_bound(steps)
+                    .explore(test);
+                let (alone, ends) = match found.coverage() {
+                    Coverage::Exhaustive => (&whole, &mut whole_ends),
+                    _ => (&bounded, &mut bound_ends),
+                };
+                *ends += 1;
+                assert_eq!(found.coverage(), alone.coverage(), "{steps} steps: {found}");
+                assert_eq!(found.traces(), alone.traces(), "{steps} steps: {found}");
+            }
+        }
+    }
+    assert!(
+        whole_ends > 50 && bound_ends > 50,
+        "{whole_ends} and {bound_ends}"
     );
 }
 

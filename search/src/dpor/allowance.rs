@@ -10,7 +10,7 @@ const WORTHWHILE: f64 = 0.25;
 const MORE: u32 = 3;
 
 /// The steps after which a search gives way to another one.
-pub(super) struct Allowance {
+pub struct Allowance {
     /// The number of steps that it is given at a time, and how many of them are left.
     steps: u64,
     left: u64,
@@ -18,16 +18,27 @@ pub(super) struct Allowance {
     more: u32,
 }
 
+impl Allowance {
+    /// Returns an allowance of this many steps, in all executions.
+    pub fn of(steps: u64) -> Allowance {
+        Allowance {
+            steps,
+            left: steps,
+            more: 0,
+        }
+    }
+
+    /// If the search seems to have completed a quarter by the end, it has as many steps again; at most four times as many.
+    pub fn that_may_go_on(self) -> Allowance {
+        Allowance { more: MORE, ..self }
+    }
+}
+
 impl Dpor {
-    /// Has the search give way to another one if it has not ended after executions of this many steps in all. If it
-    /// seems to have completed a quarter by then, it has as many again; at most four times as many.
-    pub fn up_to(self, steps: u64) -> Dpor {
+    /// Has the search give way to another one if it has not ended after the steps of the allowance.
+    pub fn up_to(self, allowance: Allowance) -> Dpor {
         Dpor {
-            allowance: Some(Allowance {
-                steps,
-                left: steps,
-                more: MORE,
-            }),
+            allowance: Some(allowance),
             ..self
         }
     }

@@ -20,7 +20,7 @@ pub(super) struct Bound {
     left_out: Arc<AtomicBool>,
     /// `true` if a part of the search is missing, because the loaded checkpoint belongs to another search.
     lost: Arc<AtomicBool>,
-    /// `true` if fairness held back a task in some execution.
+    /// `true` if the order of steps that commute mattered in some execution: see `ChoicePoint::order_matters`.
     held_back: Arc<AtomicBool>,
     /// The reason why some tree is not reliable, if one is not: see [`Tree::insert`](super::tree::Tree::insert).
     unreliable: Arc<OnceLock<FallbackReason>>,
@@ -77,13 +77,13 @@ impl Bound {
         self.left_out.store(true, Relaxed);
     }
 
-    /// Notes that fairness held back a task, or that a yield may have let time pass. Then steps of other tasks decide if a
-    /// task can continue and what a switch costs, even if they commute with its own.
+    /// Notes that the order of steps that commute decides if a task can continue, or what a switch costs: see
+    /// `ChoicePoint::order_matters`.
     pub(super) fn note_held_back(&self) {
         self.held_back.store(true, Relaxed);
     }
 
-    /// Returns `true` if fairness held back a task.
+    /// Returns `true` if the order of steps that commute mattered.
     pub(super) fn has_held_back(&self) -> bool {
         self.held_back.load(Relaxed)
     }

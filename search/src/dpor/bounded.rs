@@ -6,9 +6,9 @@
 //! of another task that does not commute with its next one. It is also tried before the block of uninterrupted steps
 //! that this step belongs to, because it costs nothing there; and within the block, wherever the other task has yielded.
 //!
-//! Fairness that holds a task back depends on steps that commute with the task's own, and so does a yield that lets time
-//! pass. So if a task is held back, or tasks yield and others wait with limits, another search takes over. Until then all
-//! schedules within the bound are explored, as without fairness.
+//! Fairness that holds a task back depends on steps that commute with the task's own. And if no task can continue, time
+//! passes and ends waits: a switch is then a preemption only if the wait of the task that ran last is among them. So in both
+//! cases another search takes over. Until then all schedules within the bound are explored, as without fairness.
 
 use super::node::Node;
 use super::{Dpor, Footprint};

@@ -65,7 +65,7 @@ mod tree;
 mod values;
 
 use crate::partition::Locus;
-use allowance::Allowance;
+pub use allowance::Allowance;
 use bound::Bound;
 use bounded::PossibleFootprints;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};

@@ -8,14 +8,33 @@ use intermezzo_engine::trace::SoundReduction;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::SeqCst;
 
+/// The use of the bound on preemptions that was asked for. Often there are far fewer executions without it than within
+/// it, and sometimes far more, so each search has a short time before the first has a long one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Without the bound, for a short time.
+    First,
+    /// Within it, for a short time.
+    Trial,
+    /// Without it again, for a long time.
+    Second,
+    /// Within it, to the end.
+    Bound,
+}
+
+impl Stage {
+    fn is_within_bound(self) -> bool {
+        matches!(self, Stage::Trial | Stage::Bound)
+    }
+}
+
 /// The search that took over, if any.
 pub(super) struct Fallback {
     /// Its reduction.
     sound: SoundReduction,
-    /// `true` if it keeps to the bound on preemptions that was asked for. The first search may begin without it.
-    within_bound: bool,
-    /// `true` if it is the first that does: the traces beyond the bound do not count any more.
-    begins_bound: bool,
+    stage: Stage,
+    /// `true` if it begins or ends the use of the bound: the traces before it do not count any more.
+    forgets_traces: bool,
     /// The reduction that is sound for what the test did, whatever the plans of the search were worth; and the note that
     /// says so.
     sound_for_test: (SoundReduction, Option<String>),
@@ -28,16 +47,29 @@ impl Fallback {
     pub(super) fn of(settings: &Settings, results: &Results) -> Fallback {
         Fallback {
             sound: results.planned,
-            within_bound: !settings.tries_all_first(),
-            begins_bound: false,
+            stage: match settings.tries_all_first() {
+                true => Stage::First,
+                false => Stage::Bound,
+            },
+            forgets_traces: false,
             sound_for_test: (results.planned, results.gave_way.clone()),
             shares: Vec::new(),
         }
     }
 
-    fn keep_to_bound_if(&mut self, condition: bool) {
-        self.begins_bound |= condition && !self.within_bound;
-        self.within_bound |= condition;
+    fn enter(&mut self, stage: Stage) {
+        self.forgets_traces |= self.stage.is_within_bound() != stage.is_within_bound();
+        self.stage = stage;
+    }
+
+    /// Returns the search with this reduction. `drawn` is the number of samples that were drawn before.
+    fn search(&self, settings: &Settings, drawn: u64) -> Box<dyn Strategy> {
+        let allowance = match self.stage {
+            Stage::First => Some(search::first_allowance(settings)),
+            Stage::Second => Some(search::second_allowance(settings)),
+            Stage::Trial | Stage::Bound => None,
+        };
+        search::weaker(settings, self.sound, allowance, drawn)
     }
 }
 
@@ -57,9 +89,11 @@ impl Shared<'_> {
             return;
         }
         weaker.sound = sound;
-        // Without the bound there is partial-order reduction only.
-        weaker.keep_to_bound_if(sound >= SoundReduction::Caching);
-        let search = search::weaker(self.settings, sound, weaker.within_bound, drawn);
+        if sound >= SoundReduction::Caching && !weaker.stage.is_within_bound() {
+            // Without the bound there is partial-order reduction only.
+            weaker.enter(Stage::Bound);
+        }
+        let search = weaker.search(self.settings, drawn);
         let note = match search.status(&SoFar::default()).reduction {
             "none" => format!("reduction: none from here on, because {reason}"),
             weaker => format!("reduction: `{weaker}` took over, because {reason}"),
@@ -67,16 +101,37 @@ impl Shared<'_> {
         self.hand_over(&mut weaker, search, note, by_plans);
     }
 
-    /// Begins the search within the bound, because the search without it does not end soon.
+    /// Begins the search within the bound, because the search without it does not end soon. Returns the number of steps
+    /// that this search has, if it is a trial: after them, call [`Shared::end_trial`].
     #[cold]
-    pub(in crate::driver) fn keep_to_bound(&self, reason: &str) {
+    pub(in crate::driver) fn keep_to_bound(&self, reason: &str) -> Option<u64> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        weaker.keep_to_bound_if(true);
+        let is_trial = weaker.stage == Stage::First;
+        weaker.enter(if is_trial { Stage::Trial } else { Stage::Bound });
         weaker.sound = weaker.sound.max(FallbackReason::TooMany.sound());
-        let search = search::weaker(self.settings, weaker.sound, true, 0);
+        let search = weaker.search(self.settings, 0);
         let most = self.settings.preemptions.unwrap_or(u32::MAX);
         let note = format!("preemptions: at most {most} from here on, because {reason}");
-        self.hand_over(&mut weaker, search, note, false);
+        self.hand_over(&mut weaker, search, note, is_trial);
+        is_trial.then(|| search::steps_of_trial(self.settings))
+    }
+
+    /// Begins the search without the bound again, because neither search has ended soon. If the test does something for
+    /// which only a search within the bound is sound, that search continues.
+    #[cold]
+    pub(in crate::driver) fn end_trial(&self) {
+        let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
+        let (sound, note) = weaker.sound_for_test.clone();
+        if sound >= SoundReduction::Caching {
+            weaker.enter(Stage::Bound);
+            return;
+        }
+        weaker.enter(Stage::Second);
+        weaker.sound = sound;
+        let search = weaker.search(self.settings, 0);
+        let words = "preemptions: no bound for now, because the test has many executions within it, too";
+        self.hand_over(&mut weaker, search, words.to_owned(), true);
+        self.books().gave_way = note;
     }
 
     /// Has this search take over, with a note that says why.
@@ -98,12 +153,10 @@ impl Shared<'_> {
         self.weakened.fetch_add(1, SeqCst);
     }
 
-    /// Returns `true` if the search keeps to the bound on preemptions that was asked for.
-    pub(in crate::driver) fn is_within_bound(&self) -> bool {
-        self.weaker
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .within_bound
+    /// Returns the search that took over, from its beginning.
+    pub(in crate::driver) fn weaker_again(&self) -> Box<dyn Strategy> {
+        let weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
+        weaker.search(self.settings, 0)
     }
 
     /// Forgets that the plans of the search were not reliable, because it is about to restart. Returns the reduction of
@@ -112,6 +165,14 @@ impl Shared<'_> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         let (sound, note) = weaker.sound_for_test.clone();
         weaker.sound = sound;
+        let is_of_test = weaker.stage == Stage::Bound && sound >= SoundReduction::SourceSets;
+        if self.settings.tries_all_first() {
+            // Plans of the search that has ended may have been the only reason for the bound.
+            weaker.stage = match is_of_test || sound >= SoundReduction::Caching {
+                true => Stage::Bound,
+                false => Stage::First,
+            };
+        }
         let mut books = self.books();
         (books.planned, books.gave_way) = (sound, note);
         sound
@@ -124,14 +185,14 @@ impl Shared<'_> {
     }
 
     /// Returns a worker's share of the weaker search that took over last, with its reduction; `None` if the
-    /// worker has taken it already. The last part is `true` if the search is the first within the bound.
+    /// worker has taken it already. The last part is `true` if the traces before it do not count any more.
     pub(in crate::driver) fn share_of_weaker(
         &self,
         worker: usize,
     ) -> Option<(SoundReduction, Box<dyn Strategy>, bool)> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         let share = weaker.shares.get_mut(worker)?.take()?;
-        let begins_bound = std::mem::take(&mut weaker.begins_bound);
-        Some((weaker.sound, share, begins_bound))
+        let forgets_traces = std::mem::take(&mut weaker.forgets_traces);
+        Some((weaker.sound, share, forgets_traces))
     }
 }

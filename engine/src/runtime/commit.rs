@@ -71,8 +71,8 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Records the effect of the current task's operation, unless there is something else to do first. Returns `true` if
-    /// a monitor is to be told.
+    /// Records the effect of the current task's operation. Returns `true` if a monitor is to be told, and `None` if nothing
+    /// was recorded, because pointers have to be looked at first or for the reasons of [`record`](Self::record).
     #[inline(always)]
     fn record_at_once(&mut self, access: Access, read: u64, written: u64) -> Option<bool> {
         if self.monitors.pointers_out {
@@ -81,8 +81,8 @@ impl Runtime {
         self.record(access, read, written)
     }
 
-    /// Does the same, except that it looks at no pointers. Returns `None` if there is no room, or if another event was
-    /// expected.
+    /// Records the effect of the current task's operation. Returns `true` if a monitor is to be told, and `None` if nothing
+    /// was recorded, because there is no room or another event was expected.
     #[inline(always)]
     fn record(&mut self, access: Access, read: u64, written: u64) -> Option<bool> {
         let task = self.tasks.current();

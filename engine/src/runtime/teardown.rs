@@ -136,6 +136,7 @@ impl Engine {
             if !entry.locals.is_empty() || rt.limits.every_operation {
                 return false;
             }
+            // There is nothing to drop and no step to take, so the task can end at once.
             entry.over_at = rt.record.events.len();
             !entry.detached || returned && rt.tasks.room(task).forget_result()
         });

@@ -529,7 +529,7 @@ impl Trace {
         if let Some(last) = list[..group as usize].last() {
             seen = last.sum;
             if self.detail >= Analysis::Races && !self.knows_group(by.entry, last, &list[..group as usize]) {
-                // A copy, because only what is here has to be in memory.
+                // Of a copy, so that `by` itself can stay in registers.
                 self.order_anew(step.begun(), &{ *by }, access, group, end.waited);
             }
         }

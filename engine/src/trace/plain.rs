@@ -21,8 +21,7 @@ impl Trace {
             && self.elided.is_none()
     }
 
-    /// Like `add`, for a plain step that accessed nothing else. It is inlined, so that the step's parts are not written
-    /// to memory only to be read again.
+    /// Like `add`, for a plain step that accessed nothing else. `add` has to give such a step the same fingerprint.
     #[inline(always)]
     pub(crate) fn add_plain(&mut self, end: &StepEnd<'_>) {
         let Event { task, op, var, .. } = end.events[0];

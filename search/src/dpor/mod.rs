@@ -336,8 +336,8 @@ impl Dpor {
         alternative as u32
     }
 
-    /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees,
-    /// returns the changes of reference counts that the plan expects of the step, if a plan follows and there are any.
+    /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees, returns
+    /// the counts that the plan expects it to change; `None` if neither the plan nor the step has any.
     #[inline(always)]
     fn follow_values(&mut self, trace: &Trace) -> Option<Footprint> {
         let (mut counts, next) = (None, self.nodes.len());

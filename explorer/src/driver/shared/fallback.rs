@@ -116,8 +116,8 @@ impl Shared<'_> {
         is_trial.then(|| search::steps_of_trial(self.settings))
     }
 
-    /// Begins the search without the bound again, because neither search has ended soon. If the test does something for
-    /// which only a search within the bound is sound, that search continues.
+    /// Begins the search without the bound again, because neither search has ended soon. If the test needs `caching`, the
+    /// search within the bound continues to the end.
     #[cold]
     pub(in crate::driver) fn end_trial(&self) {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! The suites that published crates have for loom, each test under loom itself and under `shims/loom`.
 
 use crate::registry::{Ended, Rows, copy, root, run_tests, sources, write_page};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -231,4 +231,24 @@ fn suites_for_loom_are_run() {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         write_page(PAGE, BEGINNING, [TOTALS, &rows.totals], [HEADING, &rows.tests]);
     }
+}
+
+/// The page's beginning names each test that takes longer than under loom, by more than 0.1 s, and no other.
+#[test]
+fn the_page_names_the_slower_tests() {
+    let page = fs::read_to_string(root().join(PAGE)).unwrap();
+    let sentence = page
+        .lines()
+        .find(|line| line.contains("s longer here: "))
+        .unwrap();
+    let named: BTreeSet<&str> = sentence.split('`').skip(1).step_by(2).collect();
+    let slower = page.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, _, test, "pass", _, under_loom, "pass", _, here, _] = cells[..] else {
+            return None;
+        };
+        let [under_loom, here] = [under_loom, here].map(|seconds| seconds.parse::<f64>().unwrap());
+        (here - under_loom > 0.1).then(|| test.trim_matches('`').rsplit("::").next().unwrap())
+    });
+    assert_eq!(slower.collect::<BTreeSet<_>>(), named);
 }

@@ -63,6 +63,12 @@ impl TaskSet {
         self.low
     }
 
+    /// Returns the tasks below 64, as a word to change.
+    #[inline(always)]
+    pub(crate) fn low_mut(&mut self) -> &mut u64 {
+        &mut self.low
+    }
+
     /// Returns the first task whose number is at least `from`.
     #[inline(always)]
     pub(crate) fn first_from(&self, from: u32) -> Option<u32> {
@@ -138,15 +144,6 @@ impl TaskSet {
             .flat_map(|(&word, at)| Bits(word).map(move |bit| at * 64 + bit))
     }
 
-    /// Removes all of `other`.
-    #[inline(always)]
-    pub(crate) fn remove_all(&mut self, other: &TaskSet) {
-        self.low &= !other.low;
-        for (word, &without) in self.high.iter_mut().zip(&other.high) {
-            *word &= !without;
-        }
-    }
-
     /// Adds all of `other`.
     pub(crate) fn union(&mut self, other: &TaskSet) {
         self.low |= other.low;
@@ -167,6 +164,7 @@ impl TaskSet {
     }
 
     /// Removes all of `other`.
+    #[inline(always)]
     pub(crate) fn subtract(&mut self, other: &TaskSet) {
         self.low &= !other.low;
         for (word, &with) in self.high.iter_mut().zip(&other.high) {

@@ -231,11 +231,14 @@ impl Runtime {
         let pause = (last.op, last.site);
         if seems_to_wait(own.take_while(|event| !event.op.is_write() || gives_way(event))) {
             self.record.pause = Some(pause);
+            // The next decision looks at it: see `note_waits_for_time`.
+            self.ready.take_slow_path();
         }
     }
 
-    /// Notes that partial-order reductions are not sound if a yield or a sleep may let time pass, and tasks wait with limits. Whether time passes depends on what other tasks have written since, and on whether they have ended, which
-    /// may commute with it. So happens-before caching takes over.
+    /// Notes that partial-order reductions are not sound if a yield or a sleep may let time pass, and tasks wait with limits.
+    /// Whether time passes depends on what other tasks have written since, and on whether they have ended, which may
+    /// commute with it. So happens-before caching takes over.
     #[inline(always)]
     pub(super) fn note_waits_for_time(&mut self) {
         if let Some((op, site)) = self.record.pause

@@ -72,6 +72,7 @@ impl Runtime {
         let listed = self.ready.slow_path() || self.ready.any_sleeper();
         let enabled = self.ready.enabled().low();
         if !listed && let Some(task) = self.known_next(enabled) {
+            self.ready.end_fair_step_low();
             return self.step_known(task);
         }
         if enabled == 0
@@ -83,6 +84,7 @@ impl Runtime {
             return Next::Stop;
         }
         if !listed && enabled != 0 {
+            self.ready.end_fair_step_low();
             self.pick(enabled)
         } else {
             self.dispatch_slow()

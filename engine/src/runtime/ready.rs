@@ -24,8 +24,8 @@ pub(super) struct Ready {
     yielded: bool,
     /// `true` if it only yields because a wait was over as soon as it began. That is no yield for fairness.
     wait_over: bool,
-    /// `true` if a decision may need more than one word of tasks: after a yield, under fairness, with more than 64
-    /// tasks, or if points may be closed.
+    /// `true` if a decision may need more than one word of tasks: after a yield, if fairness may hold a task back, with
+    /// more than 64 tasks, or if points may be closed.
     slow_path: bool,
     /// `true` if fairness held back a task that could have continued.
     unfair_left_out: bool,
@@ -134,6 +134,8 @@ impl Ready {
     #[inline(always)]
     pub(super) fn wait_until(&mut self, task: u32, deadline: u64, clock: u64) {
         self.timed_waiters.insert(task);
+        // The next decision looks at it: see `note_waits_for_time`.
+        self.slow_path |= !self.timed;
         self.timed = true;
         if deadline <= clock {
             self.expire(task);
@@ -231,11 +233,11 @@ impl Ready {
         self.must_run.pop_low()
     }
 
-    /// Returns `true` if a decision may be about more than the enabled tasks below 64: some task must run first, some may
-    /// time out, or the slow path is due.
+    /// Returns `true` if the next step needs more than a choice among the enabled tasks below 64: some task must run first,
+    /// some may time out, the slow path is due, or fairness has to note the step.
     #[inline(always)]
     pub(super) fn is_special(&self) -> bool {
-        self.slow_path || (self.must_run.low() | self.timed_waiters.low()) != 0
+        self.slow_path || self.fair.active() || (self.must_run.low() | self.timed_waiters.low()) != 0
     }
 
     /// Forgets the tasks that must run.
@@ -298,12 +300,12 @@ impl Ready {
         self.slow_path = true;
     }
 
-    /// Notes that a step was decided on the slow path. The next decision takes it too under fairness, or if
-    /// `is_needed`.
+    /// Notes that a step was decided on the slow path. The next decision takes it too if fairness may hold a task back, or
+    /// if `is_needed`.
     #[inline(always)]
     pub(super) fn leave_slow_path(&mut self, is_needed: bool) {
         (self.yielded, self.wait_over) = (false, false);
-        self.slow_path = self.fair.active() || is_needed;
+        self.slow_path = self.fair.restrains() || is_needed;
     }
 
     /// Returns `true` if any task has yielded, so that fairness is active.
@@ -315,6 +317,14 @@ impl Ready {
     /// Ends a step for fairness; `yielded` is `true` if it was a yield that counts.
     pub(super) fn end_fair_step(&mut self, yielded: bool) {
         self.fair.step(self.last, &self.enabled, yielded);
+    }
+
+    /// Does the same for a step without a yield. The decision that follows must not take the slow path.
+    #[inline(always)]
+    pub(super) fn end_fair_step_low(&mut self) {
+        if self.fair.active() {
+            self.fair.step_low(self.last, self.enabled.low());
+        }
     }
 
     /// Notes if fairness holds back a task that could continue.

@@ -226,13 +226,16 @@ impl Spins {
         self.unseen_change
     }
 
-    /// Notes the state of a task that is about to yield for the first time in a row.
+    /// Notes the state of a task that is about to yield for the first time in a row; it has this many words. `replace` gets
+    /// the last state, cut or filled with zeros to this length. It puts the new state there, and returns `true` if the two
+    /// differ.
     #[allow(dead_code, reason = "the state is not known on all targets")]
     pub(super) fn note_state(
         &mut self,
         task: u32,
-        state: impl ExactSizeIterator<Item = u64>,
+        words: usize,
         surroundings: LoopContext,
+        replace: impl FnOnce(&mut [u64]) -> bool,
     ) {
         if !self.on {
             return;
@@ -241,14 +244,11 @@ impl Spins {
             self.rounds.resize_with(task as usize + 1, Rounds::default);
         }
         let rounds = &mut self.rounds[task as usize];
-        let mut same = rounds.state.len() == state.len() && rounds.surroundings == Some(surroundings);
+        let comparable = rounds.state.len() == words && rounds.surroundings == Some(surroundings);
         rounds.surroundings = Some(surroundings);
-        rounds.state.resize(state.len(), 0);
-        for (known, word) in rounds.state.iter_mut().zip(state) {
-            same &= *known == word;
-            *known = word;
-        }
-        (rounds.ends, rounds.came_back) = (true, same);
+        rounds.state.resize(words, 0);
+        let differs = replace(&mut rounds.state);
+        (rounds.ends, rounds.came_back) = (true, comparable && !differs);
     }
 }
 

@@ -147,7 +147,10 @@ impl<'a> WorkerLoop<'a> {
                 self.common.allowed_begins(false);
                 let drawn = self.worker.status(0).drawn;
                 match why {
-                    FallbackReason::TooMany => self.trial = self.common.keep_to_bound(&why.to_string()),
+                    FallbackReason::TooMany => {
+                        let completed = self.worker.status(0).progress;
+                        self.trial = self.common.keep_to_bound(&why.to_string(), completed);
+                    }
                     _ => self.common.fall_back(why.sound(), drawn, why.to_string(), true),
                 }
                 continue;

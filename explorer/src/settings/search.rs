@@ -135,6 +135,12 @@ pub(crate) fn second_allowance(settings: &Settings) -> Allowance {
     Allowance::of(settings.steps_without_bound).that_may_go_on()
 }
 
+/// Returns `true` if the second search without the bound has enough steps to end. The first one has completed this part,
+/// and the second is taken to be as fast.
+pub(crate) fn second_may_end(settings: &Settings, completed: f64) -> bool {
+    first_allowance(settings).most() as f64 <= completed * second_allowance(settings).most() as f64
+}
+
 /// Returns the search of the strategy `auto`, for a program for which this reduction is sound.
 fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strategy> {
     let first = |reduction| Settings {

@@ -28,6 +28,8 @@ enum Op {
     Store(u64),
     Load,
     Now,
+    /// The rest of the task is in a new task, which is joined.
+    Child,
 }
 
 type Program = Vec<Vec<Op>>;
@@ -35,7 +37,7 @@ type Program = Vec<Vec<Op>>;
 fn draw(seed: u64) -> Program {
     let mut random = Random::new(seed);
     let tasks = 2 + random.below(2);
-    let op = |random: &mut Random| match random.below(15) {
+    let op = |random: &mut Random| match random.below(16) {
         0 => Op::Yield,
         1 => Op::Sleep(1 + random.below(3) as u64),
         2 | 3 => Op::ParkTimeout(1 + random.below(3) as u64),
@@ -46,6 +48,7 @@ fn draw(seed: u64) -> Program {
         10 => Op::Send,
         11 => Op::Store(1 + random.below(2) as u64),
         12 => Op::Load,
+        13 => Op::Child,
         _ => Op::Now,
     };
     let ops = |random: &mut Random| (0..1 + random.below(3)).map(|_| op(random)).collect();
@@ -91,7 +94,7 @@ fn run(program: &Program) -> Vec<Seen> {
 fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Seen {
     let mut seen = Seen::new();
     let moments = Duration::from_millis;
-    for &op in ops {
+    for (at, &op) in ops.iter().enumerate() {
         match op {
             Op::Yield => thread::yield_now(),
             Op::Sleep(time) => thread::sleep(moments(time)),
@@ -115,6 +118,11 @@ fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Seen {
             Op::Store(value) => shared.word.store(value, SeqCst),
             Op::Load => seen.push(shared.word.load(SeqCst)),
             Op::Now => seen.push(shared.start.elapsed().as_millis() as u64),
+            Op::Child => {
+                let rest = || act(&ops[at + 1..], shared, known);
+                seen.extend(thread::scope(|scope| scope.spawn(rest).join().unwrap()));
+                return seen;
+            }
         }
     }
     seen

@@ -77,22 +77,24 @@ fn what_is_large_without_the_bound_is_covered_within_it() {
     assert!(found.executions() > bounded.executions() + 3, "{found}");
 }
 
+/// Three tasks, each of which adds one this many times.
+fn additions(count: usize) {
+    let counter = Arc::new(AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..count {
+                    counter.fetch_add(1, SeqCst);
+                }
+            });
+        }
+    });
+}
+
 /// The search within the bound ends in the short time that it has at first, so it is run once.
 #[test]
 fn what_is_small_within_the_bound_is_covered_after_a_short_search_without_it() {
-    let test = || {
-        let counter = Arc::new(AtomicUsize::new(0));
-        let add = |counter: &AtomicUsize| {
-            for _ in 0..4 {
-                counter.fetch_add(1, SeqCst);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| add(&counter));
-            }
-        });
-    };
+    let test = || additions(4);
     let short = explorer(Strategy::dfs()).preemptions(0).explore(test);
     let steps = short.steps() + 100;
     let (found, bounded) = covers_what_is_within(0, 8 * steps, test);
@@ -101,6 +103,31 @@ fn what_is_small_within_the_bound_is_covered_after_a_short_search_without_it() {
     // In all as many steps as the searches before had, and its own; the last execution of each may be longer.
     assert!(
         found.steps() < 2 * steps + bounded.steps() + 2 * found.max_steps(),
+        "{found}"
+    );
+}
+
+/// By the end of its short time the first search seems to have completed very little. So the search within the bound is no
+/// trial, and runs once, to the end.
+#[test]
+fn what_is_far_from_its_end_keeps_to_the_bound_from_then_on() {
+    let test = || {
+        let counters: [AtomicUsize; 5] = Default::default();
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for counter in &counters {
+                        counter.fetch_add(1, SeqCst);
+                    }
+                });
+            }
+        });
+    };
+    let steps = 100_000;
+    let (found, bounded) = covers_what_is_within(2, steps, test);
+    assert!(bounded.steps() > steps / 8, "{bounded}");
+    assert!(
+        found.steps() < steps / 4 + bounded.steps() + 2 * found.max_steps(),
         "{found}"
     );
 }

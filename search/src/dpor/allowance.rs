@@ -32,6 +32,11 @@ impl Allowance {
     pub fn that_may_go_on(self) -> Allowance {
         Allowance { more: MORE, ..self }
     }
+
+    /// Returns the largest number of steps that it may give.
+    pub fn most(&self) -> u64 {
+        self.steps.saturating_mul(u64::from(1 + self.more))
+    }
 }
 
 impl Dpor {

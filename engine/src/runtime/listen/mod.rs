@@ -423,7 +423,7 @@ impl Runtime {
                 sets.disabled.insert(number);
             }
         }
-        sets.disabled.remove_all(&sets.enabled);
+        sets.disabled.subtract(&sets.enabled);
         // What was decided before this step was about this step, and nothing is decided before the next one unless it is
         // told again.
         sets.held_back.copy_from(ready.held_back());

@@ -108,11 +108,23 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         let to = rt.tasks.fiber(rt.tasks.running()).coroutine().top();
         let words = (to - from.addr()) / size_of::<u64>();
         rt.tasks.note_compared(to - from.addr());
-        // SAFETY: from the registers just saved up to its top this is the running stack, mapped and aligned, and nothing
-        // else writes to it. Dead slots and padding have some value: the machine has no uninitialised memory, and a
-        // volatile read is the machine's.
-        let state = (0..words).map(|word| unsafe { from.add(word).read_volatile() });
-        rt.constraints.spins.note_state(current, state, surroundings);
+        let replace = |last: &mut [u64]| {
+            let (known, bytes) = (last.as_mut_ptr(), size_of_val(last));
+            // SAFETY: the words from the saved registers to the top of the stack are mapped, and nothing writes to them
+            // meanwhile. The program has never written some of them: dead slots and padding. They are only passed to
+            // functions of the C library, and the compiler cannot see where they come from. `last` has as many bytes, and
+            // is on the heap.
+            unsafe {
+                let differs = libc::memcmp(known.cast(), from.cast(), bytes) != 0;
+                if differs {
+                    libc::memcpy(known.cast(), from.cast(), bytes);
+                }
+                differs
+            }
+        };
+        rt.constraints
+            .spins
+            .note_state(current, words, surroundings, replace);
     });
 }
 

@@ -9,7 +9,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// The use of the bound on preemptions that was asked for. Often there are far fewer executions without it than within
-/// it, and sometimes far more, so each search has a short time before the first has a long one.
+/// it, and sometimes far more, so each search has a short time before the first has a long one. If the first search seems far
+/// from its end, `Trial` and `Second` are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Without the bound, for a short time.
@@ -101,18 +102,20 @@ impl Shared<'_> {
         self.hand_over(&mut weaker, search, note, by_plans);
     }
 
-    /// Begins the search within the bound, because the search without it does not end soon. Returns the number of steps
-    /// that this search has, if it is a trial: after them, call [`Shared::end_trial`].
+    /// Begins the search within the bound, because the search without it has run out of steps. `completed` is the part that
+    /// it seems to have completed. If the new search is a trial, returns its steps: after them, call
+    /// [`Shared::end_trial`].
     #[cold]
-    pub(in crate::driver) fn keep_to_bound(&self, reason: &str) -> Option<u64> {
+    pub(in crate::driver) fn keep_to_bound(&self, reason: &str, completed: Option<f64>) -> Option<u64> {
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_trial = weaker.stage == Stage::First;
+        let is_first = weaker.stage == Stage::First;
+        let is_trial = is_first && completed.is_none_or(|part| search::second_may_end(self.settings, part));
         weaker.enter(if is_trial { Stage::Trial } else { Stage::Bound });
         weaker.sound = weaker.sound.max(FallbackReason::TooMany.sound());
         let search = weaker.search(self.settings, 0);
         let most = self.settings.preemptions.unwrap_or(u32::MAX);
         let note = format!("preemptions: at most {most} from here on, because {reason}");
-        self.hand_over(&mut weaker, search, note, is_trial);
+        self.hand_over(&mut weaker, search, note, is_first);
         is_trial.then(|| search::steps_of_trial(self.settings))
     }
 

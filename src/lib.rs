@@ -43,14 +43,14 @@ pub use explored::*;
 pub use plain::*;
 
 #[doc(hidden)]
-#[cfg(feature = "explore")]
-#[doc(hidden)]
-pub use test::run_unmodified;
-#[doc(hidden)]
 pub use test::{
     GrowingCase, NoError, Outcome, Returned, Source, check_outcome, run_deterministic_test, run_growth_test,
     run_test,
 };
+#[doc(hidden)]
+#[cfg(feature = "explore")]
+#[doc(hidden)]
+pub use test::{run_program, run_unmodified};
 
 /// Explores a test function: `#[intermezzo::test]`, or with settings,
 /// `#[intermezzo::test(preemptions = 2, strategy = "random", executions = 10_000)]`.

@@ -95,7 +95,7 @@ fn tell(message: &str) {
 }
 
 #[cfg(feature = "explore")]
-pub use explored::{run_deterministic_test, run_growth_test, run_test, run_unmodified};
+pub use explored::{run_deterministic_test, run_growth_test, run_program, run_test, run_unmodified};
 #[cfg(not(feature = "explore"))]
 pub use plain::{run_deterministic_test, run_growth_test, run_test};
 
@@ -246,7 +246,7 @@ mod explored {
             true => [&of_unmodified(), settings].concat(),
             false => settings.to_vec(),
         };
-        match judge(program, &settings, source, explore) {
+        match judge(program, &settings, source.of(program), source, explore) {
             Judged::Passed { text, panic } => {
                 say(&text);
                 source.pass(&panic);
@@ -272,8 +272,41 @@ mod explored {
         // The ordinary test harness gives a test's thread the name of the test.
         let name = program.split_once("::").map_or(program, |(_, path)| path);
         crate::thread::name_main(name.to_owned().leak());
+        run_as(source.of(program), program, source, test)
+    }
+
+    /// Explores a program as a whole, and returns the text about it, as [`run_unmodified`] does for a test. `kind` is that
+    /// of its target: `bin` or `example`.
+    ///
+    /// # Errors
+    /// If the program fails, or a setting is invalid.
+    pub fn run_program(
+        program: &str,
+        kind: &str,
+        source: Source,
+        main: &(dyn Fn() + Send + Sync),
+    ) -> Result<String, String> {
+        crate::thread::name_main("main");
+        let target = format!("{kind} {}", source.binary.unwrap_or_default());
+        let package = source.package_name.unwrap_or_default().to_owned();
+        let binary = TestBinary { package, target };
+        run_as(
+            binary.program().unmodified(is_memory_watched()),
+            program,
+            source,
+            main,
+        )
+    }
+
+    /// Explores what was not written for intermezzo, which is in this binary.
+    fn run_as(
+        binary: TestBinary,
+        program: &str,
+        source: Source,
+        test: &(dyn Fn() + Send + Sync),
+    ) -> Result<String, String> {
         let explore = |explorer: Explorer| explorer.try_explore(test);
-        match judge(program, &of_unmodified(), source, &explore) {
+        match judge(program, &of_unmodified(), binary, source, &explore) {
             Judged::Passed { text, .. } => Ok(text),
             Judged::NotRun(message) => Ok(message),
             Judged::Failed(text) => Err(text),
@@ -294,12 +327,20 @@ mod explored {
     }
 
     /// Explores a test, and judges its report.
-    fn judge(program: &str, settings: &[(&str, &str)], source: Source, run: Explore<'_>) -> Judged {
-        let binary = source.of(program);
+    fn judge(
+        program: &str,
+        settings: &[(&str, &str)],
+        binary: TestBinary,
+        source: Source,
+        run: Explore<'_>,
+    ) -> Judged {
         let replayed_by = match binary.is_unmodified() {
             true => ReplayedBy::CommandLine,
             false => ReplayedBy::Test,
         };
+        let replay_with = binary
+            .is_program()
+            .then(|| std::env::var("INTERMEZZO_REPLAY_WITH").unwrap_or_default());
         if let Some(other) = other_test(program, &binary) {
             return Judged::NotRun(format!("{program} was not run: {other}"));
         }
@@ -316,7 +357,8 @@ mod explored {
                 return Judged::Failed(reason);
             }
         };
-        let style = style(source, detail).replayed_by(replayed_by);
+        let mut style = style(source, detail).replayed_by(replayed_by);
+        style.replay_with = replay_with;
         let text = report.text(&style);
         let known = match is_known(&report, &style) {
             Ok(known) => known,

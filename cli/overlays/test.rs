@@ -1,4 +1,5 @@
-//! `test`, with each test function explored: what the `main` of a test binary names, in stable Rust.
+//! `test`, with each test function explored: what the `main` of a test binary names, in stable Rust. And `main` of a
+//! program, explored as a whole.
 
 use intermezzo::Source;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -118,6 +119,14 @@ impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
 
 /// Runs the tests of a test binary: its `main`.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
+    lay_over_std();
+    let krate = krate();
+    let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Has the look-alikes take charge of this process.
+fn lay_over_std() {
     intermezzo::unmodified::lay_over_std();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -132,9 +141,6 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
         let overlays = overlays.and_then(|overlays| overlays.to_str()).unwrap_or_default();
         intermezzo::unmodified::watch_memory(overlays, Some(root.into()));
     }
-    let krate = krate();
-    let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
 /// As `test_main_static`, for crates in which a panic ends the process.
@@ -188,10 +194,11 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
     .map_err(Failed::from)
 }
 
-/// Returns the lines about this test binary that begin with this word, without it: the compiler's wrapper has written
-/// them.
+/// The lines that the compiler's wrapper has written about this binary.
+static NOTES: OnceLock<String> = OnceLock::new();
+
+/// Returns the lines about this binary that begin with this word, without it.
 fn noted(word: &str) -> impl Iterator<Item = &'static str> {
-    static NOTES: OnceLock<String> = OnceLock::new();
     let notes = NOTES.get_or_init(|| {
         let path = std::env::current_exe().map(|path| path.with_extension("intermezzo"));
         path.and_then(std::fs::read_to_string).unwrap_or_default()
@@ -264,4 +271,165 @@ fn krate() -> String {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = name.rsplit_once('-').map_or(name.as_str(), |(name, _)| name);
     name.replace('-', "_")
+}
+
+/// Programs that are explored as a whole.
+pub mod program {
+    use super::{NOTES, lay_over_std, variable};
+    use intermezzo::{Source, unmodified};
+    use std::fmt::Debug;
+    use std::process::{Command, ExitCode, Output, Stdio, Termination};
+
+    /// A program, as the compiler's wrapper knows it.
+    pub struct Program {
+        /// The directory and the name of its package.
+        pub package: &'static str,
+        /// See `package`.
+        pub package_name: &'static str,
+        /// `bin` or `example`, and its name.
+        pub kind: &'static str,
+        /// See `kind`.
+        pub name: &'static str,
+        /// The file of its root, as the compiler names it, and the place of `main` there.
+        pub file: &'static str,
+        /// See `file`.
+        pub place: &'static str,
+        /// The file with what the wrapper has noted about it.
+        pub notes: &'static str,
+    }
+
+    /// The `main` of a program.
+    pub struct Main<T>(pub fn() -> T);
+
+    impl<T: Termination, E: Debug> Main<Result<T, E>> {
+        /// Runs it, and returns a description of its failure.
+        pub fn run(&self) -> Option<String> {
+            match (self.0)() {
+                Ok(value) => failure(value),
+                Err(error) => Some(format!("returned an error: {error:?}")),
+            }
+        }
+    }
+
+    /// A `main` that returns no `Result`. For a `Result` the method of its own type is called.
+    pub trait Run {
+        /// Runs it, and returns a description of its failure.
+        fn run(&self) -> Option<String>;
+    }
+
+    impl<T: Termination> Run for Main<T> {
+        fn run(&self) -> Option<String> {
+            failure((self.0)())
+        }
+    }
+
+    fn failure(value: impl Termination) -> Option<String> {
+        let code = value.report();
+        (code != ExitCode::SUCCESS).then(|| format!("returned {code:?}"))
+    }
+
+    /// Explores a program, and returns the exit code of the process.
+    pub fn explore(program: Program, main: impl Fn() -> Option<String> + Send + Sync) -> i32 {
+        let _ = NOTES.set(std::fs::read_to_string(program.notes).unwrap_or_default());
+        as_std_begins();
+        lay_over_std();
+        let name = format!("{}::main", program.name.replace('-', "_"));
+        set_up_and_tear_down(&name);
+        let source = Source {
+            package: Some(program.package),
+            package_name: Some(program.package_name),
+            binary: Some(program.name),
+            is_in_suite: false,
+            file: program.file,
+            should_panic: None,
+            expected: &[],
+            expects_finding: false,
+        };
+        let explored = intermezzo::run_program(&name, program.kind, source, &|| {
+            if let Some(failure) = main() {
+                unmodified::process::fail(format!("`main`, at {}, {failure}", program.place));
+            }
+        });
+        match explored {
+            Ok(_) => 0,
+            Err(text) => {
+                eprint!("{text}");
+                1
+            }
+        }
+    }
+
+    /// Does what std does before `main`, which C calls here.
+    fn as_std_begins() {
+        #[cfg(unix)]
+        {
+            unsafe extern "C" {
+                fn signal(number: i32, handler: usize) -> usize;
+            }
+            const SIGPIPE: i32 = 13;
+            const SIG_IGN: usize = 1;
+            // SAFETY: the process has one thread, and no handler of its own for this signal.
+            unsafe { signal(SIGPIPE, SIG_IGN) };
+        }
+    }
+
+    /// Has the commands that the user gives run before and after each execution.
+    fn set_up_and_tear_down(program: &str) {
+        let hook = |what: &'static str, command: Option<&'static str>| {
+            let program = program.to_owned();
+            Box::new(move || {
+                if let Some(command) = command {
+                    run(&program, what, command);
+                }
+            })
+        };
+        let [set_up, tear_down] = ["INTERMEZZO_SET_UP", "INTERMEZZO_TEAR_DOWN"].map(variable);
+        if set_up.is_some() || tear_down.is_some() {
+            unmodified::around_executions(hook("set-up", set_up), hook("tear-down", tear_down));
+        }
+    }
+
+    /// Runs a command in a shell. If it fails, no further execution makes sense: the process ends.
+    fn run(program: &str, what: &str, command: &str) {
+        let (shell, flag) = match cfg!(windows) {
+            true => ("cmd", "/C"),
+            false => ("sh", "-c"),
+        };
+        let ran = Command::new(shell).args([flag, command]).stdin(Stdio::null()).output();
+        let trouble = match ran {
+            Ok(Output { status, .. }) if status.success() => return,
+            Ok(Output { status, stderr, .. }) => {
+                format!("{status}\n{}", String::from_utf8_lossy(&stderr).trim_end())
+            }
+            Err(error) => error.to_string(),
+        };
+        let reason = format!("the {what} command `{command}` failed: {}", trouble.trim_end());
+        intermezzo::settings::tell_refusal(program, &reason);
+        std::process::exit(2);
+    }
+}
+
+/// Has `main` of a program explored: C calls this instead. The crate has no `main` for the compiler.
+#[macro_export]
+macro_rules! explore_main {
+    ($kind:literal, $name:literal, $file:literal, $place:literal, $notes:literal, $whole:literal) => {
+        // The compiler reads the text from elsewhere, and has to name the file for cargo.
+        const _: &[u8] = ::core::include_bytes!($whole);
+        const _: () = {
+            #[unsafe(export_name = "main")]
+            extern "C" fn explored() -> i32 {
+                use $crate::program::Run as _;
+                let program = $crate::program::Program {
+                    package: ::core::env!("CARGO_MANIFEST_DIR"),
+                    package_name: ::core::env!("CARGO_PKG_NAME"),
+                    kind: $kind,
+                    name: $name,
+                    file: $file,
+                    place: $place,
+                    notes: $notes,
+                };
+                $crate::program::explore(program, || $crate::program::Main(main).run())
+            }
+        };
+    };
 }

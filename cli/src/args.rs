@@ -3,11 +3,13 @@
 mod known;
 mod memo;
 mod pool;
+mod program;
 mod tune;
 
 pub(crate) use known::{ExplainArgs, ListTestsArgs};
 pub(crate) use memo::{MemoCommand, MemoForgetArgs, MemoMergeArgs, MemoShowArgs};
 pub(crate) use pool::{PoolCommand, PoolStatusArgs, WorkerArgs};
+pub(crate) use program::{Around, ProgramArgs};
 pub(crate) use tune::TuneArgs;
 
 use crate::command_flags::CommandFlags;
@@ -42,6 +44,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     Test(Box<TestArgs>),
+    Run(Box<ProgramArgs>),
     Merge(MergeArgs),
     Worker(WorkerArgs),
     /// Pools of workers, over NATS
@@ -186,7 +189,7 @@ pub(crate) struct CargoArguments {
 /// Runs one schedule again
 ///
 /// A schedule of a program of the corpus is run at once. Any other is of a test of the project in the current
-/// directory: `cargo test` runs just that test. A schedule of a test of an object (`refine`) does not name its test:
+/// directory: `cargo test` runs just that test, or `cargo run` the program. A schedule of a test of an object (`refine`) does not name its test:
 /// name it after `--`, as the failure does. A replay keeps the environment in which the schedule was recorded, and
 /// its limit of steps; the size of stacks is not part of a schedule.
 #[derive(Args, Debug)]
@@ -197,6 +200,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) schedule: String,
     #[command(flatten)]
     pub(crate) limits: LimitFlags,
+    #[command(flatten)]
+    pub(crate) around: Around,
     /// Writes a page to this file that shows the execution event by event (see `view`)
     #[arg(long, value_name = "FILE")]
     pub(crate) view: Option<PathBuf>,
@@ -210,7 +215,7 @@ pub(crate) struct ReplayArgs {
     /// Prints the report as one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,
-    /// More arguments of `cargo test`, and after a further `--`, of the test binary
+    /// More arguments of `cargo test`, and after a further `--`, of the test binary; for a program, of `cargo run` and of it
     #[arg(value_name = "CARGO TEST ARGS", last = true)]
     pub(crate) cargo: Vec<OsString>,
 }
@@ -545,6 +550,10 @@ pub(crate) fn ours_first(args: Vec<OsString>) -> Vec<OsString> {
         if flag.get_action().takes_values() && !joined && !flag.is_require_equals_set() {
             ours.extend(rest.next().cloned());
         }
+    }
+    if name == "run" && cargos.is_empty() && end < args.len() {
+        // Of two, clap takes one for its own, and cargo needs one in front of the program's arguments.
+        ours.push("--".into());
     }
     ours.extend(cargos);
     ours.extend_from_slice(&args[end..]);

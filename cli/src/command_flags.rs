@@ -11,7 +11,25 @@ use std::path::{Path, PathBuf};
 
 /// The flags that were given, by name and value.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct CommandFlags(Vec<(&'static str, String)>);
+pub(crate) struct Given<const OF_PROGRAM: bool>(Vec<(&'static str, String)>);
+
+/// The flags of `test`.
+pub(crate) type CommandFlags = Given<false>;
+
+/// The flags of `run`.
+pub(crate) type ProgramFlags = Given<true>;
+
+/// The settings that make sense for a single program.
+const OF_PROGRAMS: [&str; 3] = ["races", "baseline", "sarif"];
+
+/// The settings of a program that the others have in `intermezzo.toml` for tests.
+const FOR_PROGRAMS: [(&str, &str); 5] = [
+    ("unmodified", "true"),
+    ("nextest", "false"),
+    ("junit", "none"),
+    ("annotations", "false"),
+    ("allow_none", "false"),
+];
 
 /// The settings that result from the flags and the file.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -46,27 +64,40 @@ fn arg(setting: &'static CommandSetting) -> Arg {
     }
 }
 
-impl Args for CommandFlags {
+/// Returns the settings that have flags.
+fn settings(of_program: bool) -> impl Iterator<Item = &'static CommandSetting> {
+    let all = CommandSetting::all().iter();
+    all.filter(move |setting| !of_program || OF_PROGRAMS.contains(&setting.name))
+}
+
+impl<const OF_PROGRAM: bool> Args for Given<OF_PROGRAM> {
     fn augment_args(command: Command) -> Command {
-        command.args(CommandSetting::all().iter().map(arg))
+        command.args(settings(OF_PROGRAM).map(arg))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        CommandFlags::augment_args(command)
+        Self::augment_args(command)
     }
 }
 
-impl FromArgMatches for CommandFlags {
+impl<const OF_PROGRAM: bool> FromArgMatches for Given<OF_PROGRAM> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let value = |setting: &CommandSetting| matches.get_one::<String>(setting.name).cloned();
-        let given = CommandSetting::all().iter();
-        let given = given.filter_map(|setting| Some((setting.name, value(setting)?)));
-        Ok(CommandFlags(given.collect()))
+        let given = settings(OF_PROGRAM).filter_map(|setting| Some((setting.name, value(setting)?)));
+        Ok(Given(given.collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        *self = CommandFlags::from_arg_matches(matches)?;
+        *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+impl ProgramFlags {
+    /// Returns the flags of a test that is explored as the program is.
+    pub(crate) fn of_test(self) -> CommandFlags {
+        let fixed = FOR_PROGRAMS.map(|(name, value)| (name, value.to_owned()));
+        Given(self.0.into_iter().chain(fixed).collect())
     }
 }
 
@@ -142,9 +173,31 @@ mod tests {
 
     fn settings(flags: &[(&'static str, &str)], file: &str) -> Result<CommandSettings, String> {
         let flags = flags.iter().map(|&(name, value)| (name, value.to_owned()));
+        over(&Given(flags.collect()), file).map_err(|problem| problem.to_string())
+    }
+
+    fn over(flags: &CommandFlags, file: &str) -> Result<CommandSettings, Problem> {
         let config = Config::parse(Path::new("project/intermezzo.toml"), file).unwrap();
-        let settings = CommandFlags(flags.collect()).over(Some(&config));
-        settings.map_err(|problem| problem.to_string())
+        flags.over(Some(&config))
+    }
+
+    /// A program takes nothing from the file that is for a run of tests.
+    #[test]
+    fn a_program_is_no_run_of_tests() {
+        let file = "[command]\nraces = true\nnextest = true\njunit = \"a.xml\"\nannotations = true\nallow_none = true\n";
+        let expected = CommandSettings {
+            unmodified: true,
+            races: true,
+            ..CommandSettings::default()
+        };
+        assert_eq!(over(&ProgramFlags::default().of_test(), file).unwrap(), expected);
+        let known: Vec<&str> = CommandSetting::all().iter().map(|setting| setting.name).collect();
+        let mut all: Vec<&str> = OF_PROGRAMS
+            .into_iter()
+            .chain(FOR_PROGRAMS.map(|(name, _)| name))
+            .collect();
+        all.sort_by_key(|name| known.iter().position(|known| known == name));
+        assert_eq!(all, known);
     }
 
     #[test]

@@ -55,6 +55,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<Exit, Problem> {
     match command {
         Command::Test(args) => project::test::run(*args),
+        Command::Run(args) => project::program::run(*args),
         Command::Merge(args) => project::merge::run(&args),
         Command::Worker(args) => project::pool::worker(args),
         Command::Pool {

@@ -11,7 +11,10 @@ pub(crate) fn run(args: ReplayArgs) -> Result<Exit, Problem> {
     let schedule = Schedule::parse(&args.schedule).map_err(|error| Problem::usage(error.to_string()))?;
     match schedule.program.strip_prefix("corpus::") {
         // With a further `::` it is a test of a crate that happens to have that name.
-        Some(program) if !program.contains("::") => corpus::replay::run(schedule, args),
+        Some(program) if !program.contains("::") => {
+            args.around.is_of_program()?;
+            corpus::replay::run(schedule, args)
+        }
         _ => project::replay::run(schedule, args),
     }
 }

@@ -145,6 +145,7 @@ fn executor_with(awaits: bool, monitors: Vec<Box<dyn Monitor>>) -> Executor {
         reads_once: false,
         keeps_objects: false,
         unmodified: false,
+        is_program: false,
         every_operation: false,
         hang: None,
         execution: None,

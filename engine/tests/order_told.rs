@@ -147,6 +147,7 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
             reads_once: false,
             keeps_objects: false,
             unmodified: false,
+            is_program: false,
             every_operation: false,
             hang: None,
             execution: None,

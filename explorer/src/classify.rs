@@ -17,7 +17,14 @@ use std::collections::BTreeMap;
 pub(crate) fn complete(stop: &Stop) -> bool {
     matches!(
         stop,
-        Stop::Complete | Stop::Panicked | Stop::Deadlock | Stop::Livelock | Stop::Crashed(_) | Stop::Hung(_)
+        Stop::Complete
+            | Stop::Ended
+            | Stop::Failed(_)
+            | Stop::Panicked
+            | Stop::Deadlock
+            | Stop::Livelock
+            | Stop::Crashed(_)
+            | Stop::Hung(_)
     )
 }
 
@@ -105,7 +112,7 @@ pub(crate) fn findings(
     let all_panics = || panics.iter().map(task_panic).collect();
     let mut found = Vec::new();
     match &stop {
-        Stop::Complete | Stop::Panicked | Stop::GivenUp => {
+        Stop::Complete | Stop::Ended | Stop::Panicked | Stop::GivenUp => {
             // If the test's body failed, every panic that ended a task, or still unwinds one, may be the cause. If it did
             // not, panics of tasks that were joined were seen and handled.
             let failed = matches!(stop, Stop::Panicked);
@@ -184,11 +191,15 @@ pub(crate) fn findings(
             finding.suggestion = likely_source(*another_var);
             found.push(finding);
         }
-        Stop::Misuse(message) => {
+        Stop::Misuse(message) | Stop::Failed(message) => {
+            let kind = match stop {
+                Stop::Failed(_) => FindingKind::Panic,
+                _ => FindingKind::Misuse,
+            };
             let detail = FindingDetail::Message {
                 text: message.clone(),
             };
-            found.push(engine(FindingKind::Misuse, detail, vec![current]));
+            found.push(engine(kind, detail, vec![current]));
         }
         Stop::Crashed(crash) => {
             let detail = FindingDetail::Crash {

@@ -64,7 +64,7 @@ pub mod unmodified {
     pub use intermezzo_engine::runtime::arena::{Arena, outside};
     pub use intermezzo_engine::runtime::panics::{panic_at, set_hook, take_hook};
     pub use intermezzo_engine::runtime::races::watch_memory;
-    pub use intermezzo_engine::runtime::{keep_statics, lay_over_std};
+    pub use intermezzo_engine::runtime::{around_executions, keep_statics, lay_over_std};
     pub use intermezzo_lookalikes::{TRANSPARENT, process};
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     pub use intermezzo_lookalikes::{c_random, c_time, futex};

@@ -87,7 +87,7 @@ pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 
 /// Variables of that prefix that are not named after settings.
-const OTHER_VARIABLES: [&str; 17] = [
+const OTHER_VARIABLES: [&str; 21] = [
     TEST_SEED_VARIABLE,
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
@@ -105,6 +105,10 @@ const OTHER_VARIABLES: [&str; 17] = [
     "INTERMEZZO_ARENA_CHECK",
     "INTERMEZZO_NEXT_WRAPPER",
     "INTERMEZZO_RACES",
+    "INTERMEZZO_PROGRAMS",
+    "INTERMEZZO_REPLAY_WITH",
+    "INTERMEZZO_SET_UP",
+    "INTERMEZZO_TEAR_DOWN",
     PLUGIN_PATH_VARIABLE,
 ];
 

@@ -2,14 +2,29 @@
 
 use intermezzo_engine::runtime::{Engine, Site};
 
-/// Ends the process: `std::process::exit`. Inside an exploration that is reported: the other executions could not be run.
+/// Ends the process: `std::process::exit`. Inside an exploration of a program that ends the execution, which fails
+/// unless the code is 0. Inside one of a test it is reported: the harness could not run the other tests.
 #[track_caller]
 pub fn exit(code: i32) -> ! {
+    let site = Site::caller();
     match Engine::current() {
+        Some(engine) if engine.is_program() => {
+            let failure = (code != 0).then(|| format!("the program exits with the code {code}, at {site}"));
+            engine.end_program(failure, site)
+        }
         Some(engine) => engine.misuse(format!(
-            "the test ends the process, with the code {code}, at {}: explore what comes before it, in a test of its own",
-            Site::caller()
+            "the test ends the process, with the code {code}, at {site}: explore what comes before it, in a test of its own"
         )),
         None => std::process::exit(code),
     }
+}
+
+/// Ends the program with this failure: what its `main` returned.
+///
+/// # Panics
+/// It is not explored.
+#[track_caller]
+pub fn fail(failure: String) -> ! {
+    let engine = Engine::current().expect("programs fail inside an execution");
+    engine.end_program(Some(failure), Site::caller())
 }

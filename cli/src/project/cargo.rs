@@ -1,6 +1,7 @@
 //! `cargo test`, run for its reports.
 
 use super::harness::{self, ToldTest};
+use super::program::Program;
 use super::refusal::{self, Refusal};
 use super::reports::{self, ProjectReport};
 use crate::cargo;
@@ -31,6 +32,9 @@ pub(crate) struct CargoTest {
     shown: Shown,
     /// `true` if the tests that are not explored are read from the output.
     listens: bool,
+    /// `true` if what a program prints on stdout is shown, and if it may read stdin.
+    prints: bool,
+    reads: bool,
 }
 
 /// A command of cargo that builds the tests and runs them.
@@ -53,6 +57,12 @@ const NEXTEST: Runner = Runner {
     builds: &["nextest", "run", "--no-run", "--cargo-quiet"],
 };
 
+/// cargo, for a program. An error of its own is the only reason for which none is run.
+const PROGRAM: Runner = Runner {
+    runs: &["run"],
+    builds: &[],
+};
+
 /// The part of the output of cargo and the tests that is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
@@ -68,6 +78,8 @@ enum Shown {
 pub(crate) struct Ran {
     /// `true` if cargo reports that every test passed.
     pub(crate) passed: bool,
+    /// `true` if a program was explored, and no tests.
+    pub(super) of_program: bool,
     /// The reports of the explored tests, in order of their names.
     pub(crate) reports: Vec<ProjectReport>,
     /// Tests that were not explored, because their settings are invalid.
@@ -82,7 +94,10 @@ impl Ran {
     /// # Errors
     /// If there are some.
     pub(crate) fn refused_none(&self) -> Result<(), Problem> {
-        refusal::none_of(&self.refusals)
+        match self.of_program {
+            true => refusal::not_of_program(&self.refusals),
+            false => refusal::none_of(&self.refusals),
+        }
     }
 }
 
@@ -94,11 +109,32 @@ impl CargoTest {
     /// The overlays cannot be built, or not be used with these arguments.
     pub(crate) fn unmodified(mut self, watched: Option<bool>) -> Result<CargoTest, Problem> {
         if let Some(watched) = watched {
-            let prepared = Unmodified::prepare(&self.arguments, watched)?;
+            let prepared = Unmodified::prepare(&self.arguments, watched, self.is_of_program())?;
             self.arguments = prepared.arguments(self.arguments)?;
             self.build = prepared.variables()?;
         }
         Ok(self)
+    }
+
+    /// Has a program run instead of tests, if there is one.
+    pub(super) fn program(mut self, program: Option<&Program>) -> CargoTest {
+        let Some(Program { around, replay_with }) = program else {
+            return self;
+        };
+        (self.runner, self.prints, self.reads) = (&PROGRAM, false, false);
+        let mut set = |name: &str, value: &str| self.variables.push((variable(name), value.into()));
+        set("replay_with", replay_with);
+        for (name, command) in [("set_up", &around.set_up), ("tear_down", &around.tear_down)] {
+            if let Some(command) = command {
+                set(name, command);
+            }
+        }
+        self
+    }
+
+    /// `true` if a program is run instead of tests.
+    fn is_of_program(&self) -> bool {
+        self.runner.runs == PROGRAM.runs
     }
 
     /// Has cargo-nextest run the tests, if it `runs` them.
@@ -127,6 +163,8 @@ impl CargoTest {
             directory,
             runner: &CARGO,
             listens: false,
+            prints: true,
+            reads: true,
             shown: if stdout_is_taken {
                 Shown::OnStderr
             } else {
@@ -206,6 +244,8 @@ impl CargoTest {
     /// Replays this schedule in the tests.
     pub(super) fn replay(mut self, schedule: impl Into<OsString>) -> CargoTest {
         self.variables.push((variable("replay"), schedule.into()));
+        // One execution may print.
+        self.prints = true;
         self
     }
 
@@ -220,7 +260,8 @@ impl CargoTest {
         let runner = format!("target.'cfg(all())'.runner=['sh',{:?}]", script.to_string_lossy());
         self.arguments
             .splice(0..0, ["--config".into(), OsString::from(runner)]);
-        self.shown = Shown::All;
+        // The debugger reads.
+        (self.shown, self.reads) = (Shown::All, true);
         self
     }
 
@@ -267,6 +308,8 @@ impl CargoTest {
             .args(self.runner.runs)
             .args(&self.arguments)
             .env_remove(variable("replay"))
+            .env_remove(variable("set_up"))
+            .env_remove(variable("tear_down"))
             .env_remove(baseline::VARIABLE)
             .env_remove(baseline::UPDATE_VARIABLE);
         command
@@ -289,7 +332,7 @@ impl CargoTest {
         if !status.success() && !told && is_hidden && !output.is_empty() {
             output::complain(output.trim_end());
         }
-        if !status.success() && !told && !self.builds()? {
+        if !status.success() && !told && (self.is_of_program() || !self.builds()?) {
             let line = self.arguments.iter().fold(
                 format!("cargo {}", self.runner.runs.join(" ")),
                 |mut line, argument| {
@@ -297,6 +340,12 @@ impl CargoTest {
                     line
                 },
             );
+            if self.is_of_program() {
+                return Err(Problem::usage(format!(
+                    "the program was not explored: the project does not build, cargo finds no such program, or the process \
+                     ended early; see above what cargo says of `{line}`"
+                )));
+            }
             return Err(Problem::usage(format!(
                 "no test was run: the project does not build, or cargo does not know these arguments; \
                  see above what cargo says of `{line}`"
@@ -304,6 +353,7 @@ impl CargoTest {
         }
         Ok(Ran {
             passed: status.success(),
+            of_program: self.is_of_program(),
             reports,
             refusals,
             told: match self.listens {
@@ -320,6 +370,12 @@ impl CargoTest {
             Shown::OnStderr => command.stdout(io::stderr()),
             Shown::Trouble => command.stdout(Stdio::null()).stderr(Stdio::piped()),
         };
+        if !self.reads {
+            command.stdin(Stdio::null());
+        }
+        if !self.prints {
+            command.stdout(Stdio::null());
+        }
         let output = command.spawn().and_then(Child::wait_with_output);
         let Output { status, stderr, .. } = output.map_err(|error| cargo::no_cargo(&error))?;
         Ok((status, stderr))

@@ -74,6 +74,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Problem> {
     }
     let passed = reports.iter().all(|report| report.verdict.is_pass());
     let ran = Ran {
+        of_program: false,
         passed,
         reports,
         refusals: Vec::new(),

@@ -11,6 +11,7 @@ mod known;
 pub(crate) mod list;
 pub(crate) mod merge;
 pub(crate) mod pool;
+pub(crate) mod program;
 mod refusal;
 pub(crate) mod replay;
 pub(crate) mod reports;

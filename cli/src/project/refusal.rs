@@ -42,6 +42,19 @@ pub(super) fn none_of(refusals: &[Refusal]) -> Result<(), Problem> {
     Err(Problem::usage(message))
 }
 
+/// Reports the reason why a program could not be explored.
+///
+/// # Errors
+/// If there is one.
+pub(super) fn not_of_program(refusals: &[Refusal]) -> Result<(), Problem> {
+    match refusals.first() {
+        None => Ok(()),
+        Some(Refusal { program, reason, .. }) => {
+            Err(Problem::usage(format!("{program} cannot be explored: {reason}")))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,7 +66,10 @@ mod tests {
         let told = none_of(&[refusal]).unwrap_err().to_string();
         assert!(told.starts_with("error: 1 explored test cannot be run"), "{told}");
         assert!(told.ends_with("\n  a::b: it cannot be"), "{told}");
-        assert!(none_of(&[]).is_ok());
+        assert!(none_of(&[]).is_ok() && not_of_program(&[]).is_ok());
+        let refusal = Refusal::read(text).unwrap();
+        let told = not_of_program(&[refusal]).unwrap_err().to_string();
+        assert_eq!(told, "error: a::b cannot be explored: it cannot be");
         assert!(Refusal::read(&text.replace("refusal/1", "report/1")).is_none());
         assert!(Refusal::read(&text[..20]).is_none());
     }

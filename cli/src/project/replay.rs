@@ -1,6 +1,7 @@
 //! `replay` of a test of the project, by `cargo test` of just that test.
 
 use super::cargo::{CargoTest, Ran};
+use super::program::Program;
 use super::reports::ProjectReport;
 use super::target;
 use crate::args::ReplayArgs;
@@ -30,14 +31,23 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
             schedule.program
         )));
     }
+    let program = match schedule.binary.is_program() {
+        true => Some(Program::new(args.around.clone(), &args.cargo)),
+        false => {
+            args.around.is_of_program()?;
+            None
+        }
+    };
     let arguments = match of_scenario {
         true => args.cargo.clone(),
+        false if program.is_some() => arguments_of_program(&schedule, &args.cargo)?,
         false => arguments_of_test(&schedule.program, &schedule.binary, &args.cargo)?,
     };
 
     view::check_may_write(args.view.as_ref())?;
     let watched = Some(schedule.binary.is_watched());
     let mut cargo = CargoTest::new(arguments, args.json)?
+        .program(program.as_ref())
         .unmodified(watched.filter(|_| schedule.binary.is_unmodified()))?
         .record(view::records(args.view.as_ref()));
     if !args.json && args.limits.detail()? == Verbosity::Quiet {
@@ -69,17 +79,30 @@ pub(crate) fn arguments_of_test(
     cargo: &[OsString],
 ) -> Result<Vec<OsString>, Problem> {
     let (krate, test) = program.split_once("::").unwrap_or(("", program));
-    let at = cargo
-        .iter()
-        .position(|argument| argument == "--")
-        .unwrap_or(cargo.len());
-    let (of_cargo, of_binary) = cargo.split_at(at);
+    let (of_cargo, of_binary) = at_dashes(cargo);
     let mut arguments = target::of_binary(binary, krate, of_cargo)?;
     arguments.extend_from_slice(of_cargo);
     // After the `--`: the user may have given cargo a name as well, and it takes one only.
     arguments.extend(["--", test, "--exact", "--include-ignored"].map(OsString::from));
     arguments.extend(of_binary.iter().skip(1).cloned());
     Ok(arguments)
+}
+
+/// Returns arguments of `cargo run` that run the program of this schedule, with those that the user gives.
+///
+/// # Errors
+/// If no package here has such a program.
+fn arguments_of_program(schedule: &Schedule, cargo: &[OsString]) -> Result<Vec<OsString>, Problem> {
+    let (of_cargo, _) = at_dashes(cargo);
+    let mut arguments = target::of_binary(&schedule.binary, &schedule.program, of_cargo)?;
+    arguments.extend_from_slice(cargo);
+    Ok(arguments)
+}
+
+/// Returns the arguments of cargo, and those from `--` on.
+fn at_dashes(cargo: &[OsString]) -> (&[OsString], &[OsString]) {
+    let at = cargo.iter().position(|argument| argument == "--");
+    cargo.split_at(at.unwrap_or(cargo.len()))
 }
 
 /// Shows the report of the test that was replayed; for a scenario, the report of the test that has it.

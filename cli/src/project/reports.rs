@@ -333,7 +333,10 @@ impl ProjectReport {
             return;
         }
         let is_long = |schedule: &&str| schedule.len() > TOKEN_MAX;
-        if schedules.iter().any(is_long) {
+        if schedules.iter().any(is_long) && style.replay_with.is_some() {
+            let how = "replay it from a file, as its schedule is long; the same command with `--reports DIR` writes one";
+            text.push_str(&output::indented(how, output::BESIDE, style));
+        } else if schedules.iter().any(is_long) {
             let how = "replay it from a file, as its schedule is long; this writes one into a directory:";
             text.push_str(&output::indented(how, output::BESIDE, style));
             let test = self.program.split_once("::").map_or("", |(_, test)| test);
@@ -349,7 +352,8 @@ impl ProjectReport {
         let how = "replay it; with --view page.html it becomes a page:";
         text.push_str(&output::indented(how, output::BESIDE, style));
         for schedule in schedules {
-            let mut command = format!("cargo intermezzo replay {schedule}");
+            let with = style.replay_with.as_deref().unwrap_or_default();
+            let mut command = format!("cargo intermezzo replay {schedule}{with}");
             if let Some(test) = &self.test {
                 command.push_str(&format!(" -- {test} -- --exact"));
             }

@@ -337,7 +337,13 @@ fn counts(ran: &Ran) -> String {
     };
     let mut line = format!(
         "{}: {} passed, {} failed, {} inconclusive",
-        output::count(ran.reports.len() as u64, "explored test"),
+        output::count(
+            ran.reports.len() as u64,
+            match ran.of_program {
+                true => "explored program",
+                false => "explored test",
+            }
+        ),
         of(Verdict::Pass),
         of(Verdict::Fail),
         of(Verdict::Inconclusive)
@@ -371,6 +377,7 @@ mod tests {
             "{\"format\":\"intermezzo-refusal/1\",\"program\":\"my_queue::drop\",\"reason\":\"why\"}";
         Ran {
             passed,
+            of_program: false,
             told: Vec::new(),
             refusals: Vec::from_iter(Refusal::read(refusal).filter(|_| !passed)),
             reports,

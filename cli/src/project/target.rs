@@ -96,7 +96,10 @@ fn choose_binary(metadata: &Metadata, binary: &TestBinary) -> Vec<String> {
         let mut targets = package
             .targets
             .iter()
-            .filter(|target| target.is(binary.cargo_target()));
+            .filter(|target| match binary.cargo_program() {
+                Some((kind, name)) => target.kind.iter().any(|of| of == kind) && target.name == name,
+                None => target.is(binary.cargo_target()),
+            });
         if let Some(flags) = targets.find_map(flags) {
             return [vec!["-p".to_owned(), package.id.clone()], flags].concat();
         }
@@ -178,6 +181,8 @@ mod tests {
         for (package, target, arguments) in [
             ("one", "lib", "-p one#1 --lib"),
             ("one", "bin a-queue", "-p one#1 --bin a-queue"),
+            ("one", "main bin a-queue", "-p one#1 --bin a-queue"),
+            ("one", "main example a-queue", ""),
             ("one", "test suite", "-p one#1 --test suite"),
             ("two", "test suite", "-p two#1 --test suite"),
             ("two", "bin a-queue", ""),

@@ -4,6 +4,7 @@ use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran};
 use super::ci;
 use super::known::{self, KnownFindingJson, KnownFindings};
 use super::pool;
+use super::program::Program;
 use super::refusal::Refusal;
 use super::summary;
 use crate::args::{self, TestArgs};
@@ -46,6 +47,11 @@ struct BaselineJson<'a> {
 
 /// Runs the tests.
 pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
+    explore(args, None)
+}
+
+/// Runs the tests, or a program instead.
+pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit, Problem> {
     let started = SystemTime::now();
     args.search.check()?;
     let command = args.command.settings(&args.cargo.cargo)?;
@@ -69,7 +75,10 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
     let search = args.search.clone().wherever_run();
     let detail = search.detail()?;
     let quiet = detail == Verbosity::Quiet && !args.json;
-    let mut arguments = every_test(args.cargo.cargo.clone());
+    let mut arguments = match program {
+        Some(_) => args.cargo.cargo.clone(),
+        None => every_test(args.cargo.cargo.clone()),
+    };
     // Quiet harnesses do not name the tests that pass.
     let listens = command.junit.is_some() || command.annotations;
     if quiet && !listens {
@@ -81,6 +90,7 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
         arguments.insert(0, flag.into());
     }
     let mut cargo = CargoTest::new(arguments, args.json)?
+        .program(program)
         .unmodified(command.unmodified.then_some(command.races))?
         .by_nextest(command.nextest)
         .listens(listens)
@@ -135,11 +145,9 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             }),
         })?;
     } else {
-        output::text(&summary::summary(
-            &ran,
-            known.as_ref(),
-            &output::style().detail(detail),
-        ))?;
+        let mut style = output::style().detail(detail);
+        style.replay_with = program.map(|program| program.replay_with.clone());
+        output::text(&summary::summary(&ran, known.as_ref(), &style))?;
     }
     if let Some(page) = &args.view {
         view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
@@ -152,6 +160,11 @@ pub(crate) fn run(args: TestArgs) -> Result<Exit, Problem> {
             .iter()
             .all(|report| report.verdict.is_pass() || report.known)
     {
+        if program.is_some() {
+            return Err(Problem::failed_test(
+                "the program's process failed, though nothing was found: see above what it says, or cargo",
+            ));
+        }
         let where_to_look = match quiet {
             true => "run it without --quiet to see which test it was",
             false => "see above which test it was, or what cargo says",

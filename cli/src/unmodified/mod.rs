@@ -1,4 +1,4 @@
-//! Tests that were not written for intermezzo: `test --unmodified`.
+//! Tests that were not written for intermezzo: `test --unmodified`. And programs: `run`.
 //!
 //! Every crate of the project is compiled against *overlays* of `std` and `core`, which have the look-alikes laid over
 //! them, and every test binary against an overlay of `test`, which explores each test. The sources and manifests stay as
@@ -6,6 +6,7 @@
 //! so that the crates get them ([`wrapper`]).
 
 mod overlays;
+mod program;
 mod statics;
 pub(crate) mod wrapper;
 
@@ -27,7 +28,10 @@ const NEXT_WRAPPER: &str = "INTERMEZZO_NEXT_WRAPPER";
 /// The variable that says if accesses to plain memory are to be seen: `1`, or `0`.
 const WATCHES: &str = "INTERMEZZO_RACES";
 
-/// `true` if they can be: where `engine/src/runtime/races/` exists.
+/// The variable that says if programs are explored as a whole: `1`, or `0`.
+const PROGRAMS: &str = "INTERMEZZO_PROGRAMS";
+
+/// `true` if accesses can be seen: where `engine/src/runtime/races/` exists.
 const CAN_WATCH: bool = cfg!(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -40,15 +44,22 @@ pub(crate) struct Unmodified {
     target: PathBuf,
     /// `true` if accesses to plain memory are seen.
     watched: bool,
+    /// `true` if a program is explored as a whole, and no tests.
+    programs: bool,
 }
 
 impl Unmodified {
     /// Prepares a run of the tests of the project in the current directory, or of the one that these arguments of cargo
-    /// name; if `watched`, with calls in front of accesses to plain memory. Builds the overlays if they are not there.
+    /// name; if `watched`, with calls in front of accesses to plain memory. With `programs`, it is for a program instead.
+    /// Builds the overlays if they are not there.
     ///
     /// # Errors
     /// The overlays cannot be built; or the project is intermezzo; or memory cannot be watched on this system.
-    pub(crate) fn prepare(arguments: &[OsString], watched: bool) -> Result<Unmodified, Problem> {
+    pub(crate) fn prepare(
+        arguments: &[OsString],
+        watched: bool,
+        programs: bool,
+    ) -> Result<Unmodified, Problem> {
         if watched && !CAN_WATCH {
             return Err(Problem::usage(
                 "plain memory of unmodified code is watched on Linux only, on x86-64 and aarch64: leave out `--races`",
@@ -65,19 +76,21 @@ impl Unmodified {
         let overlays = Overlays::ready(compiler)?;
         let directory = project["target_directory"].as_str().unwrap_or("target");
         // Cargo does not see that an overlay has changed, nor which arguments we add. So the crates that were built with
-        // an overlay are in a directory of their own, and so are those that are watched.
+        // an overlay are in a directory of their own, and so are those that are watched, and those of programs.
         let races = if watched { "-races" } else { "" };
+        let whole = if programs { "-programs" } else { "" };
         let target = Path::new(directory)
             .join("intermezzo")
-            .join(format!("{}{races}", overlays.digest));
+            .join(format!("{}{races}{whole}", overlays.digest));
         Ok(Unmodified {
             overlays,
             target,
             watched,
+            programs,
         })
     }
 
-    /// Returns the arguments of `cargo test`, from those of the user.
+    /// Returns the arguments of `cargo test` or `cargo run`, from those of the user.
     ///
     /// # Errors
     /// They ask for tests in documentation.
@@ -99,7 +112,7 @@ impl Unmodified {
             // Build scripts and procedural macros are then built apart, without overlays.
             arguments.extend([OsString::from("--target"), (&self.overlays.host).into()]);
         }
-        if !of_cargo().any(|argument| cargo::chooses_targets(argument)) {
+        if !self.programs && !of_cargo().any(|argument| cargo::chooses_targets(argument)) {
             // All but tests in documentation.
             arguments.push("--tests".into());
         }
@@ -116,6 +129,7 @@ impl Unmodified {
             (OVERLAYS, self.overlays.directory.clone().into_os_string()),
             ("CARGO_TARGET_DIR", self.target.clone().into_os_string()),
             (WATCHES, if self.watched { "1" } else { "0" }.into()),
+            (PROGRAMS, if self.programs { "1" } else { "0" }.into()),
         ];
         if let Some(wrapper) = env::var_os("RUSTC_WRAPPER").filter(|wrapper| !wrapper.is_empty()) {
             variables.push((NEXT_WRAPPER, wrapper));

@@ -1,7 +1,8 @@
 //! The compiler's wrapper: cargo calls this command instead of the compiler, with the compiler and its arguments.
 
 use super::overlays::library;
-use super::{NEXT_WRAPPER, OVERLAYS, statics};
+use super::program::{self, Root};
+use super::{NEXT_WRAPPER, OVERLAYS, PROGRAMS, statics};
 use crate::output;
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -10,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Output, Stdio};
 
-/// The extension of the file about a test binary; `overlays/test.rs` reads it.
+/// The extension of the file about a binary; `overlays/test.rs` reads it.
 const NOTES: &str = "intermezzo";
 
 /// Runs the compiler, if this is a call of it; otherwise returns `None`.
@@ -30,6 +31,20 @@ pub(crate) fn run() -> Option<ExitCode> {
         ));
         return Some(ExitCode::FAILURE);
     }
+    let binary = binary(&arguments).filter(|_| is_ours_to_change);
+    // The program's own root is no argument any more.
+    let given = arguments.clone();
+    let root = match &binary {
+        Some(binary) if is_program(&given) => Root::take(&mut arguments, &binary.with_extension(NOTES)),
+        _ => Ok(None),
+    };
+    let root = match root {
+        Ok(root) => root,
+        Err(error) => {
+            output::complain(&format!("error: cannot read the program's source ({error})"));
+            return Some(ExitCode::FAILURE);
+        }
+    };
     let command = |harness: &str| {
         let mut command = match env::var_os(NEXT_WRAPPER) {
             Some(wrapper) => {
@@ -41,15 +56,14 @@ pub(crate) fn run() -> Option<ExitCode> {
         };
         command
             .args(&arguments)
-            .args(additional(&arguments, &directory, harness));
+            .args(additional(&given, &directory, harness));
         command
     };
-    let test_binary = test_binary(&arguments).filter(|_| is_ours_to_change);
-    let status = match test_binary {
-        Some(_) => build_test(command),
+    let status = match binary {
+        Some(_) => build_binary(command, root.as_ref()),
         None => command(WITH_ARENA).status(),
     };
-    if let (Some(binary), Ok(status)) = (&test_binary, &status)
+    if let (Some(binary), Ok(status)) = (&binary, &status)
         && status.success()
     {
         note(binary, &arguments, &directory);
@@ -98,16 +112,18 @@ const WITHOUT_ARENA: &str = "test";
 /// The compiler's words for a program with two global allocators.
 const CONFLICT: &str = "conflicts with global allocator in";
 
-/// Compiles a test binary with our global allocator, or without it if the program has another one: only the compiler
-/// knows.
-fn build_test(command: impl Fn(&str) -> Command) -> io::Result<ExitStatus> {
-    let Output { status, stderr, .. } = command(WITH_ARENA)
-        .stdout(Stdio::inherit())
-        .stderr(Stdio::piped())
-        .spawn()?
-        .wait_with_output()?;
+/// Compiles a binary with our global allocator, or without it if the program has another one: only the compiler knows.
+/// A program that is explored as a whole has another root.
+fn build_binary(command: impl Fn(&str) -> Command, root: Option<&Root>) -> io::Result<ExitStatus> {
+    let begin = |mut command: Command| match root {
+        Some(root) => root.compile(command),
+        None => command.spawn(),
+    };
+    let mut first = command(WITH_ARENA);
+    first.stdout(Stdio::inherit()).stderr(Stdio::piped());
+    let Output { status, stderr, .. } = begin(first)?.wait_with_output()?;
     if !status.success() && String::from_utf8_lossy(&stderr).contains(CONFLICT) {
-        return command(WITHOUT_ARENA).status();
+        return begin(command(WITHOUT_ARENA))?.wait();
     }
     // If it cannot be written, neither can a word about that.
     let _ = io::stderr().write_all(&stderr);
@@ -148,8 +164,11 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
         return Vec::new();
     }
     let mut additional: Vec<OsString> = Vec::new();
-    let overlays = [("std", "std"), ("core", "core"), ("test", harness)];
-    for (name, overlay) in &overlays[..2 + usize::from(has("--test"))] {
+    let is_program = explores_programs() && is_binary(&arguments);
+    let is_binary = has("--test") || is_program;
+    let of_binary = if is_program { program::OVERLAY } else { "test" };
+    let overlays = [("std", "std"), ("core", "core"), (of_binary, harness)];
+    for (name, overlay) in &overlays[..2 + usize::from(is_binary)] {
         let mut external = OsString::from(format!("{name}="));
         external.push(library(directory, overlay));
         additional.extend(["--extern".into(), external]);
@@ -169,7 +188,11 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
         // The overlays have no code for that.
         additional.extend(["-C".into(), "lto=off".into()]);
     }
-    if has("--test") {
+    if explores_programs() && arguments.contains(&"panic=abort") {
+        // As in tests: the other executions could not be run.
+        additional.extend(["-C".into(), "panic=unwind".into()]);
+    }
+    if is_binary {
         // The statics are found by their names.
         additional.extend(["-C".into(), "strip=none".into()]);
         // The code and the statics are where the linker puts them, in every process: hashers take seeds from their
@@ -187,8 +210,27 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     additional
 }
 
-/// Returns the path of the test binary that these arguments ask for, if they ask for one.
-fn test_binary(arguments: &[OsString]) -> Option<PathBuf> {
+/// `true` if the programs of the project are explored as a whole.
+fn explores_programs() -> bool {
+    env::var_os(PROGRAMS).is_some_and(|value| value == "1")
+}
+
+/// `true` if these arguments are for a binary or an example.
+fn is_binary(arguments: &[&str]) -> bool {
+    arguments.windows(2).any(|pair| pair == ["--crate-type", "bin"])
+}
+
+/// `true` if these arguments are for a program that is explored as a whole.
+fn is_program(arguments: &[OsString]) -> bool {
+    let arguments: Vec<&str> = arguments
+        .iter()
+        .map(|argument| argument.to_str().unwrap_or_default())
+        .collect();
+    explores_programs() && is_binary(&arguments)
+}
+
+/// Returns the path of the test binary or the program that these arguments ask for, if they ask for one.
+fn binary(arguments: &[OsString]) -> Option<PathBuf> {
     let value = |flag: &str| {
         let at = arguments.iter().position(|argument| argument == flag)?;
         arguments.get(at + 1)
@@ -197,15 +239,16 @@ fn test_binary(arguments: &[OsString]) -> Option<PathBuf> {
         .iter()
         .find_map(|argument| argument.to_str()?.strip_prefix("extra-filename="))?;
     let is_test = arguments.iter().any(|argument| argument == "--test");
+    let is_it = is_test || is_program(arguments);
     let file = format!(
         "{}{suffix}{}",
         value("--crate-name")?.to_str()?,
         env::consts::EXE_SUFFIX
     );
-    is_test.then_some(Path::new(value("--out-dir")?).join(file))
+    is_it.then_some(Path::new(value("--out-dir")?).join(file))
 }
 
-/// Writes a file beside a test binary, with facts about it that the overlay of `test` reads. Each line begins with the
+/// Writes a file beside a binary, with facts about it that the overlay of `test` reads. Each line begins with the
 /// kind of fact.
 fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
     let mut notes = String::new();

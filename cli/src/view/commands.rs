@@ -1,5 +1,7 @@
 //! The commands that a page has for a reader to copy.
 
+use intermezzo::TestBinary;
+
 /// Returns the command that runs a test again; `None` if its path is not known. A program's name begins with that of its
 /// crate, and the report of an object has the path of the `test`.
 pub(super) fn run(program: &str, package: &str, target: &str, test: Option<&str>) -> Option<String> {
@@ -8,17 +10,34 @@ pub(super) fn run(program: &str, package: &str, target: &str, test: Option<&str>
     if package.is_empty() {
         return None;
     }
-    let mut command = format!("cargo intermezzo test -p {}", word(package));
+    let binary = TestBinary {
+        package: package.to_owned(),
+        target: target.to_owned(),
+    };
+    let (target, package) = (binary.cargo_target(), word(package));
+    if let Some((kind, name)) = binary.cargo_program() {
+        return Some(format!(
+            "cargo intermezzo run -p {package} --{kind} {}",
+            word(name)
+        ));
+    }
+    let mut command = format!("cargo intermezzo test -p {package}");
     match target.split_once(' ') {
         Some((kind, name)) => command += &format!(" --{kind} {}", word(name)),
         None if target.is_empty() => {}
         None => command += &format!(" --{target}"),
     }
+    if binary.is_unmodified() {
+        command += " --unmodified";
+    }
+    if binary.is_watched() {
+        command += " --races";
+    }
     Some(command + &format!(" -- {} --exact", word(path)))
 }
 
 /// Returns a word as a shell takes it.
-pub(super) fn word(text: &str) -> String {
+pub(crate) fn word(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@,+".contains(&byte);
     match !text.is_empty() && text.bytes().all(is_plain) {
         true => text.to_owned(),
@@ -44,6 +63,14 @@ mod tests {
         assert_eq!(
             of("", None),
             "cargo intermezzo test -p my-queue -- ring::full --exact"
+        );
+        assert_eq!(
+            of("unmodified-races bin a", None),
+            "cargo intermezzo test -p my-queue --bin a --unmodified --races -- ring::full --exact"
+        );
+        assert_eq!(
+            of("unmodified main example a b", None),
+            "cargo intermezzo run -p my-queue --example 'a b'"
         );
         assert_eq!(run("Ring", "my-queue", "lib", None), None);
         assert_eq!(run("corpus::abba", "", "", None), None);

@@ -38,6 +38,18 @@ const CASES: &[Case] = &[
         )),
     },
     Case {
+        command: &["run"],
+        // The stand-in for cargo has no project to compile.
+        real: &["--seed", "3"],
+        ends_with: 2,
+        prints: "",
+        wrong: (
+            &["--reduction", "dpro"],
+            &["--reduction", "did you mean `dpor`? "],
+        ),
+        broken: None,
+    },
+    Case {
         command: &["replay"],
         real: &["schedule.json"],
         ends_with: 1,

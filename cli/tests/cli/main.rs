@@ -26,6 +26,7 @@ mod ordinary;
 // Without it, that there are no pools is said (commands.rs).
 #[cfg(all(unix, feature = "pool"))]
 mod pool;
+mod programs;
 mod project;
 mod published_crates;
 mod races;

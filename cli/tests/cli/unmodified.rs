@@ -4,6 +4,7 @@ use crate::{Ran, command, throw_away};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 
 const LIBRARY: &str = r#"
@@ -249,15 +250,20 @@ pub(super) fn run(project: &Path, arguments: &[&str]) -> Ran {
 
 /// Runs the command in that project, with these variables.
 pub(super) fn run_with(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+    Ran::of(&mut prepared(project, arguments, variables))
+}
+
+/// Returns the command that does so.
+pub(super) fn prepared(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlays");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unmodified-target");
-    Ran::of(
-        command(project, arguments)
-            .env("INTERMEZZO_CACHE", cache)
-            .env("CARGO_TARGET_DIR", target)
-            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
-            .envs(variables.iter().copied()),
-    )
+    let mut command = command(project, arguments);
+    command
+        .env("INTERMEZZO_CACHE", cache)
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .envs(variables.iter().copied());
+    command
 }
 
 pub(super) fn report<'a>(run: &'a Value, test: &str) -> &'a Value {

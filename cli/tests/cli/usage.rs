@@ -6,9 +6,10 @@ use std::fs;
 
 #[test]
 fn help() {
-    let commands: [&[&str]; 24] = [
+    let commands: [&[&str]; 25] = [
         &[],
         &["test"],
+        &["run"],
         &["worker"],
         &["pool"],
         &["pool", "status"],
@@ -40,6 +41,7 @@ fn help() {
 fn every_command_is_explained_at_length() {
     for command in [
         &["test"][..],
+        &["run"],
         &["replay"],
         &["config"],
         &["tune"],

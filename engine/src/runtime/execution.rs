@@ -96,6 +96,7 @@ impl Runtime {
         };
         // To all but the monitors this is an end like any other.
         let stop = match stop {
+            Stop::Ended => Stop::Complete,
             Stop::Deadlock if self.limits.deadlocks_allowed => Stop::Complete,
             Stop::Deadlock | Stop::Livelock if self.limits.unmodified && self.has_main_ended() => {
                 Stop::Complete
@@ -253,7 +254,7 @@ impl Runtime {
         }
         if let Some(differed) = self.end.stop.take() {
             // If it showed something, that is what counts.
-            return if matches!(stop, Stop::Complete) {
+            return if matches!(stop, Stop::Complete | Stop::Ended) {
                 differed
             } else {
                 stop
@@ -262,6 +263,7 @@ impl Runtime {
         let ending = match &stop {
             Stop::Complete => Ending::Complete,
             Stop::Deadlock => Ending::Stuck,
+            Stop::Ended if !self.has_cut_others_off() => Ending::Stuck,
             _ => Ending::GivenUp,
         };
         self.record.trace.end(ending, self.tasks.as_slice());
@@ -280,7 +282,7 @@ impl Runtime {
             return stop;
         }
         let at = self.decisions.decided();
-        if !matches!(stop, Stop::Complete) {
+        if !matches!(stop, Stop::Complete | Stop::Ended) {
             self.depart();
             return stop;
         }

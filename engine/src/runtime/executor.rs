@@ -19,7 +19,7 @@ use super::statics::restore_statics;
 use super::tasks::Tasks;
 use super::watchdog::Watched;
 use super::world::World;
-use super::{Emergency, Engine, ExecutionOutcome, Runtime};
+use super::{Emergency, Engine, ExecutionOutcome, Runtime, program};
 use crate::environment::Environment;
 use crate::memory_model::MemoryModel;
 use crate::record::Task;
@@ -59,6 +59,8 @@ pub struct Limits {
     /// `true` if the test was not written for intermezzo. Then an execution may end with tasks that wait for ever once
     /// the test's own function has returned, and loops that wait without yielding yield.
     pub unmodified: bool,
+    /// `true` if the test is a whole program: it ends when its own function returns, whatever the other tasks do.
+    pub is_program: bool,
     /// `true` if every operation is a schedule point, those that commute with all others too.
     pub every_operation: bool,
     /// The longest time that a task may do nothing visible; `None` for no limit.
@@ -310,6 +312,7 @@ impl Executor {
     }
 
     fn execute_once(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
+        program::before_execution();
         restore_statics();
         self.runtime.begin();
         assert!(
@@ -334,6 +337,7 @@ impl Executor {
         let begin = self.spent.map(|_| Instant::now());
         self.runtime.tell_over();
         self.count_time(begin, |spent| &mut spent.search);
+        program::after_execution();
         executed
     }
 

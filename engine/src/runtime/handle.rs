@@ -267,6 +267,7 @@ mod tests {
             reads_once: false,
             keeps_objects: false,
             unmodified: false,
+            is_program: false,
             every_operation: false,
             hang: None,
             execution: None,

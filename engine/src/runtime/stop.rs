@@ -19,6 +19,10 @@ pub enum Stop {
     Livelock,
     /// It reached the limit of steps.
     StepLimit(Endless),
+    /// The program ended with success while other tasks could have continued.
+    Ended,
+    /// The program ended with a failure, of which this is the description.
+    Failed(String),
     /// It was given up without a finding: by the search, or at a limit of steps that only ends executions.
     GivenUp,
     /// Its time was over, or the user interrupted it, while it ran.

@@ -245,8 +245,10 @@ impl Engine {
 
     #[inline(always)]
     fn end_task(self, task: u32, returned: bool) {
-        if self.every_operation() {
-            self.point(self.with(|rt| rt.end_of(task)));
+        // The other tasks may continue until a program ends.
+        let is_end = || self.with(|rt| rt.ends_others(task) && rt.could_others_continue());
+        if self.every_operation() || is_end() {
+            self.enter(self.with(|rt| rt.end_of(task)));
         }
         let access = self.with(|rt| {
             rt.tasks.end(task);
@@ -267,7 +269,9 @@ impl Engine {
             return;
         }
         self.with(|rt| {
-            if returned || !rt.failed(task) {
+            if returned && rt.ends_others(task) {
+                rt.end.stop = Some(Stop::Ended);
+            } else if returned || !rt.failed(task) {
                 rt.dispatch();
             }
         });

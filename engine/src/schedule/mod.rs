@@ -65,8 +65,9 @@ pub struct TestBinary {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub package: String,
     /// The target: `lib`, `bin NAME` of a binary or an example, or `test NAME` of an integration test or a bench, by
-    /// the name of its crate. `unmodified` comes before it if the test was not written for intermezzo, and
-    /// `unmodified-races` if its plain memory was watched, too. Empty if it is not known.
+    /// the name of its crate; `main bin NAME` or `main example NAME` of a program that is explored as a whole.
+    /// `unmodified` comes before it if the test was not written for intermezzo, and `unmodified-races` if its plain
+    /// memory was watched, too. Empty if it is not known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub target: String,
 }
@@ -77,6 +78,9 @@ impl TestBinary {
 
     /// The same if its plain memory is watched.
     const WATCHED: &str = "unmodified-races";
+
+    /// The beginning of the target of a program, as cargo has it.
+    const PROGRAM: &str = "main ";
 
     /// Returns the same binary, for a test that was not written for intermezzo; `watched` if its plain memory is.
     pub fn unmodified(mut self, watched: bool) -> TestBinary {
@@ -108,6 +112,24 @@ impl TestBinary {
             (TestBinary::UNMODIFIED | TestBinary::WATCHED, target) => target,
             _ => &self.target,
         }
+    }
+
+    /// Returns the same binary, for a program that is explored as a whole.
+    pub fn program(mut self) -> TestBinary {
+        self.target = format!("{}{}", TestBinary::PROGRAM, self.target);
+        self
+    }
+
+    /// Returns `true` if a program is explored as a whole.
+    pub fn is_program(&self) -> bool {
+        self.cargo_program().is_some()
+    }
+
+    /// Returns the kind and the name of the target as cargo has them, if a program is explored as a whole.
+    pub fn cargo_program(&self) -> Option<(&str, &str)> {
+        self.cargo_target()
+            .strip_prefix(TestBinary::PROGRAM)?
+            .split_once(' ')
     }
 
     /// Returns `true` if neither is known.

@@ -359,6 +359,17 @@ fn a_schedule_is_of_one_test() {
         let says = format!("is of \"{name}\" in one, lib, but the one in {other} is to be run");
         assert!(error.to_string().contains(&says), "{error}");
     }
+    // A program is not what its tests are in.
+    let whole = binary("one", "bin one").program().unmodified(false);
+    assert_eq!((whole.cargo_target(), whole.is_program()), ("main bin one", true));
+    schedule.binary = whole.clone();
+    assert_eq!(schedule.for_test(&name, &whole), Ok(()));
+    assert!(
+        schedule
+            .for_test(&name, &binary("one", "bin one").unmodified(false))
+            .is_err()
+    );
+    schedule.binary = binary("one", "lib");
     let error = schedule.for_test("another", &binary("one", "lib")).unwrap_err();
     assert!(matches!(error, ScheduleError::OtherProgram { .. }), "{error}");
 }

@@ -496,6 +496,7 @@ fn work(
         reads_once: settings.reads_once,
         keeps_objects: settings.keeps_objects,
         unmodified: binary.is_unmodified(),
+        is_program: binary.is_program(),
         every_operation: settings.every_operation,
         hang: settings.hang,
         execution: settings.execution_time,

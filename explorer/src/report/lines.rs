@@ -107,9 +107,11 @@ pub fn wrap(text: &str, columns: usize, first: usize, others: usize) -> Vec<Stri
 /// Breaks a command into lines that a shell takes as one: after the environment variables in front of it, and else in front
 /// of a word, or within one that is longer than a line.
 /// A line that continues a word or a quoted text is not indented, for the shell would take the indent as a part of it.
+/// In single quotes it would take the break, too, so a command with such quotes is left whole.
 pub fn command(text: &str, columns: Option<usize>, indent: usize) -> Vec<String> {
     let margin = " ".repeat(indent);
-    let Some(columns) = columns.filter(|columns| indent + width(text) > *columns) else {
+    let is_broken = |columns: &usize| indent + width(text) > *columns && !text.contains('\'');
+    let Some(columns) = columns.filter(is_broken) else {
         return vec![format!("{margin}{text}")];
     };
     let mut lines = Vec::new();
@@ -227,5 +229,6 @@ mod tests {
             ]
         );
         assert_eq!(command(long, None, 2).len(), 1);
+        assert_eq!(command(&format!("{long} 'in one'"), Some(60), 2).len(), 1);
     }
 }

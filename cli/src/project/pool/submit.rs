@@ -88,6 +88,7 @@ pub(crate) fn explore(
         }
     }
     let ran = |reports| Ran {
+        of_program: false,
         passed,
         reports,
         refusals: Vec::new(),

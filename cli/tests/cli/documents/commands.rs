@@ -211,6 +211,7 @@ impl Scene {
         let is_elsewhere = arguments
             .iter()
             .any(|word| word.ends_with(".so") || word.contains(".so:") || *word == "--unmodified")
+            || subcommand == "run"
             || subcommand == "replay"
                 && (!arguments.contains(&self.token.as_str()) || arguments.contains(&"--"));
         if is_name || is_elsewhere {
@@ -218,7 +219,11 @@ impl Scene {
                 .iter()
                 .take_while(|argument| **argument != "--")
                 .copied();
-            let with_help: Vec<&str> = before.chain(["--help"]).collect();
+            let mut with_help: Vec<&str> = before.chain(["--help"]).collect();
+            if subcommand == "run" {
+                // What follows an argument of cargo is cargo's.
+                with_help = vec!["run", "--help"];
+            }
             return ends(self.run(&with_help), &[0]).map(|()| Done::Understood);
         }
         if arguments.contains(&"--pool") {

@@ -9,6 +9,7 @@ use std::path::Path;
 /// The commands whose flags may be named.
 const COMMANDS: &[&[&str]] = &[
     &["test"],
+    &["run"],
     &["replay"],
     &["config"],
     &["tune"],

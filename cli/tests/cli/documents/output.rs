@@ -67,6 +67,11 @@ const BLOCKS: &[(&str, &str, Source)] = &[
         Test("cli/tests/cli/documents/project.rs"),
     ),
     (
+        "docs/guide/src/unmodified.md",
+        "error[panic]: `main`",
+        Test("cli/tests/cli/documents/project.rs"),
+    ),
+    (
         "docs/guide/src/pool.md",
         "{{#include ../../ci/pool-compose.yaml}}",
         Test("cli/tests/cli/ci_shares.rs"),

@@ -2,14 +2,16 @@
 
 use super::output::{block, compare};
 use super::read::{Document, document, root};
+use crate::unmodified::{project_of, run};
 use crate::{run_in, throw_away};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The pages: the first bug, and the origins of settings.
+/// The pages: the first bug, the origins of settings, and programs.
 const FIRST_BUG: &str = "docs/guide/src/first-bug.md";
 const SETTINGS: &str = "docs/guide/src/settings.md";
+const UNMODIFIED: &str = "docs/guide/src/unmodified.md";
 
 /// Returns the code of a language in a document, without lines for documentation tests only and without indentation.
 fn code(document: &Document, language: &str) -> Vec<String> {
@@ -91,4 +93,20 @@ fn the_guide_shows_what_a_project_prints() {
         let at = printed.find("my_queue::").unwrap_or_else(|| panic!("{printed}"));
         compare(SETTINGS, &block(SETTINGS, begin).text, &printed[at..]);
     }
+}
+
+#[test]
+fn the_guide_shows_what_is_printed_of_a_program() {
+    let project = project_of("reproduction-of-the-guide", "", "");
+    let programs = code(&document(UNMODIFIED), "rust");
+    let program = programs.iter().find(|code| code.contains("fn main()")).unwrap();
+    throw_away::write(&project.join("examples/reproduction.rs"), program);
+    let printed = run(&project, &["run", "--example", "reproduction"])
+        .ends_with(1)
+        .stderr;
+    let at = printed
+        .find("error[panic]")
+        .unwrap_or_else(|| panic!("{printed}"));
+    let shown = block(UNMODIFIED, "error[panic]: `main`").text;
+    compare(UNMODIFIED, &shown, &printed[at..]);
 }

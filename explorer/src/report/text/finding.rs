@@ -145,7 +145,8 @@ impl Text<'_> {
         match (self.style.replayed_by, program.split_once("::")) {
             (ReplayedBy::CommandLine, _) => {
                 self.title("replay it; with --view page.html it becomes a page:");
-                self.command(&format!("cargo intermezzo replay {token}"), INDENT);
+                let with = self.style.replay_with.as_deref().unwrap_or_default();
+                self.command(&format!("cargo intermezzo replay {token}{with}"), INDENT);
             }
             (ReplayedBy::Test, Some((_, test)))
                 if test.chars().all(|c| c.is_alphanumeric() || "_:".contains(c)) =>
@@ -200,6 +201,12 @@ impl Text<'_> {
             (ReplayedBy::Explorer, _) | (_, None) => {
                 self.title(&format!(
                     "replay it: its schedule of {long} is in the finding, and in the report's JSON form"
+                ));
+            }
+            _ if self.style.replay_with.is_some() => {
+                self.title(&format!(
+                    "replay it from a file, as its schedule has {long}; the same command with `--reports DIR` writes one \
+                     into a directory"
                 ));
             }
             (_, Some(test)) => {

@@ -1,0 +1,342 @@
+//! `run`: programs of a project, each explored as a whole.
+
+mod sources;
+
+use crate::unmodified::{prepared, project_of, run, run_with};
+use crate::{Ran, throw_away};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Makes a project with these programs, by name and source.
+fn project(name: &str, programs: &[(&str, &str)]) -> PathBuf {
+    let project = project_of(name, "", "");
+    for (name, source) in programs {
+        throw_away::write(&project.join(format!("src/bin/{name}.rs")), source);
+    }
+    project
+}
+
+/// Explores a program, and returns its report.
+#[track_caller]
+fn explored(project: &Path, code: i32, arguments: &[&str]) -> (Ran, Value) {
+    let ran = run(project, &[&["run", "--json"], arguments].concat()).ends_with(code);
+    let all = ran.json();
+    let reports = all["reports"].as_array().unwrap();
+    assert_eq!(reports.len(), 1, "{all:#}");
+    let report = reports[0].clone();
+    (ran, report)
+}
+
+/// Runs the command that a run has printed for a replay, in a shell, with `--json`.
+#[track_caller]
+fn replayed(project: &Path, ran: &Ran) -> Ran {
+    let mut lines = ran.stderr.lines().map(str::trim);
+    let line = lines.find_map(|line| line.strip_prefix("cargo intermezzo replay "));
+    let line = line.unwrap_or_else(|| panic!("{}", ran.stderr));
+    let command = prepared(project, &[], &[]);
+    let script = format!("exec \"$0\" intermezzo replay --json {line}");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &script])
+        .arg(command.get_program())
+        .current_dir(project);
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    Ran::of(&mut shell)
+}
+
+#[test]
+fn failures_of_programs_are_found_and_replayed() {
+    let project = project(
+        "failing",
+        &sources::FAILING.map(|(name, source, ..)| (name, source)),
+    );
+    for (name, _, kind, says) in sources::FAILING {
+        let (ran, report) = explored(&project, 1, &["--bin", name]);
+        assert_eq!(report["program"], format!("{name}::main"));
+        let finding = &report["findings"][0];
+        let message = finding["message"].as_str().unwrap();
+        assert_eq!(finding["kind"], kind, "{name}: {report:#}");
+        assert!(message.contains(says), "{name}: {message}");
+        let again = replayed(&project, &ran).ends_with(1);
+        assert_eq!(
+            again.json()["findings"][0]["message"],
+            finding["message"],
+            "{name}"
+        );
+        assert_eq!(again.json()["coverage"]["as_recorded"], true, "{name}");
+    }
+    // Without --json the report is there, and the table.
+    let ran = run(&project, &["run", "--bin", "returns_code"]).ends_with(1);
+    assert!(
+        ran.stdout.contains("\n1 explored program: 0 passed, 1 failed"),
+        "{}",
+        ran.stdout
+    );
+    for says in [
+        "error[panic]: `main`, at [1], returned ExitCode",
+        "\n[1] src/bin/returns_code.rs:7:4\n",
+    ] {
+        assert!(ran.stderr.contains(says), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn programs_that_end_well_pass() {
+    let project = project("ending", &sources::ENDING.map(|(name, source, _)| (name, source)));
+    for (name, _, executions) in sources::ENDING {
+        let (_, report) = explored(&project, 0, &["--bin", name]);
+        // Fairness leaves out schedules in which a loop goes on for ever.
+        let is_whole = report["coverage"]["kind"] == "exhaustive";
+        assert!(is_whole || *name == *"leaves_threads", "{name}: {report:#}");
+        assert_eq!(report["findings"], serde_json::json!([]), "{name}: {report:#}");
+        let ran = report["executions"].as_u64().unwrap();
+        match executions {
+            Some(exactly) => assert_eq!(ran, exactly, "{name}"),
+            None => assert!(ran > 1, "{name}"),
+        }
+    }
+    // A panic would end the process of a real one.
+    run_with(
+        &project,
+        &["run", "--bin", "catches"],
+        &[("CARGO_PROFILE_DEV_PANIC", "abort")],
+    )
+    .ends_with(0);
+}
+
+/// The end of a program is a step like others: what the others can do before it is explored, with every reduction.
+#[test]
+fn other_threads_may_continue_until_a_program_ends() {
+    let project = project(
+        "cutting",
+        &sources::CUTTING.map(|(name, source, _)| (name, source)),
+    );
+    for (name, _, fails) in sources::CUTTING {
+        for reduction in ["none", "caching", "dpor", "source-dpor"] {
+            let arguments = ["--bin", name, "--strategy", "dfs", "--reduction", reduction];
+            let (_, report) = explored(&project, i32::from(fails), &arguments);
+            assert_eq!(
+                report["verdict"],
+                if fails { "fail" } else { "pass" },
+                "{name} {reduction}"
+            );
+        }
+    }
+}
+
+#[test]
+fn programs_see_their_arguments_and_print_in_replays_only() {
+    let project = project("speaking", &[("says", sources::SAYS)]);
+    let arguments = ["--bin", "says", "--", "a b", "--seed", "$HOME"];
+    let (ran, report) = explored(&project, 1, &arguments);
+    let message = report["findings"][0]["message"].as_str().unwrap();
+    assert!(message.contains(r#"["a b", "--seed", "$HOME"]"#), "{message}");
+    for line in ["by a macro", "by the stream"] {
+        assert!(
+            !ran.stdout.contains(line) && !ran.stderr.contains(line),
+            "{}",
+            ran.stderr
+        );
+    }
+    let again = replayed(&project, &ran).ends_with(1);
+    assert_eq!(again.json()["findings"][0]["message"], message);
+    for line in ["by a macro", "by the stream"] {
+        assert_eq!(again.stderr.matches(line).count(), 1, "{}", again.stderr);
+    }
+}
+
+#[test]
+fn any_source_of_a_program_is_explored() {
+    let project = project_of("sourced", "", "pub fn two() -> u32 { 2 }\n");
+    let write = |file: &str, text: &str| throw_away::write(&project.join(file), text);
+    write("src/main.rs", sources::STRICT);
+    write(
+        "src/part.rs",
+        "//! A part.\n\n/// Its name.\npub(crate) const NAME: &str = include_str!(\"name.txt\");\n",
+    );
+    write("src/name.txt", "part");
+    write(
+        "examples/small.rs",
+        "#!/usr/bin/env run\nfn main() {\n    assert_eq!(sourced::two(), 3);\n}\n",
+    );
+    let (_, report) = explored(&project, 0, &[]);
+    assert_eq!(report["program"], "sourced::main");
+    // A changed file is compiled again.
+    write("src/main.rs", &sources::STRICT.replace("\"part\"", "\"whole\""));
+    let (ran, report) = explored(&project, 1, &[]);
+    let message = report["findings"][0]["message"].as_str().unwrap();
+    assert!(message.contains("src/main.rs:17:5: assertion"), "{message}");
+    assert_eq!(
+        replayed(&project, &ran).ends_with(1).json()["findings"][0]["message"],
+        message
+    );
+    let (ran, report) = explored(&project, 1, &["--example", "small"]);
+    let message = report["findings"][0]["message"].as_str().unwrap();
+    assert!(message.contains("examples/small.rs:3:5: assertion"), "{message}");
+    replayed(&project, &ran).ends_with(1);
+    let manifest = fs::read_to_string(project.join("Cargo.toml")).unwrap();
+    write("src/main.rs", "fn main() {}\n");
+    for edition in ["2015", "2018", "2021"] {
+        let edition = format!("edition = {edition:?}");
+        write("Cargo.toml", &manifest.replace("edition = \"2024\"", &edition));
+        explored(&project, 0, &[]);
+    }
+}
+
+#[test]
+fn set_up_and_tear_down_run_around_each_execution() {
+    let project = project("around", &[("files", sources::FILES)]);
+    let log = project.join("log");
+    let (set_up, tear_down) = (
+        "echo 'it begins' >> log && mkdir data",
+        "echo 'it ends' >> log && rm -r data",
+    );
+    let around = ["--bin", "files", "--set-up", set_up, "--tear-down", tear_down];
+    // It fails only if the directory is there, and empty.
+    let (ran, report) = explored(&project, 1, &around);
+    let message = report["findings"][0]["message"].as_str().unwrap();
+    assert!(message.contains("an update is lost"), "{message}");
+    let executions = report["executions"].as_u64().unwrap() as usize;
+    let counts = || {
+        let text = fs::read_to_string(&log).unwrap();
+        ["it begins", "it ends"].map(|line| text.lines().filter(|known| *known == line).count())
+    };
+    let [begun, ended] = counts();
+    assert!(
+        begun == ended && begun >= executions && executions > 1,
+        "{begun}, {ended}, {executions}"
+    );
+    assert!(!project.join("data").exists());
+    let again = replayed(&project, &ran).ends_with(1).json();
+    assert_eq!(again["findings"][0]["message"], message);
+    assert!(counts()[0] > begun);
+
+    let refused = |arguments: &[&str], says: &[&str]| {
+        run(
+            &project,
+            &[&["run", "--bin", "files", "--json"], arguments].concat(),
+        )
+        .ends_with(2);
+        let ran = run(&project, &[&["run", "--bin", "files"], arguments].concat()).ends_with(2);
+        for says in says {
+            assert!(ran.stderr.contains(says), "{says:?} is not in:\n{}", ran.stderr);
+        }
+    };
+    refused(
+        &["--set-up", "echo 'no room' >&2; exit 3"],
+        &[
+            "error: files::main cannot be explored: the set-up command `echo 'no room' >&2; exit 3` failed: exit status: 3\nno room\n",
+        ],
+    );
+    // After some executions.
+    fs::remove_file(&log).unwrap();
+    let third = "echo x >> log && test $(wc -l < log) -lt 3 && mkdir data";
+    refused(
+        &["--set-up", third, "--tear-down", "rm -r data"],
+        &["the set-up command", "exit status: 1"],
+    );
+    fs::remove_file(&log).unwrap();
+    refused(
+        &["--set-up", "mkdir -p data", "--tear-down", "false"],
+        &["the tear-down command `false` failed"],
+    );
+}
+
+#[test]
+fn programs_are_chosen_as_cargo_does() {
+    let several = project("several", &[("one", "fn main() {}\n"), ("two", "fn main() {\n")]);
+    run(&several, &["run"]).refused(&[
+        "available binaries: one, two",
+        "`--bin`",
+        "the program was not explored",
+    ]);
+    run(&several, &["run", "--bin", "three"])
+        .refused(&["no bin target named `three`", "the program was not explored"]);
+    run(&several, &["run", "--bin", "two"]).refused(&["unclosed delimiter", "the project does not build"]);
+    run(&several, &["run", "--bin", "two", "--quiet"]).refused(&["unclosed delimiter"]);
+    run(&several, &["run", "--bin", "one"]).ends_with(0);
+    let none = project("programless", &[]);
+    run(&none, &["run"]).refused(&["a bin target must be available", "the program was not explored"]);
+    throw_away::write(
+        &none.join("src/lib.rs"),
+        "#[test]\nfn it_fails() {\n    panic!(\"always\")\n}\n",
+    );
+    let tests = run(&none, &["test", "--unmodified", "--json"])
+        .ends_with(1)
+        .json();
+    let token = tests["reports"][0]["findings"][0]["schedule"].as_str().unwrap();
+    run(&none, &["replay", token, "--set-up", "true"])
+        .refused(&["`--set-up` and `--tear-down` are for programs"]);
+}
+
+#[test]
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    ignore = "memory is watched on Linux only"
+)]
+fn data_races_of_programs_are_found() {
+    let project = project("unsynchronised", &[("racy", sources::RACY)]);
+    let (ran, report) = explored(&project, 1, &["--bin", "racy", "--races"]);
+    let finding = &report["findings"][0];
+    assert_eq!(finding["kind"], "data_race", "{report:#}");
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.contains("src/bin/racy.rs:6:"), "{message}");
+    replayed(&project, &ran).ends_with(1);
+}
+
+/// The verdict of a report, and the places in the library that its findings name. Findings of one place are one, with the
+/// message of the execution that came first.
+fn facts(report: &Value) -> (Value, BTreeSet<String>) {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let words = findings.flat_map(|finding| finding["message"].as_str().unwrap().split(' '));
+    let places = words.filter(|word| word.starts_with("src/lib.rs:"));
+    (report["verdict"].clone(), places.map(str::to_owned).collect())
+}
+
+/// Random bodies have the same executions and findings as the `main` of a program and as a test; and if threads are left
+/// when `main` returns, the same findings with and without a reduction.
+#[test]
+fn a_body_is_explored_alike_as_a_program_and_as_a_test() {
+    let project = project_of("alike", "", sources::RANDOM);
+    throw_away::write(&project.join("src/main.rs"), sources::RANDOM_MAIN);
+    let report = |command: &[&str], reduction: &str, end: &[&str], seed: &str| {
+        let search = [
+            "--json",
+            "--strategy",
+            "dfs",
+            "--keep-going",
+            "--reduction",
+            reduction,
+        ];
+        let ran = run_with(&project, &[command, &search, end].concat(), &[("SEED", seed)]);
+        ran.json()["reports"][0].clone()
+    };
+    let (mut failing, mut left) = (0, 0);
+    for number in 0..SEEDS {
+        let seed = &number.to_string();
+        let reduced = report(&["run"], "dpor", &["--", seed], seed);
+        assert_eq!(reduced["coverage"]["kind"], "exhaustive", "{seed}: {reduced:#}");
+        failing += u32::from(reduced["verdict"] == "fail");
+        let whole = report(&["run"], "none", &["--", seed], seed);
+        assert_eq!(facts(&reduced), facts(&whole), "{seed}");
+        if number % 2 == 1 {
+            left += 1;
+            continue;
+        }
+        let test = report(&["test", "--unmodified", "--lib"], "dpor", &[], seed);
+        assert_eq!(test["executions"], reduced["executions"], "{seed}");
+        assert_eq!(facts(&test), facts(&reduced), "{seed}");
+    }
+    assert!(failing > 3 && failing < SEEDS && left > 3, "{failing}, {left}");
+}
+
+/// The number of random bodies.
+const SEEDS: u32 = 16;

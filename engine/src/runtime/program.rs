@@ -1,0 +1,79 @@
+//! A whole program as the test: its process is set up, run and torn down in each execution.
+//!
+//! An execution of a program ends when its `main` returns or a task exits, whatever the other tasks do: the process would
+//! end, and they with it. The end is a schedule point, because they may do more before it. What they would have done
+//! afterwards is not known, so the searches treat such an execution as one that was cut short.
+
+use super::{Engine, Runtime, Stop};
+use crate::record::Access;
+use crate::site::Site;
+use intermezzo_sdk::SyncVarOp;
+use std::sync::OnceLock;
+
+/// A function that is called before or after each execution.
+type Hook = Box<dyn Fn() + Send + Sync>;
+
+/// The functions that are called before and after each execution of the process.
+static AROUND: OnceLock<(Hook, Hook)> = OnceLock::new();
+
+/// Has these functions called before and after each execution of the process, outside of it. The first call in a process
+/// counts.
+pub fn around_executions(before: Hook, after: Hook) {
+    AROUND.get_or_init(|| (before, after));
+}
+
+pub(super) fn before_execution() {
+    if let Some((before, _)) = AROUND.get() {
+        before();
+    }
+}
+
+pub(super) fn after_execution() {
+    if let Some((_, after)) = AROUND.get() {
+        after();
+    }
+}
+
+impl Engine {
+    /// Returns `true` if the test is a whole program.
+    pub fn is_program(self) -> bool {
+        self.with(|rt| rt.limits.is_program)
+    }
+
+    /// Ends the program, with this failure if there is one.
+    #[cold]
+    pub fn end_program(self, failure: Option<String>, site: Site) -> ! {
+        if !self.in_teardown() && self.with(|rt| rt.could_others_continue()) {
+            let end = Access::nowhere(SyncVarOp::SchedulePoint, site);
+            self.enter(end);
+            self.commit(end, 0, 0);
+        }
+        // The message is in the test's memory.
+        self.end_with(|| failure.clone().map_or(Stop::Ended, Stop::Failed))
+    }
+}
+
+impl Runtime {
+    /// Returns `true` if the end of this task ends others.
+    pub(super) fn ends_others(&self, task: u32) -> bool {
+        let are_others = || self.tasks.unfinished().any(|other| other != task);
+        self.limits.is_program && task == 0 && !self.end.teardown && are_others()
+    }
+
+    /// Returns `true` if the end of the program cut other tasks off.
+    pub(super) fn has_cut_others_off(&self) -> bool {
+        self.could_others_continue() || self.constraints.spins.any_parked()
+    }
+
+    /// Returns `true` if another task than the current one could take a step, now or when time has passed. One that is
+    /// parked could not: its loop waits.
+    pub(super) fn could_others_continue(&self) -> bool {
+        let current = self.tasks.current();
+        let mut others = self
+            .ready
+            .enabled()
+            .iter()
+            .chain(self.ready.timed_waiters().iter());
+        others.any(|task| task != current)
+    }
+}

@@ -15,9 +15,9 @@ use intermezzo::sdk::{Interests, Monitor};
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering};
 use intermezzo::{Environment, Explorer, Settings, thread};
-use std::process::Command;
 use std::sync::Arc;
 
+mod callgrind;
 #[allow(dead_code, unreachable_pub, reason = "it is another package's")]
 #[path = "peers/src/case.rs"]
 mod case;
@@ -28,6 +28,7 @@ mod kernels;
 #[path = "peers/src/outcomes.rs"]
 mod outcomes;
 
+use callgrind::instructions;
 use case::{Case, Kernel};
 
 /// A ring for one producer and one consumer, with several cells to an item.
@@ -165,22 +166,6 @@ fn run(program: &str, reduction: &str, monitors: &str, executions: &str) {
     assert_eq!(report.reduction(), reduction, "{report}");
 }
 
-/// Returns the number of instructions of a run.
-fn instructions(program: &str, reduction: &str, monitors: &str, executions: u64) -> f64 {
-    let this = std::env::current_exe().expect("the bench is a file");
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(this)
-        .args(["run", program, reduction, monitors, &executions.to_string()])
-        .output()
-        .expect("valgrind is installed");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    let (_, collected) = said.rsplit_once("Collected : ").expect("callgrind says it");
-    let number: String = collected.chars().take_while(char::is_ascii_digit).collect();
-    number.parse().expect("a number")
-}
-
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [command, program, reduction, monitors, executions] = &arguments[..]
@@ -202,8 +187,9 @@ fn main() {
         for reduction in ["none", "dpor"] {
             let mut off = None;
             let columns = SETS.map(|monitors| {
-                let [few, many] =
-                    [FEW, MANY].map(|executions| instructions(program, reduction, monitors, executions));
+                let [few, many] = [FEW, MANY].map(|executions| {
+                    instructions(&["run", program, reduction, monitors, &executions.to_string()])
+                });
                 let each = (many - few) / (MANY - FEW) as f64;
                 let off = *off.get_or_insert(each);
                 format!("{each:.0} ({:.2})", each / off)

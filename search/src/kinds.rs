@@ -103,6 +103,8 @@ pub struct RankedOptions {
     pub sets: VariableSets,
     /// The way in which elements of an array are counted.
     pub arrays: Arrays,
+    /// The number of first rounds of each loop whose variables preemptions may count against; `None` for all rounds.
+    pub rounds: Option<u32>,
 }
 
 impl RankedOptions {
@@ -113,6 +115,7 @@ impl RankedOptions {
         epsilon: Epsilon::DEFAULT,
         sets: VariableSets::Each,
         arrays: Arrays::Elements,
+        rounds: None,
     };
 }
 
@@ -274,6 +277,7 @@ impl fmt::Display for RankedOptions {
             parameter("epsilon", self.epsilon, Epsilon::DEFAULT),
             (self.sets == VariableSets::Dynamic).then(|| "sets=dynamic".to_owned()),
             (self.arrays == Arrays::Whole).then(|| "arrays=whole".to_owned()),
+            optional("rounds", self.rounds),
         ];
         write_call(f, "ranked", &parameters.into_iter().flatten().collect::<Vec<_>>())
     }

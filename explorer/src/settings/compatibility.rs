@@ -50,6 +50,12 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "reduction",
+        |s| ranked(s).is_some_and(|ranked| ranked.rounds.is_some()) && s.reduction == Reduction::Caching,
+        "the round of a variable depends on the order of first uses, which may commute, so states of one trace \
+         may have other rounds: give `none`, or no `rounds`",
+    ),
+    (
+        "reduction",
         |s| ranked(s).is_some() && reduced(s) && s.reduction != Reduction::Caching,
         "a reduction leaves out an execution because another one of the same trace is run, and that one \
          may be preempted after accesses to other variables: it would miss traces within the rank; give \

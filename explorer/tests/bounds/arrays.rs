@@ -1,10 +1,11 @@
-//! Ranked search in which each array is one variable, against an enumerator that counts arrays in the same way.
+//! Ranked search in which each array is one variable, or which is bound to the first rounds of loops, against an
+//! enumerator that counts arrays and rounds in the same way.
 
 use super::explored;
 use crate::ranked::{place, ranked};
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Arrays, Coverage, Explorer, RankBound, Verdict, thread};
+use intermezzo_explorer::{Arrays, Coverage, Explorer, RankBound, Report, Verdict, thread};
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult};
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,6 +17,9 @@ const INTERLEAVINGS_MAX: usize = 3_000;
 
 /// The number of random programs that are compared, unless `EXPLORED_PROGRAMS` sets it.
 const PROGRAMS: u64 = 200;
+
+/// The number of random programs whose rounds are compared.
+const PROGRAMS_WITH_ROUNDS: u64 = 2_000;
 
 /// One operation: at one of three places, on an atomic or lock by index; or at a place that only this variable uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +116,11 @@ struct State {
     arrays: HashMap<Variable, Variable>,
     places: HashMap<Op, Variable>,
     accessed: Vec<Option<Variable>>,
+    /// The round of each variable that some task has reached, and the number of those of its kind first used at each place.
+    rounds: HashMap<Variable, u32>,
+    used_at: HashMap<Op, u32>,
+    /// The number of rounds from the first that have all variables against which preemptions count.
+    rounds_needed: u32,
     /// For each preemption, the variable and the array that it counts against.
     preempted: Vec<(Option<Variable>, Option<Variable>)>,
 }
@@ -123,9 +132,32 @@ struct Known {
     preemptions: u32,
     variables: u32,
     arrays: u32,
+    rounds: u32,
+}
+
+/// Returns the variable of an operation and its place, which is the operation without its index. A release has neither.
+fn used(op: Op) -> Option<(Variable, Op)> {
+    Some(match op {
+        Op::Add { place, atomic } => ((false, atomic), Op::Add { place, atomic: 0 }),
+        Op::Own { atomic } => ((false, atomic), Op::Own { atomic }),
+        Op::Lock { place, lock } => ((true, lock), Op::Lock { place, lock: 0 }),
+        Op::Unlock => return None,
+    })
 }
 
 impl State {
+    /// Notes that a task has reached its next operation: it uses the variable from then on.
+    fn reach(&mut self, program: &Program, task: usize) {
+        let next = program.0[task].get(self.at[task]);
+        if let Some((variable, place)) = next.and_then(|op| used(*op))
+            && !self.rounds.contains_key(&variable)
+        {
+            let before = self.used_at.entry(place).or_default();
+            self.rounds.insert(variable, *before);
+            *before += 1;
+        }
+    }
+
     fn enabled(&self, program: &Program, task: usize) -> bool {
         match program.0[task].get(self.at[task]) {
             None => false,
@@ -138,19 +170,17 @@ impl State {
         let op = program.0[task][self.at[task]];
         self.at[task] += 1;
         self.path.push(task as u32 + 1);
-        // The place is the operation without its index. A release is no place that has an index.
-        let (variable, place) = match op {
-            Op::Add { place, atomic } => ((false, atomic), Some(Op::Add { place, atomic: 0 })),
-            Op::Own { atomic } => ((false, atomic), Some(Op::Own { atomic })),
-            Op::Lock { place, lock } => {
-                self.held[task] = Some(lock);
-                ((true, lock), Some(Op::Lock { place, lock: 0 }))
-            }
-            Op::Unlock => {
+        let (variable, place) = match used(op) {
+            Some((variable, place)) => (variable, Some(place)),
+            None => {
                 let lock = self.held[task].take().expect("a release comes after its lock");
                 ((true, lock), None)
             }
         };
+        if let Op::Lock { lock, .. } = op {
+            self.held[task] = Some(lock);
+        }
+        self.reach(program, task);
         let of_place = place.and_then(|place| self.places.get(&place).copied());
         let array = *self
             .arrays
@@ -171,6 +201,7 @@ impl State {
                 preemptions: self.preempted.len() as u32,
                 variables: count(self.preempted.iter().filter_map(|at| at.0).collect()),
                 arrays: count(self.preempted.iter().filter_map(|at| at.1).collect()),
+                rounds: self.rounds_needed,
                 path: self.path,
             });
             return (found.len() <= INTERLEAVINGS_MAX).then_some(());
@@ -182,6 +213,8 @@ impl State {
                 let variable = self.accessed[last];
                 let array = variable.map(|variable| self.arrays[&variable]);
                 next.preempted.push((variable, array));
+                let round = variable.map_or(0, |variable| self.rounds[&variable] + 1);
+                next.rounds_needed = next.rounds_needed.max(round);
             }
             next.step(program, task);
             next.go(program, found)?;
@@ -192,12 +225,13 @@ impl State {
     /// Returns every execution; `None` if there are too many.
     fn enumerate(program: &Program) -> Option<Vec<Known>> {
         let tasks = program.0.len();
-        let begin = State {
+        let mut begin = State {
             at: vec![0; tasks],
             held: vec![None; tasks],
             accessed: vec![None; tasks],
             ..State::default()
         };
+        (0..tasks).for_each(|task| begin.reach(program, task));
         let mut found = Vec::new();
         begin.go(program, &mut found)?;
         Some(found)
@@ -252,6 +286,88 @@ fn arrays_count_as_one_variable_each() {
         .tests(programs)
         .max_tests(programs * 20)
         .quickcheck(agrees as fn(Program) -> TestResult);
+}
+
+/// Returns the coverage that a search within these bounds states at its end, as far as rounds are concerned.
+fn rounds_claimed(report: &Report) -> Option<u32> {
+    match report.coverage() {
+        Coverage::Bounded { rank, .. } => rank.and_then(|rank| rank.rounds),
+        _ => None,
+    }
+}
+
+fn rounds_agree(program: Program) -> TestResult {
+    let Some(all) = State::enumerate(&program).filter(|all| all.len() <= INTERLEAVINGS_MAX / 10) else {
+        return TestResult::discard();
+    };
+    for (preemptions, variables, rounds) in
+        [(1, 1, 1), (2, 1, 1), (2, 1, 2), (2, 2, 1), (3, 2, 2), (99, 99, 1)]
+    {
+        let within = |known: &&Known| known.preemptions <= preemptions && known.variables <= variables;
+        let mut wanted: Vec<Vec<u32>> = all
+            .iter()
+            .filter(within)
+            .filter(|known| known.rounds <= rounds)
+            .map(|known| known.path.clone())
+            .collect();
+        wanted.sort();
+        for sets in ["each", "dynamic"] {
+            let settings = format!(
+                "strategy=ranked(variables={variables},sets={sets},rounds={rounds}) preemptions={preemptions}"
+            );
+            let (mut seen, report) = explored(&settings, || Objects::run(&program));
+            seen.sort();
+            if seen != wanted {
+                return TestResult::error(format!("{settings}: {seen:?}, where there are {wanted:?}"));
+            }
+            // The bound is stated if it left out something that the others did not.
+            let leaves_out = all.iter().filter(within).any(|known| known.rounds > rounds);
+            let claimed = rounds_claimed(&report);
+            if claimed != leaves_out.then_some(rounds) {
+                return TestResult::error(format!("{settings}: {report}"));
+            }
+            if wanted.len() == all.len() && report.coverage() != &Coverage::Exhaustive {
+                return TestResult::error(format!("{settings}: {report}"));
+            }
+        }
+    }
+    TestResult::passed()
+}
+
+#[test]
+fn rounds_of_loops_are_complete() {
+    let given = std::env::var("EXPLORED_PROGRAMS").ok();
+    let programs = given.map_or(PROGRAMS_WITH_ROUNDS, |all| {
+        all.parse().expect("a number of programs")
+    });
+    QuickCheck::new()
+        .tests(programs)
+        .max_tests(programs * 20)
+        .quickcheck(rounds_agree as fn(Program) -> TestResult);
+}
+
+#[test]
+fn the_claim_says_which_rounds() {
+    let report = ranked("preemptions=2 strategy=ranked(variables=1,rounds=2)", || {
+        let slots: [AtomicUsize; 4] = Default::default();
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for slot in &slots {
+                        slot.fetch_add(1, SeqCst);
+                        slot.fetch_add(1, SeqCst);
+                    }
+                });
+            }
+        });
+    });
+    let told = report.coverage().to_string();
+    assert_eq!(
+        told,
+        "every schedule with at most 2 preemptions after accesses to 1 variable of the first 2 rounds of each loop \
+         was run: a failure that is left is beyond these bounds"
+    );
+    assert!(report.to_json().contains("\"rounds\": 2"));
 }
 
 /// Looks at two slots while another task writes them. It sees a wrong pair if it is preempted after its first look, and
@@ -317,6 +433,7 @@ fn the_claim_says_what_a_variable_is() {
         preemptions: Some(2),
         variables: Some(1),
         arrays: Arrays::Whole,
+        rounds: None,
         threads: None,
         epsilon: None,
     };

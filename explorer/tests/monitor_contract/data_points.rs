@@ -105,6 +105,40 @@ fn every_order_of_such_accesses_is_run() {
     assert!(executions < 6, "{executions}");
 }
 
+/// A preemption may count against plain memory, as against any variable: the search finds the failure at one variable, and
+/// not at none. An execution without these points has no preemption that could count.
+#[test]
+fn plain_memory_is_a_variable_of_ranked_search() {
+    let find = |variables: u32, points: &str| {
+        explorer()
+            .set("strategy", format!("ranked(variables={variables})"))
+            .set("data_points", points)
+            .preemptions(1)
+            .minimise(0)
+            .explore(increments)
+    };
+    let report = find(1, "all");
+    assert!(report.verdict().is_fail(), "{report}");
+    let found = report.notes().iter().find(|note| note.starts_with("found in "));
+    let found = found.unwrap_or_else(|| panic!("{report}"));
+    assert!(
+        found.starts_with("found in rank 1 preemption, 1 variable, after accesses to cell "),
+        "{report}"
+    );
+    let missed = find(0, "all");
+    assert!(missed.verdict().is_pass(), "{missed}");
+    assert!(
+        missed
+            .coverage()
+            .to_string()
+            .contains("after accesses to 0 variables"),
+        "{missed}"
+    );
+    let unwatched = find(1, "none");
+    assert!(unwatched.verdict().is_pass(), "{unwatched}");
+    assert_eq!(unwatched.coverage(), &Coverage::Exhaustive);
+}
+
 /// No place is given: each access to the number is a point, as each operation is.
 #[test]
 fn all_accesses_are_schedule_points_if_asked() {

@@ -140,6 +140,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
         Counted("tests/iroots/against_searches.rs", "as_many_as_others_expose"),
     ),
     (
+        "docs/IROOTS.md",
+        "program | `random`",
+        Measured("cargo bench --bench classic"),
+    ),
+    (
         "docs/LINEARIZABILITY.md",
         "structure | crate",
         Counted("tests/linearizability/tests/queues.rs", "seg_queue"),
@@ -197,6 +202,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "docs/SOURCES.md",
         "bug | program | schedules",
         Counted(SOURCES, "the_page_shows_how_soon_bugs_are_found"),
+    ),
+    (
+        "docs/SOURCES.md",
+        "program | `dfs preemptions=3`",
+        Measured("cargo bench --bench classic"),
     ),
     (
         "docs/SOURCES.md",

@@ -121,6 +121,8 @@ const COMBINATIONS: &str = "
     strategy=ranked reduction=caching preempt=a -> reduction: `preempt`
     strategy=ranked(variables=1,threads=2,arrays=whole)
     strategy=ranked(arrays=whole) reduction=caching -> reduction: other arrays
+    strategy=ranked(rounds=2) reduction=caching -> reduction: other rounds
+    strategy=ranked(rounds=2,variables=1,sets=dynamic) preemptions=2
     strategy=ranked reduction=dpor -> reduction: within the rank
     strategy=ranked preemptions=2 reduction=dpor -> reduction: within the rank
     strategy=ranked(threads=2) reduction=caching -> reduction: the priorities

@@ -8,10 +8,10 @@
 //! plain memory that are no schedule points do not count, because no task can be scheduled before them. Threads,
 //! barriers, parking and one-time initialisations only order ([`super::order`]).
 
+use hashbrown::HashMap;
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::{Class, SyncVar, SyncVarAccess, SyncVarOp};
 use smallvec::SmallVec;
-use std::collections::HashMap;
 
 /// Returns the word for an operation at its place: the same whether it succeeds or fails, so that it is known before it
 /// has happened. `None` if it is no access.
@@ -37,7 +37,7 @@ pub(super) fn word(op: SyncVarOp) -> Option<&'static str> {
 }
 
 /// One access of an execution: the effect of an event on one variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Access {
     pub task: u32,
     /// The index of its event among those of its task, from 1.

@@ -4,20 +4,31 @@
 //! Accesses come in the order of the execution; if an event makes two, that to its own variable comes first. Each
 //! access is matched with the ones that it depends on. Each dependency is matched with those before it between the same
 //! two tasks, within the vulnerability window.
+//!
+//! The detector looks at each access once, so its lists keep their memory from one execution to the next. Nothing before
+//! the last write of a variable can be depended on, and so it is not kept for that variable.
 
 use super::access::Access;
 use super::iroot::IRoot;
+use super::slots::{of_var, slot};
+use hashbrown::HashSet;
 use intermezzo_engine::trace::Lock;
 use intermezzo_sdk::Class;
-use std::collections::{HashMap, HashSet};
+
+/// No access, in a list of numbers.
+const NONE: u32 = u32::MAX;
 
 /// A detector of the iRoots of one execution after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
     accesses: Vec<Linked>,
-    /// The accesses to each variable, and those of each task, in order.
-    of_var: HashMap<u32, Vec<u32>>,
-    of_task: Vec<Vec<u32>>,
+    /// The accesses to each variable that a later one may depend on.
+    vars: Vec<Recent>,
+    tasks: Vec<OfTask>,
+    /// For each access, one after the other, those that it depends on.
+    previous: Vec<u32>,
+    /// Accesses that depend on another, each with the position of the next one that depends on the same.
+    next: Vec<(u32, u32)>,
     found: HashSet<IRoot>,
 }
 
@@ -25,19 +36,67 @@ pub(crate) struct Detector {
 #[derive(Debug)]
 struct Linked {
     access: Access,
-    /// The accesses that depend on it, and those that it depends on.
-    next: Vec<u32>,
-    previous: Vec<u32>,
     /// Its index among its task's accesses.
-    at: usize,
+    at: u32,
+    /// The index of the first of the accesses of its task to its variable that directly precede it; its own if there are
+    /// none.
+    run: u32,
+    /// The indices of the accesses of its task to its variable before and after it.
+    before: u32,
+    after: u32,
+    /// The part of [`Detector::previous`] that has the accesses on which it depends.
+    previous: (u32, u32),
+    /// The position in [`Detector::next`] of an access that depends on it.
+    next: u32,
+}
+
+/// The accesses of a task, in order.
+#[derive(Debug, Default)]
+struct OfTask {
+    accesses: Vec<u32>,
+    /// The index of the last access to each variable.
+    last: Vec<u32>,
+}
+
+/// The accesses to a variable from the last write on, in order.
+#[derive(Debug, Default)]
+struct Recent {
+    accesses: Vec<u32>,
+    /// The position at which each run of accesses of one class begins.
+    runs: Vec<(Class, u32)>,
+}
+
+impl Recent {
+    fn clear(&mut self) {
+        self.accesses.clear();
+        self.runs.clear();
+    }
+}
+
+impl Linked {
+    /// Returns `true` if `second` comes after it, in the same task, in the window.
+    fn precedes(&self, second: &Linked, window: u32) -> bool {
+        let (first, second) = (&self.access, &second.access);
+        first.task == second.task && first.index < second.index && second.index - first.index <= window
+    }
+
+    /// Returns `true` if its task accesses neither variable between it and `second`, a later access of the task.
+    fn is_clean_to(&self, second: &Linked) -> bool {
+        (second.before == NONE || second.before <= self.at) && (self.after == NONE || self.after >= second.at)
+    }
 }
 
 impl Detector {
     /// Forgets the last execution.
     pub(super) fn clear(&mut self) {
         self.accesses.clear();
-        self.of_var.clear();
-        self.of_task.iter_mut().for_each(Vec::clear);
+        self.vars.iter_mut().for_each(Recent::clear);
+        for task in &mut self.tasks {
+            task.accesses.clear();
+            task.last.clear();
+        }
+        self.previous.clear();
+        self.next.clear();
         self.found.clear();
     }
 
@@ -49,34 +108,41 @@ impl Detector {
     /// Adds the next access; two accesses of one task are at most `window` of its events apart.
     pub(super) fn add(&mut self, access: Access, window: u32) {
         let number = self.accesses.len() as u32;
-        let previous = self.depends_on(&access);
-        let task = access.task as usize;
-        if self.of_task.len() <= task {
-            self.of_task.resize_with(task + 1, Vec::new);
+        let previous = self.add_dependencies(&access, number);
+        let task = slot(&mut self.tasks, access.task, OfTask::default);
+        let at = task.accesses.len() as u32;
+        let run = match task.accesses.last() {
+            Some(&last) if self.accesses[last as usize].access.var == access.var => {
+                self.accesses[last as usize].run
+            }
+            _ => at,
+        };
+        let last = slot(&mut task.last, of_var(access.var), || NONE);
+        let before = std::mem::replace(last, at);
+        if before != NONE {
+            self.accesses[task.accesses[before as usize] as usize].after = at;
         }
+        task.accesses.push(number);
         self.accesses.push(Linked {
             access,
-            next: Vec::new(),
-            previous: previous.clone(),
-            at: self.of_task[task].len(),
+            at,
+            run,
+            before,
+            after: NONE,
+            previous,
+            next: NONE,
         });
-        self.of_task[task].push(number);
-        self.of_var.entry(access.var).or_default().push(number);
-        for from in previous {
-            self.accesses[from as usize].next.push(number);
-            self.expose(1, &[from, number]);
-            self.one_variable(from, number, window);
-            self.two_variables(from, number, window);
-            self.one_direction(from, number, window);
+        if previous.0 < previous.1 {
+            self.match_dependencies(number, window);
         }
     }
 
     /// Returns the number of the last event of a task that made an access; 0 if none did.
     pub(crate) fn events_of(&self, task: u32) -> u32 {
         let last = self
-            .of_task
+            .tasks
             .get(task as usize)
-            .and_then(|accesses| accesses.last());
+            .and_then(|task| task.accesses.last());
         last.map_or(0, |&number| self.access(number).index)
     }
 
@@ -84,7 +150,7 @@ impl Detector {
     /// other holds expose an iRoot of idiom 5, of which the second accesses never happen.
     pub(super) fn stuck(&mut self, wanted: &[Access], window: u32) {
         let held = |by: &Access, lock: &Access| {
-            let of_task = self.of_task.get(by.task as usize)?;
+            let of_task = &self.tasks.get(by.task as usize)?.accesses;
             let to = |var: u32| of_task.iter().rev().find(|&&other| self.access(other).var == var);
             let (taken, before) = (*to(lock.var)?, to(by.var));
             let access = self.access(taken);
@@ -106,129 +172,126 @@ impl Detector {
         &self.accesses[number as usize].access
     }
 
-    /// Returns the accesses on which this one, about to be added, depends directly.
-    fn depends_on(&self, access: &Access) -> Vec<u32> {
-        let mut found = Vec::new();
+    /// Finds the accesses on which this one, about to be added, depends directly, and adds it to those to its variable.
+    /// Returns the part of [`Detector::previous`] that has them.
+    fn add_dependencies(&mut self, access: &Access, number: u32) -> (u32, u32) {
+        let first = self.previous.len() as u32;
+        let recent = slot(&mut self.vars, of_var(access.var), Recent::default);
         // The classes that lie between and depend on it.
         let mut between = [false; Class::ALL.len()];
-        let earlier = self.of_var.get(&access.var).into_iter().flatten().rev();
-        for &number in earlier {
-            let other = self.access(number);
-            if !other.depends(access) {
+        let mut end = recent.accesses.len();
+        for &(class, start) in recent.runs.iter().rev() {
+            let run = start as usize..std::mem::replace(&mut end, start as usize);
+            if class.commutes(access.class) {
                 continue;
             }
             let hidden = Class::ALL
                 .into_iter()
-                .any(|class| between[class as usize] && !class.commutes(other.class));
-            if !hidden && other.leads_to(access) {
-                found.push(number);
-            }
-            between[other.class as usize] = true;
-            if other.class == Class::Write {
-                // It depends on every access before.
-                break;
-            }
-        }
-        found
-    }
-
-    fn expose(&mut self, idiom: u8, accesses: &[u32]) {
-        let mut places = [0; 4];
-        for (place, &number) in places.iter_mut().zip(accesses) {
-            *place = self.access(number).place;
-        }
-        let iroot = IRoot::new(idiom, &places[..accesses.len()]);
-        self.found.insert(iroot.expect("as many places as the idiom has"));
-    }
-
-    /// Returns the accesses of a task before its access `number`, the last first, that are in the window.
-    fn before(&self, number: u32, window: u32) -> impl Iterator<Item = u32> + '_ {
-        let Linked { access, at, .. } = &self.accesses[number as usize];
-        let earlier = self.of_task[access.task as usize][..*at].iter().rev().copied();
-        let index = access.index;
-        earlier.take_while(move |&other| index - self.access(other).index <= window)
-    }
-
-    /// Returns `true` if `second` comes after `first`, of the same task, in the window.
-    fn within(&self, first: u32, second: u32, window: u32) -> bool {
-        let (first, second) = (self.access(first), self.access(second));
-        first.task == second.task && first.index < second.index && second.index - first.index <= window
-    }
-
-    /// Finds iRoots of idioms 2 and 3, of which `c => d` is the second dependency.
-    fn one_variable(&mut self, c: u32, d: u32, window: u32) {
-        let var = self.access(d).var;
-        let last = self.before(d, window).find(|&a| self.access(a).var == var);
-        let Some(a) = last else { return };
-        for b in self.accesses[a as usize].next.clone() {
-            if b == c {
-                self.expose(2, &[a, b, d]);
-            } else if self.within(b, c, window) {
-                self.expose(3, &[a, b, c, d]);
-            }
-        }
-    }
-
-    /// Finds iRoots of idioms 4 and 5, of which `c => d` is the last dependency to come true.
-    fn two_variables(&mut self, c: u32, d: u32, window: u32) {
-        let y = self.access(d).var;
-        let mut seen: Vec<u32> = Vec::new();
-        let mut found = Vec::new();
-        for a in self.before(d, window) {
-            let x = self.access(a).var;
-            if x == y {
-                // Earlier ones have an access to it in between.
-                break;
-            }
-            if seen.contains(&x) {
-                continue;
-            }
-            seen.push(x);
-            if !self.within(a, d, window) {
-                // This is another access of the same event.
-                continue;
-            }
-            for &b in &self.accesses[a as usize].next {
-                if self.within(b, c, window) {
-                    found.push((4, [a, b, c, d]));
-                } else if self.within(c, b, window) && self.is_clean(c, b) {
-                    found.push((5, [a, b, c, d]));
+                .any(|other| between[other as usize] && !other.commutes(class));
+            between[class as usize] = true;
+            if !hidden {
+                for &other in &recent.accesses[run] {
+                    let earlier = &mut self.accesses[other as usize];
+                    if earlier.access.leads_to(access) {
+                        self.previous.push(other);
+                        self.next.push((number, earlier.next));
+                        earlier.next = self.next.len() as u32 - 1;
+                    }
                 }
             }
         }
-        for (idiom, accesses) in found {
-            self.expose(idiom, &accesses);
+        if access.class == Class::Write {
+            // A later access depends on nothing before.
+            recent.clear();
         }
+        if recent.runs.last().is_none_or(|(class, _)| *class != access.class) {
+            recent.runs.push((access.class, recent.accesses.len() as u32));
+        }
+        recent.accesses.push(number);
+        (first, self.previous.len() as u32)
     }
 
-    /// Returns `true` if a task accesses neither variable between two of its accesses.
-    fn is_clean(&self, first: u32, second: u32) -> bool {
-        let from = &self.accesses[first as usize];
-        let to = &self.accesses[second as usize];
-        let task = &self.of_task[from.access.task as usize];
-        let mut between = task[from.at + 1..to.at]
-            .iter()
-            .map(|&other| self.access(other).var);
-        between.all(|var| var != from.access.var && var != to.access.var)
-    }
-
-    /// Finds iRoots of idiom 6, of which `c => d` is the second dependency.
-    fn one_direction(&mut self, c: u32, d: u32, window: u32) {
-        let y = self.access(d).var;
-        let mut found = Vec::new();
-        for b in self.before(d, window) {
-            if self.access(b).var == y || !self.within(b, d, window) {
+    /// Finds the iRoots of which `d` is the last access.
+    fn match_dependencies(&mut self, d: u32, window: u32) {
+        let (accesses, previous, next) = (&self.accesses, &self.previous, &self.next);
+        let found = &mut self.found;
+        let linked = |number: u32| &accesses[number as usize];
+        let previous_of = |linked: &Linked| &previous[linked.previous.0 as usize..linked.previous.1 as usize];
+        let next_of = |linked: &Linked| {
+            let mut at = linked.next;
+            std::iter::from_fn(move || {
+                let &(number, following) = next.get(at as usize)?;
+                at = following;
+                Some(number)
+            })
+        };
+        let place = |number: u32| linked(number).access.place;
+        let mut expose = |idiom: u8, of: &[u32]| {
+            let mut places = [0; 4];
+            for (place_of, &number) in places.iter_mut().zip(of) {
+                *place_of = place(number);
+            }
+            let iroot = IRoot::new(idiom, &places[..of.len()]);
+            found.insert(iroot.expect("as many places as the idiom has"));
+        };
+        let last = linked(d);
+        let of_task = &self.tasks[last.access.task as usize].accesses;
+        let near = |access: &Access| last.access.index - access.index <= window;
+        for &c in previous_of(last) {
+            expose(1, &[c, d]);
+        }
+        // Idioms 2 and 3: `a` is the last access to the variable.
+        let a = of_task.get(last.before as usize).copied();
+        if let Some(a) = a.filter(|&a| near(&linked(a).access)) {
+            for b in next_of(linked(a)) {
+                for &c in previous_of(last) {
+                    if b == c {
+                        expose(2, &[a, b, d]);
+                    } else if linked(b).precedes(linked(c), window) {
+                        expose(3, &[a, b, c, d]);
+                    }
+                }
+            }
+        }
+        // Idioms 4 to 6: two variables.
+        let mut rest = last.at;
+        let mut is_clean = true;
+        while let Some(at) = rest.checked_sub(1) {
+            let number = of_task[at as usize];
+            let earlier = linked(number);
+            if !near(&earlier.access) {
+                break;
+            }
+            if earlier.access.var == last.access.var {
+                // In idioms 4 and 5 this lies between.
+                is_clean = false;
+                rest = earlier.run;
                 continue;
             }
-            let firsts = self.accesses[b as usize].previous.iter();
-            found.extend(
-                firsts
-                    .filter(|&&a| self.within(a, c, window))
-                    .map(|&a| [a, b, c, d]),
-            );
-        }
-        for accesses in found {
-            self.expose(6, &accesses);
+            rest = at;
+            if earlier.access.index == last.access.index {
+                // This is another access of the same event.
+                continue;
+            }
+            if is_clean && earlier.after == NONE {
+                for b in next_of(earlier) {
+                    for &c in previous_of(last) {
+                        let (first, second) = (linked(b), linked(c));
+                        if first.precedes(second, window) {
+                            expose(4, &[number, b, c, d]);
+                        } else if second.precedes(first, window) && second.is_clean_to(first) {
+                            expose(5, &[number, b, c, d]);
+                        }
+                    }
+                }
+            }
+            for &a in previous_of(earlier) {
+                for &c in previous_of(last) {
+                    if linked(a).precedes(linked(c), window) {
+                        expose(6, &[a, number, c, d]);
+                    }
+                }
+            }
         }
     }
 }

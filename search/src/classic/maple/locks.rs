@@ -1,5 +1,6 @@
 //! Held locks, and the critical sections that they form.
 
+use super::slots::slot;
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp};
 
@@ -14,6 +15,8 @@ pub(super) struct Section {
     /// The place where the lock was taken, and the task's event that took it.
     pub place: u32,
     pub index: u32,
+    /// The number of accesses before it, of all tasks.
+    pub first: u32,
 }
 
 /// The critical sections that each task is in.
@@ -29,31 +32,34 @@ impl Held {
         self.tasks.get(task as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds the next event, at that place. Returns the section that it ends, if it ends one.
-    pub(super) fn add(&mut self, event: &SyncVarAccess, place: u32) -> Option<Section> {
+    /// Forgets the last execution.
+    pub(super) fn clear(&mut self) {
+        self.sections = 0;
+        self.tasks.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Adds the next event, at that place and after this many accesses. Returns the section that it ends, if it ends one.
+    pub(super) fn add(&mut self, event: &SyncVarAccess, place: u32, accesses: u32) -> Option<Section> {
         use SyncVarOp::*;
-        let task = event.event.task.index();
-        if self.tasks.len() <= task {
-            self.tasks.resize_with(task + 1, Vec::new);
-        }
+        let held = slot(&mut self.tasks, event.event.task.0, Vec::new);
         let shared = matches!(event.op, SharedAcquire | SharedTryAcquire | SharedRelease);
         let released = match (event.op, lock(event.op)) {
             (CondvarWait, _) => event.other_var().0,
             (_, Lock::Releases) => event.var.0,
             (_, Lock::Takes) => {
                 self.sections += 1;
-                self.tasks[task].push(Section {
+                held.push(Section {
                     lock: event.var.0,
                     number: self.sections,
                     exclusive: !shared,
                     place,
                     index: event.event.index,
+                    first: accesses,
                 });
                 return None;
             }
             (_, Lock::No) => return None,
         };
-        let held = &mut self.tasks[task];
         let at = held
             .iter()
             .rposition(|section| section.lock == released && section.exclusive != shared)?;

@@ -1,6 +1,7 @@
 //! The iRoot coverage of an exploration, for reports.
 
 use super::iroot::{IDIOMS, SEARCHED};
+use hashbrown::HashMap;
 use intermezzo_engine::serial::Serialize;
 use std::fmt;
 
@@ -103,9 +104,16 @@ impl IRootCoverage {
 
     /// Gives variables names: `name` returns the one of the variable that is used at `file:line:column`.
     pub fn name_variables(&mut self, mut name: impl FnMut(&str) -> Option<String>) {
+        // Many iRoots have the same places, and to find a name takes long.
+        let mut known: HashMap<String, String> = HashMap::new();
         let mut of_place = |place: &str| {
+            if let Some(known) = known.get(place) {
+                return known.clone();
+            }
             let site = place.rsplit_once(' ').map_or(place, |(site, _)| site);
-            name(site).map_or_else(|| place.to_owned(), |name| format!("{place} {name}"))
+            let named = name(site).map_or_else(|| place.to_owned(), |name| format!("{place} {name}"));
+            known.insert(place.to_owned(), named.clone());
+            named
         };
         let mut of_half = |half: &str| {
             half.split(" => ")

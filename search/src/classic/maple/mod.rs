@@ -19,6 +19,7 @@ mod predict;
 mod profile;
 mod search;
 mod session;
+mod slots;
 #[cfg(test)]
 mod tests;
 

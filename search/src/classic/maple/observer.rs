@@ -2,21 +2,31 @@
 
 use super::access::{Access, word};
 use super::session::Session;
-use intermezzo_sdk::{Context, Execution, Interests, Monitor, SiteId};
-use std::collections::HashMap;
+use super::slots::slot;
+use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
 
 /// A monitor that passes executions to a session.
 pub(super) struct Observer {
     session: Session,
-    /// Numbers of places, by the engine's identities.
-    places: HashMap<(SiteId, &'static str), u32>,
+    /// The numbers of places, by the engine's number of the site and by operation.
+    places: Vec<[Known; SyncVarOp::ALL.len()]>,
+}
+
+/// An operation at a site.
+#[derive(Clone, Copy)]
+enum Known {
+    NotYet,
+    /// It is no access.
+    Nothing,
+    /// It is an access at the place with this number.
+    Place(u32),
 }
 
 impl Observer {
     pub(super) fn new(session: Session) -> Observer {
         Observer {
             session,
-            places: HashMap::new(),
+            places: Vec::new(),
         }
     }
 }
@@ -42,18 +52,20 @@ impl Monitor for Observer {
         }
         session.begin();
         for event in execution.accesses {
-            let accesses = match word(event.op) {
-                None => Default::default(),
-                Some(word) => {
-                    let key = (event.site, word);
-                    let place = *self.places.entry(key).or_insert_with(|| {
-                        let site = cx.site_name(event.site);
-                        session.place(format!("{site} {word}"))
-                    });
-                    Access::of(event, place)
-                }
-            };
-            session.add(event, &accesses);
+            let sites = slot(&mut self.places, event.site.0, || {
+                [Known::NotYet; SyncVarOp::ALL.len()]
+            });
+            let known = &mut sites[event.op as usize];
+            if let Known::NotYet = known {
+                *known = word(event.op).map_or(Known::Nothing, |word| {
+                    let site = cx.site_name(event.site);
+                    Known::Place(session.place(format!("{site} {word}")))
+                });
+            }
+            match *known {
+                Known::Place(place) => session.add(event, &Access::of(event, place)),
+                Known::NotYet | Known::Nothing => session.add(event, &[]),
+            }
         }
         session.end();
     }

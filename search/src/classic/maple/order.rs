@@ -4,16 +4,30 @@
 //! barriers and one-time initialisations. The order in which tasks take a lock, or reach an atomic, may be another next
 //! time. Misses: an order that follows from values, for instance when a task spins until another has stored.
 
+use super::slots::slot;
+use hashbrown::HashMap;
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp, TaskId, VectorClock};
-use std::collections::HashMap;
 
 /// The order of one execution, as it grows.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// The clock of each task: its own entry counts what it has published.
-    tasks: Vec<VectorClock>,
+    /// The clock of each task, by number: its own entry counts what it has published.
+    tasks: Vec<Clock>,
     published: HashMap<Message, VectorClock>,
+    /// The clocks that were asked for.
+    moments: Vec<VectorClock>,
 }
+
+/// The present clock of a task.
+#[derive(Debug)]
+struct Clock {
+    clock: VectorClock,
+    /// The number of the moment that has it; `None` if the clock has changed since it was asked for.
+    moment: Option<Moment>,
+}
+
+/// The number of a clock that some task had: one for all of the task's events from one change of its clock to the next.
+pub(super) type Moment = u32;
 
 /// Something that one task publishes and another receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,36 +42,63 @@ enum Message {
 }
 
 impl Order {
-    /// Returns a task's present clock.
-    pub(super) fn clock(&mut self, task: u32) -> &VectorClock {
-        self.task(task)
+    /// Forgets the last execution.
+    pub(super) fn clear(&mut self) {
+        self.tasks.clear();
+        self.published.clear();
+        self.moments.clear();
     }
 
-    fn task(&mut self, task: u32) -> &mut VectorClock {
-        while self.tasks.len() <= task as usize {
-            let mut clock = VectorClock::new();
-            clock.set(TaskId(self.tasks.len() as u32), 1);
-            self.tasks.push(clock);
+    /// Returns the present moment of a task.
+    pub(super) fn now(&mut self, task: u32) -> Moment {
+        if let Some(moment) = self.task(task).moment {
+            return moment;
         }
-        &mut self.tasks[task as usize]
+        let moment = self.moments.len() as Moment;
+        let task = &mut self.tasks[task as usize];
+        task.moment = Some(moment);
+        self.moments.push(task.clock.clone());
+        moment
+    }
+
+    /// Returns the number of events of a task that are known at a moment of some task.
+    #[inline]
+    pub(super) fn known(&self, at: Moment, task: u32) -> u32 {
+        self.moments[at as usize].get(TaskId(task))
+    }
+
+    /// Returns the clock of a moment.
+    pub(super) fn clock(&self, at: Moment) -> &VectorClock {
+        &self.moments[at as usize]
+    }
+
+    fn task(&mut self, task: u32) -> &mut Clock {
+        let mut next = self.tasks.len() as u32;
+        slot(&mut self.tasks, task, || {
+            let mut clock = VectorClock::new();
+            clock.set(TaskId(next), 1);
+            next += 1;
+            Clock { clock, moment: None }
+        })
     }
 
     fn publish(&mut self, task: u32, message: Message) {
-        let clock = self.task(task).clone();
-        self.published.entry(message).or_default().join(&clock);
+        self.task(task);
+        let clock = &self.tasks[task as usize].clock;
+        self.published.entry(message).or_default().join(clock);
         self.advance(task);
     }
 
     fn advance(&mut self, task: u32) {
-        let clock = self.task(task);
-        let own = clock.get(TaskId(task));
-        clock.set(TaskId(task), own + 1);
+        let Clock { clock, moment } = self.task(task);
+        clock.set(TaskId(task), clock.get(TaskId(task)) + 1);
+        *moment = None;
     }
 
     fn learn(&mut self, task: u32, message: Message) {
+        self.task(task);
         if let Some(known) = self.published.get(&message) {
-            let known = known.clone();
-            self.task(task).join(&known);
+            self.tasks[task as usize].learn(known);
         }
     }
 
@@ -68,8 +109,8 @@ impl Order {
         match event.op {
             TaskFork => {
                 if let Some(child) = event.other_task() {
-                    let clock = self.task(task).clone();
-                    self.task(child.0).join(&clock);
+                    let clock = self.task(task).clock.clone();
+                    self.task(child.0).learn(&clock);
                     self.advance(task);
                 }
             }
@@ -92,6 +133,15 @@ impl Order {
             OnceEnd => self.publish(task, Message::Initialised(var)),
             OnceCheck | OnceBegin => self.learn(task, Message::Initialised(var)),
             _ => {}
+        }
+    }
+}
+
+impl Clock {
+    fn learn(&mut self, known: &VectorClock) {
+        if known.iter().any(|event| !self.clock.knows(event)) {
+            self.clock.join(known);
+            self.moment = None;
         }
     }
 }

@@ -2,15 +2,23 @@
 
 use super::access;
 use super::session::Session;
+use hashbrown::HashMap;
 use intermezzo_engine::site::Site;
 use intermezzo_sdk::SyncVarOp;
-use std::collections::HashMap;
+
+/// The number of places that are found at once; a power of two.
+const RECENT: usize = 64;
 
 /// A lookup that remembers places by address: one place may have several addresses.
 pub(crate) struct Place {
     session: Session,
-    known: HashMap<(usize, &'static str), u32>,
+    /// The number of the place of each operation; `None` if it is no access.
+    known: HashMap<(usize, SyncVarOp), Option<u32>>,
+    /// Some of them.
+    recent: [Option<Recent>; RECENT],
 }
+
+type Recent = (usize, SyncVarOp, Option<u32>);
 
 impl Place {
     /// Returns a lookup of places of that session.
@@ -18,18 +26,32 @@ impl Place {
         Place {
             session,
             known: HashMap::new(),
+            recent: [None; RECENT],
         }
     }
 
     /// Returns the number of the place of an operation; `None` if it is no access.
+    #[inline]
     pub(super) fn of(&mut self, op: SyncVarOp, site: Site) -> Option<u32> {
-        let word = access::word(op)?;
-        let key = (site.word(), word);
-        let session = &self.session;
-        let number = *self
-            .known
-            .entry(key)
-            .or_insert_with(|| session.get().place(format!("{site} {word}")));
-        Some(number)
+        let word = site.word();
+        // Places are some bytes apart.
+        let at = (word >> 3 ^ op as usize) % RECENT;
+        match self.recent[at] {
+            Some((known, of, place)) if (known, of) == (word, op) => place,
+            _ => {
+                let place = self.look_up(op, site);
+                self.recent[at] = Some((word, op, place));
+                place
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, op: SyncVarOp, site: Site) -> Option<u32> {
+        let Place { session, known, .. } = self;
+        *known.entry((site.word(), op)).or_insert_with(|| {
+            let word = access::word(op)?;
+            Some(session.get().place(format!("{site} {word}")))
+        })
     }
 }

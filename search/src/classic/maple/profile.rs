@@ -5,7 +5,8 @@
 //! ([`super::order`]) and the critical sections it was in. Of two accesses that conflict, `A => B` is predicted if `B`
 //! does not come before `A` in that order, and if each lock that both held permits it. A lock permits it if neither of
 //! the two sections has an access in between that would depend on both. The later accesses of a section are known at
-//! its end, so an access waits until then for its predictions. Accesses with equal annotations are one entry.
+//! its end, so an access waits until then for its predictions. Accesses with equal annotations but for their clocks are
+//! one entry, so that rounds of a loop add nothing to the history.
 //!
 //! Differs: the paper asks for the last access of one section and the first of the other, whatever they do. But a read
 //! after a write does not prevent others from reading the written value, so the classes of the accesses are annotated
@@ -15,10 +16,13 @@
 
 use super::access::Access;
 use super::locks::{Held, Section};
-use super::order::Order;
-use intermezzo_engine::trace::Lock;
-use intermezzo_sdk::{Class, SyncVarAccess, TaskId, VectorClock};
-use std::collections::{HashMap, HashSet};
+use super::order::{Moment, Order};
+use super::slots::{of_var, slot};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use intermezzo_engine::trace::{Lock, hash64};
+use intermezzo_sdk::{Class, SyncVarAccess};
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
 
 /// The classes of some accesses, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,67 +55,57 @@ struct Annotated {
     later: Classes,
 }
 
-/// Accesses of one task with equal annotations.
+/// Accesses of one task with equal annotations, at whatever moments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Entry {
-    pub task: u32,
-    pub var: u32,
-    pub place: u32,
-    class: Class,
-    lock: Lock,
-    known: VectorClock,
-    sections: Vec<Annotated>,
+    pub access: Access,
+    sections: SmallVec<[Annotated; 1]>,
 }
 
 impl Entry {
-    /// Returns `true` if it comes before the other in every execution, as far as known.
-    fn precedes(&self, other: &Entry) -> bool {
-        let own = self.known.get(TaskId(self.task));
-        other.known.get(TaskId(self.task)) >= own
+    /// Returns `true` if `next` could depend on it directly, unless it comes before it in every execution.
+    #[inline]
+    pub(super) fn can_lead_to(&self, next: &Entry) -> bool {
+        self.access.leads_to(&next.access) && self.locks_allow(next)
     }
 
-    fn access(&self) -> Access {
-        Access {
-            task: self.task,
-            index: 0,
-            var: self.var,
-            place: self.place,
-            class: self.class,
-            lock: self.lock,
-        }
-    }
-
-    /// Returns `true` if `next` could depend on it directly.
-    fn can_lead_to(&self, next: &Entry) -> bool {
-        self.access().leads_to(&next.access()) && !next.precedes(self) && self.locks_allow(next)
-    }
-
-    /// Returns the pairs of places at which the two takings can block each other: see [`Profiler::deadlocks`].
-    fn blocks(&self, other: &Entry) -> Option<[(u32, u32); 2]> {
+    /// Returns the pairs of places at which the two takings can block each other, if they can happen at the same time.
+    /// For each it is the place where the lock was taken that the other wants, and the place of the taking itself. Two
+    /// tasks take two locks in opposite orders, and no gate lock keeps them apart.
+    pub(super) fn blocks(&self, other: &Entry) -> Option<[(u32, u32); 2]> {
         let holds = |entry: &Entry, wanted: &Entry| {
-            let mut sections = entry.sections.iter().filter(|section| section.lock == wanted.var);
-            let conflicts = |section: &&Annotated| section.exclusive || wanted.class == Class::Write;
+            let mut sections = entry
+                .sections
+                .iter()
+                .filter(|section| section.lock == wanted.access.var);
+            let conflicts = |section: &&Annotated| section.exclusive || wanted.access.class == Class::Write;
             sections.find(conflicts)?.place
         };
         let kept_apart = self.sections.iter().any(|own| {
             let same = |theirs: &Annotated| theirs.lock == own.lock && (theirs.exclusive || own.exclusive);
             other.sections.iter().any(same)
         });
-        let free = self.task < other.task && !self.precedes(other) && !other.precedes(self) && !kept_apart;
         let (own, theirs) = (holds(self, other)?, holds(other, self)?);
-        free.then_some([(own, self.place), (theirs, other.place)])
+        let free = self.access.task < other.access.task && !kept_apart;
+        free.then_some([(own, self.access.place), (theirs, other.access.place)])
     }
 
+    /// Returns `true` if it takes a lock while its task holds another.
+    pub(super) fn is_nested_taking(&self) -> bool {
+        self.access.lock == Lock::Takes && !self.sections.is_empty()
+    }
+
+    #[inline]
     fn locks_allow(&self, next: &Entry) -> bool {
-        let common = self.sections.iter().flat_map(|own| {
-            let same = next.sections.iter().filter(move |other| other.lock == own.lock);
-            same.map(move |other| (own, other))
-        });
-        common
-            .filter(|(own, other)| own.exclusive || other.exclusive)
-            .all(|(own, other)| {
-                !own.later.separate(self.class, next.class) && !other.earlier.separate(self.class, next.class)
-            })
+        self.sections.iter().all(|own| {
+            let common = next.sections.iter().filter(|other| other.lock == own.lock);
+            common
+                .filter(|other| own.exclusive || other.exclusive)
+                .all(|other| {
+                    let (first, second) = (self.access.class, next.access.class);
+                    !own.later.separate(first, second) && !other.earlier.separate(first, second)
+                })
+        })
     }
 }
 
@@ -120,8 +114,9 @@ impl Entry {
 struct Waiting {
     number: u32,
     entry: Entry,
-    /// The numbers of its sections, each with `true` if it continues.
-    sections: Vec<(u32, bool)>,
+    /// The numbers of its sections, and of how many of them it waits for the end.
+    sections: SmallVec<[u32; 1]>,
+    open: usize,
 }
 
 /// An access in the order of its task, for the search for pairs.
@@ -129,175 +124,249 @@ struct Waiting {
 pub(crate) struct Profiled {
     /// The index of its event among those of its task.
     pub index: u32,
-    pub var: u32,
     /// The number of its entry.
     pub entry: u32,
+    /// Its moment.
+    pub moment: Moment,
 }
+
+/// The accesses of a task.
+#[derive(Debug, Default)]
+struct OfTask {
+    accesses: Vec<Profiled>,
+    waiting: Vec<Waiting>,
+    /// The entry of the last access at each place.
+    recent: Vec<u32>,
+}
+
+/// No entry.
+const NONE: u32 = u32::MAX;
 
 /// A profiler that predicts the dependencies of one execution after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Profiler {
     order: Order,
     held: Held,
-    waiting: Vec<Vec<Waiting>>,
+    tasks: Vec<OfTask>,
     entries: Vec<Entry>,
-    numbers: HashMap<Entry, u32>,
-    of_var: HashMap<u32, Vec<u32>>,
-    /// The entries that could depend on each entry.
-    next: Vec<Vec<u32>>,
-    edges: HashSet<(u32, u32)>,
+    numbers: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    of_var: Vec<Vec<u32>>,
     /// The accesses of each task to each variable in its open sections.
     in_section: HashMap<(u32, u32), Classes>,
-    tasks: Vec<Vec<Profiled>>,
     /// The entry of each access, by its number.
     settled: Vec<u32>,
+    /// The later accesses to each variable in a section that ends, while it is looked through from its end.
+    later: Vec<Classes>,
 }
 
 impl Profiler {
     /// Forgets the last execution.
     pub(super) fn clear(&mut self) {
-        *self = Profiler::default();
+        self.order.clear();
+        self.held.clear();
+        for task in &mut self.tasks {
+            task.accesses.clear();
+            task.waiting.clear();
+            task.recent.clear();
+        }
+        self.entries.clear();
+        self.numbers.clear();
+        self.of_var.iter_mut().for_each(Vec::clear);
+        self.in_section.clear();
+        self.settled.clear();
     }
 
     /// Adds the next event, which makes these accesses; near accesses are at most `window` events of a task away.
     pub(super) fn add(&mut self, event: &SyncVarAccess, accesses: &[Access], window: u32) {
-        let task = event.event.task.0;
-        if self.tasks.len() <= task as usize {
-            self.tasks.resize_with(task as usize + 1, Vec::new);
-            self.waiting.resize_with(task as usize + 1, Vec::new);
-        }
         let place = accesses.first().map_or(u32::MAX, |access| access.place);
-        let ended = self.held.add(event, place);
+        let ended = self.held.add(event, place, self.settled.len() as u32);
         for access in accesses {
             self.note(access, ended, window);
         }
         // Every task that receives what it publishes comes after it.
         self.order.add(event);
         if let Some(section) = ended {
-            self.end(task, section.number);
+            self.end(event.event.task.0, section);
         }
     }
 
     /// Adds an access of an event, which ends that section, if it ends one.
     fn note(&mut self, access: &Access, ended: Option<Section>, window: u32) {
-        let (task, var) = (access.task, access.var);
-        let held = self.held.by(task).iter().copied();
+        let Access { task, var, index, .. } = *access;
         // Taking or releasing a lock is no access within its own section. The section that a wait ends still holds for
         // its condition variable.
-        let sections: Vec<Section> = held.chain(ended).filter(|section| section.lock != var).collect();
-        for waiting in &mut self.waiting[task as usize] {
-            if waiting.entry.var == var {
-                let open = waiting.sections.iter().zip(&mut waiting.entry.sections);
-                open.filter(|((_, open), _)| *open)
-                    .for_each(|(_, annotated)| annotated.later.add(access.class));
-            }
+        let held = self.held.by(task).iter().copied();
+        let sections = held.chain(ended).filter(|section| section.lock != var);
+        let mut numbers = SmallVec::new();
+        let mut annotated = SmallVec::new();
+        for section in sections {
+            numbers.push(section.number);
+            let classes = self.in_section.entry((section.number, var)).or_default();
+            annotated.push(Annotated {
+                lock: section.lock,
+                exclusive: section.exclusive,
+                place: Some(section.place).filter(|_| index - section.index <= window),
+                earlier: *classes,
+                later: Classes::default(),
+            });
+            classes.add(access.class);
         }
-        let annotated = |section: &Section| Annotated {
-            lock: section.lock,
-            exclusive: section.exclusive,
-            place: Some(section.place).filter(|_| access.index - section.index <= window),
-            earlier: self
-                .in_section
-                .get(&(section.number, var))
-                .copied()
-                .unwrap_or_default(),
-            later: Classes::default(),
-        };
         let entry = Entry {
-            task,
-            var,
-            place: access.place,
-            class: access.class,
-            lock: access.lock,
-            sections: sections.iter().map(annotated).collect(),
-            known: self.order.clock(task).clone(),
+            // Its index is no part of an entry.
+            access: Access { index: 0, ..*access },
+            sections: annotated,
         };
-        for section in &sections {
-            self.in_section
-                .entry((section.number, var))
-                .or_default()
-                .add(access.class);
-        }
         let number = self.settled.len() as u32;
-        self.settled.push(u32::MAX);
-        self.tasks[task as usize].push(Profiled {
-            index: access.index,
-            var,
+        self.settled.push(NONE);
+        let moment = self.order.now(task);
+        let of_task = slot(&mut self.tasks, task, OfTask::default);
+        of_task.accesses.push(Profiled {
+            index,
             entry: number,
+            moment,
         });
-        let waiting = Waiting {
-            number,
-            entry,
-            sections: sections.iter().map(|section| (section.number, true)).collect(),
-        };
-        if sections.is_empty() {
-            self.settle(waiting);
+        if numbers.is_empty() {
+            self.settle(number, entry);
         } else {
-            self.waiting[task as usize].push(waiting);
+            of_task.waiting.push(Waiting {
+                number,
+                entry,
+                open: numbers.len(),
+                sections: numbers,
+            });
         }
     }
 
     /// Ends a section of the task.
-    fn end(&mut self, task: u32, number: u32) {
-        let mut waiting = std::mem::take(&mut self.waiting[task as usize]);
-        for one in &mut waiting {
-            let ended = one.sections.iter_mut().filter(|(section, _)| *section == number);
-            ended.for_each(|(_, open)| *open = false);
+    fn end(&mut self, task: u32, section: Section) {
+        let Some(of_task) = self.tasks.get_mut(task as usize) else {
+            return;
+        };
+        let mut waiting = std::mem::take(&mut of_task.waiting);
+        let first = waiting.partition_point(|one| one.number < section.first);
+        self.annotate(&mut waiting[first..], section.number);
+        let mut kept = first;
+        for at in first..waiting.len() {
+            if waiting[at].open > 0 {
+                waiting.swap(kept, at);
+                kept += 1;
+            } else {
+                let sections = SmallVec::new();
+                let access = waiting[at].entry.access;
+                let entry = std::mem::replace(&mut waiting[at].entry, Entry { access, sections });
+                self.settle(waiting[at].number, entry);
+            }
         }
-        let (open, closed): (Vec<_>, Vec<_>) = waiting
-            .into_iter()
-            .partition(|one| one.sections.iter().any(|(_, open)| *open));
-        self.waiting[task as usize] = open;
-        closed.into_iter().for_each(|one| self.settle(one));
+        waiting.truncate(kept);
+        self.tasks[task as usize].waiting = waiting;
     }
 
-    /// Predicts the dependencies of an access of which everything is known, if there is no entry like it.
-    fn settle(&mut self, waiting: Waiting) {
-        let Waiting { number, entry, .. } = waiting;
-        if let Some(&known) = self.numbers.get(&entry) {
-            self.settled[number as usize] = known;
+    /// Annotates the accesses of a section that ends with those that came later in it.
+    fn annotate(&mut self, waiting: &mut [Waiting], section: u32) {
+        for one in waiting.iter_mut().rev() {
+            if let Some(at) = one.sections.iter().position(|number| *number == section) {
+                let later = slot(&mut self.later, of_var(one.entry.access.var), Classes::default);
+                one.entry.sections[at].later = *later;
+                later.add(one.entry.access.class);
+                one.open -= 1;
+            }
+        }
+        for one in waiting {
+            *slot(&mut self.later, of_var(one.entry.access.var), Classes::default) = Classes::default();
+        }
+    }
+
+    /// Gives an access of which everything is known its entry.
+    fn settle(&mut self, number: u32, entry: Entry) {
+        let Access { task, place, var, .. } = entry.access;
+        let recent = slot(&mut self.tasks[task as usize].recent, place, || NONE);
+        if self.entries.get(*recent as usize) == Some(&entry) {
+            self.settled[number as usize] = *recent;
             return;
         }
-        let own = self.entries.len() as u32;
+        let hash = |entry: &Entry| self.hasher.hash_one(entry);
+        let entries = &self.entries;
+        let own = *self
+            .numbers
+            .entry(
+                hash(&entry),
+                |&known| entries[known as usize] == entry,
+                |&known| hash(&entries[known as usize]),
+            )
+            .or_insert(entries.len() as u32)
+            .get();
+        *recent = own;
         self.settled[number as usize] = own;
-        self.next.push(Vec::new());
-        let history = self.of_var.entry(entry.var).or_default();
-        for &other in history.iter() {
-            let there = &self.entries[other as usize];
-            if there.task == entry.task {
-                continue;
-            }
-            if there.can_lead_to(&entry) {
-                self.next[other as usize].push(own);
-                self.edges.insert((other, own));
-            }
-            if entry.can_lead_to(there) {
-                self.next[own as usize].push(other);
-                self.edges.insert((own, other));
-            }
+        if own as usize == self.entries.len() {
+            slot(&mut self.of_var, of_var(var), Vec::new).push(own);
+            self.entries.push(entry);
         }
-        history.push(own);
-        self.numbers.insert(entry.clone(), own);
-        self.entries.push(entry);
     }
 
     /// Ends the execution, and with it all sections.
     pub(crate) fn finish(&mut self) {
-        for waiting in std::mem::take(&mut self.waiting).into_iter().flatten() {
-            self.settle(waiting);
+        for task in 0..self.tasks.len() {
+            let mut waiting = std::mem::take(&mut self.tasks[task].waiting);
+            for at in 0..self.held.by(task as u32).len() {
+                let section = self.held.by(task as u32)[at];
+                self.annotate(&mut waiting, section.number);
+            }
+            for one in waiting.drain(..) {
+                self.settle(one.number, one.entry);
+            }
+            self.tasks[task].waiting = waiting;
         }
-        for access in self.tasks.iter_mut().flatten() {
+        for access in self.tasks.iter_mut().flat_map(|task| &mut task.accesses) {
             access.entry = self.settled[access.entry as usize];
         }
     }
 
-    /// Returns the pairs of takings of locks that can block each other: for each the place where the lock was taken
-    /// that the other wants, and the place of the taking itself. Two tasks take two locks in opposite orders, and no
-    /// gate lock keeps them apart.
-    pub(crate) fn deadlocks(&self) -> impl Iterator<Item = [(u32, u32); 2]> + '_ {
-        let takes = |entry: &&Entry| entry.lock == Lock::Takes && !entry.sections.is_empty();
-        let entries = move || self.entries.iter().filter(takes);
-        entries().flat_map(move |one| entries().filter_map(move |other| one.blocks(other)))
+    /// Returns a number for all of what predictions depend on, once the execution has ended: executions of which it is
+    /// the same predict the same. Variables are numbered by their first use, task by task, since their numbers in the
+    /// execution depend on its order.
+    pub(super) fn digest(&self) -> u128 {
+        let mut digest = Digest::default();
+        let mut vars: Vec<u32> = Vec::new();
+        let mut used = 0;
+        let mut number = |var: u32| {
+            let known = slot(&mut vars, of_var(var), || NONE);
+            if *known == NONE {
+                *known = used;
+                used += 1;
+            }
+            u64::from(*known)
+        };
+        let mut entries: Vec<Option<Digest>> = vec![None; self.entries.len()];
+        let mut last_moment = None;
+        for (task, of_task) in (0..).zip(&self.tasks) {
+            digest.add(u64::MAX, task);
+            let mut before = 0;
+            for access in &of_task.accesses {
+                let of_entry = entries[access.entry as usize].get_or_insert_with(|| {
+                    let Entry { access, sections } = &self.entries[access.entry as usize];
+                    let mut digest = Digest::default();
+                    digest.add(number(access.var), u64::from(access.place));
+                    digest.add(access.class as u64, access.lock as u64);
+                    for section in sections {
+                        digest.add(number(section.lock), section.place.map_or(u64::MAX, u64::from));
+                        let classes = u64::from(section.earlier.0) << 8 | u64::from(section.later.0);
+                        digest.add(u64::from(section.exclusive), classes);
+                    }
+                    digest
+                });
+                if last_moment != Some(access.moment) {
+                    last_moment = Some(access.moment);
+                    let clock = self.order.clock(access.moment).as_slice();
+                    digest.add(u64::MAX - 1, clock.len() as u64);
+                    clock.iter().for_each(|&known| digest.add(u64::from(known), 0));
+                }
+                let Digest(one, other) = *of_entry;
+                digest.add(one ^ u64::from(access.index - before), other);
+                before = access.index;
+            }
+        }
+        u128::from(digest.0) << 64 | u128::from(digest.1)
     }
 
     /// Returns the entry with that number.
@@ -305,23 +374,39 @@ impl Profiler {
         &self.entries[number as usize]
     }
 
-    /// Returns the number of entries.
-    pub(super) fn entries(&self) -> u32 {
-        self.entries.len() as u32
+    /// Returns the entries.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
     }
 
-    /// Returns the entries that could depend on this one directly.
-    pub(super) fn next(&self, entry: u32) -> &[u32] {
-        &self.next[entry as usize]
-    }
-
-    /// Returns `true` if the second entry could depend on the first directly.
-    pub(super) fn leads(&self, first: u32, second: u32) -> bool {
-        self.edges.contains(&(first, second))
+    /// Returns the entries with accesses to a variable.
+    pub(super) fn of_var(&self, var: u32) -> &[u32] {
+        &self.of_var[of_var(var) as usize]
     }
 
     /// Returns the accesses of each task in order, once the execution has ended.
-    pub(super) fn tasks(&self) -> &[Vec<Profiled>] {
-        &self.tasks
+    pub(super) fn tasks(&self) -> impl Iterator<Item = &[Profiled]> {
+        self.tasks.iter().map(|task| task.accesses.as_slice())
+    }
+
+    /// Returns the number of events of a task that are known at a moment.
+    #[inline]
+    pub(super) fn known(&self, at: Moment, task: u32) -> u32 {
+        self.order.known(at, task)
+    }
+}
+
+/// A mixture of numbers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Digest(u64, u64);
+
+impl Digest {
+    #[inline]
+    fn add(&mut self, one: u64, other: u64) {
+        let Digest(first, second) = *self;
+        *self = Digest(
+            hash64(first, one ^ other.rotate_left(32)),
+            hash64(second, other.wrapping_add(one.rotate_left(16))),
+        );
     }
 }

@@ -7,16 +7,20 @@ use super::measured::{IRootCoverage, IRootsExposed, Point, Searched, thinned};
 use super::memo::{Memo, MemoError, MemoFile, News};
 use super::observer::Observer;
 use super::place::Place;
-use super::predict::predicted;
+use super::predict::predict;
 use super::profile::Profiler;
 use super::search::CoverageDriven;
+use hashbrown::HashSet;
 use intermezzo_engine::strategy::{Operation, Strategy};
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::{Class, Monitor, SyncVarAccess};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// The largest number of profiles that are kept: predictions from more are made again.
+const PROFILES_MAX: usize = 1 << 20;
 
 /// The iRoots of an exploration, shared by the monitor that observes executions, the search, and the driver.
 #[derive(Clone)]
@@ -45,7 +49,7 @@ pub(crate) struct Inner {
     /// The predictor of iRoots, if they are searched for.
     profiler: Option<Profiler>,
     found: Found,
-    /// The iRoots that the last execution exposed, until it is known whether it failed.
+    /// The iRoots that the last execution exposed first, until it is known whether it failed.
     last: Vec<IRoot>,
     last_failed: bool,
     /// The iRoot that it was meant to expose, if there was one.
@@ -68,8 +72,11 @@ struct Found {
     counts: IRootsExposed,
     curve: Vec<Point>,
     predicted: HashSet<IRoot>,
-    /// The predicted iRoots that the search has not received yet.
-    fresh: BTreeSet<IRoot>,
+    /// The profiles from which everything was predicted, by their digests.
+    profiles: HashSet<u128>,
+    /// The iRoots that the search does not know yet to be predicted, or to be exposed.
+    fresh: Vec<IRoot>,
+    newly_exposed: Vec<IRoot>,
     overflowed: bool,
     /// The iRoots exposed by executions of which it is known whether they failed.
     settled: BTreeSet<IRoot>,
@@ -231,12 +238,15 @@ impl Inner {
         let found = &mut self.found;
         if let Some(profiler) = &mut self.profiler {
             profiler.finish();
-            let (predicted, whole) = predicted(profiler, self.window);
+            let digest = profiler.digest();
+            if found.profiles.contains(&digest) {
+                return;
+            }
+            let (new, whole) = predict(profiler, self.window, &mut found.predicted);
             found.overflowed |= !whole;
-            for iroot in predicted {
-                if found.predicted.insert(iroot) {
-                    found.fresh.insert(iroot);
-                }
+            found.fresh.extend(new);
+            if whole && found.profiles.len() < PROFILES_MAX {
+                found.profiles.insert(digest);
             }
         }
     }
@@ -245,11 +255,13 @@ impl Inner {
     fn expose(&mut self) {
         let found = &mut self.found;
         let before = found.exposed.len();
-        self.last.clear();
         for iroot in self.detector.found() {
-            self.last.push(*iroot);
             if found.exposed.insert(*iroot) {
                 found.counts.0[usize::from(iroot.idiom) - 1] += 1;
+                self.last.push(*iroot);
+                if self.profiler.is_some() {
+                    found.newly_exposed.push(*iroot);
+                }
             }
         }
         if found.exposed.len() > before {
@@ -284,8 +296,13 @@ impl Inner {
     }
 
     /// Returns the predicted iRoots that were not taken yet.
-    pub(crate) fn take_fresh(&mut self) -> BTreeSet<IRoot> {
+    pub(crate) fn take_fresh(&mut self) -> Vec<IRoot> {
         std::mem::take(&mut self.found.fresh)
+    }
+
+    /// Returns the exposed iRoots that were not taken yet.
+    pub(crate) fn take_exposed(&mut self) -> Vec<IRoot> {
+        std::mem::take(&mut self.found.newly_exposed)
     }
 
     /// Returns `true` if an iRoot should be tried, at most `attempts_max` times.
@@ -333,15 +350,16 @@ impl Inner {
         self.target = Some(iroot);
     }
 
-    /// Counts the result of the last execution, if it was an attempt.
-    pub(crate) fn settle_attempt(&mut self) {
-        let Some(iroot) = self.target.take() else { return };
+    /// Counts the result of the last execution, if it was an attempt. Returns the iRoot that it was to expose.
+    pub(crate) fn settle_attempt(&mut self) -> Option<IRoot> {
+        let iroot = self.target.take()?;
         self.found.attempts += 1;
-        if self.last.contains(&iroot) {
+        if self.detector.found().contains(&iroot) {
             self.found.successes += 1;
         } else {
             *self.found.tried.entry(iroot).or_default() += 1;
         }
+        Some(iroot)
     }
 
     /// Adds the news to the memo's file, if there is one and no execution has failed: a failure must be found again.

@@ -16,9 +16,10 @@ impl Ranked {
                 preemptions,
                 variables,
                 both,
+                rounds,
             } = self.left_out;
             let any_order = self.threads.as_ref().is_none_or(|threads| threads.tasks == 0);
-            if !preemptions && !variables && !both && any_order {
+            if !preemptions && !variables && !both && !rounds && any_order {
                 return Coverage::Exhaustive;
             }
             // Executions beyond both bounds are beyond either, so that one reason is enough.
@@ -49,6 +50,7 @@ impl Ranked {
             // There are never more variables than preemptions.
             variables: bound(level.variables).filter(|&most| most < level.preemptions),
             arrays: Arrays::default(),
+            rounds: self.rounds_max.filter(|_| self.left_out.rounds),
             threads: None,
             epsilon: None,
         };
@@ -58,6 +60,9 @@ impl Ranked {
         if let Some(threads) = &self.threads {
             rank.threads = Some(level.threads);
             rank.epsilon = threads.epsilon(level);
+            return Coverage::within_rank(None, Some(rank), reason);
+        }
+        if rank.rounds.is_some() {
             return Coverage::within_rank(None, Some(rank), reason);
         }
         // With as many variables as preemptions there is no choice of variables.

@@ -16,6 +16,10 @@
 //! one variable, so that a third at another is left out. Here the set has v variables, so that both ways cover the
 //! same.
 //!
+//! With a bound on rounds, preemptions may count only against variables that loops use first in their first rounds. The
+//! round of a variable follows from the execution before any preemption counts against it. So each execution within the
+//! bound is still one with one preemption less and one more, and none is missed.
+//!
 //! Arrays count element by element, or each as one variable (`arrays.rs`).
 //!
 //! Misses: executions beyond the bounds, which the report states; with a bound on threads also, with the requested
@@ -48,6 +52,8 @@ use variables::{VariableId, Variables};
 pub struct Ranked {
     preemptions_max: Option<u32>,
     variables_max: Option<u32>,
+    /// The number of first rounds of each loop whose variables preemptions may count against.
+    rounds_max: Option<u32>,
     dynamic: bool,
     /// The bound on threads, if there is one.
     threads: Option<Threads>,
@@ -83,6 +89,8 @@ struct LeftOut {
     variables: bool,
     /// Executions beyond both bounds.
     both: bool,
+    /// Executions within both, with a preemption at a variable of a later round.
+    rounds: bool,
 }
 
 /// A choice of the running execution.
@@ -92,6 +100,8 @@ struct Point {
     /// The ways that preempt, and the variable that counts against.
     preempting: SmallVec<[Way; 2]>,
     variable: Option<(VariableId, u32)>,
+    /// `true` if that variable belongs to a round beyond the bound.
+    is_late: bool,
     could_preempt: bool,
 }
 
@@ -112,6 +122,7 @@ impl Ranked {
         Ranked {
             preemptions_max,
             variables_max,
+            rounds_max: None,
             dynamic,
             threads,
             pruning: None,
@@ -134,6 +145,12 @@ impl Ranked {
     /// Makes each array count as one variable.
     pub fn with_whole_arrays(mut self) -> Ranked {
         self.variables = Variables::new(true);
+        self
+    }
+
+    /// Lets preemptions count only against variables of the first rounds of loops, of this many, if a number is given.
+    pub fn within_rounds(mut self, rounds: Option<u32>) -> Ranked {
+        self.rounds_max = rounds;
         self
     }
 
@@ -212,12 +229,13 @@ impl Ranked {
         let too_various = self.variables_max.is_some_and(|most| level.variables > most);
         let left_out = &mut self.left_out;
         match (too_many, too_various) {
+            (false, false) if point.is_late => left_out.rounds = true,
             (false, false) => self.preemptions = self.preemptions.max(level.preemptions),
             (true, false) => left_out.preemptions = true,
             (false, true) => left_out.variables = true,
             (true, true) => left_out.both = true,
         }
-        if too_many || too_various {
+        if too_many || too_various || point.is_late {
             return;
         }
         for Way { taken, orders } in point.preempting {
@@ -297,6 +315,10 @@ impl Strategy for Ranked {
             Some(var) if ways.could_preempt => Some(self.variables.counted(point, var)),
             _ => None,
         };
+        let is_late = match (self.rounds_max, variable) {
+            (Some(rounds), Some((_, number))) => self.variables.round(point, number) >= rounds,
+            _ => false,
+        };
         ways.free.reverse();
         let Way { taken, orders } = ways.free.pop().expect("some task goes at no cost");
         self.orders = orders;
@@ -304,6 +326,7 @@ impl Strategy for Ranked {
             untried: ways.free,
             preempting: ways.preempting,
             variable,
+            is_late,
             could_preempt: ways.could_preempt,
         });
         Some(taken)
@@ -336,7 +359,7 @@ impl Strategy for Ranked {
         Needs {
             scope: self.pruning.is_none(),
             // Without other bounds.
-            in_order: self.threads.is_none() && self.variables_max.is_none(),
+            in_order: self.threads.is_none() && self.variables_max.is_none() && self.rounds_max.is_none(),
             ..Needs::default()
         }
     }

@@ -31,6 +31,8 @@ pub(super) struct Variables {
     /// The identities of variables of the running execution that were looked up, by their number there; for an array,
     /// by the number of its first variable.
     here: Vec<Option<VariableId>>,
+    /// The rounds of variables of the running execution, by their number there, if they were asked for.
+    rounds: Vec<Option<u32>>,
 }
 
 struct About {
@@ -48,6 +50,7 @@ impl Variables {
             by_name: HashMap::new(),
             about: Vec::new(),
             here: Vec::new(),
+            rounds: Vec::new(),
         }
     }
 
@@ -59,6 +62,7 @@ impl Variables {
     /// Begins another execution, whose variables have numbers of their own.
     pub(super) fn begin(&mut self) {
         self.here.clear();
+        self.rounds.clear();
         if let Some(arrays) = &mut self.arrays {
             arrays.begin();
         }
@@ -75,6 +79,15 @@ impl Variables {
             None => var,
         };
         (self.known(point, number), number)
+    }
+
+    /// Returns the round in which the running execution first used the variable with this number, from 0.
+    pub(super) fn round(&mut self, point: &ChoicePoint<'_>, var: u32) -> u32 {
+        let at = var as usize;
+        if self.rounds.len() <= at {
+            self.rounds.resize(at + 1, None);
+        }
+        *self.rounds[at].get_or_insert_with(|| iteration(point, var) as u32)
     }
 
     /// Returns the identity of the variable with this number in the running execution.

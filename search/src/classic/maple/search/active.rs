@@ -16,7 +16,9 @@
 //! no delays, because there is nothing outside of the execution to wait for.
 
 use super::script::{MonitorRequest, Script};
+use crate::classic::maple::slots::slot;
 use crate::classic::maple::{Access, IRoot, Place};
+use hashbrown::HashSet;
 use intermezzo_engine::record::Event;
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
@@ -24,7 +26,6 @@ use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, TaskId};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use smallvec::SmallVec;
-use std::collections::{HashMap, HashSet};
 
 /// One in this many instances makes the scheduler begin again after the first dependency has come true.
 const LOADED: u32 = 8;
@@ -57,9 +58,12 @@ pub(super) struct Active {
     held: Option<(u32, u32)>,
     /// Instances that do not wait.
     passed: HashSet<(u32, u32)>,
-    /// The level of each task that was lowered because it yielded.
-    lowered: HashMap<u32, u32>,
-    places: Place,
+    /// The level of each task, by number: 0 unless it was lowered because it yielded.
+    lowered: Vec<u32>,
+    /// The level of the task that was lowered last.
+    lowest: u32,
+    /// The tasks that can continue at the present choice.
+    nexts: Vec<Next>,
 }
 
 /// A task that can continue, and its next operation.
@@ -74,12 +78,7 @@ struct Next {
 
 impl Active {
     /// Returns an execution for this iRoot. Its two accesses of a task are at most `window` events apart.
-    pub(super) fn new(
-        iroot: &IRoot,
-        (attempt, window): (u32, u32),
-        random: Xoshiro256PlusPlus,
-        places: Place,
-    ) -> Active {
+    pub(super) fn new(iroot: &IRoot, (attempt, window): (u32, u32), random: Xoshiro256PlusPlus) -> Active {
         let mut random = random;
         Active {
             script: Script::of(iroot, attempt % 2 == 1),
@@ -94,14 +93,15 @@ impl Active {
             seen: 0,
             held: None,
             passed: HashSet::new(),
-            lowered: HashMap::new(),
-            places,
+            lowered: Vec::new(),
+            lowest: 0,
+            nexts: Vec::new(),
         }
     }
 
     /// Returns the alternative to take.
-    pub(super) fn choose(&mut self, point: &ChoicePoint<'_>) -> u32 {
-        self.take_in(point.events);
+    pub(super) fn choose(&mut self, point: &ChoicePoint<'_>, places: &mut Place) -> u32 {
+        self.take_in(point.events, places);
         match point.kind {
             ChoiceKind::Task => {}
             ChoiceKind::Value | ChoiceKind::Waiter => return self.random.random_range(0..point.alternatives),
@@ -110,62 +110,72 @@ impl Active {
             }
             _ => return 0,
         }
-        let nexts = self.nexts(point);
+        let mut nexts = std::mem::take(&mut self.nexts);
+        Active::find_nexts(&mut nexts, point, places);
         let runs = point.running.0;
         if !point.preempts && nexts.iter().any(|next| next.task == runs) {
-            let lowest = self.lowered.values().max().map_or(0, |lowest| lowest + 1);
-            self.lowered.insert(runs, lowest + 1);
+            self.lowest += if self.lowest == 0 { 1 } else { 2 };
+            *slot(&mut self.lowered, runs, || 0) = self.lowest;
         }
         let taken = match self.done.len() {
             0 => self.seek(&nexts),
             done if done < self.script.wanted.len() => self.watch(&nexts),
             _ => self.first(&nexts, |_| 0),
         };
-        taken.map_or(0, |at| nexts[at].alternative)
+        let taken = taken.map_or(0, |at| nexts[at].alternative);
+        self.nexts = nexts;
+        taken
     }
 
-    /// Returns the next operations of the tasks among the alternatives, without those that need the environment to act.
-    fn nexts(&mut self, point: &ChoicePoint<'_>) -> Vec<Next> {
-        let mut nexts = Vec::new();
+    /// Finds the next operations of the tasks among the alternatives, without those that need the environment to act.
+    fn find_nexts(nexts: &mut Vec<Next>, point: &ChoicePoint<'_>, places: &mut Place) {
+        nexts.clear();
         let mut alternative = 0;
-        let mut tasks = Vec::new();
         point.for_each_task(|task| {
-            tasks.push((alternative, task));
+            let own = alternative;
             alternative += 1;
-        });
-        for (alternative, task) in tasks {
             if !point.is_enabled(task.0) {
-                continue;
+                return;
             }
             let Some(operation) = point.pending(task) else {
-                continue;
+                return;
             };
             let index = point.tasks[task.0 as usize].events + 1;
-            let event = SyncVarAccess {
-                event: EventId { task, index },
-                var: operation.var,
-                op: operation.op,
-                order: Default::default(),
-                read: 0,
-                // The mutex that a wait releases is not known yet.
-                written: u64::from(SyncVar::NONE.0),
-                site: SiteId(0),
-            };
-            let place = self.places.of(operation.op, operation.site);
-            let accesses = place.map_or_else(SmallVec::new, |place| Access::of(&event, place));
+            let place = places.of(operation.op, operation.site);
+            let accesses = place.map_or_else(SmallVec::new, |place| {
+                let event = SyncVarAccess {
+                    event: EventId { task, index },
+                    var: operation.var,
+                    op: operation.op,
+                    order: Default::default(),
+                    read: 0,
+                    // The mutex that a wait releases is not known yet.
+                    written: u64::from(SyncVar::NONE.0),
+                    site: SiteId(0),
+                };
+                Access::of(&event, place)
+            });
             nexts.push(Next {
-                alternative,
+                alternative: own,
                 task: task.0,
                 index,
                 access: accesses.first().copied(),
             });
-        }
-        nexts
+        });
     }
 
     /// Processes the events since the last call.
-    fn take_in(&mut self, events: &[Event]) {
-        for event in &events[self.seen.min(events.len())..] {
+    fn take_in(&mut self, events: &[Event], places: &mut Place) {
+        let first = std::mem::replace(&mut self.seen, events.len());
+        for event in &events[first.min(events.len())..] {
+            // Places are numbered in the order in which they are seen here, whether they are wanted or not.
+            let Some(place) = places.of(event.op, event.site) else {
+                continue;
+            };
+            let is_over = self.wanted().is_none();
+            if is_over || self.done.is_empty() && self.script.wanted[0].place != place {
+                continue;
+            }
             let told = SyncVarAccess {
                 event: EventId {
                     task: TaskId(event.task),
@@ -178,13 +188,10 @@ impl Active {
                 written: event.written,
                 site: SiteId(0),
             };
-            if let Some(place) = self.places.of(event.op, event.site) {
-                for access in Access::of(&told, place) {
-                    self.happened(&access);
-                }
+            for access in Access::of(&told, place) {
+                self.happened(&access);
             }
         }
-        self.seen = events.len();
     }
 
     /// Returns the access that is wanted next.
@@ -251,7 +258,7 @@ impl Active {
                     (drawn ^ u64::from(next.task)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16
                 }
             };
-            let lowered = self.lowered.get(&next.task).copied().unwrap_or(0);
+            let lowered = self.lowered.get(next.task as usize).copied().unwrap_or(0);
             (tier(next), lowered, initial)
         };
         (0..nexts.len()).min_by_key(|&at| rank(&nexts[at]))

@@ -42,6 +42,7 @@ pub(crate) struct CoverageDriven {
     only: Option<IRoot>,
     attempts_at_only: u32,
     run: Run,
+    places: Place,
     random: Xoshiro256PlusPlus,
 }
 
@@ -61,6 +62,7 @@ impl CoverageDriven {
     /// Returns a search that exposes the iRoots that the session predicts, trying each at most `attempts_max` times.
     pub(super) fn new(session: Session, seed: u64, attempts_max: u32) -> CoverageDriven {
         CoverageDriven {
+            places: Place::new(session.clone()),
             session,
             seed,
             attempts_max,
@@ -77,17 +79,16 @@ impl CoverageDriven {
     /// Processes the results of the last execution.
     fn learn(&mut self) {
         let mut session = self.session.get();
-        session.settle_attempt();
-        let before = self.queue.len();
+        let attempted = session.settle_attempt();
+        let over = session.take_exposed().into_iter().chain(attempted);
         let fresh = session.take_fresh();
-        let attempts_max = self.attempts_max;
-        self.queue.extend(
-            fresh
-                .into_iter()
-                .filter(|iroot| session.is_due(iroot, attempts_max)),
-        );
+        let is_due = |iroot: &IRoot| session.is_due(iroot, self.attempts_max);
+        for iroot in over.filter(|iroot| !is_due(iroot)) {
+            self.queue.remove(&iroot);
+        }
+        let before = self.queue.len();
+        self.queue.extend(fresh.into_iter().filter(is_due));
         let new = self.queue.len() > before;
-        self.queue.retain(|iroot| session.is_due(iroot, attempts_max));
         match self.run {
             Run::Nothing | Run::Attempt(..) => {}
             Run::Plain | Run::Drawn { .. } if new => self.quiet_runs = 0,
@@ -132,7 +133,6 @@ impl CoverageDriven {
             iroot,
             (attempt, window),
             self.random.clone(),
-            Place::new(self.session.clone()),
         )))
     }
 
@@ -162,7 +162,7 @@ impl Strategy for CoverageDriven {
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         let stays = match &mut self.run {
             Run::Nothing | Run::Plain => return Some(0),
-            Run::Attempt(active) => return Some(active.choose(point)),
+            Run::Attempt(active) => return Some(active.choose(point, &mut self.places)),
             Run::Drawn { stays } => *stays && point.kind == ChoiceKind::Task,
         };
         if stays && self.random.random_bool(STAYS) {

@@ -1,10 +1,11 @@
 //! The profiler's predictions from one execution, against the iRoots that all executions expose.
 
 use super::super::access::Places;
-use super::super::predict::predicted;
+use super::super::predict::predict;
 use super::super::profile::Profiler;
 use super::program::Program;
 use super::{Recorded, accesses, all, either_way, record};
+use hashbrown::HashSet;
 use intermezzo_explorer::{Coverage, Reduction};
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ fn predicted_by(recorded: &Recorded) -> BTreeSet<String> {
         profiler.add(&event.0, &accesses, WINDOW);
     }
     profiler.finish();
-    let (predicted, whole) = predicted(&profiler, WINDOW);
+    let (predicted, whole) = predict(&profiler, WINDOW, &mut HashSet::new());
     assert!(whole);
     predicted
         .iter()

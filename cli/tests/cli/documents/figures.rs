@@ -205,7 +205,7 @@ const TABLES: &[(&str, &str, Figures)] = &[
     ),
     (
         "docs/SOURCES.md",
-        "program | `dfs preemptions=3`",
+        "program | `dfs` | `ranked`",
         Measured("cargo bench --bench classic"),
     ),
     (

@@ -44,7 +44,7 @@ const RANKED: [&str; 5] = [
     "ranked preemptions=3",
     "ranked(variables=2) preemptions=3",
     "ranked(variables=1) preemptions=3",
-    "ranked(variables=1,rounds=1) preemptions=3",
+    "ranked(variables=1,per_place=1) preemptions=3",
 ];
 
 /// Explores a program.

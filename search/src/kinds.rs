@@ -103,8 +103,9 @@ pub struct RankedOptions {
     pub sets: VariableSets,
     /// The way in which elements of an array are counted.
     pub arrays: Arrays,
-    /// The number of first rounds of each loop whose variables preemptions may count against; `None` for all rounds.
-    pub rounds: Option<u32>,
+    /// Of the variables of one kind that are first used at one place, only this many may have preemptions counted against
+    /// them, the first ones; `None` for all.
+    pub per_place: Option<u32>,
 }
 
 impl RankedOptions {
@@ -115,7 +116,7 @@ impl RankedOptions {
         epsilon: Epsilon::DEFAULT,
         sets: VariableSets::Each,
         arrays: Arrays::Elements,
-        rounds: None,
+        per_place: None,
     };
 }
 
@@ -277,7 +278,7 @@ impl fmt::Display for RankedOptions {
             parameter("epsilon", self.epsilon, Epsilon::DEFAULT),
             (self.sets == VariableSets::Dynamic).then(|| "sets=dynamic".to_owned()),
             (self.arrays == Arrays::Whole).then(|| "arrays=whole".to_owned()),
-            optional("rounds", self.rounds),
+            optional("per_place", self.per_place),
         ];
         write_call(f, "ranked", &parameters.into_iter().flatten().collect::<Vec<_>>())
     }

@@ -1,5 +1,5 @@
-//! The bounds of a ranked search: preemptions, variables, rounds of loops, and tasks; and the probability that one of
-//! the tasks' orders was missed.
+//! The bounds of a ranked search: preemptions, variables, variables of one place, and tasks; and the probability that one
+//! of the tasks' orders was missed.
 
 use crate::serial::{Deserialize, Serialize};
 use crate::words::plural;
@@ -19,10 +19,10 @@ pub struct RankBound {
     /// The unit in which these variables are counted.
     #[serde(default, skip_serializing_if = "Arrays::is_default")]
     pub arrays: Arrays,
-    /// Executions whose preemptions count against variables of the first rounds of loops, of this many; `None` for any
-    /// round. The round of a variable is its index among those of its kind that the execution used first at the same place.
+    /// Executions whose preemptions count only against the first variables of each place, of this many; `None` for any.
+    /// The variables of a place are those of one kind that the execution used first there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
+    pub per_place: Option<u32>,
     /// All groups of this many tasks went in every order; `None` if any task went wherever another could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
@@ -58,7 +58,7 @@ impl fmt::Display for RankBound {
             preemptions,
             variables,
             arrays,
-            rounds,
+            per_place,
             threads,
             epsilon,
         } = *self;
@@ -72,15 +72,13 @@ impl fmt::Display for RankBound {
                 f.write_str(" (an array is one)")?;
             }
         }
-        if let Some(rounds) = rounds {
-            let those = if variables.is_some() {
-                ""
-            } else {
-                " after accesses to variables"
-            };
-            match rounds {
-                1 => write!(f, "{those} of the first round of each loop")?,
-                _ => write!(f, "{those} of the first {rounds} rounds of each loop")?,
+        if let Some(most) = per_place {
+            if variables.is_none() {
+                f.write_str(" after accesses to variables")?;
+            }
+            match most {
+                1 => f.write_str(" among the first of each place")?,
+                _ => write!(f, " among the first {most} of each place")?,
             }
         }
         if let Some(threads) = threads {

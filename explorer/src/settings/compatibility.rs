@@ -50,9 +50,25 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "reduction",
-        |s| ranked(s).is_some_and(|ranked| ranked.rounds.is_some()) && s.reduction == Reduction::Caching,
-        "the round of a variable depends on the order of first uses, which may commute, so states of one trace \
-         may have other rounds: give `none`, or no `rounds`",
+        |s| ranked(s).is_some_and(|ranked| ranked.per_place.is_some()) && s.reduction == Reduction::Caching,
+        "which variables are the first of a place depends on the order of first uses, which may commute, so \
+         states of one trace may have others: give `none`, or no `per_place`",
+    ),
+    (
+        "strategy",
+        |s| ranked(s).is_some_and(|ranked| ranked.per_place == Some(0)),
+        "with `per_place=0` no preemption after an access would be left: give 1 or more",
+    ),
+    (
+        "strategy",
+        |s| ranked(s).is_some_and(|ranked| ranked.per_place.is_some() && ranked.arrays == Arrays::Whole),
+        "`arrays=whole` counts all variables of a place as one, so `per_place` would bound nothing: give one of \
+         the two",
+    ),
+    (
+        "strategy",
+        |s| ranked(s).is_some_and(|ranked| ranked.per_place.is_some() && ranked.threads.is_some()),
+        "`per_place` is not supported together with `threads`: give one of the two",
     ),
     (
         "reduction",

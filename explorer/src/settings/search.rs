@@ -243,8 +243,8 @@ fn ranked(settings: &Settings, options: &RankedOptions) -> Ranked {
         seed: settings.seed,
     });
     let dynamic = options.sets == VariableSets::Dynamic;
-    let ranked =
-        Ranked::new(settings.preemptions, options.variables, threads, dynamic).within_rounds(options.rounds);
+    let ranked = Ranked::new(settings.preemptions, options.variables, threads, dynamic)
+        .within_place(options.per_place);
     match options.arrays {
         Arrays::Elements => ranked,
         Arrays::Whole => ranked.with_whole_arrays(),

@@ -14,7 +14,7 @@ pub(super) const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `
                                  or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                                  `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
                                  `best-first(PRIORITIES,prefixes=N)`, \
-                                 `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,rounds=N)`, \
+                                 `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,per_place=N)`, \
                                  `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 
 /// The greatest depth: more changes than executions have choices.
@@ -192,18 +192,9 @@ fn ranked(list: &str) -> Result<RankedOptions, String> {
         epsilon: given.take("epsilon", epsilon)?.unwrap_or(default.epsilon),
         sets: given.take("sets", sets)?.unwrap_or(default.sets),
         arrays: given.take("arrays", arrays)?.unwrap_or(default.arrays),
-        rounds: given.take("rounds", rounds)?,
+        per_place: given.take("per_place", value::number)?,
     };
-    given.end("`variables=N`, `threads=N`, `epsilon=P`, `sets=dynamic`, `arrays=whole` or `rounds=N`")?;
-    if options.rounds.is_some() && options.arrays == Arrays::Whole {
-        return Err(
-            "an array has its elements from the first round on: give `rounds=N` or `arrays=whole`, not both"
-                .into(),
-        );
-    }
-    if options.rounds.is_some() && options.threads.is_some() {
-        return Err("`rounds=N` bounds preemptions where any task may go: give it without `threads`".into());
-    }
+    given.end("`variables=N`, `threads=N`, `epsilon=P`, `sets=dynamic`, `arrays=whole` or `per_place=N`")?;
     if options.epsilon != Epsilon::DEFAULT && options.threads.is_none() {
         return Err("no order is missed without `threads`: give `ranked(threads=N,epsilon=P)`".into());
     }
@@ -213,13 +204,6 @@ fn ranked(list: &str) -> Result<RankedOptions, String> {
 fn epsilon(text: &str) -> Result<Epsilon, String> {
     let number = text.parse().ok().and_then(Epsilon::new);
     number.ok_or_else(|| format!("`{text}` is no probability: give one between 0 and 1, as in 0.01"))
-}
-
-fn rounds(text: &str) -> Result<u32, String> {
-    match value::number(text)? {
-        0 => Err("variables are first used in some round: give `rounds=1` or more".into()),
-        rounds => Ok(rounds),
-    }
 }
 
 fn threads(text: &str) -> Result<u32, String> {
@@ -356,7 +340,10 @@ mod tests {
             ("best-first(rare, 2*deepest)", "best-first(rare,2*deepest)"),
             ("best-first(prefixes=10,rare)", "best-first(rare,prefixes=10)"),
             ("ranked", "ranked"),
-            ("ranked(rounds=2,variables=1)", "ranked(variables=1,rounds=2)"),
+            (
+                "ranked(per_place=2,variables=1)",
+                "ranked(variables=1,per_place=2)",
+            ),
             (
                 "ranked(arrays=whole,sets=dynamic,epsilon=0.25,threads=2,variables=1)",
                 "ranked(variables=1,threads=2,epsilon=0.25,sets=dynamic,arrays=whole)",
@@ -413,9 +400,6 @@ mod tests {
             ("dfs(step=0)", "no number in range"),
             ("best-first(rarest)", "`rarest` is no priority"),
             ("ranked(threads=1)", "1 tasks have one order"),
-            ("ranked(rounds=0)", "give `rounds=1` or more"),
-            ("ranked(rounds=1,arrays=whole)", "not both"),
-            ("ranked(rounds=1,threads=2)", "without `threads`"),
             ("ranked(epsilon=1)", "no probability"),
             ("ranked(sets=all)", "no way to take sets"),
             ("maple(memo=)", "no file is given"),

@@ -113,7 +113,7 @@ fn claim(known: &[Known], bounds: (Option<u32>, Option<u32>)) -> Coverage {
         preemptions,
         variables,
         arrays: Arrays::Elements,
-        rounds: None,
+        per_place: None,
         threads: None,
         epsilon: None,
     };

@@ -121,8 +121,11 @@ const COMBINATIONS: &str = "
     strategy=ranked reduction=caching preempt=a -> reduction: `preempt`
     strategy=ranked(variables=1,threads=2,arrays=whole)
     strategy=ranked(arrays=whole) reduction=caching -> reduction: other arrays
-    strategy=ranked(rounds=2) reduction=caching -> reduction: other rounds
-    strategy=ranked(rounds=2,variables=1,sets=dynamic) preemptions=2
+    strategy=ranked(per_place=2) reduction=caching -> reduction: the first of a place
+    strategy=ranked(per_place=2,variables=1,sets=dynamic) preemptions=2
+    strategy=ranked(per_place=0) -> strategy: give 1 or more
+    strategy=ranked(per_place=1,arrays=whole) -> strategy: would bound nothing
+    strategy=ranked(per_place=1,threads=2) -> strategy: not supported together
     strategy=ranked reduction=dpor -> reduction: within the rank
     strategy=ranked preemptions=2 reduction=dpor -> reduction: within the rank
     strategy=ranked(threads=2) reduction=caching -> reduction: the priorities

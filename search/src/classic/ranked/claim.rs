@@ -16,10 +16,10 @@ impl Ranked {
                 preemptions,
                 variables,
                 both,
-                rounds,
+                of_place,
             } = self.left_out;
             let any_order = self.threads.as_ref().is_none_or(|threads| threads.tasks == 0);
-            if !preemptions && !variables && !both && !rounds && any_order {
+            if !preemptions && !variables && !both && !of_place && any_order {
                 return Coverage::Exhaustive;
             }
             // Executions beyond both bounds are beyond either, so that one reason is enough.
@@ -50,7 +50,10 @@ impl Ranked {
             // There are never more variables than preemptions.
             variables: bound(level.variables).filter(|&most| most < level.preemptions),
             arrays: Arrays::default(),
-            rounds: self.rounds_max.filter(|_| self.left_out.rounds),
+            // Without preemptions nothing of a place was left out.
+            per_place: self
+                .per_place_max
+                .filter(|_| self.left_out.of_place && level.preemptions > 0),
             threads: None,
             epsilon: None,
         };
@@ -62,7 +65,7 @@ impl Ranked {
             rank.epsilon = threads.epsilon(level);
             return Coverage::within_rank(None, Some(rank), reason);
         }
-        if rank.rounds.is_some() {
+        if rank.per_place.is_some() {
             return Coverage::within_rank(None, Some(rank), reason);
         }
         // With as many variables as preemptions there is no choice of variables.

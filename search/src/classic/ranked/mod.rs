@@ -16,9 +16,10 @@
 //! one variable, so that a third at another is left out. Here the set has v variables, so that both ways cover the
 //! same.
 //!
-//! With a bound on rounds, preemptions may count only against variables that loops use first in their first rounds. The
-//! round of a variable follows from the execution before any preemption counts against it. So each execution within the
-//! bound is still one with one preemption less and one more, and none is missed.
+//! With `per_place`, preemptions may count only against the first variables of each place: of those of one kind that were
+//! first used there. The position of a variable among them is settled at its first use, before any preemption counts
+//! against it. So an execution within the bound, without its last preemption, is within it too, and the search reaches
+//! every one.
 //!
 //! Arrays count element by element, or each as one variable (`arrays.rs`).
 //!
@@ -52,8 +53,8 @@ use variables::{VariableId, Variables};
 pub struct Ranked {
     preemptions_max: Option<u32>,
     variables_max: Option<u32>,
-    /// The number of first rounds of each loop whose variables preemptions may count against.
-    rounds_max: Option<u32>,
+    /// The number of variables of each place that preemptions may count against.
+    per_place_max: Option<u32>,
     dynamic: bool,
     /// The bound on threads, if there is one.
     threads: Option<Threads>,
@@ -89,8 +90,8 @@ struct LeftOut {
     variables: bool,
     /// Executions beyond both bounds.
     both: bool,
-    /// Executions within both, with a preemption at a variable of a later round.
-    rounds: bool,
+    /// Executions within both, with a preemption at a variable beyond the first ones of its place.
+    of_place: bool,
 }
 
 /// A choice of the running execution.
@@ -100,8 +101,8 @@ struct Point {
     /// The ways that preempt, and the variable that counts against.
     preempting: SmallVec<[Way; 2]>,
     variable: Option<(VariableId, u32)>,
-    /// `true` if that variable belongs to a round beyond the bound.
-    is_late: bool,
+    /// `true` if that variable is beyond the first ones of its place that preemptions may count against.
+    is_beyond_place: bool,
     could_preempt: bool,
 }
 
@@ -122,7 +123,7 @@ impl Ranked {
         Ranked {
             preemptions_max,
             variables_max,
-            rounds_max: None,
+            per_place_max: None,
             dynamic,
             threads,
             pruning: None,
@@ -148,9 +149,9 @@ impl Ranked {
         self
     }
 
-    /// Lets preemptions count only against variables of the first rounds of loops, of this many, if a number is given.
-    pub fn within_rounds(mut self, rounds: Option<u32>) -> Ranked {
-        self.rounds_max = rounds;
+    /// Lets preemptions count only against the first variables of each place, of this many, if a number is given.
+    pub fn within_place(mut self, most: Option<u32>) -> Ranked {
+        self.per_place_max = most;
         self
     }
 
@@ -229,13 +230,13 @@ impl Ranked {
         let too_various = self.variables_max.is_some_and(|most| level.variables > most);
         let left_out = &mut self.left_out;
         match (too_many, too_various) {
-            (false, false) if point.is_late => left_out.rounds = true,
+            (false, false) if point.is_beyond_place => left_out.of_place = true,
             (false, false) => self.preemptions = self.preemptions.max(level.preemptions),
             (true, false) => left_out.preemptions = true,
             (false, true) => left_out.variables = true,
             (true, true) => left_out.both = true,
         }
-        if too_many || too_various || point.is_late {
+        if too_many || too_various || point.is_beyond_place {
             return;
         }
         for Way { taken, orders } in point.preempting {
@@ -315,8 +316,8 @@ impl Strategy for Ranked {
             Some(var) if ways.could_preempt => Some(self.variables.counted(point, var)),
             _ => None,
         };
-        let is_late = match (self.rounds_max, variable) {
-            (Some(rounds), Some((_, number))) => self.variables.round(point, number) >= rounds,
+        let is_beyond_place = match (self.per_place_max, variable) {
+            (Some(most), Some((_, number))) => self.variables.position(point, number) >= most,
             _ => false,
         };
         ways.free.reverse();
@@ -326,7 +327,7 @@ impl Strategy for Ranked {
             untried: ways.free,
             preempting: ways.preempting,
             variable,
-            is_late,
+            is_beyond_place,
             could_preempt: ways.could_preempt,
         });
         Some(taken)
@@ -359,7 +360,7 @@ impl Strategy for Ranked {
         Needs {
             scope: self.pruning.is_none(),
             // Without other bounds.
-            in_order: self.threads.is_none() && self.variables_max.is_none() && self.rounds_max.is_none(),
+            in_order: self.threads.is_none() && self.variables_max.is_none() && self.per_place_max.is_none(),
             ..Needs::default()
         }
     }

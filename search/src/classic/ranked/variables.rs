@@ -14,7 +14,9 @@
 //! began.
 
 use super::arrays::Arrays;
+use intermezzo_engine::record::VarKind;
 use intermezzo_engine::runtime::{site_name, var_identity};
+use intermezzo_engine::site::Place;
 use intermezzo_engine::strategy::ChoicePoint;
 use intermezzo_engine::trace::Trace;
 use std::cmp::Ordering;
@@ -31,8 +33,10 @@ pub(super) struct Variables {
     /// The identities of variables of the running execution that were looked up, by their number there; for an array,
     /// by the number of its first variable.
     here: Vec<Option<VariableId>>,
-    /// The rounds of variables of the running execution, by their number there, if they were asked for.
-    rounds: Vec<Option<u32>>,
+    /// The position of each variable of the running execution among those of its place, if it was asked for; and the number
+    /// of these by kind and place.
+    positions: Vec<u32>,
+    of_place: HashMap<(VarKind, Place), u32>,
 }
 
 struct About {
@@ -50,7 +54,8 @@ impl Variables {
             by_name: HashMap::new(),
             about: Vec::new(),
             here: Vec::new(),
-            rounds: Vec::new(),
+            positions: Vec::new(),
+            of_place: HashMap::new(),
         }
     }
 
@@ -62,7 +67,8 @@ impl Variables {
     /// Begins another execution, whose variables have numbers of their own.
     pub(super) fn begin(&mut self) {
         self.here.clear();
-        self.rounds.clear();
+        self.positions.clear();
+        self.of_place.clear();
         if let Some(arrays) = &mut self.arrays {
             arrays.begin();
         }
@@ -81,13 +87,18 @@ impl Variables {
         (self.known(point, number), number)
     }
 
-    /// Returns the round in which the running execution first used the variable with this number, from 0.
-    pub(super) fn round(&mut self, point: &ChoicePoint<'_>, var: u32) -> u32 {
-        let at = var as usize;
-        if self.rounds.len() <= at {
-            self.rounds.resize(at + 1, None);
+    /// Returns the number of variables that the running execution used first at the same place before the variable with
+    /// this number, and that are of its kind. Plain memory and park tokens have no place: 0.
+    pub(super) fn position(&mut self, point: &ChoicePoint<'_>, var: u32) -> u32 {
+        for known in self.positions.len() as u32..=var {
+            let known = &point.vars[known];
+            let before = known.first_site.map_or(0, |site| {
+                let count = self.of_place.entry((known.kind, site.place())).or_default();
+                std::mem::replace(count, *count + 1)
+            });
+            self.positions.push(before);
         }
-        *self.rounds[at].get_or_insert_with(|| iteration(point, var) as u32)
+        self.positions[var as usize]
     }
 
     /// Returns the identity of the variable with this number in the running execution.

@@ -241,12 +241,14 @@ pub fn __print(text: ::std::fmt::Arguments<'_>, newline: bool, to_stderr: bool) 
     }
 }
 
-/// `true` if the output of explored executions is shown: they are replayed, or `--nocapture` asks for it.
+/// `true` if the output of explored executions is shown: they are replayed, or `--nocapture` asks for it. The arguments of
+/// a program are its own.
 fn shows_output() -> bool {
     static SHOWS: ::std::sync::OnceLock<bool> = ::std::sync::OnceLock::new();
     *SHOWS.get_or_init(|| {
+        let of_program = ::std::env::var_os("INTERMEZZO_PROGRAMS").is_some_and(|value| value == "1");
         ::std::env::var_os("INTERMEZZO_REPLAY").is_some()
-            || ::std::env::args().any(|argument| argument == "--nocapture" || argument == "--no-capture")
+            || !of_program && ::std::env::args().any(|argument| argument == "--nocapture" || argument == "--no-capture")
     })
 }
 

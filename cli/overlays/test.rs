@@ -1,5 +1,5 @@
-//! `test`, with each test function explored: what the `main` of a test binary names, in stable Rust. And `main` of a
-//! program, explored as a whole.
+//! `test`, with each test function explored: what the `main` of a test binary names, in stable Rust. Also explores the
+//! `main` of a program.
 
 use intermezzo::Source;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -125,7 +125,7 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// Has the look-alikes take charge of this process.
+/// Installs the look-alikes in this process.
 fn lay_over_std() {
     intermezzo::unmodified::lay_over_std();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -275,10 +275,13 @@ fn krate() -> String {
 
 /// Programs that are explored as a whole.
 pub mod program {
-    use super::{NOTES, lay_over_std, variable};
+    use super::{NOTES, lay_over_std, noted, variable};
     use intermezzo::{Source, unmodified};
     use std::fmt::Debug;
-    use std::process::{Command, ExitCode, Output, Stdio, Termination};
+    use std::fs::{self, File};
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, ExitCode, ExitStatus, Stdio, Termination};
+    use std::{env, io};
 
     /// A program, as the compiler's wrapper knows it.
     pub struct Program {
@@ -328,12 +331,15 @@ pub mod program {
         (code != ExitCode::SUCCESS).then(|| format!("returned {code:?}"))
     }
 
-    /// Explores a program, and returns the exit code of the process.
-    pub fn explore(program: Program, main: impl Fn() -> Option<String> + Send + Sync) -> i32 {
+    /// Explores a program, and ends the process. It exits as std does, so that what was printed without a newline is shown.
+    pub fn explore(program: Program, main: impl Fn() -> Option<String> + Send + Sync) -> ! {
         let _ = NOTES.set(std::fs::read_to_string(program.notes).unwrap_or_default());
         as_std_begins();
         lay_over_std();
         let name = format!("{}::main", program.name.replace('-', "_"));
+        if noted("uses-intermezzo").next().is_some() {
+            refuse(&name, "it uses intermezzo itself: run it by `cargo run`");
+        }
         set_up_and_tear_down(&name);
         let source = Source {
             package: Some(program.package),
@@ -350,16 +356,13 @@ pub mod program {
                 unmodified::process::fail(format!("`main`, at {}, {failure}", program.place));
             }
         });
-        match explored {
-            Ok(_) => 0,
-            Err(text) => {
-                eprint!("{text}");
-                1
-            }
+        if let Err(text) = &explored {
+            eprint!("{text}");
         }
+        std::process::exit(i32::from(explored.is_err()));
     }
 
-    /// Does what std does before `main`, which C calls here.
+    /// Ignores SIGPIPE, as std's start code does.
     fn as_std_begins() {
         #[cfg(unix)]
         {
@@ -373,43 +376,79 @@ pub mod program {
         }
     }
 
-    /// Has the commands that the user gives run before and after each execution.
+    /// Has each execution begin in the directory of the process, and the commands that the user gives run there before and
+    /// after it.
     fn set_up_and_tear_down(program: &str) {
-        let hook = |what: &'static str, command: Option<&'static str>| {
-            let program = program.to_owned();
+        // Without one there is nothing to restore.
+        let directory = env::current_dir().ok();
+        let hook = |what: &'static str, command: Option<&'static str>, restores: bool| {
+            let (program, directory) = (program.to_owned(), directory.clone());
             Box::new(move || {
+                if let Some(directory) = directory.as_ref().filter(|_| restores)
+                    && let Err(error) = env::set_current_dir(directory)
+                {
+                    let directory = directory.display();
+                    refuse(&program, &format!("its executions cannot begin in {directory}: {error}"));
+                }
                 if let Some(command) = command {
-                    run(&program, what, command);
+                    run(&program, what, command, directory.as_deref());
                 }
             })
         };
         let [set_up, tear_down] = ["INTERMEZZO_SET_UP", "INTERMEZZO_TEAR_DOWN"].map(variable);
-        if set_up.is_some() || tear_down.is_some() {
-            unmodified::around_executions(hook("set-up", set_up), hook("tear-down", tear_down));
-        }
+        unmodified::around_executions(hook("set-up", set_up, true), hook("tear-down", tear_down, false));
     }
 
-    /// Runs a command in a shell. If it fails, no further execution makes sense: the process ends.
-    fn run(program: &str, what: &str, command: &str) {
-        let (shell, flag) = match cfg!(windows) {
-            true => ("cmd", "/C"),
-            false => ("sh", "-c"),
+    /// Ends the process, because the program cannot be explored for this reason.
+    fn refuse(program: &str, reason: &str) -> ! {
+        intermezzo::settings::tell_refusal(program, reason);
+        std::process::exit(2);
+    }
+
+    /// Runs a command in a shell, in this directory. If it fails, the process ends.
+    fn run(program: &str, what: &str, command: &str, directory: Option<&Path>) {
+        let (shell, flags): (_, &[&str]) = match cfg!(windows) {
+            true => ("cmd", &["/C"]),
+            // A command may begin with a dash.
+            false => ("sh", &["-c", "--"]),
         };
-        let ran = Command::new(shell).args([flag, command]).stdin(Stdio::null()).output();
-        let trouble = match ran {
-            Ok(Output { status, .. }) if status.success() => return,
-            Ok(Output { status, stderr, .. }) => {
-                format!("{status}\n{}", String::from_utf8_lossy(&stderr).trim_end())
+        let mut shell = Command::new(shell);
+        shell.args(flags).arg(command).stdin(Stdio::null()).stdout(Stdio::null());
+        if let Some(directory) = directory {
+            shell.current_dir(directory);
+        }
+        // The rest is for the program and its build.
+        for (name, _) in env::vars_os() {
+            let is_ours = name.to_str().is_some_and(|name| name.starts_with("INTERMEZZO_"));
+            if is_ours || name == "RUSTC_WRAPPER" || name == "CARGO_TARGET_DIR" {
+                shell.env_remove(name);
             }
+        }
+        if let Some(own) = env::var_os("INTERMEZZO_NEXT_WRAPPER") {
+            shell.env("RUSTC_WRAPPER", own);
+        }
+        let trouble = match run_with_messages(shell) {
+            Ok((status, _)) if status.success() => return,
+            Ok((status, messages)) => format!("{status}\n{messages}"),
             Err(error) => error.to_string(),
         };
-        let reason = format!("the {what} command `{command}` failed: {}", trouble.trim_end());
-        intermezzo::settings::tell_refusal(program, &reason);
-        std::process::exit(2);
+        refuse(program, &format!("the {what} command `{command}` failed: {}", trouble.trim_end()));
+    }
+
+    /// Runs a command, and returns what it writes to stderr. That is in a file: a process that the command leaves behind
+    /// would keep a pipe open.
+    fn run_with_messages(mut command: Command) -> io::Result<(ExitStatus, String)> {
+        let path: PathBuf = env::temp_dir().join(format!("intermezzo-messages-{}", std::process::id()));
+        // A process that had the same number may have left one.
+        let _ = fs::remove_file(&path);
+        let status = command.stderr(File::create_new(&path)?).status();
+        let messages = fs::read(&path).unwrap_or_default();
+        let _ = fs::remove_file(&path);
+        Ok((status?, String::from_utf8_lossy(&messages).into_owned()))
     }
 }
 
-/// Has `main` of a program explored: C calls this instead. The crate has no `main` for the compiler.
+/// Defines the C function `main`, which explores the crate's own `main`.
 #[macro_export]
 macro_rules! explore_main {
     ($kind:literal, $name:literal, $file:literal, $place:literal, $notes:literal, $whole:literal) => {

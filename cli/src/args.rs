@@ -215,7 +215,8 @@ pub(crate) struct ReplayArgs {
     /// Prints the report as one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,
-    /// More arguments of `cargo test`, and after a further `--`, of the test binary; for a program, of `cargo run` and of it
+    /// More arguments of `cargo test`, and after a further `--`, of the test binary. For a program: arguments of
+    /// `cargo run`, then `--` and the program's own
     #[arg(value_name = "CARGO TEST ARGS", last = true)]
     pub(crate) cargo: Vec<OsString>,
 }
@@ -552,7 +553,7 @@ pub(crate) fn ours_first(args: Vec<OsString>) -> Vec<OsString> {
         }
     }
     if name == "run" && cargos.is_empty() && end < args.len() {
-        // Of two, clap takes one for its own, and cargo needs one in front of the program's arguments.
+        // clap removes the first `--`, and cargo needs one before the program's arguments.
         ours.push("--".into());
     }
     ours.extend(cargos);

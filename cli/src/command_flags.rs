@@ -19,10 +19,10 @@ pub(crate) type CommandFlags = Given<false>;
 /// The flags of `run`.
 pub(crate) type ProgramFlags = Given<true>;
 
-/// The settings that make sense for a single program.
+/// The settings that apply to a program.
 const OF_PROGRAMS: [&str; 3] = ["races", "baseline", "sarif"];
 
-/// The settings of a program that the others have in `intermezzo.toml` for tests.
+/// The values, for a program, of settings that are for runs of tests.
 const FOR_PROGRAMS: [(&str, &str); 5] = [
     ("unmodified", "true"),
     ("nextest", "false"),

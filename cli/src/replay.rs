@@ -12,7 +12,7 @@ pub(crate) fn run(args: ReplayArgs) -> Result<Exit, Problem> {
     match schedule.program.strip_prefix("corpus::") {
         // With a further `::` it is a test of a crate that happens to have that name.
         Some(program) if !program.contains("::") => {
-            args.around.is_of_program()?;
+            args.around.refuse_for_test()?;
             corpus::replay::run(schedule, args)
         }
         _ => project::replay::run(schedule, args),

@@ -196,6 +196,11 @@ pub(crate) fn findings(
                 Stop::Failed(_) => FindingKind::Panic,
                 _ => FindingKind::Misuse,
             };
+            // A program may fail because one of its threads panicked.
+            let unhandled = panics.iter().filter(|(_, note)| note.unhandled());
+            if let Stop::Failed(_) = stop {
+                found.extend(panicked(unhandled.map(task_panic).collect(), Vec::new()));
+            }
             let detail = FindingDetail::Message {
                 text: message.clone(),
             };

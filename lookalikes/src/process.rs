@@ -2,8 +2,8 @@
 
 use intermezzo_engine::runtime::{Engine, Site};
 
-/// Ends the process: `std::process::exit`. Inside an exploration of a program that ends the execution, which fails
-/// unless the code is 0. Inside one of a test it is reported: the harness could not run the other tests.
+/// Ends the process: `std::process::exit`. Inside an exploration of a program, ends the execution; a code other than 0 is
+/// a failure. Inside a test, it is a finding: the harness could not run the other tests.
 #[track_caller]
 pub fn exit(code: i32) -> ! {
     let site = Site::caller();

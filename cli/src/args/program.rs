@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 /// Explores a program of this project, from the beginning of its `main` to its end
 ///
-/// Runs `cargo run` with std replaced as in `test --unmodified`, and explores the program as that does a test. It fails if
-/// `main` returns an error or an exit code other than 0, if a thread panics, or if it exits with another code. When `main`
-/// returns, or the program exits, the execution ends, whatever other threads do. Cargo's own arguments and these flags may
-/// come in any order, and arguments after `--` are the program's.
+/// Runs `cargo run` with std replaced, as `test --unmodified` does, and explores every execution. The program fails if
+/// `main` returns an error or an exit code other than 0, if a thread panics, or if any thread calls `exit` with a code
+/// other than 0. When `main` returns, or the program exits, the execution ends, whatever other threads do. Cargo's own
+/// arguments and these flags may come in any order, and arguments after `--` are the program's.
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub(crate) struct ProgramArgs {
@@ -50,7 +50,7 @@ pub(crate) struct Around {
     /// Runs this command in a shell before each execution of the program; if it fails, the run ends
     #[arg(long, value_name = "COMMAND")]
     pub(crate) set_up: Option<String>,
-    /// Runs this command in a shell after each execution of the program, also after one that fails
+    /// Runs this command in a shell after each execution of the program, even if the execution failed
     #[arg(long, value_name = "COMMAND")]
     pub(crate) tear_down: Option<String>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Around {
 const HELP: &str = "\
 Examples:
   cargo intermezzo run
-  cargo intermezzo run --bin server --time 10 -- --port 80
+  cargo intermezzo run --bin pipeline -- --workers 2
   cargo intermezzo run --example reproduction --set-up 'rm -rf data && mkdir data'
 
 JSON: that of `test`.
@@ -69,7 +69,7 @@ impl Around {
     ///
     /// # Errors
     /// One is given.
-    pub(crate) fn is_of_program(&self) -> Result<(), Problem> {
+    pub(crate) fn refuse_for_test(&self) -> Result<(), Problem> {
         match (&self.set_up, &self.tear_down) {
             (None, None) => Ok(()),
             _ => Err(Problem::usage(

@@ -57,7 +57,7 @@ const NEXTEST: Runner = Runner {
     builds: &["nextest", "run", "--no-run", "--cargo-quiet"],
 };
 
-/// cargo, for a program. An error of its own is the only reason for which none is run.
+/// cargo, for a program. If no program runs, cargo itself failed.
 const PROGRAM: Runner = Runner {
     runs: &["run"],
     builds: &[],
@@ -116,7 +116,7 @@ impl CargoTest {
         Ok(self)
     }
 
-    /// Has a program run instead of tests, if there is one.
+    /// Runs this program instead of the tests, if there is one.
     pub(super) fn program(mut self, program: Option<&Program>) -> CargoTest {
         let Some(Program { around, replay_with }) = program else {
             return self;
@@ -244,7 +244,7 @@ impl CargoTest {
     /// Replays this schedule in the tests.
     pub(super) fn replay(mut self, schedule: impl Into<OsString>) -> CargoTest {
         self.variables.push((variable("replay"), schedule.into()));
-        // One execution may print.
+        // There is one execution, so its output is shown.
         self.prints = true;
         self
     }
@@ -260,7 +260,7 @@ impl CargoTest {
         let runner = format!("target.'cfg(all())'.runner=['sh',{:?}]", script.to_string_lossy());
         self.arguments
             .splice(0..0, ["--config".into(), OsString::from(runner)]);
-        // The debugger reads.
+        // The debugger needs stdin.
         (self.shown, self.reads) = (Shown::All, true);
         self
     }

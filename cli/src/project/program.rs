@@ -5,7 +5,7 @@ use crate::args::{Around, ProgramArgs};
 use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::view::word;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// A program that is explored as a whole.
 pub(super) struct Program {
@@ -21,16 +21,41 @@ impl Program {
         let commands = [("--set-up", &around.set_up), ("--tear-down", &around.tear_down)];
         for (flag, command) in commands {
             if let Some(command) = command {
-                words.extend([flag.to_owned(), word(command)]);
+                words.push(format!("{flag}={}", word(command)));
             }
         }
         if !cargo.is_empty() {
             words.push("--".into());
-            words.extend(cargo.iter().map(|argument| word(&argument.to_string_lossy())));
+            words.extend(cargo.iter().map(|argument| word_of_any(argument)));
         }
         let replay_with = words.iter().map(|word| format!(" {word}")).collect();
         Program { around, replay_with }
     }
+}
+
+/// Returns an argument as a shell takes it. Bytes that are not UTF-8 become a call of `printf`.
+#[cfg(unix)]
+fn word_of_any(argument: &OsStr) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    if let Some(text) = argument.to_str() {
+        return word(text);
+    }
+    let mut all = String::new();
+    for chunk in argument.as_bytes().utf8_chunks() {
+        if !chunk.valid().is_empty() {
+            all.push_str(&word(chunk.valid()));
+        }
+        for byte in chunk.invalid() {
+            all.push_str(&format!("\"$(printf '\\{byte:03o}')\""));
+        }
+    }
+    all
+}
+
+/// Returns an argument as a shell takes it.
+#[cfg(not(unix))]
+fn word_of_any(argument: &OsStr) -> String {
+    word(&argument.to_string_lossy())
 }
 
 /// Explores the program.
@@ -55,7 +80,20 @@ mod tests {
             Program::new(around, &cargo).replay_with
         };
         assert_eq!(of(None, ""), "");
-        assert_eq!(of(Some("rm -f x"), ""), " --set-up 'rm -f x'");
+        assert_eq!(of(Some("rm -f x"), ""), " --set-up='rm -f x'");
         assert_eq!(of(None, "--bin a -- b *"), " -- --bin a -- b '*'");
+        assert_eq!(of(Some("-x"), ""), " --set-up=-x");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_argument_of_any_bytes_comes_back_from_a_shell() {
+        use std::os::unix::ffi::OsStrExt;
+        for argument in [&b"\xff"[..], b"a '\xc3\xffb\xfe", b"\xe4\n", b"it's"] {
+            let word = word_of_any(OsStr::from_bytes(argument));
+            let mut shell = std::process::Command::new("sh");
+            let ran = shell.args(["-c", &format!("printf %s {word}")]).output().unwrap();
+            assert_eq!(ran.stdout, argument, "{word}");
+        }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     let program = match schedule.binary.is_program() {
         true => Some(Program::new(args.around.clone(), &args.cargo)),
         false => {
-            args.around.is_of_program()?;
+            args.around.refuse_for_test()?;
             None
         }
     };

@@ -334,7 +334,7 @@ impl ProjectReport {
         }
         let is_long = |schedule: &&str| schedule.len() > TOKEN_MAX;
         if schedules.iter().any(is_long) && style.replay_with.is_some() {
-            let how = "replay it from a file, as its schedule is long; the same command with `--reports DIR` writes one";
+            let how = "the schedule is too long to print; rerun with `--reports DIR` to write it to a file";
             text.push_str(&output::indented(how, output::BESIDE, style));
         } else if schedules.iter().any(is_long) {
             let how = "replay it from a file, as its schedule is long; this writes one into a directory:";

@@ -162,7 +162,7 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
     {
         if program.is_some() {
             return Err(Problem::failed_test(
-                "the program's process failed, though nothing was found: see above what it says, or cargo",
+                "the program's process failed, but no execution did: see its output above",
             ));
         }
         let where_to_look = match quiet {
@@ -175,6 +175,7 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
     }
     if ran.reports.is_empty() && !command.allow_none {
         output::complain(match command.unmodified {
+            _ if program.is_some() => "nothing was explored: the program's process reported no execution",
             true => "nothing was explored: the project has no test, or none of the name that was given",
             false => NOTHING_EXPLORED,
         });

@@ -1,4 +1,4 @@
-//! Tests that were not written for intermezzo: `test --unmodified`. And programs: `run`.
+//! Tests and programs that were not written for intermezzo: `test --unmodified` and `run`.
 //!
 //! Every crate of the project is compiled against *overlays* of `std` and `core`, which have the look-alikes laid over
 //! them, and every test binary against an overlay of `test`, which explores each test. The sources and manifests stay as
@@ -25,10 +25,10 @@ const OVERLAYS: &str = "INTERMEZZO_OVERLAYS";
 /// The variable with the compiler's wrapper that the user has.
 const NEXT_WRAPPER: &str = "INTERMEZZO_NEXT_WRAPPER";
 
-/// The variable that says if accesses to plain memory are to be seen: `1`, or `0`.
+/// The variable that is `1` if accesses to plain memory are to be seen, otherwise `0`.
 const WATCHES: &str = "INTERMEZZO_RACES";
 
-/// The variable that says if programs are explored as a whole: `1`, or `0`.
+/// The variable that is `1` if programs are explored as a whole, otherwise `0`.
 const PROGRAMS: &str = "INTERMEZZO_PROGRAMS";
 
 /// `true` if accesses can be seen: where `engine/src/runtime/races/` exists.
@@ -50,7 +50,7 @@ pub(crate) struct Unmodified {
 
 impl Unmodified {
     /// Prepares a run of the tests of the project in the current directory, or of the one that these arguments of cargo
-    /// name; if `watched`, with calls in front of accesses to plain memory. With `programs`, it is for a program instead.
+    /// name; if `watched`, with calls in front of accesses to plain memory. With `programs`, prepares a run of a program.
     /// Builds the overlays if they are not there.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! The compiler's input for a program that is explored as a whole: its root file, with an item that C calls instead of
-//! its `main`.
+//! The compiler's input for a program that is explored as a whole: its root file, with a function that is called instead
+//! of its `main`.
 //!
 //! The crate has `#![no_main]`, so the compiler takes `main` for a function like others, and a call of the macro
 //! `explore_main` of `overlays/test.rs` at its end. Nothing is written next to the user's sources: the compiler reads the
@@ -75,7 +75,7 @@ impl Root {
             .stdin(Stdio::piped())
             .spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            // If it reads no more, it says why.
+            // If the compiler stops reading, it reports why.
             let _ = stdin.write_all(self.text.as_bytes());
         }
         Ok(child)

@@ -32,7 +32,7 @@ pub(crate) fn run() -> Option<ExitCode> {
         return Some(ExitCode::FAILURE);
     }
     let binary = binary(&arguments).filter(|_| is_ours_to_change);
-    // The program's own root is no argument any more.
+    // `Root::take` removes the root file from the arguments.
     let given = arguments.clone();
     let root = match &binary {
         Some(binary) if is_program(&given) => Root::take(&mut arguments, &binary.with_extension(NOTES)),
@@ -113,7 +113,7 @@ const WITHOUT_ARENA: &str = "test";
 const CONFLICT: &str = "conflicts with global allocator in";
 
 /// Compiles a binary with our global allocator, or without it if the program has another one: only the compiler knows.
-/// A program that is explored as a whole has another root.
+/// A program's root is read from stdin.
 fn build_binary(command: impl Fn(&str) -> Command, root: Option<&Root>) -> io::Result<ExitStatus> {
     let begin = |mut command: Command| match root {
         Some(root) => root.compile(command),
@@ -165,10 +165,10 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     }
     let mut additional: Vec<OsString> = Vec::new();
     let is_program = explores_programs() && is_binary(&arguments);
-    let is_binary = has("--test") || is_program;
+    let runs = has("--test") || is_program;
     let of_binary = if is_program { program::OVERLAY } else { "test" };
     let overlays = [("std", "std"), ("core", "core"), (of_binary, harness)];
-    for (name, overlay) in &overlays[..2 + usize::from(is_binary)] {
+    for (name, overlay) in &overlays[..2 + usize::from(runs)] {
         let mut external = OsString::from(format!("{name}="));
         external.push(library(directory, overlay));
         additional.extend(["--extern".into(), external]);
@@ -189,10 +189,10 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
         additional.extend(["-C".into(), "lto=off".into()]);
     }
     if explores_programs() && arguments.contains(&"panic=abort") {
-        // As in tests: the other executions could not be run.
+        // With `abort`, a panic would end the process and the remaining executions.
         additional.extend(["-C".into(), "panic=unwind".into()]);
     }
-    if is_binary {
+    if runs {
         // The statics are found by their names.
         additional.extend(["-C".into(), "strip=none".into()]);
         // The code and the statics are where the linker puts them, in every process: hashers take seeds from their

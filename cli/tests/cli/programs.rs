@@ -128,6 +128,11 @@ fn other_threads_may_continue_until_a_program_ends() {
                 if fails { "fail" } else { "pass" },
                 "{name} {reduction}"
             );
+            let is_told = report
+                .to_string()
+                .contains("the program ended while other threads could continue");
+            assert!(!is_told || reduction.ends_with("dpor"), "{name} {reduction}");
+            assert!(is_told || fails || !reduction.ends_with("dpor"), "{report:#}");
         }
     }
 }
@@ -135,11 +140,17 @@ fn other_threads_may_continue_until_a_program_ends() {
 #[test]
 fn programs_see_their_arguments_and_print_in_replays_only() {
     let project = project("speaking", &[("says", sources::SAYS)]);
-    let arguments = ["--bin", "says", "--", "a b", "--seed", "$HOME"];
+    let arguments = ["--bin", "says", "--", "a b", "--seed", "$HOME", "--nocapture"];
     let (ran, report) = explored(&project, 1, &arguments);
     let message = report["findings"][0]["message"].as_str().unwrap();
-    assert!(message.contains(r#"["a b", "--seed", "$HOME"]"#), "{message}");
-    for line in ["by a macro", "by the stream"] {
+    assert!(
+        message.contains(r#"["a b", "--seed", "$HOME", "--nocapture"]"#),
+        "{message}"
+    );
+    // Its own stderr is not held back.
+    assert!(ran.stderr.contains("always"), "{}", ran.stderr);
+    let hidden = ["by a macro", "by the stream", "to the end"];
+    for line in hidden {
         assert!(
             !ran.stdout.contains(line) && !ran.stderr.contains(line),
             "{}",
@@ -148,7 +159,7 @@ fn programs_see_their_arguments_and_print_in_replays_only() {
     }
     let again = replayed(&project, &ran).ends_with(1);
     assert_eq!(again.json()["findings"][0]["message"], message);
-    for line in ["by a macro", "by the stream"] {
+    for line in hidden {
         assert_eq!(again.stderr.matches(line).count(), 1, "{}", again.stderr);
     }
 }
@@ -250,6 +261,43 @@ fn set_up_and_tear_down_run_around_each_execution() {
     );
 }
 
+/// The commands run in the directory in which the program began, and so does each execution. They may begin with a dash,
+/// leave a process behind, and see none of our variables.
+#[cfg(unix)]
+#[test]
+fn executions_and_their_commands_begin_in_one_directory() {
+    let project = project("moving", &[("moves", sources::MOVES)]);
+    let set_up = "-x 2>&1 || test -f Cargo.toml && test -z \"$CARGO_TARGET_DIR$INTERMEZZO_SET_UP\" \
+                  && { sleep 600 & echo $! > pid; }";
+    let tear_down = "test -f Cargo.toml && kill $(cat pid)";
+    let around = [
+        "--bin",
+        "moves",
+        &format!("--set-up={set_up}"),
+        "--tear-down",
+        tear_down,
+    ];
+    let (ran, report) = explored(&project, 1, &around);
+    let message = report["findings"][0]["message"].as_str().unwrap();
+    assert!(message.contains("src/bin/moves.rs:13:"), "{message}");
+    let again = replayed(&project, &ran).ends_with(1).json();
+    assert_eq!(again["findings"][0]["message"], message);
+}
+
+#[test]
+fn a_program_that_uses_intermezzo_is_refused() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let project = project_of(
+        "user",
+        &format!("[dependencies]\nintermezzo = {{ path = {root:?} }}\n"),
+        "",
+    );
+    throw_away::write(&project.join("src/main.rs"), "fn main() {}\n");
+    let ran = run(&project, &["run"]).ends_with(2);
+    let says = "user::main cannot be explored: it uses intermezzo itself: run it by `cargo run`\n";
+    assert!(ran.stderr.contains(says), "{}", ran.stderr);
+}
+
 #[test]
 fn programs_are_chosen_as_cargo_does() {
     let several = project("several", &[("one", "fn main() {}\n"), ("two", "fn main() {\n")]);
@@ -337,6 +385,43 @@ fn a_body_is_explored_alike_as_a_program_and_as_a_test() {
     }
     assert!(failing > 3 && failing < SEEDS && left > 3, "{failing}, {left}");
 }
+
+/// Random programs that end while threads could continue, with a lock that may stay locked, have the same findings with
+/// each reduction, and with a bound.
+#[test]
+fn reductions_lose_nothing_at_the_end_of_a_program() {
+    let project = project_of("cut_short", "", sources::RANDOM);
+    throw_away::write(
+        &project.join("src/main.rs"),
+        &sources::RANDOM_MAIN.replace("alike", "cut_short"),
+    );
+    let report = |search: &[&str], seed: &str| {
+        let begin = ["run", "--json", "--strategy", "dfs", "--keep-going"];
+        let ran = run(&project, &[&begin, search, &["--", seed, "cut"]].concat());
+        ran.json()["reports"][0].clone()
+    };
+    let mut failing = 0;
+    for number in 0..CUT_SEEDS {
+        let seed = &number.to_string();
+        let whole = report(&["--reduction", "none"], seed);
+        assert_eq!(whole["coverage"]["kind"], "exhaustive", "{seed}: {whole:#}");
+        failing += u32::from(whole["verdict"] == "fail");
+        for reduction in ["caching", "dpor", "source-dpor"] {
+            let reduced = report(&["--reduction", reduction], seed);
+            assert_eq!(facts(&reduced), facts(&whole), "{seed} {reduction}");
+        }
+        let bound = ["--preemptions", "1", "--reduction"];
+        let whole = report(&[&bound[..], &["none"]].concat(), seed);
+        for reduction in ["caching", "dpor"] {
+            let reduced = report(&[&bound[..], &[reduction]].concat(), seed);
+            assert_eq!(facts(&reduced), facts(&whole), "{seed} {reduction} with a bound");
+        }
+    }
+    assert!(failing > 2 && failing < CUT_SEEDS, "{failing}");
+}
+
+/// The number of random programs that are cut off.
+const CUT_SEEDS: u32 = 10;
 
 /// The number of random bodies.
 const SEEDS: u32 = 16;

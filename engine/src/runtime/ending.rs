@@ -13,8 +13,10 @@ pub(super) struct ExecutionEnd {
     pub(super) panics: Vec<PanicNote>,
     /// `true` once the execution has ended and is being torn down: operations then happen at once, unrecorded.
     pub(super) teardown: bool,
-    /// `true` while tasks finish unwinding after the execution was given up: their panics count.
+    /// `true` while tasks finish unwinding after the execution was cut short: their panics count.
     pub(super) finishes_unwinding: bool,
+    /// `true` if the program ended while other tasks could continue.
+    pub(super) cut_others_off: bool,
     /// `true` once a task of the execution was withdrawn.
     pub(super) withdraws: bool,
     /// `true` while leftovers of an execution are dropped on a fiber of their own.
@@ -51,7 +53,7 @@ impl ExecutionEnd {
         self.runs_again = false;
         self.held_by_statics.clear();
         (self.forgot, self.unwound) = (false, false);
-        self.withdraws = false;
+        (self.withdraws, self.cut_others_off) = (false, false);
         self.stop = None;
     }
 }

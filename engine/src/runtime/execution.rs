@@ -42,6 +42,7 @@ impl Engine {
             self.resume(next);
             next = self.task();
         }
+        self.with(Runtime::note_cut_off_by_program);
         self.finish_unwinding();
         self.drop_statics_early();
         self.with(Runtime::give_up_on_unclear_stacks);
@@ -263,7 +264,7 @@ impl Runtime {
         let ending = match &stop {
             Stop::Complete => Ending::Complete,
             Stop::Deadlock => Ending::Stuck,
-            Stop::Ended if !self.has_cut_others_off() => Ending::Stuck,
+            Stop::Ended if !self.end.cut_others_off => Ending::Stuck,
             _ => Ending::GivenUp,
         };
         self.record.trace.end(ending, self.tasks.as_slice());

@@ -537,6 +537,9 @@ impl Executor {
     /// Returns the operation, with its place, in the last execution for which nothing stronger is sound; `None` if
     /// there is none.
     pub fn unsound(&self, sound: SoundReduction) -> Option<String> {
+        if self.runtime.end.cut_others_off && sound == SoundReduction::Caching {
+            return Some("the program ended while other threads could continue".into());
+        }
         let (op, site) = self.runtime.record.unsound(sound)?;
         Some(format!("{} at {}", in_words(op), site_name(site)))
     }

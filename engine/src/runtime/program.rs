@@ -1,4 +1,4 @@
-//! A whole program as the test: its process is set up, run and torn down in each execution.
+//! Whole programs. The process runs once; each execution runs `main` in it, between the set-up and the tear-down.
 //!
 //! An execution of a program ends when its `main` returns or a task exits, whatever the other tasks do: the process would
 //! end, and they with it. The end is a schedule point, because they may do more before it. What they would have done
@@ -7,6 +7,7 @@
 use super::{Engine, Runtime, Stop};
 use crate::record::Access;
 use crate::site::Site;
+use crate::trace::SoundReduction;
 use intermezzo_sdk::SyncVarOp;
 use std::sync::OnceLock;
 
@@ -54,20 +55,34 @@ impl Engine {
 }
 
 impl Runtime {
+    /// Notes whether the end of the program cut other tasks off. Partial-order reductions are not sound then: the end
+    /// conflicts with no step, so nothing wakes it once it sleeps. So happens-before caching takes over.
+    pub(super) fn note_cut_off_by_program(&mut self) {
+        let ends_program = matches!(
+            self.end.stop,
+            Some(Stop::Ended | Stop::Failed(_) | Stop::Panicked)
+        );
+        if !self.limits.is_program || !ends_program || !self.could_others_continue() {
+            return;
+        }
+        self.end.cut_others_off = true;
+        let site = self.tasks.current_task().pending.access.site;
+        self.record
+            .sound_only(SoundReduction::Caching, SyncVarOp::SchedulePoint, site);
+    }
+
     /// Returns `true` if the end of this task ends others.
     pub(super) fn ends_others(&self, task: u32) -> bool {
         let are_others = || self.tasks.unfinished().any(|other| other != task);
         self.limits.is_program && task == 0 && !self.end.teardown && are_others()
     }
 
-    /// Returns `true` if the end of the program cut other tasks off.
-    pub(super) fn has_cut_others_off(&self) -> bool {
-        self.could_others_continue() || self.constraints.spins.any_parked()
-    }
-
-    /// Returns `true` if another task than the current one could take a step, now or when time has passed. One that is
-    /// parked could not: its loop waits.
+    /// Returns `true` if another task than the current one could take a step, now or when time has passed. A new task
+    /// counts, and so does one that is parked: its loop may wait for the last step of the current task.
     pub(super) fn could_others_continue(&self) -> bool {
+        if self.ready.any_must_run() || self.constraints.spins.any_parked() {
+            return true;
+        }
         let current = self.tasks.current();
         let mut others = self
             .ready

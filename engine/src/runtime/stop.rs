@@ -19,7 +19,7 @@ pub enum Stop {
     Livelock,
     /// It reached the limit of steps.
     StepLimit(Endless),
-    /// The program ended with success while other tasks could have continued.
+    /// The program ended successfully before all its tasks had.
     Ended,
     /// The program ended with a failure, of which this is the description.
     Failed(String),

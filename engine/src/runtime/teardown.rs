@@ -357,15 +357,22 @@ fn serve_once() {
 }
 
 impl Engine {
-    /// Lets the tasks of an execution that reached its limit of steps, and has not failed by that, unwind from the panics
-    /// that they were unwinding from: these count unless they are caught. A task that catches its panic goes no further
-    /// than its next operation.
+    /// Lets the tasks of an execution that was cut short unwind from the panics that they were unwinding from: these count
+    /// unless they are caught. It reached its limit of steps without failing by that, or its program ended. A task that
+    /// catches its panic goes no further than its next operation.
     pub(super) fn finish_unwinding(self) {
         let unwinding = self.with(|rt| {
-            let is_given_up = rt.limits.long_allowed && matches!(rt.end.stop, Some(Stop::GivenUp));
+            let is_cut_short = match rt.end.stop {
+                Some(Stop::GivenUp) => rt.limits.long_allowed,
+                Some(Stop::Ended | Stop::Failed(_)) => true,
+                _ => false,
+            };
+            // The task that exits never continues.
+            let current = rt.tasks.current();
             // One that waits for what does not happen stays there.
-            let unwinds = |&task: &u32| rt.tasks[task].unwinding > 0 && rt.ready.is_enabled(task);
-            match is_given_up && !rt.end.damaged {
+            let unwinds =
+                |&task: &u32| task != current && rt.tasks[task].unwinding > 0 && rt.ready.is_enabled(task);
+            match is_cut_short && !rt.end.damaged {
                 true => rt.tasks.unfinished().filter(unwinds).collect(),
                 false => Vec::new(),
             }

@@ -1,7 +1,7 @@
 //! The programs, as their users would write them.
 
 /// Programs that fail: the name, the source, and the kind and a part of the finding.
-pub(super) const FAILING: [(&str, &str, &str, &str); 7] = [
+pub(super) const FAILING: [(&str, &str, &str, &str); 8] = [
     (
         "returns_error",
         "use std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\n\
@@ -52,6 +52,15 @@ pub(super) const FAILING: [(&str, &str, &str, &str); 7] = [
         "no task can continue",
     ),
     (
+        // The panic is why `main` fails.
+        "loses_its_worker",
+        "use std::sync::mpsc::{RecvError, channel};\nuse std::thread;\n\nfn main() -> Result<(), RecvError> {\n    \
+         let (sender, receiver) = channel::<u32>();\n    thread::spawn(move || {\n        let _sender = sender;\n        \
+         panic!(\"the worker is lost\");\n    });\n    receiver.recv().map(drop)\n}\n",
+        "panic",
+        "the worker is lost",
+    ),
+    (
         "always",
         "fn main() -> Result<(), std::fmt::Error> {\n    Err(std::fmt::Error)\n}\n",
         "panic",
@@ -60,7 +69,7 @@ pub(super) const FAILING: [(&str, &str, &str, &str); 7] = [
 ];
 
 /// Programs that end well in each execution: the name, the source, and the number of executions if it is known.
-pub(super) const ENDING: [(&str, &str, Option<u64>); 7] = [
+pub(super) const ENDING: [(&str, &str, Option<u64>); 8] = [
     ("alone", "fn main() {\n    println!(\"{}\", 1 + 1);\n}\n", Some(1)),
     (
         "exits_well",
@@ -91,6 +100,16 @@ pub(super) const ENDING: [(&str, &str, Option<u64>); 7] = [
         None,
     ),
     (
+        // The end of `main` may come while the thread unwinds.
+        "catches_late",
+        "use std::panic::catch_unwind;\nuse std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\n\
+         static N: AtomicU32 = AtomicU32::new(0);\n\nstruct Counts;\n\nimpl Drop for Counts {\n    fn drop(&mut self) {\n        \
+         N.fetch_add(1, SeqCst);\n        N.fetch_add(1, SeqCst);\n    }\n}\n\n\
+         fn main() {\n    thread::spawn(|| {\n        let caught = catch_unwind(|| {\n            let _counts = Counts;\n            \
+         panic!(\"it is caught\");\n        });\n        assert!(caught.is_err());\n    });\n    N.load(SeqCst);\n}\n",
+        None,
+    ),
+    (
         "begins_afresh",
         "use std::cell::RefCell;\nuse std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::sync::OnceLock;\nuse std::thread;\n\n\
          static USES: AtomicU32 = AtomicU32::new(0);\nstatic mut PLAIN: u32 = 0;\nstatic NAME: OnceLock<String> = OnceLock::new();\n\
@@ -111,7 +130,7 @@ pub(super) const ENDING: [(&str, &str, Option<u64>); 7] = [
 ];
 
 /// Programs that end while other threads could continue, and `true` if one of these may fail before.
-pub(super) const CUTTING: [(&str, &str, bool); 4] = [
+pub(super) const CUTTING: [(&str, &str, bool); 9] = [
     (
         "returns_at_once",
         "use std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\nstatic N: AtomicU32 = AtomicU32::new(0);\n\n\
@@ -132,6 +151,41 @@ pub(super) const CUTTING: [(&str, &str, bool); 4] = [
         true,
     ),
     (
+        "spawns_only",
+        "fn main() {\n    std::thread::spawn(|| panic!(\"it runs\"));\n}\n",
+        true,
+    ),
+    (
+        "spawns_and_exits",
+        "fn main() {\n    std::thread::spawn(|| panic!(\"it runs\"));\n    std::process::exit(0);\n}\n",
+        true,
+    ),
+    (
+        "is_exited_after_spawn",
+        "use std::{process, thread};\n\nfn main() {\n    let other = thread::spawn(|| {\n        \
+         thread::spawn(|| panic!(\"it runs\"));\n        process::exit(0);\n    });\n    other.join().unwrap();\n}\n",
+        true,
+    ),
+    (
+        // The last step of `main` is what the thread waits for.
+        "spins_to_the_end",
+        "use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\n\
+         static SET: AtomicBool = AtomicBool::new(false);\nstatic SPINS: AtomicU32 = AtomicU32::new(0);\n\n\
+         fn main() {\n    thread::spawn(|| {\n        while !SET.load(SeqCst) {\n            std::hint::spin_loop();\n        }\n        \
+         panic!(\"it is set\");\n    });\n    SPINS.store(1, SeqCst);\n    SET.store(true, SeqCst);\n}\n",
+        true,
+    ),
+    (
+        // The lock is never released. A thread fails if it reads before the store, and the end comes after it.
+        "keeps_a_lock",
+        "use std::sync::Mutex;\nuse std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\n\
+         static V: AtomicU32 = AtomicU32::new(0);\nstatic M: AtomicU32 = AtomicU32::new(0);\nstatic L: Mutex<()> = Mutex::new(());\n\n\
+         fn main() {\n    thread::spawn(|| V.store(1, SeqCst));\n    thread::spawn(|| {\n        V.load(SeqCst);\n        \
+         std::mem::forget(L.lock());\n    });\n    thread::spawn(|| {\n        let v = V.load(SeqCst);\n        drop(L.lock());\n        \
+         assert_eq!(v, 0);\n    });\n    M.store(1, SeqCst);\n}\n",
+        true,
+    ),
+    (
         // It works for ever, or waits.
         "goes_round",
         "use std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\nstatic N: AtomicU32 = AtomicU32::new(0);\n\n\
@@ -145,6 +199,8 @@ pub(super) const CUTTING: [(&str, &str, bool); 4] = [
 /// Prints in two ways, and fails with its arguments.
 pub(super) const SAYS: &str = "use std::io::Write;\n\nfn main() {\n    println!(\"by a macro\");\n    \
      writeln!(std::io::stdout(), \"by the stream\").unwrap();\n    \
+     writeln!(std::io::stderr(), \"always\").unwrap();\n    \
+     print!(\"to the end\");\n    \
      panic!(\"{:?}\", std::env::args().skip(1).collect::<Vec<_>>());\n}\n";
 
 /// A crate that forbids much, and has a module in a file.
@@ -160,6 +216,12 @@ pub(super) const FILES: &str = "use std::fs;\nuse std::sync::atomic::{AtomicU32,
      fn main() {\n    fs::create_dir(\"data/own\").expect(\"the directory is new\");\n    let other = thread::spawn(add);\n    add();\n    \
      other.join().unwrap();\n    assert_eq!(N.load(SeqCst), 2, \"an update is lost\");\n}\n";
 
+/// Changes its directory in each execution, and its environment.
+pub(super) const MOVES: &str = "use std::path::Path;\nuse std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::{env, fs, thread};\n\n\
+     static N: AtomicU32 = AtomicU32::new(0);\n\nfn main() {\n    assert!(Path::new(\"Cargo.toml\").exists(), \"it begins elsewhere\");\n    \
+     fs::create_dir_all(\"elsewhere\").unwrap();\n    env::set_current_dir(\"elsewhere\").unwrap();\n    \
+     let other = thread::spawn(|| N.swap(1, SeqCst));\n    N.swap(2, SeqCst);\n    assert_ne!(other.join().unwrap(), 2);\n}\n";
+
 /// Writes plain memory from two threads.
 pub(super) const RACY: &str = "use std::thread;\n\nstatic mut N: u32 = 0;\n\n\
      fn add() {\n    unsafe { N += 1 };\n}\n\nfn main() {\n    let other = thread::spawn(add);\n    add();\n    other.join().unwrap();\n}\n";
@@ -172,6 +234,7 @@ use std::thread;
 
 static VARS: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
 static LOCK: Mutex<u32> = Mutex::new(0);
+static KEPT: Mutex<u32> = Mutex::new(0);
 
 struct Dice(u64);
 
@@ -219,11 +282,40 @@ pub fn body(seed: u64) {
     }
 }
 
+/// Nothing is joined, and the second lock may stay locked.
+pub fn cut(seed: u64) {
+    let mut dice = Dice(seed);
+    dice.below(2);
+    for _ in 0..3 {
+        let (own, wrong) = (Dice(dice.below(1000)), dice.below(4) as u32);
+        thread::spawn(move || {
+            let sum = few_steps(own);
+            assert!(sum % 4 != wrong, "a thread has {sum}");
+        });
+    }
+    few_steps(Dice(dice.below(1000)));
+}
+
+fn few_steps(mut dice: Dice) -> u32 {
+    let mut sum = 0;
+    for _ in 0..1 + dice.below(2) {
+        let var = &VARS[dice.below(2) as usize];
+        sum = 3 * sum + match dice.below(5) {
+            0 => var.load(SeqCst),
+            1 => var.fetch_add(1, SeqCst),
+            2 => { var.store(2, SeqCst); 0 }
+            3 => { std::mem::forget(KEPT.lock()); 1 }
+            _ => { let mut held = KEPT.lock().unwrap(); *held += 1; *held }
+        };
+    }
+    sum
+}
+
 #[test]
 fn test() {
     body(std::env::var("SEED").unwrap().parse().unwrap());
 }
 "#;
 
-pub(super) const RANDOM_MAIN: &str =
-    "fn main() {\n    alike::body(std::env::args().nth(1).unwrap().parse().unwrap());\n}\n";
+pub(super) const RANDOM_MAIN: &str = "fn main() {\n    let seed = std::env::args().nth(1).unwrap().parse().unwrap();\n    \
+     match std::env::args().nth(2).is_some() {\n        true => alike::cut(seed),\n        false => alike::body(seed),\n    }\n}\n";

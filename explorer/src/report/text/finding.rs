@@ -204,10 +204,9 @@ impl Text<'_> {
                 ));
             }
             _ if self.style.replay_with.is_some() => {
-                self.title(&format!(
-                    "replay it from a file, as its schedule has {long}; the same command with `--reports DIR` writes one \
-                     into a directory"
-                ));
+                self.title(
+                    "the schedule is too long to print; rerun with `--reports DIR` to write it to a file",
+                );
             }
             (_, Some(test)) => {
                 self.title(&format!(

@@ -1,14 +1,13 @@
 //! Instructions of an execution of the searches of two papers, next to those of other searches: counted by callgrind,
 //! which must be installed.
 //!
-//! `cargo bench --bench classic` prints a table of `docs/IROOTS.md` and one of `docs/SOURCES.md`. `cargo bench --bench classic -- ring` measures the
-//! programs whose names contain this. It runs this binary under callgrind several times for each program. The
-//! differences exclude the fixed costs of an exploration.
+//! `cargo bench --bench classic` prints a table of `docs/IROOTS.md` and one of `docs/SOURCES.md`, and
+//! `cargo bench --bench classic -- ring` the lines of programs whose names contain this. It runs this binary under
+//! callgrind several times for each program. The differences exclude the fixed costs of an exploration.
 //!
 //! To look into one of them, run the binary with `run`, a program, a search with other settings behind it, and the number of
-//! executions of each exploration, as in
-//! `valgrind --tool=callgrind target/release/deps/classic-* run "long_tasks_fixed steps=1000" maple 4,4`. The explorations
-//! have the seeds 1, 2 and so on.
+//! executions of the exploration, as in
+//! `valgrind --tool=callgrind target/release/deps/classic-* run "long_tasks_fixed steps=1000" maple 4`.
 #![allow(clippy::print_stdout, reason = "a table is what this bench is for")]
 
 mod callgrind;
@@ -17,26 +16,26 @@ use callgrind::instructions;
 use intermezzo::Report;
 use intermezzo_corpus::find;
 
-/// Programs of the corpus without a bug, some with values of their parameters: locks, atomics, condition variables and
-/// channels; many variables and few; short executions and long ones.
-const PROGRAMS: [&str; 10] = [
+/// Programs of the corpus without a bug, one with a value of its parameter: short executions and long ones.
+const PROGRAMS: [&str; 5] = [
     "bounded_ring_fixed",
-    "michael_scott_queue_fixed",
     "treiber_stack_fixed",
     "reader_writer_lock_fixed",
-    "waiting_reader_writer_lock_fixed",
     "work_stealing_queue_fixed",
-    "dining_philosophers_fixed",
-    "fib_bench",
     "long_tasks_fixed steps=1000",
-    "long_tasks_fixed steps=10000",
 ];
 
-/// The number of explorations of a program, each with a seed of its own.
-const SEEDS: u64 = 5;
+/// The seed of each exploration.
+const SEED: &str = "1";
 
 /// The number of executions by which two runs of a search differ whose executions are alike.
 const MORE: u64 = 40;
+
+/// The largest number of executions of a search by iRoots, which ends before.
+const EXECUTIONS_MAX: u64 = 2_000;
+
+/// The programs on which ranked searches are measured.
+const RANKED_PROGRAMS: [&str; 2] = ["bounded_ring_fixed", "reader_writer_lock_fixed"];
 
 /// Ranked searches, and the search that they are compared with.
 const RANKED: [&str; 5] = [
@@ -48,21 +47,21 @@ const RANKED: [&str; 5] = [
 ];
 
 /// Explores a program.
-fn explore(program: &str, search: &str, seed: u64, executions: u64) -> Report {
+fn explore(program: &str, search: &str, executions: u64) -> Report {
     let mut words = program.split(' ');
     let program = words.next().and_then(find).expect("a program of the corpus");
     let arguments = program
         .arguments(&words.collect::<Vec<_>>())
         .expect("its parameters");
     let mut settings = program.settings();
-    let (seed, executions) = (seed.to_string(), executions.to_string());
+    let executions = executions.to_string();
     let mut search = search.split(' ');
     let common = [
         ("strategy", search.next().expect("a search")),
         ("preemptions", "none"),
         ("reduction", "none"),
         ("minimise", "0"),
-        ("seed", &seed),
+        ("seed", SEED),
         ("executions", &executions),
     ];
     let others = search.map(|setting| setting.split_once('=').expect("name=value"));
@@ -76,17 +75,17 @@ fn explore(program: &str, search: &str, seed: u64, executions: u64) -> Report {
     report
 }
 
-/// Returns the number of instructions of explorations with these numbers of executions.
-fn of_explorations(program: &str, strategy: &str, executions: &[u64]) -> f64 {
-    let executions: Vec<String> = executions.iter().map(u64::to_string).collect();
-    instructions(&["run", program, strategy, &executions.join(",")])
+/// Returns the number of instructions of an exploration with this number of executions.
+fn of_exploration(program: &str, search: &str, executions: u64) -> f64 {
+    instructions(&["run", program, search, &executions.to_string()])
 }
 
-/// Returns the number of instructions of an execution of a search.
-fn of_each(program: &str, search: &str) -> f64 {
-    let few = of_explorations(program, search, &[1; SEEDS as usize]);
-    let many = of_explorations(program, search, &[1 + MORE; SEEDS as usize]);
-    (many - few) / (SEEDS * MORE) as f64
+/// Returns the number of instructions of an execution: the average of those that an exploration of `end` executions has
+/// after the first `first` ones. `None` if there are none.
+fn of_each(program: &str, search: &str, first: u64, end: u64) -> Option<f64> {
+    let count = end.checked_sub(first).filter(|count| *count > 0)?;
+    let [few, many] = [first, end].map(|executions| of_exploration(program, search, executions));
+    Some((many - few) / count as f64)
 }
 
 /// Prints the costs of an execution of the search by iRoots: of its profile runs, and of its attempts.
@@ -96,32 +95,20 @@ fn iroots(programs: &[&str]) {
     );
     println!("|---|---|---|---|---|---|---|---|");
     for program in programs {
-        let random = of_each(program, "random");
-        let counts = (1..=SEEDS).map(|seed| {
-            let report = explore(program, "maple", seed, 2_000);
-            let attempts = report.iroots().and_then(|iroots| iroots.attempts());
-            (report.executions(), attempts.expect("it makes attempts"))
+        let random = of_each(program, "random", 1, 1 + MORE).expect("it has more executions");
+        let report = explore(program, "maple", EXECUTIONS_MAX);
+        let attempts = report.iroots().and_then(|iroots| iroots.attempts());
+        let all = report.executions();
+        let profiles = all - attempts.expect("it makes attempts");
+        // The first profile run reaches most places, whose names are then found.
+        let parts = [(1, profiles), (profiles, all)].map(|(first, end)| {
+            let each = of_each(program, "maple", first, end);
+            let figures = each.map_or("- | -".to_owned(), |each| {
+                format!("{each:.0} | {:.1}", each / random)
+            });
+            format!("{} | {figures}", end.saturating_sub(first))
         });
-        let (all, attempts): (Vec<u64>, Vec<u64>) = counts.unzip();
-        let profiles: Vec<u64> = all.iter().zip(&attempts).map(|(all, own)| all - own).collect();
-        // The first one of an exploration reaches most places, whose names are then found.
-        let later: Vec<u64> = profiles.iter().map(|count| count - 1).collect();
-        let first = of_explorations(program, "maple", &[1; SEEDS as usize]);
-        let in_profiles = of_explorations(program, "maple", &profiles);
-        let in_all = of_explorations(program, "maple", &all);
-        let part = |instructions: f64, executions: &[u64]| {
-            let count: u64 = executions.iter().sum();
-            let each = instructions / count as f64;
-            match count {
-                0 => "0 | - | -".to_owned(),
-                _ => format!("{count} | {each:.0} | {:.1}", each / random),
-            }
-        };
-        println!(
-            "| `{program}` | {random:.0} | {} | {} |",
-            part(in_profiles - first, &later),
-            part(in_all - in_profiles, &attempts)
-        );
+        println!("| `{program}` | {random:.0} | {} |", parts.join(" | "));
     }
 }
 
@@ -134,9 +121,9 @@ fn ranked(programs: &[&str]) {
     println!("|---|{}", "---|".repeat(RANKED.len()));
     for program in programs {
         let columns = RANKED.map(|search| {
-            let most = explore(program, search, 1, 1 + MORE).executions();
-            let [few, many] = [1, most].map(|executions| of_explorations(program, search, &[executions]));
-            format!("{:.0}", (many - few) / (most - 1) as f64)
+            let most = explore(program, search, 1 + MORE).executions();
+            let each = of_each(program, search, 1, most);
+            each.map_or("-".to_owned(), |each| format!("{each:.0}"))
         });
         println!("| `{program}` | {} |", columns.join(" | "));
     }
@@ -144,12 +131,10 @@ fn ranked(programs: &[&str]) {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [command, program, strategy, executions] = &arguments[..]
+    if let [command, program, search, executions] = &arguments[..]
         && command == "run"
     {
-        for (seed, executions) in (1..).zip(executions.split(',')) {
-            explore(program, strategy, seed, executions.parse().expect("a number"));
-        }
+        explore(program, search, executions.parse().expect("a number"));
         return;
     }
     // `cargo test` runs it, too.
@@ -158,8 +143,7 @@ fn main() {
     }
     let filter = arguments.iter().find(|argument| *argument != "--bench");
     let is_meant = |program: &&str| filter.is_none_or(|filter| program.contains(filter.as_str()));
-    let programs: Vec<&str> = PROGRAMS.into_iter().filter(is_meant).collect();
-    iroots(&programs);
+    iroots(&PROGRAMS.into_iter().filter(is_meant).collect::<Vec<_>>());
     println!();
-    ranked(&programs);
+    ranked(&RANKED_PROGRAMS.into_iter().filter(is_meant).collect::<Vec<_>>());
 }

@@ -1,7 +1,7 @@
 //! The memo of iRoots: the work that it saves, the files that it refuses, and processes that share it.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{ExploreError, Explorer, Report, Settings, Strategy, thread};
+use intermezzo_explorer::{ExploreError, Explorer, Report, Settings, StoredMemo, Strategy, thread};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;
@@ -92,6 +92,31 @@ fn what_was_exposed_is_not_tried_again() {
         .set("iroots", format!("memo={}", memo.display()))
         .explore(one);
     assert!(attempts(&explorer(&memo).explore(one)) < attempts(&first));
+}
+
+/// The identities of a memo are those of explorations without it, which see places in another order.
+#[test]
+fn identities_do_not_depend_on_the_memo() {
+    let directory = Directory::new("identities");
+    let memo = directory.memo();
+    let with_memo = explorer(&memo).explore(one);
+    let named = with_memo.iroots().unwrap().names();
+    let iroots = StoredMemo::read(&memo).unwrap().iroots;
+    let of_five = |name: &str| name.starts_with("5: ");
+    let crosswise: Vec<_> = iroots.iter().filter(|iroot| of_five(&iroot.name)).collect();
+    assert!(crosswise.iter().any(|iroot| named.contains(&iroot.name)));
+    for iroot in crosswise {
+        let report = Explorer::new()
+            .set("strategy", format!("maple(target={})", iroot.id))
+            .explore(one);
+        assert!(
+            report.notes().is_empty(),
+            "{} ({}): {report}",
+            iroot.id,
+            iroot.name
+        );
+        assert!(attempts(&report) > 0, "{} ({}): {report}", iroot.id, iroot.name);
+    }
 }
 
 /// A search that found an error finds it again.

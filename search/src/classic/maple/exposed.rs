@@ -5,8 +5,8 @@
 //! access is matched with the ones that it depends on. Each dependency is matched with those before it between the same
 //! two tasks, within the vulnerability window.
 //!
-//! The detector looks at each access once, so its lists keep their memory from one execution to the next. Nothing before
-//! the last write of a variable can be depended on, and so it is not kept for that variable.
+//! Each access is added once. The lists keep their memory from one execution to the next. Accesses before the last write
+//! of a variable are dropped: no later access depends on them.
 
 use super::access::Access;
 use super::iroot::IRoot;
@@ -169,7 +169,7 @@ impl Detector {
     }
 
     fn access(&self, number: u32) -> &Access {
-        &self.accesses[number as usize].access
+        &self.linked(number).access
     }
 
     /// Finds the accesses on which this one, about to be added, depends directly, and adds it to those to its variable.
@@ -213,53 +213,55 @@ impl Detector {
 
     /// Finds the iRoots of which `d` is the last access.
     fn match_dependencies(&mut self, d: u32, window: u32) {
-        let (accesses, previous, next) = (&self.accesses, &self.previous, &self.next);
-        let found = &mut self.found;
-        let linked = |number: u32| &accesses[number as usize];
-        let previous_of = |linked: &Linked| &previous[linked.previous.0 as usize..linked.previous.1 as usize];
-        let next_of = |linked: &Linked| {
-            let mut at = linked.next;
-            std::iter::from_fn(move || {
-                let &(number, following) = next.get(at as usize)?;
-                at = following;
-                Some(number)
-            })
-        };
-        let place = |number: u32| linked(number).access.place;
+        let mut found = std::mem::take(&mut self.found);
         let mut expose = |idiom: u8, of: &[u32]| {
             let mut places = [0; 4];
-            for (place_of, &number) in places.iter_mut().zip(of) {
-                *place_of = place(number);
+            for (place, &number) in places.iter_mut().zip(of) {
+                *place = self.access(number).place;
             }
             let iroot = IRoot::new(idiom, &places[..of.len()]);
             found.insert(iroot.expect("as many places as the idiom has"));
         };
-        let last = linked(d);
-        let of_task = &self.tasks[last.access.task as usize].accesses;
-        let near = |access: &Access| last.access.index - access.index <= window;
-        for &c in previous_of(last) {
+        for &c in self.previous_of(d) {
             expose(1, &[c, d]);
         }
-        // Idioms 2 and 3: `a` is the last access to the variable.
-        let a = of_task.get(last.before as usize).copied();
-        if let Some(a) = a.filter(|&a| near(&linked(a).access)) {
-            for b in next_of(linked(a)) {
-                for &c in previous_of(last) {
-                    if b == c {
-                        expose(2, &[a, b, d]);
-                    } else if linked(b).precedes(linked(c), window) {
-                        expose(3, &[a, b, c, d]);
-                    }
+        self.one_variable(d, window, &mut expose);
+        self.two_variables(d, window, &mut expose);
+        self.found = found;
+    }
+
+    /// Finds the iRoots of idioms 2 and 3 of which `d` is the last access.
+    fn one_variable(&self, d: u32, window: u32, expose: &mut impl FnMut(u8, &[u32])) {
+        let last = self.linked(d);
+        let of_task = &self.tasks[last.access.task as usize].accesses;
+        // The first access is the last one before to the variable.
+        let Some(&a) = of_task.get(last.before as usize) else {
+            return;
+        };
+        if !self.is_near(a, d, window) {
+            return;
+        }
+        for b in self.next_of(a) {
+            for &c in self.previous_of(d) {
+                if b == c {
+                    expose(2, &[a, b, d]);
+                } else if self.linked(b).precedes(self.linked(c), window) {
+                    expose(3, &[a, b, c, d]);
                 }
             }
         }
-        // Idioms 4 to 6: two variables.
+    }
+
+    /// Finds the iRoots of idioms 4 to 6 of which `d` is the last access.
+    fn two_variables(&self, d: u32, window: u32, expose: &mut impl FnMut(u8, &[u32])) {
+        let last = self.linked(d);
+        let of_task = &self.tasks[last.access.task as usize].accesses;
         let mut rest = last.at;
         let mut is_clean = true;
         while let Some(at) = rest.checked_sub(1) {
             let number = of_task[at as usize];
-            let earlier = linked(number);
-            if !near(&earlier.access) {
+            let earlier = self.linked(number);
+            if !self.is_near(number, d, window) {
                 break;
             }
             if earlier.access.var == last.access.var {
@@ -274,9 +276,9 @@ impl Detector {
                 continue;
             }
             if is_clean && earlier.after == NONE {
-                for b in next_of(earlier) {
-                    for &c in previous_of(last) {
-                        let (first, second) = (linked(b), linked(c));
+                for b in self.next_of(number) {
+                    for &c in self.previous_of(d) {
+                        let (first, second) = (self.linked(b), self.linked(c));
                         if first.precedes(second, window) {
                             expose(4, &[number, b, c, d]);
                         } else if second.precedes(first, window) && second.is_clean_to(first) {
@@ -285,13 +287,39 @@ impl Detector {
                     }
                 }
             }
-            for &a in previous_of(earlier) {
-                for &c in previous_of(last) {
-                    if linked(a).precedes(linked(c), window) {
+            for &a in self.previous_of(number) {
+                for &c in self.previous_of(d) {
+                    if self.linked(a).precedes(self.linked(c), window) {
                         expose(6, &[a, number, c, d]);
                     }
                 }
             }
         }
+    }
+
+    #[inline]
+    fn linked(&self, number: u32) -> &Linked {
+        &self.accesses[number as usize]
+    }
+
+    /// Returns `true` if an access is in the window of a later one of its task, or of the same event.
+    fn is_near(&self, first: u32, second: u32, window: u32) -> bool {
+        self.access(second).index - self.access(first).index <= window
+    }
+
+    /// Returns the accesses on which this one depends.
+    fn previous_of(&self, number: u32) -> &[u32] {
+        let (first, end) = self.linked(number).previous;
+        &self.previous[first as usize..end as usize]
+    }
+
+    /// Returns the accesses that depend on this one so far.
+    fn next_of(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut at = self.linked(number).next;
+        std::iter::from_fn(move || {
+            let &(number, following) = self.next.get(at as usize)?;
+            at = following;
+            Some(number)
+        })
     }
 }

@@ -55,7 +55,7 @@ impl IRoot {
         let mut all = [places[count - 1]; PLACES];
         all[..count].copy_from_slice(places);
         if idiom == 5 {
-            // Its two tasks are interchangeable.
+            // Its two tasks are interchangeable: their order is that of the numbers.
             all = all.min([all[2], all[3], all[0], all[1]]);
         }
         Some(IRoot { idiom, places: all })
@@ -73,12 +73,14 @@ impl IRoot {
 
     /// Returns its name: the same in every execution, process and build of one source.
     pub(crate) fn name(&self, places: &Places) -> String {
-        let name = |at: usize| places.name(self.places[at]);
-        let first = format!("{}: {} => {}", self.idiom, name(0), name(1));
-        match self.idiom {
-            1 => first,
-            2 => format!("{first} => {}", name(2)),
-            _ => format!("{first}, {} => {}", name(2), name(3)),
+        let idiom = self.idiom;
+        let [a, b, c, d] = self.places.map(|place| places.name(place));
+        match idiom {
+            1 => format!("{idiom}: {a} => {b}"),
+            2 => format!("{idiom}: {a} => {b} => {c}"),
+            // The order of numbers may be another in another exploration.
+            5 if (c, d) < (a, b) => format!("{idiom}: {c} => {d}, {a} => {b}"),
+            _ => format!("{idiom}: {a} => {b}, {c} => {d}"),
         }
     }
 
@@ -127,9 +129,48 @@ mod tests {
         assert_eq!(name(1, &[1, 0]), "1: b => a");
         assert_eq!(name(2, &[0, 1, 0]), "2: a => b => a");
         assert_eq!(name(4, &[3, 1, 2, 0]), "4: d => b, c => a");
-        assert_eq!(name(5, &[3, 1, 2, 0]), name(5, &[2, 0, 3, 1]));
+        for either in [[3, 1, 2, 0], [2, 0, 3, 1]] {
+            assert_eq!(name(5, &either), "5: c => a, d => b");
+        }
+        for either in [[1, 3, 1, 2], [1, 2, 1, 3]] {
+            assert_eq!(name(5, &either), "5: b => c, b => d");
+        }
+        let id = IRoot::new(4, &[3, 1, 2, 0]).unwrap().id(&places);
+        assert_eq!(id, IRootId(crc32fast::hash(b"4: d => b, c => a")));
         for (idiom, of) in [(0, &[0][..]), (1, &[0]), (2, &[0; 4]), (4, &[0; 2]), (7, &[0; 4])] {
             assert_eq!(IRoot::new(idiom, of), None);
+        }
+    }
+
+    /// Names and identities do not depend on the order in which places are seen first.
+    #[test]
+    fn numbers_of_places_do_not_show() {
+        let mut orders = [["a", "b", "c", "d"], ["d", "c", "b", "a"], ["c", "a", "d", "b"]].map(|names| {
+            let mut places = Places::default();
+            for name in names {
+                places.number(name.into());
+            }
+            places
+        });
+        for number in 0..4usize.pow(4) {
+            let names = [1, 4, 16, 64].map(|part| ["a", "b", "c", "d"][number / part % 4]);
+            for (idiom, count) in [(1, 2), (2, 3), (3, 4), (4, 4), (5, 4), (6, 4)] {
+                let shown = orders.each_mut().map(|places| {
+                    let of = names[..count].iter().map(|&name| places.number(name.into()));
+                    let iroot = IRoot::new(idiom, &of.collect::<Vec<_>>()).unwrap();
+                    (iroot.name(places), iroot.id(places))
+                });
+                assert!(shown.iter().all(|other| *other == shown[0]), "{shown:?}");
+                let [a, b, c, d] = names;
+                if idiom != 5 {
+                    let of_names = match idiom {
+                        1 => format!("1: {a} => {b}"),
+                        2 => format!("2: {a} => {b} => {c}"),
+                        _ => format!("{idiom}: {a} => {b}, {c} => {d}"),
+                    };
+                    assert_eq!(shown[0].0, of_names);
+                }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The monitor by which a session observes executions: it analyses each when it has ended, and costs nothing before.
 
-use super::access::{Access, word};
+use super::access::Access;
 use super::session::Session;
 use super::slots::slot;
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
@@ -57,10 +57,8 @@ impl Monitor for Observer {
             });
             let known = &mut sites[event.op as usize];
             if let Known::NotYet = known {
-                *known = word(event.op).map_or(Known::Nothing, |word| {
-                    let site = cx.site_name(event.site);
-                    Known::Place(session.place(format!("{site} {word}")))
-                });
+                let place = session.place(event.op, cx.site_name(event.site));
+                *known = place.map_or(Known::Nothing, Known::Place);
             }
             match *known {
                 Known::Place(place) => session.add(event, &Access::of(event, place)),

@@ -14,7 +14,7 @@ pub(crate) struct Order {
     /// The clock of each task, by number: its own entry counts what it has published.
     tasks: Vec<Clock>,
     published: HashMap<Message, VectorClock>,
-    /// The clocks that were asked for.
+    /// The clock at each moment.
     moments: Vec<VectorClock>,
 }
 

@@ -1,12 +1,11 @@
 //! A fast lookup of the place of an operation.
 
-use super::access;
 use super::session::Session;
 use hashbrown::HashMap;
 use intermezzo_engine::site::Site;
 use intermezzo_sdk::SyncVarOp;
 
-/// The number of places that are found at once; a power of two.
+/// The number of lookups that `recent` keeps.
 const RECENT: usize = 64;
 
 /// A lookup that remembers places by address: one place may have several addresses.
@@ -14,7 +13,7 @@ pub(crate) struct Place {
     session: Session,
     /// The number of the place of each operation; `None` if it is no access.
     known: HashMap<(usize, SyncVarOp), Option<u32>>,
-    /// Some of them.
+    /// The latest lookups.
     recent: [Option<Recent>; RECENT],
 }
 
@@ -34,7 +33,7 @@ impl Place {
     #[inline]
     pub(super) fn of(&mut self, op: SyncVarOp, site: Site) -> Option<u32> {
         let word = site.word();
-        // Places are some bytes apart.
+        // The low three bits of addresses are equal.
         let at = (word >> 3 ^ op as usize) % RECENT;
         match self.recent[at] {
             Some((known, of, place)) if (known, of) == (word, op) => place,
@@ -49,9 +48,8 @@ impl Place {
     #[inline(never)]
     fn look_up(&mut self, op: SyncVarOp, site: Site) -> Option<u32> {
         let Place { session, known, .. } = self;
-        *known.entry((site.word(), op)).or_insert_with(|| {
-            let word = access::word(op)?;
-            Some(session.get().place(format!("{site} {word}")))
-        })
+        *known
+            .entry((site.word(), op))
+            .or_insert_with(|| session.get().place(op, site))
     }
 }

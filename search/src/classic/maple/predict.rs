@@ -4,9 +4,9 @@
 //! two matching predicted dependencies between them are a predicted iRoot. It is not checked that both dependencies can
 //! come true in one execution.
 //!
-//! Accesses of one entry differ in their moments. Those of a task know more and more of the others, so for each
-//! dependency the first of some accesses and the last of others decide. Pairs of equal entries are one pair here, with
-//! the list of their moments.
+//! Accesses of one entry differ only in their moments. A task's clock only grows. So if `A => B` is possible at all, it
+//! is possible at the first moment of A and the last one of B. Pairs of equal entries are one pair here, with the list
+//! of their moments.
 
 use super::iroot::IRoot;
 use super::order::Moment;
@@ -14,9 +14,6 @@ use super::profile::{Entry, Profiled, Profiler};
 use super::slots::{of_var, slot};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
-
-/// The largest number of new iRoots that one execution predicts: more would never be tested.
-const PREDICTED_MAX: usize = 100_000;
 
 /// Moments of accesses, or of pairs of accesses, in order; the same moments are there once.
 type Moments = SmallVec<[(Moment, Moment); 1]>;
@@ -111,7 +108,7 @@ impl Pairs {
                 self.list.len() as u32 - 1
             });
         let pair = &mut self.list[number as usize];
-        // Of several first accesses, the last one knows the most and is known the least.
+        // Of several first accesses the last is enough: the fewest accesses of other tasks come after it.
         if std::mem::replace(&mut pair.position, position) != position {
             add_moments(&mut pair.near, second.moment, first.moment);
         }
@@ -154,14 +151,20 @@ impl Again {
     }
 }
 
-/// Adds the iRoots of idioms 1 to 5 that the execution predicts to those that are known. Returns the new ones, and `true`
-/// if those are all.
-pub(crate) fn predict(profiler: &Profiler, window: u32, known: &mut HashSet<IRoot>) -> (Vec<IRoot>, bool) {
+/// Adds the iRoots of idioms 1 to 5 that the execution predicts to those that are known, up to `known_max` of them.
+/// Returns the new ones, and `true` if none was left out.
+pub(super) fn predict(
+    profiler: &Profiler,
+    window: u32,
+    known: &mut HashSet<IRoot>,
+    known_max: usize,
+) -> (Vec<IRoot>, bool) {
     let mut prediction = Prediction {
         profiler,
         moments: vec![Moments::new(); profiler.entries().len()],
         next: vec![Vec::new(); profiler.entries().len()],
         known,
+        known_max,
         new: Vec::new(),
     };
     for access in profiler.tasks().flatten() {
@@ -180,11 +183,12 @@ struct Prediction<'a> {
     /// The entries that could depend on each entry.
     next: Vec<Vec<u32>>,
     known: &'a mut HashSet<IRoot>,
+    known_max: usize,
     new: Vec<IRoot>,
 }
 
 impl Prediction<'_> {
-    /// Finds all. Returns `None` if there are too many.
+    /// Finds all. Returns `None` if one had to be left out.
     fn all(&mut self, window: u32) -> Option<()> {
         self.single()?;
         self.deadlocks()?;
@@ -307,7 +311,8 @@ impl Prediction<'_> {
         let mut rest = others.iter();
         let mut candidate = rest.next();
         for &(first, second) in ones {
-            // Earlier candidates know less, but are known.
+            // Skip pairs whose second access must come before `first`. Of the others the earliest knows least, so it
+            // fits best.
             while let Some(&(_, last)) = candidate
                 && !self.precedes_not(last, other, first)
             {
@@ -333,9 +338,14 @@ impl Prediction<'_> {
 
     fn insert(&mut self, idiom: u8, places: &[u32]) -> Option<()> {
         let iroot = IRoot::new(idiom, places).expect("as many places as the idiom has");
-        if self.known.insert(iroot) {
-            self.new.push(iroot);
+        if self.known.contains(&iroot) {
+            return Some(());
         }
-        (self.new.len() < PREDICTED_MAX).then_some(())
+        if self.known.len() >= self.known_max {
+            return None;
+        }
+        self.known.insert(iroot);
+        self.new.push(iroot);
+        Some(())
     }
 }

@@ -135,7 +135,7 @@ pub(crate) struct Profiled {
 struct OfTask {
     accesses: Vec<Profiled>,
     waiting: Vec<Waiting>,
-    /// The entry of the last access at each place.
+    /// The entry of the last access at each place. It may be a number of an earlier execution, so it is compared.
     recent: Vec<u32>,
 }
 
@@ -168,7 +168,6 @@ impl Profiler {
         for task in &mut self.tasks {
             task.accesses.clear();
             task.waiting.clear();
-            task.recent.clear();
         }
         self.entries.clear();
         self.numbers.clear();
@@ -322,8 +321,8 @@ impl Profiler {
         }
     }
 
-    /// Returns a number for all of what predictions depend on, once the execution has ended: executions of which it is
-    /// the same predict the same. Variables are numbered by their first use, task by task, since their numbers in the
+    /// Returns a digest of all that predictions depend on, once the execution has ended. Executions with the same digest
+    /// predict the same iRoots. Variables are numbered by their first use, task by task, because their numbers in the
     /// execution depend on its order.
     pub(super) fn digest(&self) -> u128 {
         let mut digest = Digest::default();
@@ -340,6 +339,10 @@ impl Profiler {
         let mut entries: Vec<Option<Digest>> = vec![None; self.entries.len()];
         let mut last_moment = None;
         for (task, of_task) in (0..).zip(&self.tasks) {
+            // There may have been more tasks in earlier executions.
+            if of_task.accesses.is_empty() {
+                continue;
+            }
             digest.add(u64::MAX, task);
             let mut before = 0;
             for access in &of_task.accesses {

@@ -1,23 +1,26 @@
 //! The iRoots of one exploration: those that its executions exposed and predicted, and its memo.
 
-use super::access::{Access, Places};
+use super::access::{Access, Places, word};
 use super::exposed::Detector;
 use super::iroot::{IRoot, IRootId};
 use super::measured::{IRootCoverage, IRootsExposed, Point, Searched, thinned};
 use super::memo::{Memo, MemoError, MemoFile, News};
 use super::observer::Observer;
-use super::place::Place;
 use super::predict::predict;
 use super::profile::Profiler;
 use super::search::CoverageDriven;
 use hashbrown::HashSet;
 use intermezzo_engine::strategy::{Operation, Strategy};
 use intermezzo_engine::trace::{Lock, lock};
-use intermezzo_sdk::{Class, Monitor, SyncVarAccess};
+use intermezzo_sdk::{Class, Monitor, SyncVarAccess, SyncVarOp};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// The largest number of iRoots that an exploration predicts. It bounds the memory, and a search hardly tries that many.
+const PREDICTED_MAX: usize = 100_000;
 
 /// The largest number of profiles that are kept: predictions from more are made again.
 const PROFILES_MAX: usize = 1 << 20;
@@ -48,6 +51,8 @@ pub(crate) struct Inner {
     detector: Detector,
     /// The predictor of iRoots, if they are searched for.
     profiler: Option<Profiler>,
+    /// The largest number of iRoots that it predicts.
+    pub(super) predicted_max: usize,
     found: Found,
     /// The iRoots that the last execution exposed first, until it is known whether it failed.
     last: Vec<IRoot>,
@@ -74,9 +79,11 @@ struct Found {
     predicted: HashSet<IRoot>,
     /// The profiles from which everything was predicted, by their digests.
     profiles: HashSet<u128>,
-    /// The iRoots that the search does not know yet to be predicted, or to be exposed.
+    /// The predicted iRoots that the search has not taken yet.
     fresh: Vec<IRoot>,
+    /// The exposed iRoots that the search has not taken yet.
     newly_exposed: Vec<IRoot>,
+    /// `true` if a predicted iRoot was left out, because there were too many.
     overflowed: bool,
     /// The iRoots exposed by executions of which it is known whether they failed.
     settled: BTreeSet<IRoot>,
@@ -125,6 +132,7 @@ impl Session {
             places,
             detector: Detector::default(),
             profiler: options.searches.then(Profiler::default),
+            predicted_max: PREDICTED_MAX,
             found: Found::default(),
             last: Vec::new(),
             last_failed: false,
@@ -156,24 +164,23 @@ impl Session {
     /// Notes the next operations of the tasks with which the last execution ended, and which wait for ever; or that
     /// there were none.
     pub fn stuck(&self, wanted: &[Operation]) {
-        let mut places = Place::new(self.clone());
+        let mut inner = self.get();
         let takes = wanted.iter().filter(|next| lock(next.op) == Lock::Takes);
-        let wants = takes.filter_map(|next| Some((next, places.of(next.op, next.site)?)));
-        let wants: Vec<(&Operation, u32)> = wants.collect();
+        let access = |next: &Operation| {
+            Some(Access {
+                task: next.task.0,
+                // In any case it comes after all events of the task.
+                index: inner.detector.events_of(next.task.0) + 1,
+                var: next.var.0,
+                place: inner.place(next.op, next.site)?,
+                class: Class::of(next.op, false).unwrap_or(Class::Write),
+                lock: Lock::Takes,
+            })
+        };
+        let wants: Vec<Access> = takes.filter_map(access).collect();
         if wants.is_empty() {
             return;
         }
-        let mut inner = self.get();
-        let access = |(next, place): (&Operation, u32)| Access {
-            task: next.task.0,
-            // In any case it comes after all events of the task.
-            index: inner.detector.events_of(next.task.0) + 1,
-            var: next.var.0,
-            place,
-            class: Class::of(next.op, false).unwrap_or(Class::Write),
-            lock: Lock::Takes,
-        };
-        let wants: Vec<Access> = wants.into_iter().map(access).collect();
         let window = inner.window;
         inner.detector.stuck(&wants, window);
         inner.expose();
@@ -202,9 +209,10 @@ impl Inner {
         !self.over
     }
 
-    /// Returns the number of the place with this name.
-    pub(super) fn place(&mut self, name: String) -> u32 {
-        self.places.number(name)
+    /// Returns the number of the place of an operation at a site; `None` if it is no access.
+    pub(super) fn place(&mut self, op: SyncVarOp, site: impl Display) -> Option<u32> {
+        let word = word(op)?;
+        Some(self.places.number(format!("{site} {word}")))
     }
 
     /// Returns the largest distance of two accesses of an iRoot, in events of their task.
@@ -237,15 +245,19 @@ impl Inner {
         self.expose();
         let found = &mut self.found;
         if let Some(profiler) = &mut self.profiler {
+            // After one was left out there is room for no other.
+            if found.overflowed {
+                return;
+            }
             profiler.finish();
             let digest = profiler.digest();
             if found.profiles.contains(&digest) {
                 return;
             }
-            let (new, whole) = predict(profiler, self.window, &mut found.predicted);
-            found.overflowed |= !whole;
+            let (new, whole) = predict(profiler, self.window, &mut found.predicted, self.predicted_max);
+            found.overflowed = !whole;
             found.fresh.extend(new);
-            if whole && found.profiles.len() < PROFILES_MAX {
+            if found.profiles.len() < PROFILES_MAX {
                 found.profiles.insert(digest);
             }
         }
@@ -285,7 +297,7 @@ impl Inner {
     }
 
     /// Forgets the search, because it restarts.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.settle();
         self.target = None;
         self.found = Found::default();
@@ -372,7 +384,7 @@ impl Inner {
             ..
         } = self;
         let keeping = memo.as_mut().filter(|_| !self.failed)?;
-        let told = |iroot| keeping.tried.get(iroot).copied().unwrap_or(0);
+        let written = |iroot| keeping.tried.get(iroot).copied().unwrap_or(0);
         let news = News {
             program,
             over: self.over,
@@ -382,7 +394,7 @@ impl Inner {
             tried: &found
                 .tried
                 .iter()
-                .map(|(iroot, times)| (*iroot, times - told(iroot)))
+                .map(|(iroot, times)| (*iroot, times - written(iroot)))
                 .filter(|(_, times)| *times > 0)
                 .collect(),
         };

@@ -1,6 +1,6 @@
-//! Lists with a place for each task, each variable, or whatever else is numbered from 0.
+//! Lists indexed by task, variable or other numbers. They grow as numbers appear.
 
-/// Returns the place with that number; it and those before it are made empty if they are missing.
+/// Returns the entry with this number. Missing entries up to it are made with `empty`.
 #[inline]
 pub(super) fn slot<T>(list: &mut Vec<T>, number: u32, empty: impl FnMut() -> T) -> &mut T {
     let at = number as usize;
@@ -10,7 +10,7 @@ pub(super) fn slot<T>(list: &mut Vec<T>, number: u32, empty: impl FnMut() -> T) 
     &mut list[at]
 }
 
-/// Returns the number of a variable's place. That of [`SyncVar::NONE`](intermezzo_sdk::SyncVar::NONE) is 0.
+/// Returns the number of a variable's entry. That of [`SyncVar::NONE`](intermezzo_sdk::SyncVar::NONE) is 0.
 pub(super) fn of_var(var: u32) -> u32 {
     var.wrapping_add(1)
 }

@@ -114,7 +114,7 @@ impl Active {
         Active::find_nexts(&mut nexts, point, places);
         let runs = point.running.0;
         if !point.preempts && nexts.iter().any(|next| next.task == runs) {
-            self.lowest += if self.lowest == 0 { 1 } else { 2 };
+            self.lowest += 1;
             *slot(&mut self.lowered, runs, || 0) = self.lowest;
         }
         let taken = match self.done.len() {
@@ -176,7 +176,7 @@ impl Active {
             if is_over || self.done.is_empty() && self.script.wanted[0].place != place {
                 continue;
             }
-            let told = SyncVarAccess {
+            let event = SyncVarAccess {
                 event: EventId {
                     task: TaskId(event.task),
                     index: event.index,
@@ -188,7 +188,7 @@ impl Active {
                 written: event.written,
                 site: SiteId(0),
             };
-            for access in Access::of(&told, place) {
+            for access in Access::of(&event, place) {
                 self.happened(&access);
             }
         }
@@ -239,11 +239,11 @@ impl Active {
             first.task == access.task && access.index.saturating_sub(first.index) > self.window
         };
         if self.separates(access) || self.done.iter().any(too_late) {
-            self.begin_anew();
+            self.begin_again();
         }
     }
 
-    fn begin_anew(&mut self) {
+    fn begin_again(&mut self) {
         self.done.clear();
         self.held = None;
     }
@@ -309,7 +309,7 @@ impl Active {
             return Some(at);
         }
         if self.done.len() >= 2 && self.tempted(nexts) {
-            self.begin_anew();
+            self.begin_again();
             return self.seek(nexts);
         }
         let who = self.wanted().map(|wanted| wanted.who);

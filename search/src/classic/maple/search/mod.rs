@@ -172,7 +172,7 @@ impl Strategy for CoverageDriven {
     }
 
     fn restart(&mut self) -> Option<Box<dyn Strategy>> {
-        self.session.get().begin_anew();
+        self.session.get().restart();
         let session = self.session.clone();
         Some(Box::new(CoverageDriven::new(
             session,

@@ -4,7 +4,7 @@ use super::super::access::Places;
 use super::super::predict::predict;
 use super::super::profile::Profiler;
 use super::program::Program;
-use super::{Recorded, accesses, all, either_way, record};
+use super::{Recorded, accesses, all, record};
 use hashbrown::HashSet;
 use intermezzo_explorer::{Coverage, Reduction};
 use std::collections::BTreeSet;
@@ -18,12 +18,9 @@ fn predicted_by(recorded: &Recorded) -> BTreeSet<String> {
         profiler.add(&event.0, &accesses, WINDOW);
     }
     profiler.finish();
-    let (predicted, whole) = predict(&profiler, WINDOW, &mut HashSet::new());
+    let (predicted, whole) = predict(&profiler, WINDOW, &mut HashSet::new(), usize::MAX);
     assert!(whole);
-    predicted
-        .iter()
-        .map(|iroot| either_way(&iroot.name(&places)))
-        .collect()
+    predicted.iter().map(|iroot| iroot.name(&places)).collect()
 }
 
 /// Returns the iRoots that all executions expose, of the idioms that are searched for.
@@ -32,7 +29,7 @@ fn exposed_by_all(program: &Program, reduction: Reduction) -> BTreeSet<String> {
     assert_eq!(report.coverage(), &Coverage::Exhaustive);
     let names = report.iroots().expect("they are measured").names();
     let searched = names.iter().filter(|name| !name.starts_with("6:"));
-    searched.map(|name| either_way(name)).collect()
+    searched.cloned().collect()
 }
 
 /// Returns the number of each idiom.

@@ -3,10 +3,10 @@
 use super::super::access::Places;
 use super::super::exposed::Detector;
 use super::program::Program;
-use super::{Recorded, accesses, either_way, naive, record};
+use super::{Recorded, accesses, naive, record};
 use std::collections::BTreeSet;
 
-/// Returns the iRoots that the detector finds. In idiom 5, either task may come first in the name.
+/// Returns the iRoots that the detector finds.
 fn detected(recorded: &Recorded, window: u32) -> BTreeSet<String> {
     let (mut detector, mut places) = (Detector::default(), Places::default());
     for event in &recorded.events {
@@ -14,11 +14,7 @@ fn detected(recorded: &Recorded, window: u32) -> BTreeSet<String> {
             detector.add(access, window);
         }
     }
-    detector
-        .found()
-        .iter()
-        .map(|iroot| either_way(&iroot.name(&places)))
-        .collect()
+    detector.found().iter().map(|iroot| iroot.name(&places)).collect()
 }
 
 #[test]
@@ -29,10 +25,7 @@ fn executions_expose_what_the_definitions_say() {
         let program = Program::random(number, number % 3 == 0, 7);
         for recorded in record(&program, number, 3) {
             let window = [2, 5, 20][number as usize % 3];
-            let expected: BTreeSet<String> = naive::exposed(&recorded, window)
-                .iter()
-                .map(|name| either_way(name))
-                .collect();
+            let expected = naive::exposed(&recorded, window);
             let found = detected(&recorded, window);
             assert_eq!(found, expected, "{program:?} {recorded:?}");
             for name in &found {

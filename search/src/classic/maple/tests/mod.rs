@@ -4,6 +4,7 @@
 mod against_all;
 mod against_definitions;
 mod naive;
+mod predictor;
 mod program;
 
 use super::access::{Access, Places, word};
@@ -77,16 +78,4 @@ fn accesses(event: &(SyncVarAccess, String), places: &mut Places) -> Vec<Access>
     };
     let place = places.number(format!("{} {word}", event.1));
     Access::of(&event.0, place).to_vec()
-}
-
-/// Returns the lesser of the two names that an iRoot of idiom 5 has: the numbers of places decide which of its tasks
-/// comes first.
-fn either_way(name: &str) -> String {
-    match name
-        .strip_prefix("5: ")
-        .and_then(|halves| halves.split_once(", "))
-    {
-        Some((one, other)) => format!("5: {}, {}", one.min(other), one.max(other)),
-        None => name.to_owned(),
-    }
 }

@@ -119,7 +119,9 @@ pub(super) fn exposed(recorded: &Recorded, window: u32) -> BTreeSet<String> {
             if pair(b, c) && back {
                 found.insert(four(if one_variable { 3 } else { 4 }));
             }
-            if !one_variable && back && pair(c, b) && untouched(c, b) {
+            // Of its two tasks, the one with the lesser names comes first.
+            let in_order = (name(a), name(b)) <= (name(c), name(d));
+            if !one_variable && back && pair(c, b) && untouched(c, b) && in_order {
                 found.insert(four(5));
             }
             if !one_variable && pair(a, c) && pair(b, d) {

@@ -281,6 +281,7 @@ pub mod program {
     use std::fs::{self, File};
     use std::path::{Path, PathBuf};
     use std::process::{Command, ExitCode, ExitStatus, Stdio, Termination};
+    use std::sync::{Mutex, PoisonError};
     use std::{env, io};
 
     /// A program, as the compiler's wrapper knows it.
@@ -357,7 +358,10 @@ pub mod program {
             }
         });
         if let Err(text) = &explored {
-            eprint!("{text}");
+            eprintln!("{}", text.trim_end());
+        }
+        if let Some(trouble) = FAILED_TEAR_DOWN.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            refuse(&name, &trouble);
         }
         std::process::exit(i32::from(explored.is_err()));
     }
@@ -390,8 +394,15 @@ pub mod program {
                     let directory = directory.display();
                     refuse(&program, &format!("its executions cannot begin in {directory}: {error}"));
                 }
-                if let Some(command) = command {
-                    run(&program, what, command, directory.as_deref());
+                if let Some(command) = command
+                    && let Err(trouble) = run(what, command, directory.as_deref())
+                {
+                    if restores {
+                        refuse(&program, &trouble);
+                    }
+                    // The execution may have failed: the search goes on, and tells what it found.
+                    let mut first = FAILED_TEAR_DOWN.lock().unwrap_or_else(PoisonError::into_inner);
+                    first.get_or_insert(trouble);
                 }
             })
         };
@@ -405,8 +416,11 @@ pub mod program {
         std::process::exit(2);
     }
 
-    /// Runs a command in a shell, in this directory. If it fails, the process ends.
-    fn run(program: &str, what: &str, command: &str, directory: Option<&Path>) {
+    /// The failure of the first tear-down that failed.
+    static FAILED_TEAR_DOWN: Mutex<Option<String>> = Mutex::new(None);
+
+    /// Runs a command in a shell, in this directory.
+    fn run(what: &str, command: &str, directory: Option<&Path>) -> Result<(), String> {
         let (shell, flags): (_, &[&str]) = match cfg!(windows) {
             true => ("cmd", &["/C"]),
             // A command may begin with a dash.
@@ -417,6 +431,9 @@ pub mod program {
         if let Some(directory) = directory {
             shell.current_dir(directory);
         }
+        // Ctrl-C ends the search, not the command.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
         // The rest is for the program and its build.
         for (name, _) in env::vars_os() {
             let is_ours = name.to_str().is_some_and(|name| name.starts_with("INTERMEZZO_"));
@@ -428,11 +445,11 @@ pub mod program {
             shell.env("RUSTC_WRAPPER", own);
         }
         let trouble = match run_with_messages(shell) {
-            Ok((status, _)) if status.success() => return,
+            Ok((status, _)) if status.success() => return Ok(()),
             Ok((status, messages)) => format!("{status}\n{messages}"),
             Err(error) => error.to_string(),
         };
-        refuse(program, &format!("the {what} command `{command}` failed: {}", trouble.trim_end()));
+        Err(format!("the {what} command `{command}` failed: {}", trouble.trim_end()))
     }
 
     /// Runs a command, and returns what it writes to stderr. That is in a file: a process that the command leaves behind
@@ -453,10 +470,10 @@ pub mod program {
 macro_rules! explore_main {
     ($kind:literal, $name:literal, $file:literal, $place:literal, $notes:literal, $whole:literal) => {
         // The compiler reads the text from elsewhere, and has to name the file for cargo.
-        const _: &[u8] = ::core::include_bytes!($whole);
+        const _: &[::core::primitive::u8] = ::core::include_bytes!($whole);
         const _: () = {
             #[unsafe(export_name = "main")]
-            extern "C" fn explored() -> i32 {
+            extern "C" fn explored() -> ::core::primitive::i32 {
                 use $crate::program::Run as _;
                 let program = $crate::program::Program {
                     package: ::core::env!("CARGO_MANIFEST_DIR"),

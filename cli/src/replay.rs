@@ -10,8 +10,8 @@ use intermezzo::Schedule;
 pub(crate) fn run(args: ReplayArgs) -> Result<Exit, Problem> {
     let schedule = Schedule::parse(&args.schedule).map_err(|error| Problem::usage(error.to_string()))?;
     match schedule.program.strip_prefix("corpus::") {
-        // With a further `::` it is a test of a crate that happens to have that name.
-        Some(program) if !program.contains("::") => {
+        // Otherwise it is a test or a program of a crate that happens to have that name.
+        Some(program) if !program.contains("::") && !schedule.binary.is_program() => {
             args.around.refuse_for_test()?;
             corpus::replay::run(schedule, args)
         }

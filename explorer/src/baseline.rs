@@ -16,6 +16,7 @@ use crate::report::source::{Search, Sources, parts};
 use crate::report::{FindingDetail, NamedPlace, Report};
 use crate::schedule::TestBinary;
 use crate::settings::{ConfigError, toml_text};
+use intermezzo_sdk::FindingKind;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -93,7 +94,13 @@ impl KnownFinding {
                     &*finding.kind.as_str(),
                     &sites(&finding.detail, &finding.places)[..],
                 );
-                KnownFinding::new((report.program(), report.binary()), found, search)
+                let mut known = KnownFinding::new((report.program(), report.binary()), found, search);
+                if let (FindingKind::Panic, FindingDetail::Message { text }) =
+                    (&finding.kind, &finding.detail)
+                {
+                    known.at.insert(without_place(text).to_owned());
+                }
+                known
             })
             .collect()
     }
@@ -122,6 +129,14 @@ impl KnownFinding {
             at.join(", ")
         )
     }
+}
+
+/// Returns what the failure of a program says besides its place: all failures that `main` returns are at one.
+fn without_place(text: &str) -> &str {
+    let Some((before, after)) = text.split_once(", at ") else {
+        return text;
+    };
+    after.split_once(", ").map_or(before, |(_, rest)| rest)
 }
 
 /// Returns the places that a finding is about: those of its detail, and those that it names at which a breakpoint can be

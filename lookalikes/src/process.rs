@@ -9,6 +9,8 @@ pub fn exit(code: i32) -> ! {
     let site = Site::caller();
     match Engine::current() {
         Some(engine) if engine.is_program() => {
+            // That is all that a parent process gets on Unix.
+            let code = if cfg!(unix) { code & 0xff } else { code };
             let failure = (code != 0).then(|| format!("the program exits with the code {code}, at {site}"));
             engine.end_program(failure, site)
         }

@@ -33,11 +33,12 @@ impl Root {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(super) fn take(arguments: &mut [OsString], notes: &Path) -> io::Result<Option<Root>> {
+    pub(super) fn take(arguments: &mut [OsString], notes: &Path) -> io::Result<Root> {
         let is_root =
             |argument: &&mut OsString| Path::new(&**argument).extension().is_some_and(|e| e == "rs");
         let Some(root) = arguments.iter_mut().find(is_root) else {
-            return Ok(None);
+            let text = "its root file has no name that ends in `.rs`";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         };
         let file = PathBuf::from(std::mem::replace(root, "-".into()));
         let text = fs::read_to_string(&file)?;
@@ -64,7 +65,7 @@ impl Root {
             &whole.to_string_lossy(),
         ];
         let text = with_end(&text, is_2015, &words.map(|word| format!("{word:?}")).join(", "));
-        Ok(Some(Root { file, text }))
+        Ok(Root { file, text })
     }
 
     /// Begins a run of the compiler with this input.

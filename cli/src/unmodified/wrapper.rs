@@ -35,7 +35,9 @@ pub(crate) fn run() -> Option<ExitCode> {
     // `Root::take` removes the root file from the arguments.
     let given = arguments.clone();
     let root = match &binary {
-        Some(binary) if is_program(&given) => Root::take(&mut arguments, &binary.with_extension(NOTES)),
+        Some(binary) if is_program(&given) => {
+            Root::take(&mut arguments, &binary.with_extension(NOTES)).map(Some)
+        }
         _ => Ok(None),
     };
     let root = match root {

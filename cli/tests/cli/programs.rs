@@ -257,7 +257,7 @@ fn set_up_and_tear_down_run_around_each_execution() {
     fs::remove_file(&log).unwrap();
     refused(
         &["--set-up", "mkdir -p data", "--tear-down", "false"],
-        &["the tear-down command `false` failed"],
+        &["the tear-down command `false` failed", "error[panic]"],
     );
 }
 

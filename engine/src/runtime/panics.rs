@@ -7,6 +7,7 @@ use super::{Engine, arena};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
@@ -39,7 +40,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
         *users -= 1;
-        if *users == 0 && !std::thread::panicking() {
+        if *users == 0 && !std::thread::panicking() && IN_HOOKS.load(Relaxed) == 0 {
             // The lock is not held: a panic elsewhere may hold the hook while it waits for this lock.
             let before = BEFORE.write().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(before) = before {
@@ -48,6 +49,9 @@ impl Drop for Guard {
         }
     }
 }
+
+/// The number of hooks of tests that run, or that an execution ended in. While there are any, std's own hook can't be set.
+static IN_HOOKS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     /// The number of calls of [`caught`] in progress.
@@ -170,7 +174,10 @@ mod of_test {
         }
         let hook = Engine::current().and_then(|engine| engine.with(|rt| rt.end.hook.clone()));
         if let Some(hook) = hook {
+            // If it does not return, std holds its lock of hooks for ever.
+            super::IN_HOOKS.fetch_add(1, super::Relaxed);
             hook(info);
+            super::IN_HOOKS.fetch_sub(1, super::Relaxed);
         }
     }
 }

@@ -1,7 +1,21 @@
 //! The programs, as their users would write them.
 
 /// Programs that fail: the name, the source, and the kind and a part of the finding.
-pub(super) const FAILING: [(&str, &str, &str, &str); 8] = [
+pub(super) const FAILING: [(&str, &str, &str, &str); 10] = [
+    (
+        "exits_in_a_hook",
+        "use std::{panic, process, thread};\n\nfn main() {\n    panic::set_hook(Box::new(|_| process::exit(3)));\n    \
+         thread::spawn(|| panic!(\"now\")).join().unwrap_err();\n}\n",
+        "panic",
+        "",
+    ),
+    // As the programs that come with intermezzo.
+    (
+        "corpus",
+        "fn main() {\n    panic!(\"always\");\n}\n",
+        "panic",
+        "always",
+    ),
     (
         "returns_error",
         "use std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\n\

@@ -67,20 +67,28 @@ pub struct KnownFinding {
 }
 
 impl KnownFinding {
-    /// Describes a finding of a test, from its kind and the places that it is about.
+    /// Describes a finding of a test, from its kind, what it says, and the places that it names.
     pub fn new(
         (test, binary): (&str, &TestBinary),
-        (kind, sites): (&str, &[&str]),
+        (kind, detail, places): (&str, Option<&FindingDetail>, &[NamedPlace]),
         search: &Search,
     ) -> KnownFinding {
         let mut sources = Sources::new(search.clone());
+        // All failures that the `main` of a program returns are at one place.
+        let failure = match detail {
+            Some(FindingDetail::Message { text }) if kind == FindingKind::Panic.as_str() => {
+                Some(without_place(text))
+            }
+            _ => None,
+        };
         KnownFinding {
             test: test.to_owned(),
             binary: of_binary(binary),
             kind: kind.to_owned(),
-            at: sites
+            at: sites(detail, places)
                 .iter()
                 .filter_map(|site| place(site, &mut sources))
+                .chain(failure.map(str::to_owned))
                 .collect(),
         }
     }
@@ -92,15 +100,10 @@ impl KnownFinding {
             .map(|finding| {
                 let found = (
                     &*finding.kind.as_str(),
-                    &sites(&finding.detail, &finding.places)[..],
+                    Some(&finding.detail),
+                    &finding.places[..],
                 );
-                let mut known = KnownFinding::new((report.program(), report.binary()), found, search);
-                if let (FindingKind::Panic, FindingDetail::Message { text }) =
-                    (&finding.kind, &finding.detail)
-                {
-                    known.at.insert(without_place(text).to_owned());
-                }
-                known
+                KnownFinding::new((report.program(), report.binary()), found, search)
             })
             .collect()
     }
@@ -141,8 +144,8 @@ fn without_place(text: &str) -> &str {
 
 /// Returns the places that a finding is about: those of its detail, and those that it names at which a breakpoint can be
 /// set.
-pub fn sites<'f>(detail: &'f FindingDetail, places: &'f [NamedPlace]) -> Vec<&'f str> {
-    let mut sites = detail.sites();
+pub fn sites<'f>(detail: Option<&'f FindingDetail>, places: &'f [NamedPlace]) -> Vec<&'f str> {
+    let mut sites = detail.map_or_else(Vec::new, FindingDetail::sites);
     sites.extend(places.iter().map(|place| place.site.as_str()));
     sites
 }
@@ -341,7 +344,7 @@ mod tests {
             }],
             waiting: Vec::new(),
         };
-        assert_eq!(sites(&detail, &[]), ["src/x.rs:1:2"]);
+        assert_eq!(sites(Some(&detail), &[]), ["src/x.rs:1:2"]);
     }
 
     #[test]
@@ -357,7 +360,7 @@ mod tests {
             let detail = FindingDetail::Message { text: message };
             KnownFinding::new(
                 ("a::b", &TestBinary::default()),
-                ("deadlock", &sites(&detail, &[])),
+                ("deadlock", Some(&detail), &[]),
                 &search,
             )
         };

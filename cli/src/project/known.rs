@@ -66,7 +66,7 @@ impl KnownFindings {
         let errors = report.findings.iter().filter(|finding| finding.is_error());
         errors
             .map(|finding| {
-                let found = (&*finding.kind, &finding.sites()[..]);
+                let found = (&*finding.kind, finding.detail.as_ref(), &finding.places[..]);
                 KnownFinding::new((&report.program, &report.binary), found, &self.search)
             })
             .collect()

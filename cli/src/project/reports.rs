@@ -118,7 +118,7 @@ pub(crate) struct FindingJson {
     names: VarNames,
     /// The finding as data. Reports of objects have none.
     #[serde(default)]
-    detail: Option<FindingDetail>,
+    pub(super) detail: Option<FindingDetail>,
 }
 
 impl FindingJson {
@@ -129,10 +129,7 @@ impl FindingJson {
 
     /// Returns the places in the source that it is about.
     pub(super) fn sites(&self) -> Vec<&str> {
-        match &self.detail {
-            Some(detail) => sites(detail, &self.places),
-            None => self.places.iter().map(|place| &*place.site).collect(),
-        }
+        sites(self.detail.as_ref(), &self.places)
     }
 
     /// Returns its kind, and the first line of its message. Variables have the names that the source gives them.

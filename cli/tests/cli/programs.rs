@@ -88,6 +88,19 @@ fn failures_of_programs_are_found_and_replayed() {
     }
 }
 
+/// All failures that `main` returns are at one place, and a baseline tells them apart.
+#[test]
+fn a_baseline_knows_one_failure_of_main_and_not_another() {
+    let source =
+        "fn main() -> Result<(), String> {\n    Err(std::env::args().nth(1).unwrap_or_default())\n}\n";
+    let project = project("failing_twice", &[("fails", source)]);
+    let known = ["run", "--bin", "fails", "--baseline", "known.toml"];
+    let with = |more: &[&str]| run(&project, &[&known[..], more].concat());
+    with(&["--update-baseline", "--", "one"]).ends_with(0);
+    with(&["--", "one"]).ends_with(0);
+    with(&["--", "other"]).ends_with(1);
+}
+
 #[test]
 fn programs_that_end_well_pass() {
     let project = project("ending", &sources::ENDING.map(|(name, source, _)| (name, source)));

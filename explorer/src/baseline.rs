@@ -144,7 +144,7 @@ fn without_place(text: &str) -> &str {
 
 /// Returns the places that a finding is about: those of its detail, and those that it names at which a breakpoint can be
 /// set.
-pub fn sites<'f>(detail: Option<&'f FindingDetail>, places: &'f [NamedPlace]) -> Vec<&'f str> {
+fn sites<'f>(detail: Option<&'f FindingDetail>, places: &'f [NamedPlace]) -> Vec<&'f str> {
     let mut sites = detail.map_or_else(Vec::new, FindingDetail::sites);
     sites.extend(places.iter().map(|place| place.site.as_str()));
     sites

@@ -6,7 +6,6 @@ use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
 use anstyle::AnsiColor;
-use intermezzo::baseline::sites;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::report::names::in_text;
 use intermezzo::report::{TOKEN_MAX, VarNames, covered};
@@ -125,11 +124,6 @@ impl FindingJson {
     /// `true` if it is more than a warning.
     pub(crate) fn is_error(&self) -> bool {
         self.severity != "warning"
-    }
-
-    /// Returns the places in the source that it is about.
-    pub(super) fn sites(&self) -> Vec<&str> {
-        sites(self.detail.as_ref(), &self.places)
     }
 
     /// Returns its kind, and the first line of its message. Variables have the names that the source gives them.

@@ -368,10 +368,12 @@ impl Engine {
                 _ => false,
             };
             // The task that exits never continues.
-            let current = rt.tasks.current();
+            let is_exit = !matches!(rt.end.stop, Some(Stop::GivenUp));
+            let exiting = is_exit.then(|| rt.tasks.current());
             // One that waits for what does not happen stays there.
-            let unwinds =
-                |&task: &u32| task != current && rt.tasks[task].unwinding > 0 && rt.ready.is_enabled(task);
+            let unwinds = |&task: &u32| {
+                exiting != Some(task) && rt.tasks[task].unwinding > 0 && rt.ready.is_enabled(task)
+            };
             match is_cut_short && !rt.end.damaged {
                 true => rt.tasks.unfinished().filter(unwinds).collect(),
                 false => Vec::new(),

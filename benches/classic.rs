@@ -1,5 +1,5 @@
-//! Instructions of an execution of the searches of two papers, next to those of other searches: counted by callgrind,
-//! which must be installed.
+//! Instructions of an execution of the searches of two papers, next to those of other searches. Valgrind must be
+//! installed: its callgrind counts them.
 //!
 //! `cargo bench --bench classic` prints a table of `docs/IROOTS.md` and one of `docs/SOURCES.md`, and
 //! `cargo bench --bench classic -- ring` the lines of programs whose names contain this. It runs this binary under

@@ -385,10 +385,10 @@ pub mod program {
     fn set_up_and_tear_down(program: &str) {
         // Without one there is nothing to restore.
         let directory = env::current_dir().ok();
-        let hook = |what: &'static str, command: Option<&'static str>, restores: bool| {
+        let hook = |what: &'static str, command: Option<&'static str>, is_set_up: bool| {
             let (program, directory) = (program.to_owned(), directory.clone());
             Box::new(move || {
-                if let Some(directory) = directory.as_ref().filter(|_| restores)
+                if let Some(directory) = directory.as_ref().filter(|_| is_set_up)
                     && let Err(error) = env::set_current_dir(directory)
                 {
                     let directory = directory.display();
@@ -397,7 +397,7 @@ pub mod program {
                 if let Some(command) = command
                     && let Err(trouble) = run(what, command, directory.as_deref())
                 {
-                    if restores {
+                    if is_set_up {
                         refuse(&program, &trouble);
                     }
                     // The execution may have failed: the search goes on, and tells what it found.

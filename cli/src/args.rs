@@ -189,9 +189,9 @@ pub(crate) struct CargoArguments {
 /// Runs one schedule again
 ///
 /// A schedule of a program of the corpus is run at once. Any other is of a test of the project in the current
-/// directory: `cargo test` runs just that test, or `cargo run` the program. A schedule of a test of an object (`refine`) does not name its test:
-/// name it after `--`, as the failure does. A replay keeps the environment in which the schedule was recorded, and
-/// its limit of steps; the size of stacks is not part of a schedule.
+/// directory: `cargo test` runs just that test, or `cargo run` the program. A schedule of a test of an object (`refine`)
+/// does not name its test: name it after `--`, as the failure does. A replay keeps the environment in which the schedule
+/// was recorded, and its limit of steps; the size of stacks is not part of a schedule.
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_HELP)]
 pub(crate) struct ReplayArgs {

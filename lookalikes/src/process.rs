@@ -24,7 +24,7 @@ pub fn exit(code: i32) -> ! {
 /// Ends the program with this failure: what its `main` returned.
 ///
 /// # Panics
-/// It is not explored.
+/// If called outside an execution.
 #[track_caller]
 pub fn fail(failure: String) -> ! {
     let engine = Engine::current().expect("programs fail inside an execution");

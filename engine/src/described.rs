@@ -54,6 +54,10 @@ impl FindingEvent {
 pub enum Effect {
     /// None: it belongs to an iteration of a loop that only waits, and the iteration is left out of the trace.
     Elided,
+    /// A newer store was there than the one that it read, under a memory model.
+    Stale,
+    /// It stored a value that an earlier operation had overwritten already, under a memory model.
+    Overwritten,
     /// A wait ended without a notification.
     Spurious,
 }
@@ -62,6 +66,8 @@ impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Effect::Elided => "no effect",
+            Effect::Stale => "stale",
+            Effect::Overwritten => "behind a newer store",
             Effect::Spurious => "spuriously",
         })
     }

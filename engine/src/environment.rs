@@ -35,6 +35,11 @@ pub struct Environment {
     /// written for intermezzo. Default 0.
     #[serde(default, skip_serializing_if = "is_none")]
     pub address_reuse: u32,
+    /// The number of times that a place in each task reads the same store to an atomic after a newer one was there, as the
+    /// memory model of C++20 allows it; see [`Cpp20`](crate::memory_model::Cpp20). Default 0: executions are sequentially
+    /// consistent.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub stale_reads: u32,
     /// The seed of the random numbers that the test itself draws. Default 0.
     pub seed: u64,
 }
@@ -54,6 +59,7 @@ impl Default for Environment {
             notify_any: true,
             arc_counts: true,
             address_reuse: 0,
+            stale_reads: 0,
             seed: 0,
         }
     }
@@ -71,7 +77,16 @@ impl Environment {
             notify_any: false,
             arc_counts: true,
             address_reuse: 0,
+            stale_reads: 0,
             seed: 0,
+        }
+    }
+
+    /// Returns the name of the memory model: `sc` for sequential consistency, or `cpp20`.
+    pub fn memory_model(&self) -> &'static str {
+        match self.stale_reads {
+            0 => "sc",
+            _ => "cpp20",
         }
     }
 }
@@ -86,6 +101,7 @@ impl fmt::Display for Environment {
             notify_any,
             arc_counts,
             address_reuse,
+            stale_reads,
             ..
         } = *self;
         write!(
@@ -102,6 +118,13 @@ impl fmt::Display for Environment {
                 f,
                 ", {address_reuse} {} of freed memory",
                 plural(address_reuse.into(), "reuse")
+            )?;
+        }
+        if stale_reads > 0 {
+            write!(
+                f,
+                ", at each place {stale_reads} {} of a store after a newer one",
+                plural(stale_reads.into(), "read")
             )?;
         }
         f.write_str(if notify_any {

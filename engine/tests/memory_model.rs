@@ -7,7 +7,7 @@ use intermezzo_engine::runtime::{Executor, Limits, Listeners};
 use intermezzo_engine::trace::SoundReduction;
 use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering, fence};
 use intermezzo_explorer::thread;
-use intermezzo_sdk::{Interests, MemoryOrder, Monitor, TaskId};
+use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
 use intermezzo_search::DepthFirst;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,7 +27,8 @@ enum Call {
     Begin,
     Read(MemoryAccess, u32),
     Store(MemoryAccess, u32),
-    Fence(TaskId, MemoryOrder),
+    Overwritten,
+    Fence(MemoryOrder),
 }
 
 impl LastTwo {
@@ -48,12 +49,23 @@ impl MemoryModel for LastTwo {
     fn reads(&mut self, read: &MemoryAccess, store: u32) {
         self.note(Call::Read(*read, store));
     }
-    fn stores(&mut self, write: &MemoryAccess, store: u32) -> bool {
+    fn places(&mut self, _: &MemoryAccess, places: &mut Vec<u32>) {
+        places.push(0);
+    }
+    fn stores(&mut self, write: &MemoryAccess, store: u32, _: u32) -> bool {
         self.note(Call::Store(*write, store));
         true
     }
-    fn fences(&mut self, task: TaskId, order: MemoryOrder) {
-        self.note(Call::Fence(task, order));
+    fn is_consistent(&mut self, _: &MemoryAccess, _: &[u64], _: u32) -> bool {
+        true
+    }
+    fn overwrites(&mut self, _: SyncVar) {
+        self.note(Call::Overwritten);
+    }
+    fn observes(&mut self, event: &SyncVarAccess) {
+        if event.op == SyncVarOp::Fence {
+            self.note(Call::Fence(event.order));
+        }
     }
 }
 
@@ -67,9 +79,16 @@ impl MemoryModel for FirstIsNewest {
         readable.push(u32::from(values.len() > 1));
     }
     fn reads(&mut self, _: &MemoryAccess, _: u32) {}
-    fn stores(&mut self, _: &MemoryAccess, store: u32) -> bool {
+    fn places(&mut self, _: &MemoryAccess, places: &mut Vec<u32>) {
+        places.push(0);
+    }
+    fn stores(&mut self, _: &MemoryAccess, store: u32, _: u32) -> bool {
         store == 1
     }
+    fn is_consistent(&mut self, _: &MemoryAccess, _: &[u64], _: u32) -> bool {
+        true
+    }
+    fn overwrites(&mut self, _: SyncVar) {}
 }
 
 /// An operation on one of two atomics.
@@ -129,17 +148,13 @@ fn run(program: &Program) -> Outcome {
 }
 
 fn executor() -> Executor {
-    executor_with(false, Vec::new())
-}
-
-fn executor_with(awaits: bool, monitors: Vec<Box<dyn Monitor>>) -> Executor {
     let limits = Limits {
         steps: 500,
         tasks: 8,
         stack_bytes: 1 << 18,
         forgotten_bytes: 0,
         fair_yields: 1,
-        awaits,
+        awaits: false,
         deadlocks_allowed: false,
         long_allowed: false,
         reads_once: false,
@@ -155,7 +170,7 @@ fn executor_with(awaits: bool, monitors: Vec<Box<dyn Monitor>>) -> Executor {
         Environment::calm(),
         limits,
         None,
-        Listeners::new(monitors),
+        Listeners::new(Vec::new()),
     )
 }
 
@@ -224,7 +239,7 @@ fn searches_reach_what_the_model_allows_as_often_as_brute_force() {
             outcomes
         };
         let mut with_model = executor();
-        with_model.read_by(Box::new(LastTwo::default()));
+        with_model.read_by(Box::new(LastTwo::default()), u32::MAX);
         let found = explored(with_model, || run(&program));
         assert_eq!(found, by_force(2), "{program:?}");
         assert_eq!(explored(executor(), || run(&program)), by_force(1), "{program:?}");
@@ -242,7 +257,7 @@ fn a_store_buffer_has_four_outcomes() {
     let outcomes =
         |executor| -> BTreeSet<Outcome> { explored(executor, || run(&program)).into_keys().collect() };
     let mut weak = executor();
-    weak.read_by(Box::new(LastTwo::default()));
+    weak.read_by(Box::new(LastTwo::default()), u32::MAX);
     let (weak, strong) = (outcomes(weak), outcomes(executor()));
     assert_eq!((weak.len(), strong.len()), (4, 3));
     assert!(weak.contains(&vec![vec![0], vec![0]]) && !strong.contains(&vec![vec![0], vec![0]]));
@@ -253,9 +268,10 @@ fn a_model_is_told_every_operation_with_its_orderings() {
     use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
     let calls = Arc::default();
     let mut executor = executor();
-    executor.read_by(Box::new(LastTwo {
+    let model = LastTwo {
         calls: Arc::clone(&calls),
-    }));
+    };
+    executor.read_by(Box::new(model), u32::MAX);
     let results = explored(executor, || {
         let mut atomic = AtomicU32::new(5);
         atomic.store(6, Release);
@@ -272,8 +288,11 @@ fn a_model_is_told_every_operation_with_its_orderings() {
         BTreeMap::from([((7, Ok(8), 8, 9), 1), ((7, Ok(8), 9, 9), 1)])
     );
     let calls = calls.lock().unwrap();
-    let access = |kind, order| MemoryAccess {
-        task: TaskId(0),
+    let access = |index, kind, order| MemoryAccess {
+        event: EventId {
+            task: TaskId(0),
+            index,
+        },
         var: first_var(&calls),
         order,
         kind,
@@ -284,15 +303,15 @@ fn a_model_is_told_every_operation_with_its_orderings() {
     };
     let shared = [
         Call::Begin,
-        Call::Store(access(MemoryOp::Store, MemoryOrder::Release), 1),
-        Call::Store(access(MemoryOp::Store, MemoryOrder::Relaxed), 2),
-        Call::Read(access(MemoryOp::Modify, MemoryOrder::AcqRel), 2),
-        Call::Store(access(MemoryOp::Modify, MemoryOrder::AcqRel), 3),
-        Call::Fence(TaskId(0), MemoryOrder::SeqCst),
-        Call::Read(access(exchange, MemoryOrder::Acquire), 3),
-        Call::Store(access(exchange, MemoryOrder::Acquire), 4),
+        Call::Store(access(2, MemoryOp::Store, MemoryOrder::Release), 1),
+        Call::Overwritten,
+        Call::Read(access(3, MemoryOp::Modify, MemoryOrder::AcqRel), 2),
+        Call::Store(access(3, MemoryOp::Modify, MemoryOrder::AcqRel), 3),
+        Call::Fence(MemoryOrder::SeqCst),
+        Call::Read(access(5, exchange, MemoryOrder::Acquire), 3),
+        Call::Store(access(5, exchange, MemoryOrder::Acquire), 4),
     ];
-    let load = access(MemoryOp::Load, MemoryOrder::Relaxed);
+    let load = access(6, MemoryOp::Load, MemoryOrder::Relaxed);
     let expected: Vec<Call> = [4, 3]
         .iter()
         .flat_map(|&store| shared.iter().copied().chain([Call::Read(load, store)]))
@@ -313,7 +332,7 @@ fn first_var(calls: &[Call]) -> intermezzo_sdk::SyncVar {
 #[test]
 fn the_newest_store_is_the_models_not_the_last_one() {
     let mut executor = executor();
-    executor.read_by(Box::new(FirstIsNewest));
+    executor.read_by(Box::new(FirstIsNewest), u32::MAX);
     let results = explored(executor, || {
         let atomic = AtomicU32::new(1);
         atomic.store(2, Ordering::Relaxed);
@@ -321,49 +340,4 @@ fn the_newest_store_is_the_models_not_the_last_one() {
         (atomic.load(Ordering::Relaxed), atomic.into_inner())
     });
     assert_eq!(results, BTreeMap::from([((2, 2), 1)]));
-}
-
-#[test]
-fn reductions_are_unsound_where_a_load_has_a_choice() {
-    let run = |model: bool, stores: u32| {
-        let mut executor = executor();
-        if model {
-            executor.read_by(Box::new(LastTwo::default()));
-        }
-        assert!(executor.prepare());
-        executor.execute(&|| {
-            let atomic = AtomicU32::new(1);
-            (0..stores).for_each(|value| atomic.store(value, Ordering::Relaxed));
-            atomic.load(Ordering::Relaxed);
-        });
-        executor.unsound(SoundReduction::Nothing).is_some()
-    };
-    assert_eq!([run(true, 1), run(true, 0), run(false, 1)], [true, false, false]);
-}
-
-/// A monitor that does nothing.
-struct Idle;
-
-impl Monitor for Idle {
-    fn name(&self) -> &str {
-        "idle"
-    }
-    fn interests(&self) -> Interests {
-        Interests::SYNC_ACCESSES
-    }
-    fn reduction_compatible(&self) -> bool {
-        true
-    }
-}
-
-#[test]
-#[should_panic(expected = "loops that wait must run under a memory model")]
-fn a_model_is_refused_where_loops_are_parked() {
-    executor_with(true, Vec::new()).read_by(Box::new(FirstIsNewest));
-}
-
-#[test]
-#[should_panic(expected = "monitors do not know of memory models")]
-fn a_model_is_refused_beside_monitors() {
-    executor_with(false, vec![Box::new(Idle)]).read_by(Box::new(FirstIsNewest));
 }

@@ -168,6 +168,10 @@ impl Monitor for Returned {
         true
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         take();
     }

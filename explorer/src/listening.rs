@@ -1,5 +1,6 @@
 //! The monitors of an exploration, one set for each worker.
 
+use crate::settings::SettingError;
 use intermezzo_sdk::Monitor;
 use std::sync::Arc;
 
@@ -69,4 +70,26 @@ pub(crate) fn telling_apart(sets: &[Vec<Box<dyn Monitor>>]) -> Option<String> {
     let mut monitors = sets.iter().flatten();
     let first = monitors.find(|monitor| !monitor.reduction_compatible());
     first.map(|monitor| monitor.name().to_owned())
+}
+
+/// Checks that the monitors can judge executions in which atomics read stale values.
+///
+/// # Errors
+/// One cannot.
+pub(crate) fn check_stale_reads(sets: &[Vec<Box<dyn Monitor>>]) -> Result<(), SettingError> {
+    match sets
+        .iter()
+        .flatten()
+        .find(|monitor| !monitor.follows_stale_reads())
+    {
+        None => Ok(()),
+        Some(monitor) => {
+            let name = monitor.name();
+            let problem = format!(
+                "the monitor `{name}` takes the order of events for the order of what is read and written: with \
+                 `environment` `stale_reads` give `-{name}`"
+            );
+            Err(SettingError::new("monitors", problem))
+        }
+    }
 }

@@ -291,7 +291,7 @@ impl Report {
             elapsed_seconds: Duration::ZERO,
             strategy,
             reduction: "none",
-            memory_model: "sc",
+            memory_model: environment.memory_model(),
             seed,
             environment,
             monitors: Vec::new(),

@@ -264,6 +264,10 @@ impl Monitor for Stopper {
         true
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+
     fn on_schedule_point(&mut self, point: &SchedulePoint, cx: &mut Context<'_>) {
         let number = cx.accesses().len() + 1;
         if !self.is_done && self.at.is(point.event, number, point.site, cx) {

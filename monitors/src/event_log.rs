@@ -135,6 +135,10 @@ impl<W: Write + Send> Monitor for EventLog<W> {
         true
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {
         self.write(&format!("{BEGINNING}{}\n", execution.number));
     }

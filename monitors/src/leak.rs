@@ -521,6 +521,10 @@ impl Monitor for Leaks {
         true
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         if self.ordered > 0 {
             self.order.clear();

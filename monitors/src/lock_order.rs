@@ -193,6 +193,10 @@ impl Monitor for LockOrder {
         true
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         self.held.clear();
         self.order.clear();

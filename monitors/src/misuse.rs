@@ -364,6 +364,10 @@ impl Monitor for Misuses {
         true
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
         if !cx.ops().intersects(ON_LOCKS) {
             return;

@@ -150,6 +150,10 @@ impl Monitor for Statistics {
         true
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         self.tasks.clear();
         // The test's own body runs first.

@@ -198,6 +198,7 @@ fn messages_left_in_a_channel_are_worth_a_warning() {
             read: 0,
             written,
             site: SiteId(1),
+            store: 0,
         }));
         let expected = usize::from(written == 1);
         assert_eq!(messages(&script).len(), expected, "{script:?}");

@@ -446,8 +446,9 @@ typedef struct IntermezzoSyncAccess {
   struct IntermezzoEventId event;
   // The source place of the operation.
   IntermezzoSiteId site;
-  // 0.
-  uint32_t reserved;
+  // Under a memory model, the number of the store that an atomic reads, or makes if it reads nothing: from 2 in the
+  // order of the events, and 1 for the value that was there before. Otherwise 0.
+  uint32_t store;
   // The value read.
   uint64_t read;
   // The value written.

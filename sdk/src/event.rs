@@ -62,6 +62,11 @@ pub struct SyncVarAccess {
     pub written: u64,
     /// The source place of the operation.
     pub site: SiteId,
+    /// Under a memory model, the number of the store to the variable that an operation on an atomic reads, or makes if
+    /// it reads nothing. The events that store have the numbers from 2 on, in their order, which need not be the order
+    /// in which the stores are read. Number 1 is the value that was there before. 0 for all other operations, and
+    /// without a memory model: then the last store is read.
+    pub store: u32,
 }
 
 impl SyncVarAccess {

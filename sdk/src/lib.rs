@@ -78,6 +78,7 @@ mod op;
 mod op_set;
 mod order;
 mod report;
+mod synchronisation;
 pub mod testing;
 
 pub use choice::{Choice, ChoiceKind};
@@ -95,3 +96,4 @@ pub use op::{MemoryOrder, SyncVarOp};
 pub use op_set::SyncVarOps;
 pub use order::HappensBefore;
 pub use report::{Deed, MonitorFinding, Severity};
+pub use synchronisation::{Knowledge, Moments, Side, Synchronisation};

@@ -100,6 +100,13 @@ pub trait Monitor: Send {
     /// from it.
     fn reduction_compatible(&self) -> bool;
 
+    /// `true` if it can judge executions under a memory model, in which an operation on an atomic need not read the last
+    /// store: [`SyncVarAccess::store`] says which. The default is `false`; such a monitor is refused where the
+    /// environment allows `stale_reads`.
+    fn follows_stale_reads(&self) -> bool {
+        false
+    }
+
     /// Called when an execution begins.
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {}
 

@@ -143,6 +143,7 @@ impl Script {
             read,
             written,
             site: self.here(),
+            store: 0,
         }));
         event
     }

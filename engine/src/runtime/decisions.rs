@@ -147,6 +147,12 @@ impl Decisions {
         Some(taken)
     }
 
+    /// Takes back the strategy's last decision.
+    pub(super) fn take_back(&mut self) {
+        self.decided -= 1;
+        self.plan.truncate(self.decided);
+    }
+
     /// Returns `true` if every prescribed choice was made.
     pub(super) fn is_beyond_prescribed(&self) -> bool {
         self.decided >= self.prescribed

@@ -263,6 +263,8 @@ impl Runtime {
         }
         let ending = match &stop {
             Stop::Complete => Ending::Complete,
+            // What it would show without its last operation's store, others show.
+            Stop::GivenUp if self.memory.is_inconsistent() => Ending::Complete,
             Stop::Deadlock => Ending::Stuck,
             Stop::Ended if !self.end.cut_others_off => Ending::Stuck,
             _ => Ending::GivenUp,

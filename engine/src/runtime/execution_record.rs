@@ -3,7 +3,7 @@
 use crate::record::{Events, Gates, Task, Vars};
 use crate::site::Site;
 use crate::strategy::Plan;
-use crate::trace::{Analysis, Aside, Class, Key, Limit, SoundReduction, StepAccess, Trace};
+use crate::trace::{Analysis, Aside, Class, Key, Limit, More, SoundReduction, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 
 /// The record of an execution.
@@ -18,7 +18,7 @@ pub(super) struct ExecutionRecord {
     /// alternative.
     observe_from: u64,
     ask_from: u64,
-    /// The accesses of the current step in addition to those to the variables of its events.
+    /// What the current step has in addition to the accesses to the variables of its events.
     pub(super) extra_footprint: Vec<Aside>,
     /// The gates that let the current step begin.
     pub(super) waited: Option<(u32, Gates)>,
@@ -96,13 +96,22 @@ impl ExecutionRecord {
 
     /// Adds an access of the current step, by this task, in addition to those to the variables of its events.
     pub(super) fn add_to_footprint(&mut self, task: u32, key: Key, class: Class) {
+        // An access to the clock belongs to the task's last operation, any other to its present one.
+        self.add_aside(task, More::Access(StepAccess { key, class }), key.var().is_none());
+    }
+
+    /// Notes the store that a memory model let the task's present operation read, or come after.
+    pub(super) fn add_store(&mut self, task: u32, store: u32) {
+        self.add_aside(task, More::Store(store), false);
+    }
+
+    fn add_aside(&mut self, task: u32, more: More, of_last_event: bool) {
         if self.is_observed() {
             self.extra_footprint.push(Aside {
-                access: StepAccess { key, class },
+                more,
                 task,
                 events_before: self.events.as_slice().len(),
-                // An access to the clock belongs to the task's last operation, any other to its present one.
-                of_last_event: key.var().is_none(),
+                of_last_event,
             });
         }
     }

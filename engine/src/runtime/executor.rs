@@ -118,7 +118,7 @@ impl Executor {
             runtime: Box::new(Runtime {
                 tasks: Tasks::default(),
                 objects: Objects::new(),
-                memory: Memory::default(),
+                memory: Memory::of(&environment),
                 ready: Ready::new(limits.fair_yields),
                 decisions: Decisions::new(strategy),
                 record: ExecutionRecord::new(trace),
@@ -135,22 +135,11 @@ impl Executor {
         }
     }
 
-    /// Lets a memory model say what operations on atomics read, in all further executions. Each read that has
-    /// alternatives is a choice of the search, and only searches without a reduction are sound then.
-    ///
-    /// # Panics
-    /// `awaits` is on: a loop that has read an old store may read another one in its next round, so loops that wait
-    /// must run. Or there are monitors: they take the order of the events for the order of what is read and written.
-    pub fn read_by(&mut self, model: Box<dyn MemoryModel>) {
-        assert!(
-            !self.runtime.limits.awaits,
-            "loops that wait must run under a memory model"
-        );
-        assert!(
-            !self.runtime.monitors.listeners.any(),
-            "monitors do not know of memory models"
-        );
-        self.runtime.memory.read_by(model);
+    /// Lets a memory model say what operations on atomics read, in all further executions, in place of the environment's.
+    /// Each operation that has alternatives is a choice of the search. Each place of a task
+    /// reads the same store at most `stale_reads` times after a newer one was there.
+    pub fn read_by(&mut self, model: Box<dyn MemoryModel>, stale_reads: u32) {
+        self.runtime.memory.read_by(model, stale_reads);
     }
 
     /// Makes crashes be reported to `emergency` before anything else is done about them.
@@ -241,7 +230,7 @@ impl Executor {
             .ordered_atomics
             .as_ref()
             .map_or(0, |ordered_atomics| ordered_atomics.given_up);
-        given_up + self.status(0).redundant
+        given_up + self.runtime.memory.inconsistent() + self.status(0).redundant
     }
 
     /// Prepares the next execution that the strategy asks for. Returns `false` if it asks for none.

@@ -30,6 +30,7 @@ impl Runtime {
 
     /// Returns the description of the execution.
     pub(super) fn scene(&mut self) -> FailureContext {
+        self.observe_by_model();
         let mut reported = std::mem::take(&mut self.monitors.listeners.reported);
         for reported in &mut reported {
             let sites = reported.report.sites.iter();
@@ -96,6 +97,7 @@ impl Runtime {
             let next = addresses.len() as u64;
             *addresses.entry(value).or_insert(next)
         };
+        let stores = self.memory.told();
         let events = self
             .telling_events()
             .iter()
@@ -112,7 +114,8 @@ impl Runtime {
                     op: event.op.name().into(),
                     effect: match event.op {
                         SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => Some(Effect::Spurious),
-                        _ => event.elided.then_some(Effect::Elided),
+                        _ if event.elided => Some(Effect::Elided),
+                        _ => stores.and_then(|stores| stores.get(at)?.effect),
                     },
                     order: match event.order {
                         MemoryOrder::None => None,

@@ -1,10 +1,16 @@
 //! The values that operations on atomics read, if a memory model says so.
 
-use super::{Access, Engine};
-use crate::memory_model::{MemoryAccess, MemoryModel, MemoryOp};
+use super::{Access, Engine, Runtime, Stop};
+use crate::described::Effect;
+use crate::environment::Environment;
+use crate::memory_model::{Cpp20, MemoryAccess, MemoryModel, MemoryOp};
+use crate::record::Event;
 use crate::schedule::ChoiceKind;
-use crate::trace::SoundReduction;
-use intermezzo_sdk::{MemoryOrder, SyncVar, TaskId};
+use crate::site::Site;
+use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, TaskId};
+
+/// How often a search that draws stores at random draws again.
+const DRAWS: u32 = 64;
 
 /// The memory model, and the stores of an execution.
 #[derive(Default)]
@@ -12,8 +18,30 @@ pub(super) struct Memory {
     model: Option<Box<dyn MemoryModel>>,
     /// The stores to each variable; empty for one that was not used.
     vars: Vec<Stores>,
-    /// The stores that an operation may read; kept for its memory.
-    readable: Vec<u32>,
+    /// The stores that an operation may read, or come after; kept for its memory.
+    listed: Vec<u32>,
+    /// For each event that the model was told, what is told of its store.
+    told: Vec<Told>,
+    /// The same for the operation that is being performed.
+    next_told: Told,
+    /// The store that the last operation has read.
+    last_read: u32,
+    stale_reads: Vec<StaleReads>,
+    /// `true` if the last operation took a store that it cannot take; and the number of executions that ended so.
+    is_inconsistent: bool,
+    inconsistent: u64,
+    /// How often a place of a task may read the same store after a newer one was there. A loop that waits could read it
+    /// for ever.
+    stale_reads_max: u32,
+}
+
+/// What monitors and findings are told of the store that an event read or made.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Told {
+    /// Its number for monitors; 0 for none.
+    pub(super) number: u32,
+    /// What is unusual about it.
+    pub(super) effect: Option<Effect>,
 }
 
 /// The stores to a variable.
@@ -21,14 +49,57 @@ pub(super) struct Memory {
 struct Stores {
     /// The value of each, by number.
     values: Vec<u64>,
+    /// The number by which monitors know each.
+    told: Vec<u32>,
+    /// The number of those that were operations.
+    by_events: u32,
     /// The newest.
     newest: u32,
 }
 
+/// The reads of one store at one place, after a newer one was there.
+struct StaleReads {
+    task: u32,
+    site: Site,
+    var: u32,
+    store: u32,
+    times: u32,
+}
+
+impl StaleReads {
+    fn is_of(&self, access: &Access, task: u32, store: u32) -> bool {
+        (self.task, self.var, self.store) == (task, access.var, store) && self.site.is_same_word(access.site)
+    }
+}
+
 impl Memory {
+    /// Returns the memory of this environment.
+    pub(super) fn of(environment: &Environment) -> Memory {
+        let mut memory = Memory::default();
+        if environment.stale_reads > 0 {
+            memory.read_by(Box::new(Cpp20::default()), environment.stale_reads);
+        }
+        memory
+    }
+
     /// Lets this model say what is read.
-    pub(super) fn read_by(&mut self, model: Box<dyn MemoryModel>) {
-        self.model = Some(model);
+    pub(super) fn read_by(&mut self, model: Box<dyn MemoryModel>, stale_reads_max: u32) {
+        (self.model, self.stale_reads_max) = (Some(model), stale_reads_max);
+    }
+
+    /// Returns what is told of the stores of the first events; `None` without a model.
+    pub(super) fn told(&self) -> Option<&[Told]> {
+        self.model.as_ref().map(|_| &*self.told)
+    }
+
+    /// Returns `true` if the execution cannot go on, because of what its last operation took.
+    pub(super) fn is_inconsistent(&self) -> bool {
+        self.is_inconsistent
+    }
+
+    /// Returns the number of executions that could not go on.
+    pub(super) fn inconsistent(&self) -> u64 {
+        self.inconsistent
     }
 
     /// Resets the state for a new execution.
@@ -37,68 +108,165 @@ impl Memory {
             model.begin();
             for var in &mut self.vars {
                 var.values.clear();
-                var.newest = 0;
+                var.told.clear();
+                (var.by_events, var.newest) = (0, 0);
             }
+            self.told.clear();
+            self.stale_reads.clear();
+            self.is_inconsistent = false;
+            self.next_told = Told::default();
         }
     }
 
-    /// Brings the stores to the variable of an operation up to date, before the operation takes effect; `value` is the
-    /// variable's value. At the variable's first use that is its initial value. A write through a unique reference is
-    /// no operation, so it is found here, as a relaxed store.
-    fn catch_up(&mut self, access: &MemoryAccess, value: u64) {
-        let at = access.var.0 as usize;
+    /// Tells the model the events since the last call.
+    fn observe(&mut self, events: &[Event]) {
+        let Some(model) = &mut self.model else { return };
+        // After the last execution there are no events any more.
+        for event in events.get(self.told.len()..).unwrap_or_default() {
+            let store = std::mem::take(&mut self.next_told);
+            self.told.push(store);
+            model.observes(&told(event, SiteId(0), store.number));
+        }
+    }
+
+    /// Brings the stores to a variable up to date, before an operation on it takes effect; `value` is its value. At its
+    /// first use that is the initial value. A write through a unique reference is no operation, so it is found here.
+    fn catch_up(&mut self, var: SyncVar, value: u64) -> &mut Stores {
+        let at = var.index();
         if self.vars.len() <= at {
             self.vars.resize_with(at + 1, Stores::default);
         }
-        let var = &self.vars[at];
-        if var.values.is_empty() {
-            self.vars[at].values.push(value);
-        } else if var.values[var.newest as usize] != value {
-            let write = MemoryAccess {
-                order: MemoryOrder::Relaxed,
-                kind: MemoryOp::Store,
-                ..*access
-            };
-            self.add(&write, value);
+        let stores = &mut self.vars[at];
+        let is_first = stores.values.is_empty();
+        if is_first || stores.values[stores.newest as usize] != value {
+            stores.newest = stores.values.len() as u32;
+            stores.values.push(value);
+            stores.told.push(1);
+            if let Some(model) = self.model.as_mut().filter(|_| !is_first) {
+                model.overwrites(var);
+            }
         }
+        stores
     }
 
-    /// Adds a store, and returns `true` if no other store to its variable is newer.
-    fn add(&mut self, write: &MemoryAccess, value: u64) -> bool {
-        let var = &mut self.vars[write.var.0 as usize];
-        let store = var.values.len() as u32;
-        var.values.push(value);
-        let is_newest = self.model.as_mut().is_none_or(|model| model.stores(write, store));
-        if is_newest {
-            var.newest = store;
-        }
-        is_newest
-    }
-
-    /// Lists the stores that an operation may read, and returns their number.
-    fn list(&mut self, read: &MemoryAccess) -> u32 {
+    /// Lists the stores that an operation may read. Returns `true` if one was left out because it was read often enough.
+    fn list_readable(&mut self, read: &MemoryAccess, access: &Access) -> bool {
         let Memory {
             model,
             vars,
-            readable,
+            listed,
+            stale_reads,
+            stale_reads_max,
+            ..
         } = self;
-        readable.clear();
-        let var = &vars[read.var.0 as usize];
-        match model {
-            Some(model) => model.readable(read, &var.values, readable),
-            None => readable.push(var.newest),
+        listed.clear();
+        let stores = &vars[read.var.index()];
+        if let Some(model) = model {
+            model.readable(read, &stores.values, listed);
         }
-        assert!(!readable.is_empty(), "a memory model offers a store to each read");
-        readable.len() as u32
+        assert!(!listed.is_empty(), "a memory model offers a store to each read");
+        let default = listed[0];
+        let mut stale_left_out = false;
+        listed.retain(|&store| {
+            let of_store = |stale: &&StaleReads| stale.is_of(access, read.event.task.0, store);
+            let times = stale_reads.iter().find(of_store).map_or(0, |stale| stale.times);
+            let stays = store == default || times < *stale_reads_max;
+            stale_left_out |= !stays;
+            stays
+        });
+        stale_left_out
     }
 
-    /// Reads one of the stores that were listed, and returns its value.
-    fn read(&mut self, read: &MemoryAccess, listed: u32) -> u64 {
-        let store = self.readable[listed as usize];
+    /// Reads one of the stores that were listed. Returns its value, and whether it is the newest.
+    fn read(&mut self, read: &MemoryAccess, access: &Access, taken: u32) -> (u64, bool) {
+        let store = self.listed[taken as usize];
+        self.last_read = store;
         if let Some(model) = &mut self.model {
             model.reads(read, store);
         }
-        self.vars[read.var.0 as usize].values[store as usize]
+        let stores = &self.vars[read.var.index()];
+        let is_newest = store == stores.newest;
+        self.next_told = Told {
+            number: stores.told[store as usize],
+            effect: (!is_newest).then_some(Effect::Stale),
+        };
+        if !is_newest {
+            let task = read.event.task.0;
+            match self
+                .stale_reads
+                .iter_mut()
+                .find(|stale| stale.is_of(access, task, store))
+            {
+                Some(stale) => stale.times += 1,
+                None => self.stale_reads.push(StaleReads {
+                    task,
+                    site: access.site,
+                    var: access.var,
+                    store,
+                    times: 1,
+                }),
+            }
+        }
+        (stores.values[store as usize], is_newest)
+    }
+
+    /// Lists the stores right after which a store may come.
+    fn list_places(&mut self, write: &MemoryAccess) {
+        let Memory { model, listed, .. } = self;
+        listed.clear();
+        if let Some(model) = model {
+            model.places(write, listed);
+        }
+        assert!(!listed.is_empty(), "a memory model has a place for each store");
+    }
+
+    /// Returns `true` if the operation can take this one of the stores that were listed.
+    fn is_consistent(&mut self, access: &MemoryAccess, taken: u32) -> bool {
+        let (listed, values) = (self.listed[taken as usize], &self.vars[access.var.index()].values);
+        let model = self.model.as_mut();
+        model.is_none_or(|model| model.is_consistent(access, values, listed))
+    }
+
+    /// Adds a store right after another one, and returns `true` if no other store to its variable is newer.
+    fn add(&mut self, write: &MemoryAccess, value: u64, after: u32) -> bool {
+        let stores = &mut self.vars[write.var.index()];
+        let store = stores.values.len() as u32;
+        stores.values.push(value);
+        stores.by_events += 1;
+        // The value that was there before has number 1.
+        let told = 1 + stores.by_events;
+        stores.told.push(told);
+        let is_newest = self
+            .model
+            .as_mut()
+            .is_none_or(|model| model.stores(write, store, after));
+        if is_newest {
+            stores.newest = store;
+        }
+        if write.kind == MemoryOp::Store {
+            self.next_told = Told {
+                number: told,
+                effect: (!is_newest).then_some(Effect::Overwritten),
+            };
+        }
+        is_newest
+    }
+}
+
+/// Returns an event as monitors and models are told of it.
+pub(super) fn told(event: &Event, site: SiteId, store: u32) -> SyncVarAccess {
+    SyncVarAccess {
+        event: EventId {
+            task: TaskId(event.task),
+            index: event.index,
+        },
+        var: SyncVar(event.var),
+        op: event.op,
+        order: event.order,
+        read: event.read,
+        written: event.written,
+        site,
+        store,
     }
 }
 
@@ -122,22 +290,28 @@ impl Engine {
             return newest;
         }
         let (access, read) = (self.announced(), self.memory_access(kind));
-        let listed = self.with(|rt| {
-            rt.memory.catch_up(&read, newest);
-            let listed = rt.memory.list(&read);
-            if listed > 1 {
-                // The order of the steps does not tell which store is read.
-                rt.record
-                    .sound_only(SoundReduction::Nothing, access.op, access.site);
-            }
-            listed
+        self.with(|rt| {
+            rt.observe_by_model();
+            rt.memory.catch_up(read.var, newest);
+            rt.world.capped.stale_reads |= rt.memory.list_readable(&read, &access);
         });
-        let taken = self.choose(ChoiceKind::Value, listed);
-        self.with(|rt| rt.memory.read(&read, taken))
+        let taken = self.choose_store(&read);
+        self.with(|rt| {
+            let (value, is_newest) = rt.memory.read(&read, &access, taken);
+            let task = rt.tasks.current();
+            if !is_newest {
+                rt.constraints.spins.read_stale(task);
+            }
+            rt.record.add_store(task, rt.memory.last_read);
+            value
+        })
     }
 
     /// Notes the store of the announced operation; `newest` is the value of its variable before. Returns `true` if no other store to
     /// the variable is newer, so that `value` is the variable's value from now on.
+    ///
+    /// # Panics
+    /// The memory model has no place for it.
     #[cold]
     #[inline(never)]
     pub fn stores(self, kind: MemoryOp, newest: u64, value: u64) -> bool {
@@ -145,24 +319,63 @@ impl Engine {
             return true;
         }
         let write = self.memory_access(kind);
+        // A read-modify-write comes right after the store that it has read.
+        if kind != MemoryOp::Store {
+            return self.with(|rt| {
+                let after = rt.memory.last_read;
+                rt.memory.add(&write, value, after)
+            });
+        }
         self.with(|rt| {
-            rt.memory.catch_up(&write, newest);
-            rt.memory.add(&write, value)
+            rt.observe_by_model();
+            rt.memory.catch_up(write.var, newest);
+            rt.memory.list_places(&write);
+        });
+        let taken = self.choose_store(&write);
+        self.with(|rt| {
+            let after = rt.memory.listed[taken as usize];
+            rt.record.add_store(rt.tasks.current(), after);
+            rt.memory.add(&write, value, after)
         })
     }
 
-    /// Notes a fence of the current task.
-    #[cfg_attr(feature = "unmodified", inline(never))]
-    #[cfg_attr(not(feature = "unmodified"), inline)]
-    pub fn fences(self, access: Access) {
-        self.with(|rt| {
-            let task = TaskId(rt.tasks.current());
-            if let Some(model) = &mut rt.memory.model
-                && !rt.end.teardown
-            {
-                model.fences(task, access.order);
-            }
+    /// Chooses one of the stores that were listed for the announced operation.
+    ///
+    /// A search that prescribes one that is not consistent has seen the others, or will: the execution ends right after the
+    /// operation. One that draws at random draws again.
+    fn choose_store(self, access: &MemoryAccess) -> u32 {
+        let (listed, is_prescribed) = self.with(|rt| {
+            let listed = rt.memory.listed.len() as u32;
+            (listed, rt.decisions.next_prescribed().is_some())
         });
+        let mut draws_left = if is_prescribed { 0 } else { DRAWS };
+        loop {
+            let taken = self.choose(ChoiceKind::Value, listed);
+            if self.in_teardown() || self.with(|rt| rt.memory.is_consistent(access, taken)) {
+                return taken;
+            }
+            if draws_left == 0 {
+                self.with(|rt| rt.memory.is_inconsistent = true);
+                return taken;
+            }
+            draws_left -= 1;
+            self.with(|rt| rt.decisions.take_back());
+        }
+    }
+
+    /// Ends the execution if the operation that was just recorded took a store that it cannot take.
+    pub fn end_if_inconsistent(self) {
+        let ends = self.with(|rt| {
+            let ends = rt.memory.is_inconsistent && !rt.end.teardown;
+            if ends {
+                rt.end.stop = Some(Stop::GivenUp);
+                rt.memory.inconsistent += 1;
+            }
+            ends
+        });
+        if ends {
+            self.leave();
+        }
     }
 
     /// Records the announced operation, as [`Engine::commit`] does. It is not inlined, so that it changes nothing where
@@ -171,6 +384,7 @@ impl Engine {
     #[inline(never)]
     pub fn commit_announced(self, read: u64, written: u64) {
         self.commit(self.announced(), read, written);
+        self.end_if_inconsistent();
     }
 
     /// Returns the operation that the current task announced last.
@@ -181,11 +395,21 @@ impl Engine {
     /// Returns that operation, for the model.
     fn memory_access(self, kind: MemoryOp) -> MemoryAccess {
         let access = self.announced();
-        MemoryAccess {
-            task: TaskId(self.task()),
+        self.with(|rt| MemoryAccess {
+            event: EventId {
+                task: TaskId(rt.tasks.current()),
+                index: rt.tasks.current_task().events + 1,
+            },
             var: SyncVar(access.var),
             order: access.order,
             kind,
-        }
+        })
+    }
+}
+
+impl Runtime {
+    /// Tells the model all events so far.
+    pub(super) fn observe_by_model(&mut self) {
+        self.memory.observe(self.record.events.as_slice());
     }
 }

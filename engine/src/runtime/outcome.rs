@@ -72,6 +72,9 @@ pub struct Capped {
     /// An allocation that did not get the address of memory that was freed.
     #[serde(default)]
     pub address_reuse: bool,
+    /// A read of a store once more after a newer one was there.
+    #[serde(default)]
+    pub stale_reads: bool,
     /// Another task that drops the payload of a panic.
     #[serde(default)]
     pub payloads: bool,
@@ -95,6 +98,7 @@ impl Capped {
         self.try_lock_failures |= other.try_lock_failures;
         self.notify_any |= other.notify_any;
         self.address_reuse |= other.address_reuse;
+        self.stale_reads |= other.stale_reads;
         self.payloads |= other.payloads;
         self.waiting_writers |= other.waiting_writers;
         self.symmetric |= other.symmetric;

@@ -82,6 +82,8 @@ struct Rounds {
     /// `true` if the current yield ends a round; and `true` if that round returned to its initial state.
     ends: bool,
     came_back: bool,
+    /// `true` if the current round read a store that was not the newest: the next round may read another one.
+    read_stale: bool,
     /// The number of the first event of the current round.
     first_event: usize,
     /// The variables that the last round read.
@@ -139,6 +141,7 @@ impl Spins {
         for rounds in &mut self.rounds {
             rounds.surroundings = None;
             rounds.ends = false;
+            rounds.read_stale = false;
             rounds.first_event = 0;
         }
         self.elided_rounds.clear();
@@ -219,6 +222,13 @@ impl Spins {
     /// meanwhile.
     pub(super) fn failed_iterations(&self) -> u32 {
         self.failed_iterations
+    }
+
+    /// Notes that a memory model gave this task a store that is not the newest.
+    pub(super) fn read_stale(&mut self, task: u32) {
+        if let Some(rounds) = self.rounds.get_mut(task as usize) {
+            rounds.read_stale = true;
+        }
     }
 
     /// Returns `true` if a task that was parked continued although no variable had changed.
@@ -313,6 +323,10 @@ impl Runtime {
         let events = self.record.events.as_slice();
         let rounds = &mut self.constraints.spins.rounds[task as usize];
         let begin = std::mem::replace(&mut rounds.first_event, events.len());
+        if std::mem::take(&mut rounds.read_stale) {
+            rounds.vain = 0;
+            return None;
+        }
         let own = |event: &&Event| event.task == task;
         let assumed = match self.constraints.spins.known.as_deref() {
             // A yield that let time pass has had an effect.

@@ -115,6 +115,7 @@ impl Arbitrary for Any {
             notify_any: bool::arbitrary(g),
             arc_counts: bool::arbitrary(g),
             address_reuse: u32::arbitrary(g),
+            stale_reads: u32::arbitrary(g),
             seed: u64::arbitrary(g),
         };
         let environment = if bool::arbitrary(g) {

@@ -14,7 +14,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | the alternatives taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`] and [`ADDRESS_REUSE`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bound on addresses that are used again, less 1, as a varint |
+//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`], [`ADDRESS_REUSE`] and [`STALE_READS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bounds on addresses that are used again and on stale reads, each less 1, as a varint |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is a choice without the alternative taken. Shapes repeat: while the same tasks run, the number of
@@ -53,6 +53,7 @@ const BASE: Environment = Environment {
     notify_any: true,
     arc_counts: true,
     address_reuse: 0,
+    stale_reads: 0,
     seed: 0,
 };
 
@@ -67,14 +68,15 @@ const STEPS: u64 = 1 << 7;
 
 /// The bits of the optional part after the choices. They stand for the yields that count, if not each; that no task is
 /// parked; the loops that were assumed to wait; the places at which accesses to plain memory were schedule points;
-/// the armed breakpoints; and the environment's bound on addresses that are used again, for which its own mask has no
-/// bit left.
+/// the armed breakpoints; and the environment's bounds on addresses that are used again and on stale reads, for which its
+/// own mask has no bit left.
 const YIELDS: u64 = 1;
 const NO_AWAITS: u64 = 1 << 1;
 const KNOWN_LOOPS: u64 = 1 << 2;
 const DATA_POINTS: u64 = 1 << 3;
 const BREAKPOINTS: u64 = 1 << 4;
 const ADDRESS_REUSE: u64 = 1 << 6;
+const STALE_READS: u64 = 1 << 7;
 
 /// The largest number of loops, or places, in a token: more than any program has, and few enough to be read.
 const HASHES_MAX: u64 = 1 << 16;
@@ -272,8 +274,9 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
         data_points,
         breakpoints,
         address_reuse,
+        stale_reads,
     } = read_loops(&mut reader)?;
-    environment.address_reuse = address_reuse;
+    (environment.address_reuse, environment.stale_reads) = (address_reuse, stale_reads);
     match reader.bytes_left() {
         0 => Schedule {
             program,
@@ -304,7 +307,11 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
         ..
     } = schedule;
     let breakpoints = breakpoints.to_string();
-    let address_reuse = schedule.environment.address_reuse;
+    let Environment {
+        address_reuse,
+        stale_reads,
+        ..
+    } = schedule.environment;
     let mask = [
         (other_yields, YIELDS),
         (!schedule.awaits, NO_AWAITS),
@@ -312,6 +319,7 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
         (!data_points.is_empty(), DATA_POINTS),
         (!breakpoints.is_empty(), BREAKPOINTS),
         (address_reuse != BASE.address_reuse, ADDRESS_REUSE),
+        (stale_reads != BASE.stale_reads, STALE_READS),
     ]
     .iter()
     .fold(0, |mask, (said, bit)| mask | if *said { *bit } else { 0 });
@@ -333,8 +341,11 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
         if !breakpoints.is_empty() {
             writer.text(&breakpoints);
         }
-        if address_reuse != BASE.address_reuse {
-            writer.varint(u64::from(address_reuse) - 1);
+        for bound in [address_reuse, stale_reads]
+            .into_iter()
+            .filter(|bound| *bound > 0)
+        {
+            writer.varint(u64::from(bound) - 1);
         }
     }
 }
@@ -347,6 +358,7 @@ struct Loops {
     data_points: Vec<u64>,
     breakpoints: Armings,
     address_reuse: u32,
+    stale_reads: u32,
 }
 
 /// Reads hashes of loops or places, at least one.
@@ -360,6 +372,12 @@ fn read_hashes(reader: &mut BitReader<'_>, number: &'static str) -> Result<Vec<u
     Ok(hashes)
 }
 
+/// Reads a bound of the environment that is not 0.
+fn read_bound(reader: &mut BitReader<'_>, name: &'static str) -> Result<u32, ScheduleError> {
+    let less_one = within(None, name, reader.varint()?, 0, u64::from(u32::MAX) - 1)?;
+    Ok(less_one as u32 + 1)
+}
+
 /// Reads which yields count, whether tasks are parked, which loops are assumed to wait, where accesses to plain memory
 /// are schedule points, and which breakpoints are armed.
 fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
@@ -370,6 +388,7 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
         data_points: Vec::new(),
         breakpoints: Armings::default(),
         address_reuse: BASE.address_reuse,
+        stale_reads: BASE.stale_reads,
     };
     let bytes = reader.bytes_left();
     if bytes == 0 {
@@ -377,9 +396,9 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     }
     reader.skip_to_byte();
     let mask = reader.bits(8)?;
-    if mask == 0
-        || mask & !(YIELDS | NO_AWAITS | KNOWN_LOOPS | DATA_POINTS | BREAKPOINTS | ADDRESS_REUSE) != 0
-    {
+    const ALL: u64 =
+        YIELDS | NO_AWAITS | KNOWN_LOOPS | DATA_POINTS | BREAKPOINTS | ADDRESS_REUSE | STALE_READS;
+    if mask == 0 || mask & !ALL != 0 {
         return Err(ScheduleError::TrailingData { bytes });
     }
     if mask & YIELDS != 0 {
@@ -396,14 +415,10 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
         loops.breakpoints = reader.text()?.parse().map_err(ScheduleError::Breakpoints)?;
     }
     if mask & ADDRESS_REUSE != 0 {
-        let others = within(
-            None,
-            "`address_reuse`, less 1,",
-            reader.varint()?,
-            0,
-            u64::from(u32::MAX) - 1,
-        )?;
-        loops.address_reuse = others as u32 + 1;
+        loops.address_reuse = read_bound(reader, "`address_reuse`, less 1,")?;
+    }
+    if mask & STALE_READS != 0 {
+        loops.stale_reads = read_bound(reader, "`stale_reads`, less 1,")?;
     }
     Ok(loops)
 }
@@ -417,8 +432,9 @@ fn write_environment(environment: &Environment, steps: u64, writer: &mut BitWrit
         try_lock_failures,
         notify_any,
         arc_counts,
-        // It is in the optional part.
+        // They are in the optional part.
         address_reuse: _,
+        stale_reads: _,
         seed,
     } = *environment;
     let bounds = [

@@ -44,8 +44,8 @@ pub use lock::{Lock, lock};
 pub use race::Race;
 pub use soundness::SoundReduction;
 pub use stable_id::StableOpId;
-pub use step::Aside;
 pub use step::StepEnd;
+pub use step::{Aside, More};
 pub use step::{NOTHING, Step};
 pub use timed::{EndedWait, Limit};
 
@@ -368,7 +368,7 @@ impl Trace {
             owner.or_else(any).unwrap_or(end.events.len().saturating_sub(1))
         };
         let owners: SmallVec<[usize; 4]> = end.extra_footprint.iter().map(owner).collect();
-        let shared = |aside: &Aside| aside.task != end.task && aside.access.key.var().is_none();
+        let shared = |aside: &Aside| aside.task != end.task && aside.more.is_shared();
         if end.extra_footprint.iter().any(shared) {
             // The operations of a task after a join belong to whichever step was the last.
             self.only(SoundReduction::Caching);
@@ -378,7 +378,7 @@ impl Trace {
                 .iter()
                 .zip(end.extra_footprint)
                 .filter(|(owner, _)| **owner == at);
-            let mine: SmallVec<[StepAccess; 4]> = own.map(|(_, aside)| aside.access).collect();
+            let mine: SmallVec<[More; 4]> = own.map(|(_, aside)| aside.more).collect();
             self.add_event::<false>(&mut step, event, &mine, end);
         }
         step
@@ -391,7 +391,7 @@ impl Trace {
         &mut self,
         step: &mut Step,
         event: &Event,
-        extra_footprint: &[StepAccess],
+        extra_footprint: &[More],
         end: &StepEnd<'_>,
     ) {
         let Event { task, elided, .. } = *event;
@@ -486,10 +486,17 @@ impl Trace {
         &mut self,
         step: &mut Step,
         by: &NewEntry,
-        extra_footprint: &[StepAccess],
+        extra_footprint: &[More],
         end: &StepEnd<'_>,
     ) {
-        for (place, &access) in extra_footprint.iter().enumerate() {
+        for (place, &more) in extra_footprint.iter().enumerate() {
+            let access = match more {
+                More::Access(access) => access,
+                More::Store(store) => {
+                    step.count(hash128(by.identity, u64::from(store), !(place as u64)));
+                    continue;
+                }
+            };
             // After a join such an access belongs to the step that came last. So its races cannot be reversed as a
             // step's.
             let after_join = by.op == SyncVarOp::TaskJoin && access.key.var().is_some();

@@ -3,16 +3,33 @@
 use super::StepAccess;
 use crate::record::{Event, Gates, Task, Vars};
 
-/// An access of a step in addition to those to the variables of its events.
+/// What a step has in addition to the accesses to the variables of its events.
 #[derive(Clone, Copy, Debug)]
 pub struct Aside {
-    /// The access.
-    pub access: StepAccess,
+    /// The addition.
+    pub more: More,
     /// The accessing task, and the number of events before.
     pub task: u32,
     pub(crate) events_before: usize,
     /// `true` if it belongs to the task's last event, and not to the one that is about to be recorded.
     pub(crate) of_last_event: bool,
+}
+
+/// An addition to an event.
+#[derive(Clone, Copy, Debug)]
+pub enum More {
+    /// Another access.
+    Access(StepAccess),
+    /// The store that a memory model let the operation read, or come after: its number among those of the variable. The
+    /// order of the steps does not tell.
+    Store(u32),
+}
+
+impl More {
+    /// `true` if it accesses what all tasks share.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self, More::Access(access) if access.key.var().is_none())
+    }
 }
 
 /// A step that has ended, with the data needed to add it to the trace.
@@ -24,7 +41,7 @@ pub struct StepEnd<'a> {
     pub(crate) events_end: usize,
     /// The number of choices so far.
     pub choices: usize,
-    /// The accesses in addition to those to the variables of events.
+    /// What there is in addition to the accesses to the variables of events.
     pub(crate) extra_footprint: &'a [Aside],
     /// The variable and the gates, one of which had to be open for the step.
     pub(crate) waited: Option<(u32, Gates)>,

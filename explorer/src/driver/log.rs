@@ -175,6 +175,10 @@ impl Monitor for Timed {
         self.monitor.reduction_compatible()
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        self.monitor.follows_stale_reads()
+    }
+
     fn memory_afterwards(&self) -> bool {
         self.monitor.memory_afterwards()
     }

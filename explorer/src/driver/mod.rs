@@ -110,6 +110,9 @@ impl Exploration {
         let kind = self.kind();
         let jobs = self.settings.jobs;
         let mut sets = self.monitor_sets()?;
+        if self.settings.environment.stale_reads > 0 {
+            listening::check_stale_reads(&sets)?;
+        }
         let observers = Observers::of(&sets[0], listening::telling_apart(&sets));
         let log = Log::open(&self.settings, &self.program).map_err(ExploreError::Setting)?;
         let reduction_note = self.without_reduction(kind, &observers);

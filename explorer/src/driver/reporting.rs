@@ -406,6 +406,9 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         (capped.address_reuse && environment.address_reuse > 0).then_some(Limit::AddressReuse {
             most: environment.address_reuse,
         }),
+        capped.stale_reads.then_some(Limit::StaleReads {
+            most: environment.stale_reads,
+        }),
         capped.notify_any.then_some(Limit::NotifyAny),
         capped.waiting_writers.then_some(Limit::WaitingWriters),
         capped.payloads.then_some(Limit::Payloads),

@@ -102,7 +102,9 @@ impl<'a> Minimiser<'a> {
                     self.executions = self.executions.saturating_sub(settled.spent);
                     report.findings[at] = settled.finding;
                     let reproduced = report.findings[at].replays.is_none();
-                    if share > 0 && reproduced {
+                    // After a choice among stores, it is not the order of the tasks alone that decides.
+                    let is_strong = report.findings[at].schedule.environment.stale_reads == 0;
+                    if share > 0 && reproduced && is_strong {
                         match self.turning_point(&report.findings[at], at, subject) {
                             Ok(turning_point) => report.turning_points.extend(turning_point),
                             Err(Crashed(findings)) => {

@@ -175,6 +175,10 @@ impl Monitor for Plugin {
     fn reduction_compatible(&self) -> bool {
         self.monitor.reduction_compatible()
     }
+
+    fn follows_stale_reads(&self) -> bool {
+        self.monitor.follows_stale_reads()
+    }
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {
         self.monitor.on_execution_begin(execution);
     }

@@ -107,6 +107,10 @@ impl Monitor for Recorder {
         true
     }
 
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         *self = match self.stacks {
             Some(_) => Recorder::with_stacks(&self.recorded),

@@ -13,7 +13,7 @@ use std::fmt;
 pub enum Limit {
     /// Behaviours that only a weaker memory model than this one has.
     Memory {
-        /// The name of the model: `sc`, sequential consistency.
+        /// The name of the model: `sc`, sequential consistency, or `cpp20`, that of C++20.
         model: String,
     },
     /// The test created no task.
@@ -41,6 +41,11 @@ pub enum Limit {
     /// Allocations that get the address of freed memory, beyond this many in a task.
     AddressReuse {
         /// The bound `address_reuse` of the environment, if that is not 0.
+        most: u32,
+    },
+    /// Reads of a store to an atomic at one place of a task after a newer one was there, beyond this many.
+    StaleReads {
+        /// The bound `stale_reads` of the environment, if that is not 0.
         most: u32,
     },
     /// `notify_one` waking a waiter other than the first.
@@ -138,7 +143,10 @@ impl fmt::Display for Limit {
             ),
             Limit::AddressReuse { most } => beyond(*most, "reuse of freed memory", "reuses of freed memory"),
             Limit::Memory { model } if model == "sc" => f.write_str("relaxed memory"),
+            Limit::Memory { model } if model == "cpp20" => f.write_str("loads that read later stores (load buffering)"),
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),
+            Limit::StaleReads { most: 1 } => f.write_str("more than 1 read of an old value at a place in a task"),
+            Limit::StaleReads { most } => write!(f, "more than {most} reads of an old value at a place in a task"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
             Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
             Limit::WaitingWriters => f.write_str("readers that a waiting writer keeps out"),

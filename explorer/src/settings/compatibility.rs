@@ -225,6 +225,23 @@ const REFUSED: &[Refused] = &[
         "allocations are ordered by nothing but the schedule, and so are atomics between them: with `address_reuse` give \
          another reduction",
     ),
+    (
+        "reduction",
+        |s| is_weak(s) && s.reduction == Reduction::OrderedAtomics,
+        "an atomic may be read before it is written although its accesses are ordered: with `stale_reads` give another \
+         reduction",
+    ),
+    (
+        "spin_loops",
+        |s| is_weak(s) && assumes_loops(s),
+        "a round that reads a stale value shows nothing of the next one: with `stale_reads` give `park` or `run`",
+    ),
+    (
+        "environment",
+        |s| is_weak(s) && measures_iroots(s),
+        "iRoots are about the order of events, which with `stale_reads` is not the order of what is read and written: give \
+         neither the search `maple` nor `iroots`",
+    ),
 ];
 
 /// Combinations that are refused with a search of the user's own.
@@ -286,6 +303,11 @@ fn measures_iroots(settings: &Settings) -> bool {
 
 fn reuses(settings: &Settings) -> bool {
     settings.environment.address_reuse > 0
+}
+
+/// `true` if a memory model says what is read.
+fn is_weak(settings: &Settings) -> bool {
+    settings.environment.stale_reads > 0
 }
 
 fn scoped(settings: &Settings) -> bool {

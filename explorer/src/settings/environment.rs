@@ -7,7 +7,7 @@ use intermezzo_engine::suggest::give_instead;
 /// The values of the setting `environment`, for people.
 pub(super) const VALUES: &str = "`adversarial`, `calm`, or members to change: `spurious_wakeups=1`, `timeouts=1`, \
                                  `weak_failures=1`, `try_lock_failures=0`, `notify_any=true`, `arc_counts=true`, \
-                                 `address_reuse=0`, `seed=0`";
+                                 `address_reuse=0`, `stale_reads=0`, `seed=0`";
 
 /// A member, in an environment.
 type Member = fn(&mut Environment) -> &mut dyn Value;
@@ -16,7 +16,7 @@ type Member = fn(&mut Environment) -> &mut dyn Value;
 type Made = fn() -> Environment;
 
 /// The members, by name.
-const MEMBERS: [(&str, Member); 8] = [
+const MEMBERS: [(&str, Member); 9] = [
     ("spurious_wakeups", |e| &mut e.spurious_wakeups),
     ("timeouts", |e| &mut e.timeouts),
     ("weak_failures", |e| &mut e.weak_failures),
@@ -24,6 +24,7 @@ const MEMBERS: [(&str, Member); 8] = [
     ("notify_any", |e| &mut e.notify_any),
     ("arc_counts", |e| &mut e.arc_counts),
     ("address_reuse", |e| &mut e.address_reuse),
+    ("stale_reads", |e| &mut e.stale_reads),
     ("seed", |e| &mut e.seed),
 ];
 

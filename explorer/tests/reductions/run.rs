@@ -2,7 +2,8 @@
 
 use crate::model::{DISCONNECTED, FAILED, Record, counted_up, noted};
 use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
-use intermezzo_explorer::sync::atomic::{AtomicU8, Ordering::SeqCst};
+use intermezzo_explorer::sync::atomic::AtomicU8;
+use intermezzo_explorer::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use intermezzo_explorer::sync::mpsc::{
     Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel,
 };
@@ -265,20 +266,25 @@ impl<'scope, 'env> Body<'scope, 'env> {
         /// The duration of a wait with a time-out.
         const LIMIT: Duration = Duration::from_millis(1);
         let shared = self.shared;
+        // They make a difference under a memory model only. There even operations acquire and release.
+        let (load, store, both) = match self.at % 2 {
+            0 => (Acquire, Release, AcqRel),
+            _ => (Relaxed, Relaxed, Relaxed),
+        };
         match op {
-            Op::Load(at) => self.read(shared.atomics[at].load(SeqCst)),
-            Op::Store(at, value) => shared.atomics[at].store(value, SeqCst),
-            Op::Swap(at, value) => self.read(shared.atomics[at].swap(value, SeqCst)),
-            Op::Add(at, value) => self.read(shared.atomics[at].fetch_add(value, SeqCst)),
+            Op::Load(at) => self.read(shared.atomics[at].load(load)),
+            Op::Store(at, value) => shared.atomics[at].store(value, store),
+            Op::Swap(at, value) => self.read(shared.atomics[at].swap(value, both)),
+            Op::Add(at, value) => self.read(shared.atomics[at].fetch_add(value, both)),
             Op::Exchange(at, expected, value) => {
                 let atomic = &shared.atomics[at];
                 let result = if shared.timed {
                     // The value shows a failure only if it was not spurious.
-                    let result = atomic.compare_exchange_weak(expected, value, SeqCst, SeqCst);
+                    let result = atomic.compare_exchange_weak(expected, value, both, load);
                     self.read(u8::from(result.is_ok()));
                     result
                 } else {
-                    atomic.compare_exchange(expected, value, SeqCst, SeqCst)
+                    atomic.compare_exchange(expected, value, both, load)
                 };
                 self.read(result.unwrap_or_else(|found| found));
             }
@@ -286,8 +292,8 @@ impl<'scope, 'env> Body<'scope, 'env> {
                 for tries in 0..SLOTS {
                     let atomic = &shared.atomics[slot_from(slot, tries)];
                     let result = match shared.timed {
-                        true => atomic.compare_exchange_weak(0, 1, SeqCst, SeqCst),
-                        false => atomic.compare_exchange(0, 1, SeqCst, SeqCst),
+                        true => atomic.compare_exchange_weak(0, 1, both, load),
+                        false => atomic.compare_exchange(0, 1, both, load),
                     };
                     self.read(result.unwrap_or_else(|found| found));
                     if result.is_ok() {

@@ -63,7 +63,6 @@ pub fn fence(order: Ordering) {
             };
             engine.point(access);
             // Under sequential consistency a fence commutes with everything: an event, but no schedule point.
-            engine.fences(access);
             engine.commit(access, 0, 0);
         }
         None => std::sync::atomic::fence(order),

@@ -1,6 +1,6 @@
 //! Vector clocks that copy no lists: nearly all tests have few tasks.
 
-use intermezzo_sdk::{EventId, TaskId};
+use intermezzo_sdk::{EventId, Knowledge, Moments, TaskId};
 
 /// The number of tasks whose moments are in the clock itself.
 const FEW: usize = 8;
@@ -89,6 +89,36 @@ impl Clock {
     pub(super) fn clear(&mut self) {
         self.few = [0; FEW];
         self.more.clear();
+    }
+}
+
+impl Knowledge for Clock {
+    #[inline(always)]
+    fn join(&mut self, other: &Self) {
+        Clock::join(self, other);
+    }
+
+    #[inline]
+    fn forget(&mut self) {
+        self.clear();
+    }
+
+    /// A task's moments are known with all that it knew then: an event passes on its whole knowledge.
+    #[inline(always)]
+    fn covers(&self, event: EventId) -> bool {
+        self.knows(event)
+    }
+}
+
+impl Moments for Clock {
+    #[inline(always)]
+    fn last_of(&self, task: TaskId) -> u32 {
+        self.get(task)
+    }
+
+    #[inline(always)]
+    fn know(&mut self, task: TaskId, index: u32) {
+        self.set(task, index);
     }
 }
 

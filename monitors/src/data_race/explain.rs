@@ -5,8 +5,9 @@
 //! one with the fewest such operations counts. If there is none, the last publication of the first access's task that
 //! the other task has read is named: an access before it would be ordered.
 
-use super::sync::{Knowledge, Side, Synchronisation};
-use intermezzo_sdk::{Context, EventId, MemoryOrder, SyncVarAccess, SyncVarOp, TaskId};
+use intermezzo_sdk::{
+    Context, EventId, Knowledge, MemoryOrder, Side, SyncVarAccess, SyncVarOp, Synchronisation, TaskId,
+};
 
 /// The operations on a way that lack the ordering it needs, first to last; `None` where no way leads.
 #[derive(Clone, Debug, Default)]
@@ -87,10 +88,6 @@ impl Knowledge for Newest {
 
     fn covers(&self, event: EventId) -> bool {
         self.0 >= Some(event.index)
-    }
-
-    fn if_it_did(&self, _: Side, _: &SyncVarAccess) -> Option<Newest> {
-        None
     }
 }
 

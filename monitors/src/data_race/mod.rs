@@ -53,7 +53,6 @@ mod clock;
 mod explain;
 mod report;
 mod shadow;
-mod sync;
 #[cfg(test)]
 mod tests;
 
@@ -62,11 +61,10 @@ use changes::{Change, Changes, NEVER, WHOLE};
 use clock::Clock;
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, EventId, Execution, Interests, Location, MemoryDeed, MemoryEvent,
-    MemoryOrder, Monitor, Release, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId,
+    MemoryOrder, Monitor, Release, SiteId, SyncVar, SyncVarAccess, SyncVarOp, Synchronisation, TaskId,
 };
 use shadow::{At, Deed, End, Epoch, History, Shadow};
 use std::collections::HashSet;
-use sync::Synchronisation;
 
 /// Finds data races. See the [module](self).
 #[derive(Debug, Default)]
@@ -560,6 +558,10 @@ impl Monitor for DataRaces {
     }
 
     fn reduction_compatible(&self) -> bool {
+        true
+    }
+
+    fn follows_stale_reads(&self) -> bool {
         true
     }
 

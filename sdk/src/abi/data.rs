@@ -49,8 +49,9 @@ pub struct SyncAccess {
     pub event: EventId,
     /// The source place of the operation.
     pub site: SiteId,
-    /// 0.
-    pub reserved: u32,
+    /// Under a memory model, the number of the store that an atomic reads, or makes if it reads nothing: from 2 in the
+    /// order of the events, and 1 for the value that was there before. Otherwise 0.
+    pub store: u32,
     /// The value read.
     pub read: u64,
     /// The value written.
@@ -300,7 +301,7 @@ impl From<&SyncVarAccess> for SyncAccess {
             var: access.var,
             event: access.event,
             site: access.site,
-            reserved: 0,
+            store: access.store,
             read: access.read,
             written: access.written,
         }
@@ -334,6 +335,7 @@ impl From<&SyncAccess> for SyncVarAccess {
             read: access.read,
             written: access.written,
             site: access.site,
+            store: access.store,
         }
     }
 }

@@ -27,6 +27,11 @@ const BLOCKS: &[(&str, &str, Source)] = &[
         Command("corpus run work_stealing_queue", 1),
     ),
     (
+        "docs/guide/src/memory.md",
+        "error[assertion]: task 2 panicked",
+        Command("corpus run peterson --environment stale_reads=1", 1),
+    ),
+    (
         "docs/BREAKPOINTS.md",
         "lostupd: 100 executions",
         Command("breakpoints corpus lostupd", 1),

@@ -229,10 +229,22 @@ impl Runtime {
     /// Has the record contain all visible operations so far.
     #[inline(always)]
     fn catch_up(&mut self) {
+        if self.memory.told().is_some() {
+            return self.catch_up_by_model();
+        }
         let Runtime { record, monitors, .. } = self;
         let events = &record.events;
         let known = monitors.listeners.record();
         known.catch_up(events.as_slice(), events.alike());
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn catch_up_by_model(&mut self) {
+        self.observe_by_model();
+        let known = self.monitors.listeners.record();
+        let stores = self.memory.told().unwrap_or_default();
+        known.catch_up_by_model(self.record.events.as_slice(), stores);
     }
 
     /// Calls each monitor that wants this, one after the other. A monitor that panics is not called any more;
@@ -490,6 +502,9 @@ impl Runtime {
         }
         if !self.monitors.listening.intersects(Interests::SYNC_ACCESSES) {
             return;
+        }
+        if self.memory.told().is_some() {
+            self.catch_up_by_model();
         }
         let Some(mut audience) = self.monitors.listeners.monitors.take() else {
             return;

@@ -4,6 +4,7 @@ use super::repeated::Repeated;
 use super::sets::Sets;
 use super::sites::SiteNumbers;
 use crate::record::{Event, TaskSet};
+use crate::runtime::memory::{Told, told};
 use crate::site::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::{
@@ -493,6 +494,17 @@ impl Record {
         self.accesses.push_all_new(rest.map(|event| access(sites, event)));
     }
 
+    /// Does the same under a memory model; `stores` are the numbers of their stores.
+    pub(super) fn catch_up_by_model(&mut self, events: &[Event], stores: &[Told]) {
+        let first = self.accesses.len();
+        for (event, store) in events.iter().zip(stores).skip(first) {
+            let access = told(event, self.sites.number(event.site), store.number);
+            if !self.accesses.push(access) {
+                self.ops.get_mut().truncate(self.accesses.len() - 1);
+            }
+        }
+    }
+
     /// Returns the kinds of the accesses that have been added.
     pub(super) fn ops(&self) -> SyncVarOps {
         let accesses = self.accesses.as_slice();
@@ -550,21 +562,10 @@ impl Record {
     }
 }
 
-/// Returns an event as monitors see it.
+/// Returns an event as monitors see it, without a memory model.
 #[inline(always)]
 fn access(sites: &mut SiteNumbers, event: &Event) -> SyncVarAccess {
-    SyncVarAccess {
-        event: EventId {
-            task: TaskId(event.task),
-            index: event.index,
-        },
-        var: SyncVar(event.var),
-        op: event.op,
-        order: event.order,
-        read: event.read,
-        written: event.written,
-        site: sites.number(event.site),
-    }
+    told(event, sites.number(event.site), 0)
 }
 
 /// Returns the entry with that number, which is created if it is missing.

@@ -139,6 +139,11 @@ const COMBINATIONS: &str = "
     strategy=random reduction=caching -> reduction: uniform
     environment=address_reuse=0 jobs=2
     environment=address_reuse=1
+    environment=stale_reads=1 jobs=2
+    environment=stale_reads=1 reduction=ordered-atomics -> reduction: an atomic may be read
+    environment=stale_reads=1 spin_loops=assume -> spin_loops: a round that reads
+    environment=stale_reads=1 strategy=maple -> environment: iRoots are about
+    environment=stale_reads=1 iroots=true -> environment: iRoots are about
     environment=address_reuse=1 jobs=2 -> jobs: one worker
 ";
 

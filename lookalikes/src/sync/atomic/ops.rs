@@ -349,6 +349,9 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
                 ..access
             };
             engine.commit(failed, before.bits(), 0);
+            if has_model {
+                engine.end_if_inconsistent();
+            }
             if Self::MAY_BE_UNMODIFIED {
                 engine.changed_nothing(failed, before.bits());
             }
@@ -360,6 +363,9 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
             return overtaken(engine, access, failure, now);
         }
         engine.commit(access, before.bits(), new.bits());
+        if has_model {
+            engine.end_if_inconsistent();
+        }
         Ok(before)
     }
 

@@ -152,6 +152,7 @@ impl Active {
                     // The mutex that a wait releases is not known yet.
                     written: u64::from(SyncVar::NONE.0),
                     site: SiteId(0),
+                    store: 0,
                 };
                 Access::of(&event, place)
             });
@@ -187,6 +188,7 @@ impl Active {
                 read: event.read,
                 written: event.written,
                 site: SiteId(0),
+                store: 0,
             };
             for access in Access::of(&event, place) {
                 self.happened(&access);

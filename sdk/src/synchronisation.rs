@@ -1,14 +1,19 @@
-//! The knowledge that tasks gain of each other by synchronisation: the happens-before order of C11, under
-//! sequentially consistent interleavings.
+//! The knowledge that tasks gain of each other by synchronisation: the happens-before order of C11 and Rust.
 //!
-//! The rules are the same whatever the knowledge consists of. The monitor keeps vector clocks. Its explanations keep
-//! the orderings that would have to be stronger for an access to be known at all.
+//! The rules are the same whatever the knowledge consists of. The monitor of data races keeps vector clocks. Its
+//! explanations keep the orderings that would have to be stronger for an access to be known at all. A memory model
+//! keeps vector clocks, too: a load may not read a store that the task knows to be overwritten.
+//!
+//! An atomic gives the knowledge that came with its value. Under a memory model that is the value of the store that is
+//! read, which need not be the last one ([`SyncVarAccess::store`]).
 
-use super::clock::Clock;
-use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
+mod numbered;
+
+use crate::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId, VectorClock};
+use numbered::Numbered;
 
 /// Knowledge that only grows, by being joined with more.
-pub(super) trait Knowledge: Clone + Default {
+pub trait Knowledge: Clone + Default {
     /// Adds everything that the other knows.
     fn join(&mut self, other: &Self);
 
@@ -19,18 +24,33 @@ pub(super) trait Knowledge: Clone + Default {
     fn covers(&self, event: EventId) -> bool;
 
     /// Returns what the operation would pass on if it released, or acquired, which it does not. `None` is nothing.
-    fn if_it_did(&self, side: Side, access: &SyncVarAccess) -> Option<Self>;
+    fn if_it_did(&self, _: Side, _: &SyncVarAccess) -> Option<Self> {
+        None
+    }
+}
+
+/// Knowledge of how many events of each task have happened.
+pub trait Moments: Knowledge {
+    /// Returns the index of the last known event of a task; 0 for none.
+    fn last_of(&self, task: TaskId) -> u32;
+
+    /// Makes the events of a task up to this index known, and no others of that task.
+    fn know(&mut self, task: TaskId, index: u32);
 }
 
 /// One of the two things that an ordering can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub enum Side {
+    /// To know what was released.
     Acquire,
+    /// To pass on what is known.
     Release,
 }
 
 impl Side {
-    pub(super) fn is_in(self, order: MemoryOrder) -> bool {
+    /// `true` if the ordering asks for it.
+    #[inline(always)]
+    pub fn is_in(self, order: MemoryOrder) -> bool {
         match self {
             Side::Acquire => acquires(order),
             Side::Release => releases(order),
@@ -38,24 +58,27 @@ impl Side {
     }
 }
 
-impl Knowledge for Clock {
-    #[inline(always)]
+impl Knowledge for VectorClock {
     fn join(&mut self, other: &Self) {
-        Clock::join(self, other);
+        VectorClock::join(self, other);
     }
 
-    #[inline]
     fn forget(&mut self) {
         self.clear();
     }
 
-    /// A task's moments are known with all that it knew then: an event passes on its whole knowledge.
     fn covers(&self, event: EventId) -> bool {
         self.knows(event)
     }
+}
 
-    fn if_it_did(&self, _: Side, _: &SyncVarAccess) -> Option<Self> {
-        None
+impl Moments for VectorClock {
+    fn last_of(&self, task: TaskId) -> u32 {
+        self.get(task)
+    }
+
+    fn know(&mut self, task: TaskId, index: u32) {
+        self.set(task, index);
     }
 }
 
@@ -75,7 +98,7 @@ fn releases(order: MemoryOrder) -> bool {
 
 /// The knowledge of each task, and the knowledge that it would gain from each variable.
 #[derive(Debug, Default)]
-pub(super) struct Synchronisation<K> {
+pub struct Synchronisation<K> {
     tasks: Vec<Task<K>>,
     vars: Vec<Var<K>>,
     /// The variables from this index on are unused in this execution.
@@ -186,61 +209,27 @@ struct Var<K> {
     giver: Option<EventId>,
     /// A lock: the knowledge of its shared holders at their release. A channel: that of the receiver when it left.
     shared: K,
-    /// Messages of a channel, rounds of a barrier.
+    /// Messages of a channel, rounds of a barrier, and under a memory model the stores to an atomic.
     numbered: Numbered<K>,
 }
 
-/// Knowledge that came with numbers that only grow.
-#[derive(Clone, Debug, Default)]
-struct Numbered<K> {
-    entries: Vec<Entry<K>>,
-    /// Entries from this index on belong to earlier executions, kept for their memory.
-    used: usize,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Entry<K> {
-    number: u64,
-    /// The knowledge at the sending of the message, or that of the tasks that have arrived at the barrier.
-    given: K,
-    /// The knowledge of the message's receiver.
-    answer: K,
-}
-
-impl<K: Knowledge> Numbered<K> {
-    fn forget(&mut self) {
-        self.used = 0;
-    }
-
-    fn find(&self, number: u64) -> Option<usize> {
-        self.entries[..self.used]
-            .iter()
-            .rposition(|entry| entry.number == number)
-    }
-
-    fn get(&self, number: u64) -> Option<&Entry<K>> {
-        self.find(number).map(|at| &self.entries[at])
-    }
-
-    fn entry(&mut self, number: u64) -> &mut Entry<K> {
-        let at = self.find(number).unwrap_or_else(|| {
-            if self.used == self.entries.len() {
-                self.entries.push(Entry::default());
-            }
-            let fresh = &mut self.entries[self.used];
-            fresh.number = number;
-            fresh.given.forget();
-            fresh.answer.forget();
-            self.used += 1;
-            self.used - 1
-        });
-        &mut self.entries[at]
-    }
-}
-
 impl<K: Knowledge> Synchronisation<K> {
+    /// Notes that an operation on an atomic reads a value that came with this knowledge, in place of
+    /// [`observe`](Self::observe).
+    pub fn take(&mut self, access: &SyncVarAccess, given: &K) {
+        self.known(access.event.task);
+        take(&mut self.tasks[access.event.task.index()], given, access);
+    }
+
+    /// Adds to `given` what comes with the value that an operation on an atomic writes, in place of
+    /// [`observe`](Self::observe). If it also reads, what came with that value is there already.
+    pub fn give(&mut self, access: &SyncVarAccess, given: &mut K) {
+        self.known(access.event.task);
+        give(&self.tasks[access.event.task.index()], given, access);
+    }
+
     /// Forgets the execution; the memory is kept.
-    pub(super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         for task in &mut self.tasks {
             task.known.forget();
             task.to_acquire.forget();
@@ -258,7 +247,7 @@ impl<K: Knowledge> Synchronisation<K> {
 
     /// Returns the knowledge of the task.
     #[inline(always)]
-    pub(super) fn known(&mut self, task: TaskId) -> &mut K {
+    pub fn known(&mut self, task: TaskId) -> &mut K {
         if self.tasks.len() <= task.index() {
             make_room(&mut self.tasks, task.index() + 1);
         }
@@ -266,7 +255,7 @@ impl<K: Knowledge> Synchronisation<K> {
     }
 
     /// Processes the next operation. Its task's knowledge must already include the operation itself.
-    pub(super) fn observe(&mut self, access: &SyncVarAccess) {
+    pub fn observe(&mut self, access: &SyncVarAccess) {
         use SyncVarOp::*;
         let EventId { task, .. } = access.event;
         self.known(task);
@@ -286,6 +275,9 @@ impl<K: Knowledge> Synchronisation<K> {
             return;
         }
         let (task, var) = self.parts(task, access.var);
+        if access.store > 0 {
+            return access_store(task, var, access);
+        }
         let Task { known, .. } = task;
         match access.op {
             AtomicLoad | AtomicRmwFailed | PrimitiveRead => load(task, var, access),
@@ -378,12 +370,12 @@ impl<K: Knowledge> Synchronisation<K> {
     }
 }
 
-impl Synchronisation<Clock> {
+impl<K: Moments> Synchronisation<K> {
     /// Processes the next operation, of which its task knows from then on; it may be taken back.
     #[inline]
-    pub(super) fn take_in(&mut self, access: &SyncVarAccess) {
+    pub fn take_in(&mut self, access: &SyncVarAccess) {
         use SyncVarOp::*;
-        if matches!(access.op, AtomicLoad | AtomicStore | AtomicRmw) {
+        if matches!(access.op, AtomicLoad | AtomicStore | AtomicRmw) && access.store == 0 {
             self.take_in_atomic(access);
         } else {
             self.take_in_other(access);
@@ -410,10 +402,10 @@ impl Synchronisation<Clock> {
         };
         *vars_used = (*vars_used).max(at + 1);
         changes.used += 1;
-        (change.actor, change.own) = (actor.0, task.known.get(actor));
+        (change.actor, change.own) = (actor.0, task.known.last_of(actor));
         (change.task, change.var) = (actor.0, access.var.0);
         change.changed = Changed::default();
-        task.known.set(actor, index);
+        task.known.know(actor, index);
         if access.op != SyncVarOp::AtomicStore && !gives_nothing_new(task, var) {
             if acquires(access.order) {
                 change.changed.known = true;
@@ -459,14 +451,14 @@ impl Synchronisation<Clock> {
     fn take_in_other(&mut self, access: &SyncVarAccess) {
         let EventId { task, index } = access.event;
         let known = self.known(task);
-        let own = known.get(task);
+        let own = known.last_of(task);
         self.note(access, own);
-        self.tasks[task.index()].known.set(task, index);
+        self.tasks[task.index()].known.know(task, index);
         self.observe(access);
     }
 
-    /// Keeps the parts that the operation may change. Changes to messages, rounds of a barrier and fences are not
-    /// kept.
+    /// Keeps the parts that the operation may change. Changes to messages, rounds of a barrier, stores under a memory model
+    /// and fences are not kept.
     fn note(&mut self, access: &SyncVarAccess, own: u32) {
         use SyncVarOp::*;
         let actor = access.event.task;
@@ -475,7 +467,7 @@ impl Synchronisation<Clock> {
             Fence | ChannelSend | ChannelReceive | ChannelClose | BarrierArrive | BarrierPass => {
                 return self.changes.skip();
             }
-            _ if self.changes.used == CHANGES_MAX => return self.changes.skip(),
+            _ if self.changes.used == CHANGES_MAX || access.store > 0 => return self.changes.skip(),
             TaskFork => task = access.other_task().unwrap_or(actor),
             CondvarWait if access.other_var() != SyncVar::NONE => var = access.other_var(),
             _ => {}
@@ -515,7 +507,7 @@ impl Synchronisation<Clock> {
 
     /// Returns to the state in which only the first `operations` were processed. `false` if it cannot: then nothing
     /// has changed.
-    pub(super) fn go_back_to(&mut self, operations: usize) -> bool {
+    pub fn go_back_to(&mut self, operations: usize) -> bool {
         let Changes { list, used, first } = &mut self.changes;
         if operations < *first {
             return false;
@@ -542,7 +534,7 @@ impl Synchronisation<Clock> {
                 self.vars[change.var as usize].shared.clone_from(&change.of_var);
             }
             let actor = TaskId(change.actor);
-            self.tasks[actor.index()].known.set(actor, change.own);
+            self.tasks[actor.index()].known.know(actor, change.own);
         }
         *used = last;
         true
@@ -563,14 +555,19 @@ fn gives_nothing_new<K: Knowledge>(task: &Task<K>, var: &Var<K>) -> bool {
 
 #[inline(always)]
 fn load<K: Knowledge>(task: &mut Task<K>, var: &Var<K>, access: &SyncVarAccess) {
-    if gives_nothing_new(task, var) {
-        return;
+    if !gives_nothing_new(task, var) {
+        take(task, &var.given, access);
     }
+}
+
+/// Reads what came with a value.
+#[inline(always)]
+fn take<K: Knowledge>(task: &mut Task<K>, given: &K, access: &SyncVarAccess) {
     if acquires(access.order) {
-        task.known.join(&var.given);
+        task.known.join(given);
     } else {
-        task.to_acquire.join(&var.given);
-        if let Some(more) = var.given.if_it_did(Side::Acquire, access) {
+        task.to_acquire.join(given);
+        if let Some(more) = given.if_it_did(Side::Acquire, access) {
             task.known.join(&more);
         }
     }
@@ -582,13 +579,36 @@ fn store<K: Knowledge>(task: &mut Task<K>, var: &mut Var<K>, access: &SyncVarAcc
     // A read-modify-write that acquires knows what was given before.
     let whole = access.op == SyncVarOp::AtomicStore || acquires(access.order);
     var.giver = (whole && releases(access.order)).then_some(access.event);
+    give(task, &mut var.given, access);
+}
+
+/// Adds what comes with a value that is written.
+#[inline(always)]
+fn give<K: Knowledge>(task: &Task<K>, given: &mut K, access: &SyncVarAccess) {
     if releases(access.order) {
-        var.given.join(&task.known);
+        given.join(&task.known);
     } else {
-        var.given.join(&task.fenced);
+        given.join(&task.fenced);
         if let Some(more) = task.known.if_it_did(Side::Release, access) {
-            var.given.join(&more);
+            given.join(&more);
         }
+    }
+}
+
+/// Reads the store that a memory model has chosen, or adds one.
+fn access_store<K: Knowledge>(task: &mut Task<K>, var: &mut Var<K>, access: &SyncVarAccess) {
+    let mut given = K::default();
+    if access.op != SyncVarOp::AtomicStore {
+        if let Some(store) = var.numbered.get(access.store.into()) {
+            given.join(&store.given);
+        }
+        take(task, &given, access);
+    }
+    if access.op.is_write() {
+        give(task, &mut given, access);
+        // Number 1 is the value that was there before.
+        let number = var.numbered.used as u64 + 2;
+        var.numbered.entry(number).given = given;
     }
 }
 

@@ -1,0 +1,310 @@
+//! The memory model of C++20, which is Rust's, without values out of thin air.
+//!
+//! The model keeps the execution graph: which store each operation reads, the modification order of each variable, and
+//! what each event knows of the others (happens-before). An operation is offered what keeps the graph consistent:
+//!
+//! - *coherence*: a task does not read a store that it knows to be overwritten, nor one older than it has read, and its
+//!   stores come after those that it knows;
+//! - *atomicity*: nothing comes between the store that a read-modify-write reads and its own;
+//! - *sequential consistency* of operations and fences that are `SeqCst` (`sc.rs`).
+//!
+//! Events are added in the order in which tasks run, so no operation reads a store that comes later: there are no cycles
+//! of program order and reads-from, as in load buffering. RC11 forbids them, too (Lahav, Vafeiadis, Kang, Hur and
+//! Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017). Apart from that every consistent graph is reached,
+//! because a store may come before others that were performed earlier.
+//!
+//! Two things are left out. A weak exchange that fails without a reason reads a store after which its own could have come.
+//! And accesses to plain memory are no events of the graph: what is `SeqCst` is ordered by operations and fences alone.
+
+mod sc;
+
+use super::{MemoryAccess, MemoryModel, MemoryOp};
+use intermezzo_sdk::{
+    EventId, MemoryOrder, Moments as _, Side, SyncVar, SyncVarAccess, SyncVarOp, Synchronisation, TaskId,
+    VectorClock,
+};
+use sc::ScOrder;
+
+/// The execution graph of an execution, under the memory model of C++20.
+#[derive(Debug, Default)]
+pub struct Cpp20 {
+    /// What each task knows.
+    known: Synchronisation<VectorClock>,
+    graph: Graph,
+    sc: ScOrder,
+    /// The operation that is being performed, as far as it is decided.
+    reads: Option<u32>,
+    stores: Option<(u32, u32)>,
+}
+
+/// The events so far, and the stores to each variable.
+#[derive(Debug, Default)]
+struct Graph {
+    /// The events in the order of the execution.
+    events: Vec<Event>,
+    /// The numbers of each task's events.
+    tasks: Vec<Vec<u32>>,
+    vars: Vec<Stores>,
+}
+
+/// An event, as far as it matters to others.
+#[derive(Clone, Debug)]
+struct Event {
+    id: EventId,
+    /// `SyncVar::NONE` for fences.
+    var: SyncVar,
+    /// What it knows, itself included.
+    clock: VectorClock,
+    /// The store that it reads.
+    reads: Option<u32>,
+    /// The store that it makes.
+    writes: Option<u32>,
+    is_fence: bool,
+    is_sc: bool,
+}
+
+impl Event {
+    /// `true` if this comes before the other in happens-before.
+    fn before(&self, other: &Event) -> bool {
+        self.id != other.id && other.clock.knows(self.id)
+    }
+}
+
+/// The stores to an atomic.
+#[derive(Debug, Default)]
+struct Stores {
+    /// The modification order.
+    order: Vec<u32>,
+    list: Vec<Store>,
+    /// For each task the stores that its events read or made, with their indexes.
+    seen: Vec<Vec<(u32, u32)>>,
+    /// The place of the last value that was there without an operation: what is older cannot be read.
+    base: u32,
+}
+
+/// A store.
+#[derive(Debug, Default)]
+struct Store {
+    /// Its index in the modification order.
+    place: u32,
+    /// What came with it.
+    given: VectorClock,
+    /// `true` if a read-modify-write comes right after it.
+    is_followed: bool,
+}
+
+impl Stores {
+    /// Adds a value that is there without an operation, as the newest.
+    fn add_plain(&mut self) {
+        self.base = self.order.len() as u32;
+        self.order.push(self.list.len() as u32);
+        self.list.push(Store {
+            place: self.base,
+            ..Store::default()
+        });
+    }
+
+    /// Adds a store of an event right after another one.
+    fn add(&mut self, after: u32, given: VectorClock) {
+        let at = self.place(after) as usize + 1;
+        self.order.insert(at, self.list.len() as u32);
+        self.list.push(Store {
+            given,
+            ..Store::default()
+        });
+        for (place, &store) in self.order.iter().enumerate().skip(at) {
+            self.list[store as usize].place = place as u32;
+        }
+    }
+
+    /// Forgets all; the memory is kept.
+    fn clear(&mut self) {
+        self.order.clear();
+        self.list.clear();
+        self.seen.iter_mut().for_each(Vec::clear);
+        self.base = 0;
+    }
+
+    fn place(&self, store: u32) -> u32 {
+        self.list[store as usize].place
+    }
+
+    /// Returns the place of the newest store that something with this knowledge knows to be read or made.
+    fn floor(&self, clock: &VectorClock) -> u32 {
+        let of_task = |(task, seen): (usize, &Vec<(u32, u32)>)| {
+            let known = clock.get(TaskId(task as u32));
+            // What a task sees never gets older.
+            let count = seen.partition_point(|&(index, _)| index <= known);
+            seen[..count].last().map(|&(_, store)| self.place(store))
+        };
+        let seen = self.seen.iter().enumerate().filter_map(of_task).max();
+        seen.unwrap_or(0).max(self.base)
+    }
+
+    /// Returns the stores from this place on, newest first.
+    fn from(&self, floor: u32) -> impl Iterator<Item = u32> + '_ {
+        self.order[floor as usize..].iter().rev().copied()
+    }
+}
+
+impl Graph {
+    fn stores(&mut self, var: SyncVar) -> &mut Stores {
+        if self.vars.len() <= var.index() {
+            self.vars.resize_with(var.index() + 1, Stores::default);
+        }
+        let stores = &mut self.vars[var.index()];
+        if stores.order.is_empty() {
+            stores.add_plain();
+        }
+        stores
+    }
+
+    /// Adds an event, and returns its number.
+    fn add(&mut self, event: Event) -> u32 {
+        let (task, number) = (event.id.task.index(), self.events.len() as u32);
+        if self.tasks.len() <= task {
+            self.tasks.resize_with(task + 1, Vec::new);
+        }
+        self.tasks[task].push(number);
+        self.events.push(event);
+        number
+    }
+}
+
+impl Cpp20 {
+    /// Returns what an operation would know, apart from what it acquires.
+    fn clock_of(&mut self, access: &MemoryAccess) -> VectorClock {
+        let EventId { task, index } = access.event;
+        let mut clock = self.known.known(task).clone();
+        clock.know(task, index);
+        clock
+    }
+}
+
+/// Returns `true` if an operation that reads this value, or comes after it, stores.
+fn writes(access: &MemoryAccess, value: u64) -> bool {
+    match access.kind {
+        MemoryOp::Load => false,
+        MemoryOp::Store | MemoryOp::Modify => true,
+        MemoryOp::Exchange { expected, .. } => value == expected,
+    }
+}
+
+impl Cpp20 {
+    /// Adds an operation on an atomic to the stores of its variable, and passes on what came with them.
+    fn add_to_var(&mut self, event: &SyncVarAccess, reads: Option<u32>, stores: Option<(u32, u32)>) {
+        let EventId { task, index } = event.event;
+        let list = self.graph.stores(event.var);
+        let mut given = VectorClock::new();
+        if let Some(store) = reads {
+            given.clone_from(&list.list[store as usize].given);
+            self.known.take(event, &given);
+        }
+        if let Some((store, after)) = stores {
+            self.known.give(event, &mut given);
+            list.list[after as usize].is_followed |= reads.is_some();
+            list.add(after, given);
+            debug_assert_eq!(
+                list.list.len(),
+                store as usize + 1,
+                "stores have numbers in their order"
+            );
+        }
+        if list.seen.len() <= task.index() {
+            list.seen.resize_with(task.index() + 1, Vec::new);
+        }
+        let seen = stores.map(|(store, _)| store).or(reads);
+        list.seen[task.index()].extend(seen.map(|seen| (index, seen)));
+    }
+}
+
+impl MemoryModel for Cpp20 {
+    fn begin(&mut self) {
+        self.known.forget();
+        self.graph.events.clear();
+        self.graph.tasks.iter_mut().for_each(Vec::clear);
+        self.graph.vars.iter_mut().for_each(Stores::clear);
+        self.sc.clear();
+        (self.reads, self.stores) = (None, None);
+    }
+
+    fn readable(&mut self, read: &MemoryAccess, values: &[u64], readable: &mut Vec<u32>) {
+        let clock = self.clock_of(read);
+        let stores = self.graph.stores(read.var);
+        let may_be_read =
+            |&store: &u32| !writes(read, values[store as usize]) || !stores.list[store as usize].is_followed;
+        readable.extend(stores.from(stores.floor(&clock)).filter(may_be_read));
+    }
+
+    fn reads(&mut self, _: &MemoryAccess, store: u32) {
+        self.reads = Some(store);
+    }
+
+    fn places(&mut self, write: &MemoryAccess, places: &mut Vec<u32>) {
+        let clock = self.clock_of(write);
+        let stores = self.graph.stores(write.var);
+        let is_free = |&store: &u32| !stores.list[store as usize].is_followed;
+        places.extend(stores.from(stores.floor(&clock)).filter(is_free));
+    }
+
+    fn is_consistent(&mut self, access: &MemoryAccess, values: &[u64], listed: u32) -> bool {
+        // What reads or becomes the newest store adds nothing before other events.
+        if self.sc.is_empty() || self.graph.stores(access.var).order.last() == Some(&listed) {
+            return true;
+        }
+        let mut clock = self.clock_of(access);
+        let stores = self.graph.stores(access.var);
+        let writes = writes(access, values[listed as usize]);
+        let order = match access.kind {
+            MemoryOp::Exchange { failure, .. } if !writes => failure,
+            _ => access.order,
+        };
+        let reads = (access.kind != MemoryOp::Store).then_some(listed);
+        if reads.is_some() && Side::Acquire.is_in(order) {
+            clock.join(&stores.list[listed as usize].given);
+        }
+        let after = writes.then(|| stores.place(listed));
+        let event = Event {
+            id: access.event,
+            var: access.var,
+            clock,
+            reads,
+            writes: None,
+            is_fence: false,
+            is_sc: order == MemoryOrder::SeqCst,
+        };
+        !self.sc.breaks(&self.graph, &event, after)
+    }
+
+    fn stores(&mut self, write: &MemoryAccess, store: u32, after: u32) -> bool {
+        self.stores = Some((store, after));
+        self.graph.stores(write.var).order.last() == Some(&after)
+    }
+
+    fn overwrites(&mut self, var: SyncVar) {
+        self.graph.stores(var).add_plain();
+    }
+
+    fn observes(&mut self, event: &SyncVarAccess) {
+        let EventId { task, index } = event.event;
+        let (reads, stores) = (self.reads.take(), self.stores.take());
+        self.known.known(task).know(task, index);
+        let is_atomic = reads.is_some() || stores.is_some();
+        if is_atomic {
+            self.add_to_var(event, reads, stores);
+        } else {
+            self.known.observe(event);
+        }
+        let is_fence = event.op == SyncVarOp::Fence;
+        let number = self.graph.add(Event {
+            id: event.event,
+            var: event.var,
+            clock: self.known.known(task).clone(),
+            reads,
+            writes: stores.map(|(store, _)| store),
+            is_fence,
+            is_sc: (is_atomic || is_fence) && event.order == MemoryOrder::SeqCst,
+        });
+        self.sc.add(&self.graph, number);
+    }
+}

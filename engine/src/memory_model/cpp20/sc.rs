@@ -1,0 +1,199 @@
+//! The order of what is `SeqCst`, as the standard has it in [atomics.order].
+//!
+//! There must be an order of all operations and fences that are `SeqCst` in which
+//!
+//! - an event comes after those that *strongly happen before* it: those of its own task, and those that a later event of
+//!   their task comes after, by happens-before, some earlier event of its own task;
+//! - of two operations on a variable the one that is *coherence-ordered* before the other comes first: it stores what the
+//!   other reads, or something older, or reads something older. A fence that happens before the first stands for it, and so
+//!   does a fence that happens after the second.
+//!
+//! (That an operation strongly happens before one with which it synchronises, if both are `SeqCst`, follows: they are
+//! coherence-ordered.)
+//!
+//! A new event is the last of its task, and known to no other. So it comes before others only by the modification order,
+//! and only if it does not read or become the newest store.
+
+use super::{Event, Graph};
+use intermezzo_sdk::{SyncVar, TaskId};
+
+/// The relation so far, between the events that are `SeqCst`.
+#[derive(Debug, Default)]
+pub(super) struct ScOrder {
+    /// The numbers of the events.
+    nodes: Vec<u32>,
+    /// The edges, as indexes of `nodes`.
+    edges: Vec<(u32, u32)>,
+}
+
+impl ScOrder {
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        self.edges.clear();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Returns `true` if an event that is not yet in the graph would close a cycle. If it stores, it does so after the
+    /// store at the place `after`.
+    pub(super) fn breaks(&self, graph: &Graph, event: &Event, after: Option<u32>) -> bool {
+        let mut edges = self.edges.clone();
+        self.link(graph, event, Places::of_new(graph, event, after), &mut edges);
+        let count = self.nodes.len() + usize::from(event.is_sc);
+        has_cycle(count, &edges)
+    }
+
+    /// Adds an event that is in the graph, as the last one.
+    pub(super) fn add(&mut self, graph: &Graph, number: u32) {
+        let event = &graph.events[number as usize];
+        if self.nodes.is_empty() && !event.is_sc {
+            return;
+        }
+        let mut edges = std::mem::take(&mut self.edges);
+        self.link(graph, event, Places::of(graph, event), &mut edges);
+        edges.sort_unstable();
+        edges.dedup();
+        self.edges = edges;
+        if event.is_sc {
+            self.nodes.push(number);
+        }
+    }
+
+    /// Adds the edges that come with an event. If it is `SeqCst`, its node is the next one.
+    fn link(&self, graph: &Graph, event: &Event, places: Places, edges: &mut Vec<(u32, u32)>) {
+        let own = self.nodes.len() as u32;
+        let nodes = || (0..).zip(self.nodes.iter().map(|&number| &graph.events[number as usize]));
+        // The operations on its variable that are coherence-ordered before it, and after it.
+        let others = || {
+            graph
+                .events
+                .iter()
+                .filter(|other| same_var(other, event) && other.id != event.id)
+        };
+        let earlier: Vec<&Event> = others()
+            .filter(|other| coherence(Places::of(graph, other), places))
+            .collect();
+        let later: Vec<&Event> = others()
+            .filter(|other| coherence(places, Places::of(graph, other)))
+            .collect();
+        for (node, other) in nodes() {
+            let comes_before = event.is_sc
+                && (strongly_before(graph, other, event)
+                    || earlier.iter().any(|first| begins(other, first))
+                    || event.is_fence && is_before_fence(graph, other, event));
+            if comes_before {
+                edges.push((node, own));
+            }
+            if later.iter().any(|last| ends(last, other)) {
+                edges.extend((event.is_sc && !event.is_fence).then_some((own, node)));
+                let fences = nodes().filter(|(_, fence)| fence.is_fence && fence.before(event));
+                edges.extend(fences.map(|(fence, _)| (fence, node)));
+            }
+        }
+    }
+}
+
+/// `true` if an event of the order is this operation, or a fence that happens before it.
+fn begins(event: &Event, first: &Event) -> bool {
+    event.id == first.id || event.is_fence && event.before(first)
+}
+
+/// `true` if an event of the order is this operation, or a fence that happens after it.
+fn ends(last: &Event, event: &Event) -> bool {
+    event.id == last.id || event.is_fence && last.before(event)
+}
+
+/// `true` if an event stands for an operation that is coherence-ordered before one that happens before a new fence.
+fn is_before_fence(graph: &Graph, event: &Event, fence: &Event) -> bool {
+    let firsts = graph.events.iter().filter(|first| begins(event, first));
+    let mut pairs = firsts.flat_map(|first| {
+        let lasts = graph
+            .events
+            .iter()
+            .filter(|last| last.before(fence) && same_var(first, last));
+        lasts.map(move |last| (first, last))
+    });
+    pairs.any(|(first, last)| {
+        first.id != last.id && coherence(Places::of(graph, first), Places::of(graph, last))
+    })
+}
+
+/// `true` if an event strongly happens before a new one.
+fn strongly_before(graph: &Graph, a: &Event, b: &Event) -> bool {
+    if a.id.task == b.id.task {
+        return true;
+    }
+    let of_task = |task: TaskId| graph.tasks.get(task.index()).into_iter().flatten();
+    let mut after = of_task(a.id.task).map(|&number| &graph.events[number as usize]);
+    let after = after.find(|event| event.id.index > a.id.index);
+    // The last one that is in the graph.
+    let mut before = of_task(b.id.task)
+        .rev()
+        .map(|&number| &graph.events[number as usize]);
+    let before = before.find(|event| event.id.index < b.id.index);
+    matches!((after, before), (Some(first), Some(last)) if first.before(last))
+}
+
+/// The places in the modification order of the stores that an event reads and makes.
+#[derive(Clone, Copy)]
+struct Places {
+    reads: Option<u32>,
+    /// Twice the place, so that there is room for a new store between two others.
+    writes: Option<u32>,
+}
+
+impl Places {
+    fn of(graph: &Graph, event: &Event) -> Places {
+        let place = |store: Option<u32>| store.map(|store| 2 * graph.vars[event.var.index()].place(store));
+        Places {
+            reads: place(event.reads),
+            writes: place(event.writes),
+        }
+    }
+
+    fn of_new(graph: &Graph, event: &Event, after: Option<u32>) -> Places {
+        Places {
+            writes: after.map(|place| 2 * place + 1),
+            ..Places::of(graph, event)
+        }
+    }
+
+    /// Returns the place of the store that it makes, or else reads.
+    fn seen(self) -> Option<u32> {
+        self.writes.or(self.reads)
+    }
+}
+
+/// `true` if the two are operations on one variable.
+fn same_var(a: &Event, b: &Event) -> bool {
+    a.var == b.var && a.var != SyncVar::NONE
+}
+
+/// `true` if of two operations on a variable the first is coherence-ordered before the second.
+fn coherence(a: Places, b: Places) -> bool {
+    let is_before = |a: Option<u32>, b: Option<u32>| a.is_some() && a < b;
+    let reads_it = a.writes.is_some() && a.writes == b.reads;
+    reads_it || is_before(a.writes, b.seen()) || is_before(a.reads, b.seen())
+}
+
+/// `true` if the edges between so many nodes close a cycle.
+fn has_cycle(nodes: usize, edges: &[(u32, u32)]) -> bool {
+    let mut incoming = vec![0; nodes];
+    edges.iter().for_each(|&(_, to)| incoming[to as usize] += 1);
+    let mut free: Vec<u32> = (0..nodes as u32)
+        .filter(|&node| incoming[node as usize] == 0)
+        .collect();
+    let mut removed = 0;
+    while let Some(node) = free.pop() {
+        removed += 1;
+        for &(_, to) in edges.iter().filter(|&&(from, _)| from == node) {
+            incoming[to as usize] -= 1;
+            if incoming[to as usize] == 0 {
+                free.push(to);
+            }
+        }
+    }
+    removed < nodes
+}

@@ -1,0 +1,283 @@
+//! Executions under the memory model of C++20, as a test sees them: what is found, replayed, reported and refused.
+
+use intermezzo::cell::{ByPointer as _, UnsafeCell};
+use intermezzo::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use intermezzo::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+use intermezzo::sync::{Arc, Mutex};
+use intermezzo::{Coverage, Environment, Explorer, Limit, Reduction, Report, Strategy, Verdict, thread};
+
+fn weak() -> Explorer {
+    Explorer::new().environment(Environment {
+        stale_reads: 2,
+        ..Environment::calm()
+    })
+}
+
+fn explored(test: impl Fn() + Send + Sync + 'static) -> Report {
+    weak().explore(test)
+}
+
+/// Stores to one variable and loads the other, in two tasks.
+fn store_buffer(store: Ordering, load: Ordering, fenced: bool) {
+    let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+    let other = Arc::clone(&vars);
+    let side = move |vars: &[AtomicU32; 2], own: usize| {
+        vars[own].store(1, store);
+        if fenced {
+            fence(SeqCst);
+        }
+        vars[1 - own].load(load)
+    };
+    let task = thread::spawn(move || side(&other, 0));
+    let read = side(&vars, 1);
+    assert_eq!(task.join().unwrap() + read > 0, true, "both read 0");
+}
+
+#[test]
+fn store_buffers_need_sequential_consistency() {
+    let sc = Explorer::new().explore(|| store_buffer(Relaxed, Relaxed, false));
+    assert_eq!(sc.verdict(), Verdict::Pass);
+    for (store, load, fenced, verdict) in [
+        (Relaxed, Relaxed, false, Verdict::Fail),
+        (Release, Acquire, false, Verdict::Fail),
+        (SeqCst, Relaxed, false, Verdict::Fail),
+        (SeqCst, SeqCst, false, Verdict::Pass),
+        (Relaxed, Relaxed, true, Verdict::Pass),
+    ] {
+        let report = explored(move || store_buffer(store, load, fenced));
+        assert_eq!(report.verdict(), verdict, "{store:?} {load:?} {fenced}: {report}");
+    }
+}
+
+#[test]
+fn a_finding_names_what_was_stale() {
+    let report = explored(|| message(Relaxed, Relaxed, false)).to_string();
+    assert!(report.contains("load atomic -> 0 (Relaxed), stale"), "{report}");
+    assert!(!report.contains("every order"), "{report}");
+}
+
+#[test]
+fn a_finding_replays_under_the_same_model() {
+    let found = explored(|| store_buffer(Relaxed, Relaxed, false));
+    let finding = &found.findings()[0];
+    assert_eq!(finding.schedule.environment.stale_reads, 2);
+    // The environment is the schedule's, not that of the settings.
+    let again = Explorer::new()
+        .replay(finding.schedule.clone())
+        .explore(|| store_buffer(Relaxed, Relaxed, false));
+    assert_eq!(again.findings()[0].message, finding.message);
+}
+
+/// Passes a message through an atomic, or through a cell if `cell`.
+fn message(publish: Ordering, take: Ordering, cell: bool) {
+    struct Shared {
+        atomic: AtomicU32,
+        cell: UnsafeCell<u32>,
+        flag: AtomicBool,
+    }
+    // SAFETY: if there is a race, the exploration reports it.
+    unsafe impl Sync for Shared {}
+    let shared = Arc::new(Shared {
+        atomic: AtomicU32::new(0),
+        cell: UnsafeCell::new(0),
+        flag: AtomicBool::new(false),
+    });
+    let other = Arc::clone(&shared);
+    let task = thread::spawn(move || {
+        match cell {
+            // SAFETY: as above.
+            true => other.cell.with_mut(|value| unsafe { *value = 7 }),
+            false => other.atomic.store(7, Relaxed),
+        }
+        other.flag.store(true, publish);
+    });
+    if shared.flag.load(take) {
+        let read = match cell {
+            // SAFETY: as above.
+            true => shared.cell.with(|value| unsafe { *value }),
+            false => shared.atomic.load(Relaxed),
+        };
+        assert_eq!(read, 7);
+    }
+    task.join().unwrap();
+}
+
+#[test]
+fn messages_need_release_and_acquire() {
+    for cell in [false, true] {
+        assert_eq!(
+            explored(move || message(Release, Acquire, cell)).verdict(),
+            Verdict::Pass
+        );
+        for (publish, take) in [(Relaxed, Acquire), (Release, Relaxed), (Relaxed, Relaxed)] {
+            let report = explored(move || message(publish, take, cell));
+            assert_eq!(report.verdict(), Verdict::Fail, "{publish:?} {take:?} {cell}");
+        }
+    }
+    // The values of atomics alone are right in every order of the operations.
+    let sc = Explorer::new().explore(|| message(Relaxed, Relaxed, false));
+    assert_eq!(sc.verdict(), Verdict::Pass);
+}
+
+/// Reads of a flag that was reset: the second message is published by the second store, which the reader has not read.
+#[test]
+fn a_stale_flag_gives_only_what_came_with_it() {
+    struct Shared(AtomicU32, UnsafeCell<u32>);
+    // SAFETY: as above.
+    unsafe impl Sync for Shared {}
+    let report = explored(|| {
+        let shared = Arc::new(Shared(AtomicU32::new(0), UnsafeCell::new(0)));
+        let other = Arc::clone(&shared);
+        let task = thread::spawn(move || {
+            other.0.store(1, Release);
+            // SAFETY: as above.
+            other.1.with_mut(|value| unsafe { *value = 1 });
+            other.0.store(2, Release);
+        });
+        // 1 is read although 2 is there: that does not make the write known.
+        if shared.0.load(Acquire) == 1 {
+            // SAFETY: as above.
+            shared.1.with(|value| unsafe { *value });
+        }
+        task.join().unwrap();
+    });
+    assert_eq!(report.verdict(), Verdict::Fail, "{report}");
+    assert!(report.findings()[0].message.contains("race"), "{report}");
+}
+
+#[test]
+fn loops_that_wait_end() {
+    let report = explored(|| {
+        let shared = Arc::new((AtomicBool::new(false), AtomicU32::new(0)));
+        let other = Arc::clone(&shared);
+        let task = thread::spawn(move || {
+            other.1.store(7, Relaxed);
+            other.0.store(true, Release);
+        });
+        while !shared.0.load(Acquire) {
+            intermezzo::hint::spin_loop();
+        }
+        assert_eq!(shared.1.load(Relaxed), 7);
+        task.join().unwrap();
+    });
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    assert!(
+        report.limits().contains(&Limit::StaleReads { most: 2 }),
+        "{report}"
+    );
+    let memory = Limit::Memory {
+        model: "cpp20".into(),
+    };
+    assert!(report.limits().contains(&memory), "{report}");
+}
+
+#[test]
+fn locks_order_what_they_guard() {
+    let report = explored(|| {
+        let shared = Arc::new((Mutex::new(()), AtomicU32::new(0)));
+        let tasks: Vec<_> = (0..2)
+            .map(|_| {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    let _guard = shared.0.lock().unwrap();
+                    let read = shared.1.load(Relaxed);
+                    shared.1.store(read + 1, Relaxed);
+                })
+            })
+            .collect();
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+        assert_eq!(shared.1.load(Relaxed), 2);
+    });
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    assert_eq!(*report.coverage(), Coverage::Exhaustive, "{report}");
+}
+
+#[test]
+fn read_modify_writes_read_the_newest_store() {
+    let report = explored(|| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let tasks: Vec<_> = (0..3)
+            .map(|_| {
+                let count = Arc::clone(&count);
+                thread::spawn(move || count.fetch_add(1, Relaxed))
+            })
+            .collect();
+        let mut read: Vec<usize> = tasks.into_iter().map(|task| task.join().unwrap()).collect();
+        read.sort_unstable();
+        assert_eq!(read, [0, 1, 2]);
+    });
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+}
+
+/// Stores to two variables in opposite orders: each may end with the value that was stored first.
+#[test]
+fn stores_may_come_in_another_order_than_they_are_performed() {
+    let both_first = |order: Ordering| {
+        explored(move || {
+            let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+            let other = Arc::clone(&vars);
+            let task = thread::spawn(move || {
+                other[0].store(1, order);
+                other[1].store(2, order);
+            });
+            vars[1].store(1, order);
+            vars[0].store(2, order);
+            task.join().unwrap();
+            assert_ne!([vars[0].load(Relaxed), vars[1].load(Relaxed)], [1, 1]);
+        })
+    };
+    assert_eq!(both_first(Relaxed).verdict(), Verdict::Fail);
+    assert_eq!(both_first(SeqCst).verdict(), Verdict::Pass);
+}
+
+#[test]
+fn reductions_find_the_same() {
+    let test = || {
+        let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)]);
+        let tasks: Vec<_> = (0..3)
+            .map(|own| {
+                let vars = Arc::clone(&vars);
+                thread::spawn(move || {
+                    vars[own].store(1, Release);
+                    vars[(own + 1) % 3].load(Acquire)
+                })
+            })
+            .collect();
+        tasks.into_iter().for_each(|task| {
+            task.join().unwrap();
+        });
+    };
+    let by = |reduction| {
+        weak()
+            .strategy(Strategy::dfs())
+            .reduction(reduction)
+            .explore(test)
+    };
+    let (all, reduced) = (by(Reduction::None), by(Reduction::Dpor));
+    assert_eq!([all.coverage(), reduced.coverage()], [&Coverage::Exhaustive; 2]);
+    assert!(
+        reduced.executions() * 3 < all.executions(),
+        "{} {}",
+        reduced.executions(),
+        all.executions()
+    );
+    assert_eq!(reduced.reduction(), "dpor");
+}
+
+#[test]
+fn samples_read_stale_values() {
+    for strategy in [Strategy::random(), Strategy::pct(3)] {
+        let report = weak()
+            .strategy(strategy)
+            .executions(1_000)
+            .explore(|| store_buffer(Relaxed, Relaxed, false));
+        assert_eq!(report.verdict(), Verdict::Fail, "{report}");
+    }
+}
+
+#[test]
+fn monitors_that_rely_on_the_order_of_events_are_refused() {
+    let refused = weak().monitors("stale-load").try_explore(|| ());
+    let error = refused.map(|_| ()).expect_err("it cannot follow");
+    assert!(error.to_string().contains("`-stale-load`"), "{error}");
+}

@@ -152,9 +152,15 @@ fn real_project(sources: &Metadata) -> PathBuf {
             patch += &format!("{name} = {{ path = \"amended/{name}\" }}\n");
         }
     }
+    // Millions of executions would be slow without the profiles of the workspace.
+    let ours = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let tables = ours.split("\n\n");
+    let profiles: Vec<&str> = tables
+        .filter(|table| table.contains("[profile.dev.package"))
+        .collect();
     let project = project(
         "real-crates",
-        &(manifest + &patch),
+        &(manifest + &patch + &profiles.join("\n")),
         include_str!("real/program.rs"),
     );
     for (name, ..) in CRATES.iter().filter(|(.., switched)| !switched) {

@@ -442,7 +442,17 @@ impl Explorer {
     /// # Errors
     /// The schedule to replay is of another test, or settings do not go together.
     pub fn try_explore<F: Fn() + Send + Sync>(mut self, test: F) -> Result<Report, ExploreError> {
-        let program = self.program.clone().unwrap_or_else(name_of::<F>);
+        let program = self.program.take().unwrap_or_else(name_of::<F>);
+        self.explore_body(program, call::<F> as *const () as usize, &|| call(&test))
+    }
+
+    /// Explores the test of this name, whose code is at this address. Compiled once, and not for each test.
+    fn explore_body(
+        mut self,
+        program: String,
+        body: usize,
+        test: &(dyn Fn() + Sync),
+    ) -> Result<Report, ExploreError> {
         if is_laid_over_std() {
             self.binary = self.binary.unmodified(is_memory_watched());
         }
@@ -485,13 +495,8 @@ impl Explorer {
         let reports = self.reports.clone();
         let expected = mem::take(&mut self.expected);
         let unmodified = self.binary.is_unmodified();
-        let body = call::<F> as *const () as usize;
-        let test = || call(&test);
         let mut by_default = match self.deterministic {
-            true => Some(DefaultExecution::of(
-                self.bare_exploration(&program, body),
-                &test,
-            )?),
+            true => Some(DefaultExecution::of(self.bare_exploration(&program, body), test)?),
             false => None,
         };
         self.monitors
@@ -516,14 +521,14 @@ impl Explorer {
         let damaged = by_default.as_mut().and_then(DefaultExecution::take_if_damaged);
         let mut report = match damaged {
             Some(report) => report,
-            None => self.exploration(&program, body).run_apart(&test)?,
+            None => self.exploration(&program, body).run_apart(test)?,
         };
         if let Some(by_default) = by_default {
             by_default.settle(&mut report, is_replay);
         }
         report.name_variables(&sources);
         if let Some(apart) = apart {
-            recording::record(&mut report, &apart, live.as_ref(), &test);
+            recording::record(&mut report, &apart, live.as_ref(), test);
             report.name_recorded(&sources);
         }
         if unmodified {

@@ -9,8 +9,8 @@ pub(crate) fn write(file: &Path, text: &str) {
     fs::write(file, text).unwrap();
 }
 
-/// Makes a new project with this in its manifest, and with the versions and profiles of the workspace. Crates that are
-/// built already are used, and millions of executions would be slow without the profiles.
+/// Makes a new project with this in its manifest, and with the versions and the profile of the workspace. Nothing is
+/// optimised: that takes longer than the few executions that it would make faster.
 ///
 /// It is always at the same place: elsewhere, cargo would build into other files of the target directory each time, and
 /// these would pile up.
@@ -20,15 +20,13 @@ pub(crate) fn project(workspace: &Path, place: &Path, name: &str, manifest: &str
         fs::remove_dir_all(&project).unwrap();
     }
     let ours = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
-    let profiles: Vec<&str> = ours
+    let profile = ours
         .split("\n\n")
-        .filter(|table| table.contains("[profile.dev"))
-        .collect();
+        .find(|table| table.starts_with("[profile.dev]"));
     let head = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n");
-    let profiles = profiles.join("\n\n");
     write(
         &project.join("Cargo.toml"),
-        &format!("{head}{manifest}\n{profiles}\n"),
+        &format!("{head}{manifest}\n{}\n", profile.unwrap()),
     );
     fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     project

@@ -91,8 +91,9 @@ pub(crate) fn explore_by(
         journals: (0..jobs).map(|_| Plain::default()).collect(),
     };
     let report = explorer.jobs(jobs).explore(|| {
-        if jobs > 1 {
-            // Other workers get to run something even if there are few processors.
+        if journals.workers.lock().unwrap().len() < jobs {
+            // Other workers get to run something even if there are few processors. Where other processes run too, each
+            // time would be a long wait for them.
             std::thread::yield_now();
         }
         let journal = journals.own();

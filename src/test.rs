@@ -338,9 +338,6 @@ mod explored {
             true => ReplayedBy::CommandLine,
             false => ReplayedBy::Test,
         };
-        let replay_with = binary
-            .is_program()
-            .then(|| std::env::var("INTERMEZZO_REPLAY_WITH").unwrap_or_default());
         if let Some(other) = other_test(program, &binary) {
             return Judged::NotRun(format!("{program} was not run: {other}"));
         }
@@ -357,8 +354,7 @@ mod explored {
                 return Judged::Failed(reason);
             }
         };
-        let mut style = style(source, detail).replayed_by(replayed_by);
-        style.replay_with = replay_with;
+        let style = style(source, detail).replayed_by(replayed_by);
         let text = report.text(&style);
         let known = match is_known(&report, &style) {
             Ok(known) => known,

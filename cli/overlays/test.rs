@@ -187,8 +187,8 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
         }
     })
     .map(|text| {
-        if shows_output() {
-            eprint!("{text}");
+        if shows_output() && !text.is_empty() {
+            eprintln!("{}{}", if names_tests_first() { "\n" } else { "" }, text.trim_end());
         }
     })
     .map_err(Failed::from)
@@ -260,6 +260,13 @@ fn shows_output() -> bool {
     std::env::args().any(|argument| argument == "--nocapture" || argument == "--no-capture")
 }
 
+/// `true` if the harness has begun a line with the name of the test that runs: with one thread it does.
+fn names_tests_first() -> bool {
+    let threads = Arguments::from_args().test_threads;
+    let threads = threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
+    threads.is_none_or(|threads| threads == 1)
+}
+
 /// Returns a variable that cargo sets for tests.
 fn variable(name: &str) -> Option<&'static str> {
     Some(std::env::var(name).ok()?.leak())
@@ -276,12 +283,16 @@ fn krate() -> String {
 /// Programs that are explored as a whole.
 pub mod program {
     use super::{NOTES, lay_over_std, noted, variable};
+    use intermezzo::settings::variables::{COMMAND_LIMIT, NEXT_WRAPPER, SET_UP, TEAR_DOWN};
     use intermezzo::{Source, unmodified};
+    use std::ffi::{OsStr, OsString};
     use std::fmt::Debug;
     use std::fs::{self, File};
     use std::path::{Path, PathBuf};
-    use std::process::{Command, ExitCode, ExitStatus, Stdio, Termination};
-    use std::sync::{Mutex, PoisonError};
+    use std::process::{Child, Command, ExitCode, ExitStatus, Stdio, Termination};
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::sync::{Arc, Mutex, PoisonError};
+    use std::time::{Duration, Instant};
     use std::{env, io};
 
     /// A program, as the compiler's wrapper knows it.
@@ -380,34 +391,72 @@ pub mod program {
         }
     }
 
-    /// Has each execution begin in the directory of the process, and the commands that the user gives run there before and
-    /// after it.
+    /// Has each execution begin as the process did, and the commands that the user gives run before and after it.
     fn set_up_and_tear_down(program: &str) {
-        // Without one there is nothing to restore.
-        let directory = env::current_dir().ok();
-        let hook = |what: &'static str, command: Option<&'static str>, is_set_up: bool| {
-            let (program, directory) = (program.to_owned(), directory.clone());
-            Box::new(move || {
-                if let Some(directory) = directory.as_ref().filter(|_| is_set_up)
-                    && let Err(error) = env::set_current_dir(directory)
-                {
-                    let directory = directory.display();
-                    refuse(&program, &format!("its executions cannot begin in {directory}: {error}"));
-                }
-                if let Some(command) = command
-                    && let Err(trouble) = run(what, command, directory.as_deref())
-                {
-                    if is_set_up {
-                        refuse(&program, &trouble);
-                    }
-                    // The execution may have failed: the search goes on, and tells what it found.
-                    let mut first = FAILED_TEAR_DOWN.lock().unwrap_or_else(PoisonError::into_inner);
-                    first.get_or_insert(trouble);
-                }
-            })
+        let beginning = Arc::new(Beginning::of_process());
+        let [set_up, tear_down] = [("set-up", SET_UP), ("tear-down", TEAR_DOWN)].map(|(what, name)| {
+            let command = variable(name).map(|text| HookCommand::new(program, what, text));
+            let beginning = beginning.clone();
+            move || {
+                beginning.restore_variables();
+                command.as_ref().map_or(Ok(()), |command| command.run(beginning.directory.as_deref()))
+            }
+        });
+        let program = program.to_owned();
+        let before = move || {
+            let begun = beginning.restore_directory().and_then(|()| set_up());
+            begun.unwrap_or_else(|trouble| refuse(&program, &trouble));
         };
-        let [set_up, tear_down] = ["INTERMEZZO_SET_UP", "INTERMEZZO_TEAR_DOWN"].map(variable);
-        unmodified::around_executions(hook("set-up", set_up, true), hook("tear-down", tear_down, false));
+        let after = move || {
+            if let Err(trouble) = tear_down() {
+                // The execution may have failed: the search goes on, and tells what it found.
+                let mut first = FAILED_TEAR_DOWN.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert(trouble);
+            }
+        };
+        unmodified::around_executions(Box::new(before), Box::new(after));
+    }
+
+    /// The directory and the environment variables with which the process began.
+    struct Beginning {
+        /// `None` if there is none: then there is nothing to restore.
+        directory: Option<PathBuf>,
+        variables: Vec<(OsString, OsString)>,
+    }
+
+    impl Beginning {
+        fn of_process() -> Beginning {
+            Beginning {
+                directory: env::current_dir().ok(),
+                variables: env::vars_os().collect(),
+            }
+        }
+
+        fn restore_directory(&self) -> Result<(), String> {
+            let Some(directory) = &self.directory else {
+                return Ok(());
+            };
+            env::set_current_dir(directory)
+                .map_err(|error| format!("its executions cannot begin in {}: {error}", directory.display()))
+        }
+
+        /// Restores the variables, in their order, if the program has changed one.
+        fn restore_variables(&self) {
+            if env::vars_os().eq(self.variables.iter().cloned()) {
+                return;
+            }
+            // Windows has variables of its own with such names, which are not for programs.
+            let is_ours = |name: &OsStr| !name.as_encoded_bytes().starts_with(b"=");
+            for (name, _) in env::vars_os().filter(|(name, _)| is_ours(name)) {
+                // SAFETY: between executions the program runs on no thread, unless code in C has started one. Then the
+                // program itself has changed a variable while that thread was there.
+                unsafe { env::remove_var(name) };
+            }
+            for (name, value) in self.variables.iter().filter(|(name, _)| is_ours(name)) {
+                // SAFETY: as above.
+                unsafe { env::set_var(name, value) };
+            }
+        }
     }
 
     /// Ends the process, because the program cannot be explored for this reason.
@@ -419,49 +468,132 @@ pub mod program {
     /// The failure of the first tear-down that failed.
     static FAILED_TEAR_DOWN: Mutex<Option<String>> = Mutex::new(None);
 
-    /// Runs a command in a shell, in this directory.
-    fn run(what: &str, command: &str, directory: Option<&Path>) -> Result<(), String> {
-        let (shell, flags): (_, &[&str]) = match cfg!(windows) {
-            true => ("cmd", &["/C"]),
-            // A command may begin with a dash.
-            false => ("sh", &["-c", "--"]),
-        };
-        let mut shell = Command::new(shell);
-        shell.args(flags).arg(command).stdin(Stdio::null()).stdout(Stdio::null());
-        if let Some(directory) = directory {
-            shell.current_dir(directory);
-        }
-        // Ctrl-C ends the search, not the command.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
-        // The rest is for the program and its build.
-        for (name, _) in env::vars_os() {
-            let is_ours = name.to_str().is_some_and(|name| name.starts_with("INTERMEZZO_"));
-            if is_ours || name == "RUSTC_WRAPPER" || name == "CARGO_TARGET_DIR" {
-                shell.env_remove(name);
-            }
-        }
-        if let Some(own) = env::var_os("INTERMEZZO_NEXT_WRAPPER") {
-            shell.env("RUSTC_WRAPPER", own);
-        }
-        let trouble = match run_with_messages(shell) {
-            Ok((status, _)) if status.success() => return Ok(()),
-            Ok((status, messages)) => format!("{status}\n{messages}"),
-            Err(error) => error.to_string(),
-        };
-        Err(format!("the {what} command `{command}` failed: {}", trouble.trim_end()))
+    /// The time after which the user is told that a command is still running.
+    const TELL_AFTER: Duration = Duration::from_secs(5);
+
+    /// A command that the user gives, for a shell.
+    struct HookCommand {
+        /// The program around whose executions it runs.
+        program: String,
+        /// `set-up` or `tear-down`.
+        what: &'static str,
+        text: &'static str,
+        /// The time after which it is ended.
+        limit: Duration,
+        /// `true` once the user was told that it takes long.
+        is_told: AtomicBool,
     }
 
-    /// Runs a command, and returns what it writes to stderr. That is in a file: a process that the command leaves behind
-    /// would keep a pipe open.
-    fn run_with_messages(mut command: Command) -> io::Result<(ExitStatus, String)> {
-        let path: PathBuf = env::temp_dir().join(format!("intermezzo-messages-{}", std::process::id()));
-        // A process that had the same number may have left one.
-        let _ = fs::remove_file(&path);
-        let status = command.stderr(File::create_new(&path)?).status();
-        let messages = fs::read(&path).unwrap_or_default();
-        let _ = fs::remove_file(&path);
-        Ok((status?, String::from_utf8_lossy(&messages).into_owned()))
+    impl HookCommand {
+        fn new(program: &str, what: &'static str, text: &'static str) -> HookCommand {
+            let limit = variable(COMMAND_LIMIT).and_then(|seconds| seconds.parse().ok());
+            let limit = limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            HookCommand {
+                program: program.to_owned(),
+                what,
+                text,
+                limit: limit.unwrap_or(Duration::MAX),
+                is_told: AtomicBool::new(false),
+            }
+        }
+
+        /// Runs it in this directory.
+        fn run(&self, directory: Option<&Path>) -> Result<(), String> {
+            let HookCommand { what, text, limit, .. } = self;
+            let trouble = match self.run_with_messages(self.shell(directory)) {
+                Ok((Some(status), _)) if status.success() => return Ok(()),
+                Ok((Some(status), messages)) => format!("failed: {status}\n{messages}"),
+                Ok((None, messages)) => format!(
+                    "was ended, because it ran for longer than {} seconds: let it start what stays in the background \
+                     (`SERVER &`), or give it more time by `--command-limit`\n{messages}",
+                    limit.as_secs_f64()
+                ),
+                Err(error) => format!("failed: {error}"),
+            };
+            Err(format!("the {what} command `{text}` {}", trouble.trim_end()))
+        }
+
+        fn shell(&self, directory: Option<&Path>) -> Command {
+            let (shell, flags): (_, &[&str]) = match cfg!(windows) {
+                true => ("cmd", &["/C"]),
+                // A command may begin with a dash.
+                false => ("sh", &["-c", "--"]),
+            };
+            let mut shell = Command::new(shell);
+            shell.args(flags).arg(self.text).stdin(Stdio::null()).stdout(Stdio::null());
+            if let Some(directory) = directory {
+                shell.current_dir(directory);
+            }
+            // Ctrl-C ends the search, not the command.
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+            // The rest is for the program and its build.
+            for (name, _) in env::vars_os() {
+                let is_ours = name.to_str().is_some_and(|name| name.starts_with("INTERMEZZO_"));
+                if is_ours || name == "RUSTC_WRAPPER" || name == "CARGO_TARGET_DIR" {
+                    shell.env_remove(name);
+                }
+            }
+            if let Some(own) = env::var_os(NEXT_WRAPPER) {
+                shell.env("RUSTC_WRAPPER", own);
+            }
+            shell
+        }
+
+        /// Runs it in this shell, and returns what it writes to stderr. That is in a file: a process that the command leaves
+        /// behind would keep a pipe open. Its status is `None` if it was ended.
+        fn run_with_messages(&self, mut shell: Command) -> io::Result<(Option<ExitStatus>, String)> {
+            let path: PathBuf = env::temp_dir().join(format!("intermezzo-messages-{}", std::process::id()));
+            // A process that had the same number may have left one.
+            let _ = fs::remove_file(&path);
+            shell.stderr(File::create_new(&path)?);
+            let status = shell.spawn().and_then(|child| self.wait(child));
+            let messages = fs::read(&path).unwrap_or_default();
+            let _ = fs::remove_file(&path);
+            Ok((status?, String::from_utf8_lossy(&messages).into_owned()))
+        }
+
+        /// Waits until it has ended, or ends it at its limit.
+        fn wait(&self, mut child: Child) -> io::Result<Option<ExitStatus>> {
+            let begun = Instant::now();
+            loop {
+                if let Some(status) = child.try_wait()? {
+                    return Ok(Some(status));
+                }
+                let spent = begun.elapsed();
+                if spent >= self.limit {
+                    end_group(&mut child);
+                    return Ok(None);
+                }
+                if spent >= TELL_AFTER && !self.is_told.swap(true, Relaxed) {
+                    let HookCommand { program, what, text, limit, .. } = self;
+                    let limit = limit.as_secs_f64();
+                    eprintln!(
+                        "intermezzo: {program}: the {what} command `{text}` is still running, and will be ended after {limit} \
+                         seconds"
+                    );
+                }
+                // Most commands take milliseconds, and each execution waits for them.
+                std::thread::sleep((spent / 8).clamp(Duration::from_micros(50), Duration::from_millis(100)));
+            }
+        }
+    }
+
+    /// Ends a process and, on Unix, all others of its group.
+    fn end_group(child: &mut Child) {
+        #[cfg(unix)]
+        {
+            unsafe extern "C" {
+                fn kill(process: i32, signal: i32) -> i32;
+            }
+            const SIGKILL: i32 = 9;
+            // SAFETY: no memory is concerned. The child leads the group, and the system keeps its number until the
+            // child is waited for.
+            unsafe { kill(-(child.id() as i32), SIGKILL) };
+        }
+        // An error says that it has ended by itself.
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
 

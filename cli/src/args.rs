@@ -111,15 +111,24 @@ pub(crate) struct TestArgs {
     pub(crate) search: SearchFlags,
     #[command(flatten)]
     pub(crate) command: CommandFlags,
-    /// Writes the findings of this run into the baseline, so that they are known from now on
-    #[arg(long)]
-    pub(crate) update_baseline: bool,
+    #[command(flatten)]
+    pub(crate) results: ResultFlags,
     /// Explores with all workers of this pool: a NATS server with JetStream, and the name of a stream in it (see `worker`)
     #[arg(long, value_name = "nats://HOST:4222/STREAM")]
     pub(crate) pool: Option<String>,
     /// Divides a share that has run for this many seconds, if another worker is idle [default: 2]
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "pool")]
     pub(crate) split_after: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) cargo: CargoArguments,
+}
+
+/// The results of a run of tests or of a program
+#[derive(Args, Debug)]
+pub(crate) struct ResultFlags {
+    /// Writes the findings of this run into the baseline, so that they are known from now on
+    #[arg(long)]
+    pub(crate) update_baseline: bool,
     /// Writes each report to this directory, and a schedule file for each finding
     #[arg(long, value_name = "DIR")]
     pub(crate) reports: Option<PathBuf>,
@@ -129,8 +138,6 @@ pub(crate) struct TestArgs {
     /// Prints one JSON value on stdout, and cargo's output on stderr
     #[arg(long)]
     pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) cargo: CargoArguments,
 }
 
 const TEST_HELP: &str = "\

@@ -4,7 +4,6 @@
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::memory_model::{MemoryAccess, MemoryModel, MemoryOp};
 use intermezzo_engine::runtime::{Executor, Limits, Listeners};
-use intermezzo_engine::trace::SoundReduction;
 use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering, fence};
 use intermezzo_explorer::thread;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId};

@@ -157,7 +157,7 @@ pub(crate) fn findings(
             };
             let mut finding = engine(FindingKind::StepLimit, detail, vec![current]);
             finding.suggestion = Some(format!(
-                "a test that needs more tasks needs a higher limit: `tasks = {}` in its attribute, or INTERMEZZO_TASKS={0}",
+                "if it needs more tasks, raise the limit: the setting `tasks = {}`, or INTERMEZZO_TASKS={0}",
                 2 * u64::from(*most)
             ));
             found.push(finding);
@@ -215,7 +215,7 @@ pub(crate) fn findings(
             let mut finding = engine(FindingKind::Crash, detail, vec![current]);
             if let Crash::StackOverflow { bytes } = crash {
                 finding.suggestion = Some(format!(
-                    "if it does not call itself for ever, it needs a larger stack: `stack = {}` in its attribute, or \
+                    "if it does not call itself for ever, it needs a larger stack: the setting `stack = {}`, or \
                      INTERMEZZO_STACK={0}",
                     4 * bytes
                 ));

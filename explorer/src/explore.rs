@@ -16,7 +16,7 @@ use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::source::Search;
 use crate::report::{Expected, Finding, Limit, Report};
-use crate::settings::{Reduction, SettingError, Settings};
+use crate::settings::{Reduction, SettingError, Settings, variables};
 use crate::stop_before::{StopPoint, Stopped, Stopper};
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
@@ -24,6 +24,7 @@ use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
 use intermezzo_engine::runtime::races::is_memory_watched;
 use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, statics_are_restored};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
+use intermezzo_engine::serial;
 use intermezzo_sdk::{EventId, Monitor};
 use intermezzo_search as search;
 use std::mem;
@@ -53,6 +54,8 @@ pub struct Explorer {
     settings: Settings,
     program: Option<String>,
     binary: TestBinary,
+    /// The arguments that a replay by the command line needs besides the token.
+    replay_with: Vec<String>,
     custom: Option<Box<dyn search::Strategy>>,
     replay: Option<Schedule>,
     monitors: Vec<Listening>,
@@ -90,6 +93,7 @@ impl Explorer {
             settings,
             program: None,
             binary: TestBinary::default(),
+            replay_with: Vec::new(),
             custom: None,
             replay: None,
             monitors: Vec::new(),
@@ -125,7 +129,7 @@ impl Explorer {
             "INTERMEZZO_RECORD",
         ] {
             if std::env::var_os(variable).is_some() {
-                return Err(format!("{variable}: {}", intermezzo_engine::serial::NO_FILES).into());
+                return Err(format!("{variable}: {}", serial::NO_FILES).into());
             }
         }
         if let Some(directory) = std::env::var_os("INTERMEZZO_REPORTS") {
@@ -135,6 +139,10 @@ impl Explorer {
             self.checkpoints = Some(directory.into());
         }
         self.record |= std::env::var_os("INTERMEZZO_RECORD").is_some();
+        if let Ok(words) = std::env::var(variables::REPLAY_WITH) {
+            let words = serial::from_str(&words);
+            self.replay_with = words.map_err(|error| format!("{}: {error}", variables::REPLAY_WITH))?;
+        }
         match std::env::var("INTERMEZZO_REPLAY") {
             Ok(schedule) => match Schedule::parse(&schedule) {
                 Ok(schedule) => Ok(self.replay(schedule)),
@@ -580,6 +588,7 @@ impl Explorer {
         let Explorer {
             settings,
             binary,
+            replay_with,
             custom,
             replay,
             monitors,
@@ -593,6 +602,7 @@ impl Explorer {
             settings,
             program: program.to_owned(),
             binary,
+            replay_with,
             body,
             custom,
             replay,

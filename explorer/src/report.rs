@@ -31,7 +31,7 @@ pub use share::Share;
 #[doc(hidden)]
 pub use share::united_traces;
 pub(crate) use share::{NOT_LISTED, listed_traces};
-pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, with_places};
+pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, replay_command, with_places};
 
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::Layout;
@@ -208,6 +208,9 @@ pub struct Report {
     /// The package and the target that contain the test, as far as they are known.
     #[serde(flatten)]
     pub(crate) binary: TestBinary,
+    /// The arguments that a replay by the command line needs besides the token, each as a shell takes it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) replay_with: Vec<String>,
     pub(crate) verdict: Verdict,
     /// `true` if an execution reached its end.
     #[serde(skip)]
@@ -273,6 +276,7 @@ impl Report {
             format: REPORT_FORMAT,
             program,
             binary,
+            replay_with: Vec::new(),
             verdict: Verdict::Inconclusive,
             any_complete: false,
             is_expected: false,

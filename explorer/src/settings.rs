@@ -23,6 +23,8 @@ mod strategy;
 #[cfg(feature = "config-files")]
 pub(crate) mod toml_text;
 mod value;
+#[doc(hidden)]
+pub mod variables;
 mod verbosity;
 
 pub use command::CommandSetting;
@@ -87,7 +89,7 @@ pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 
 /// Variables of that prefix that are not named after settings.
-const OTHER_VARIABLES: [&str; 21] = [
+const OTHER_VARIABLES: [&str; 22] = [
     TEST_SEED_VARIABLE,
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
@@ -100,15 +102,16 @@ const OTHER_VARIABLES: [&str; 21] = [
     "INTERMEZZO_RECORD",
     "INTERMEZZO_IN_RELEASE",
     "INTERMEZZO_CACHE",
-    "INTERMEZZO_OVERLAYS",
+    variables::OVERLAYS,
     // Of the engine, in tests of our own.
     "INTERMEZZO_ARENA_CHECK",
-    "INTERMEZZO_NEXT_WRAPPER",
-    "INTERMEZZO_RACES",
-    "INTERMEZZO_PROGRAMS",
-    "INTERMEZZO_REPLAY_WITH",
-    "INTERMEZZO_SET_UP",
-    "INTERMEZZO_TEAR_DOWN",
+    variables::NEXT_WRAPPER,
+    variables::WATCHES,
+    variables::PROGRAMS,
+    variables::REPLAY_WITH,
+    variables::SET_UP,
+    variables::TEAR_DOWN,
+    variables::COMMAND_LIMIT,
     PLUGIN_PATH_VARIABLE,
 ];
 

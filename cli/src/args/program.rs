@@ -1,12 +1,13 @@
 //! The arguments of `run`, which explores a program of the project.
 
-use super::{CargoArguments, TestArgs};
+use super::{CargoArguments, ResultFlags, TestArgs};
 use crate::command_flags::ProgramFlags;
 use crate::problem::Problem;
-use crate::search_flags::SearchFlags;
+use crate::search_flags::{SearchFlags, seconds};
 use clap::Args;
+use intermezzo::settings::variables;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::time::Duration;
 
 /// Explores a program of this project, from the beginning of its `main` to its end
 ///
@@ -23,18 +24,8 @@ pub(crate) struct ProgramArgs {
     pub(crate) search: SearchFlags,
     #[command(flatten)]
     pub(crate) command: ProgramFlags,
-    /// Writes the findings of this run into the baseline, so that they are known from now on
-    #[arg(long)]
-    pub(crate) update_baseline: bool,
-    /// Writes the report to this directory, and a schedule file for each finding
-    #[arg(long, value_name = "DIR")]
-    pub(crate) reports: Option<PathBuf>,
-    /// Writes a page to this file that shows the findings' executions event by event (see `view`)
-    #[arg(long, value_name = "FILE")]
-    pub(crate) view: Option<PathBuf>,
-    /// Prints one JSON value on stdout, and cargo's output on stderr
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) results: ResultFlags,
     /// Arguments of `cargo run`, and after `--`, of the program
     #[arg(
         value_name = "CARGO RUN ARGS",
@@ -53,7 +44,13 @@ pub(crate) struct Around {
     /// Runs this command in a shell after each execution of the program, even if the execution failed
     #[arg(long, value_name = "COMMAND")]
     pub(crate) tear_down: Option<String>,
+    /// Ends a set-up or a tear-down after this many seconds, and counts it as failed [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) command_limit: Option<Duration>,
 }
+
+/// More than commands take before each of many executions, and less than people wait without an answer.
+const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
 const HELP: &str = "\
 Examples:
@@ -70,12 +67,40 @@ impl Around {
     /// # Errors
     /// One is given.
     pub(crate) fn refuse_for_test(&self) -> Result<(), Problem> {
-        match (&self.set_up, &self.tear_down) {
-            (None, None) => Ok(()),
-            _ => Err(Problem::usage(
-                "`--set-up` and `--tear-down` are for programs, and this is the schedule of a test: leave them out",
-            )),
+        match self.given().first() {
+            None => Ok(()),
+            Some((flag, _)) => Err(Problem::usage(format!(
+                "`{flag}` is for programs, and this is the schedule of a test: leave it out"
+            ))),
         }
+    }
+
+    /// Returns the flags that were given, with their values.
+    pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
+        let limit = self.command_limit.map(|limit| limit.as_secs_f64().to_string());
+        let all = [
+            ("--set-up", self.set_up.clone()),
+            ("--tear-down", self.tear_down.clone()),
+            ("--command-limit", limit),
+        ];
+        all.into_iter()
+            .filter_map(|(flag, value)| Some((flag, value?)))
+            .collect()
+    }
+
+    /// Returns the variables by which the overlay of `test` gets them.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let limit = self.command_limit.unwrap_or(COMMAND_LIMIT);
+        let commands = [
+            (variables::SET_UP, &self.set_up),
+            (variables::TEAR_DOWN, &self.tear_down),
+        ];
+        let commands = commands
+            .into_iter()
+            .filter_map(|(name, command)| Some((name, command.clone()?)));
+        commands
+            .chain([(variables::COMMAND_LIMIT, limit.as_secs_f64().to_string())])
+            .collect()
     }
 }
 
@@ -86,21 +111,15 @@ impl ProgramArgs {
             around,
             search,
             command,
-            update_baseline,
-            reports,
-            view,
-            json,
+            results,
             cargo,
         } = self;
         let test = TestArgs {
             search,
             command: command.of_test(),
-            update_baseline,
+            results,
             pool: None,
             split_after: None,
-            reports,
-            view,
-            json,
             cargo: CargoArguments { cargo },
         };
         (test, around)

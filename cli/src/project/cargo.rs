@@ -8,6 +8,7 @@ use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
 use crate::unmodified::Unmodified;
+use intermezzo::settings::variables::{COMMAND_LIMIT, REPLAY_WITH, SET_UP, TEAR_DOWN};
 use intermezzo::{Settings, StopPoint, baseline};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -109,7 +110,9 @@ impl CargoTest {
     /// The overlays cannot be built, or not be used with these arguments.
     pub(crate) fn unmodified(mut self, watched: Option<bool>) -> Result<CargoTest, Problem> {
         if let Some(watched) = watched {
-            let prepared = Unmodified::prepare(&self.arguments, watched, self.is_of_program())?;
+            let prepared = Unmodified::prepare(&self.arguments, watched, self.is_of_program(), || {
+                self.is_understood()
+            })?;
             self.arguments = prepared.arguments(self.arguments)?;
             self.build = prepared.variables()?;
         }
@@ -122,12 +125,9 @@ impl CargoTest {
             return self;
         };
         (self.runner, self.prints, self.reads) = (&PROGRAM, false, false);
-        let mut set = |name: &str, value: &str| self.variables.push((variable(name), value.into()));
-        set("replay_with", replay_with);
-        for (name, command) in [("set_up", &around.set_up), ("tear_down", &around.tear_down)] {
-            if let Some(command) = command {
-                set(name, command);
-            }
+        let words = serde_json::to_string(replay_with).expect("words are JSON");
+        for (name, value) in around.variables().into_iter().chain([(REPLAY_WITH, words)]) {
+            self.variables.push((name.into(), value.into()));
         }
         self
     }
@@ -308,8 +308,10 @@ impl CargoTest {
             .args(self.runner.runs)
             .args(&self.arguments)
             .env_remove(variable("replay"))
-            .env_remove(variable("set_up"))
-            .env_remove(variable("tear_down"))
+            .env_remove(REPLAY_WITH)
+            .env_remove(SET_UP)
+            .env_remove(TEAR_DOWN)
+            .env_remove(COMMAND_LIMIT)
             .env_remove(baseline::VARIABLE)
             .env_remove(baseline::UPDATE_VARIABLE);
         command
@@ -333,23 +335,7 @@ impl CargoTest {
             output::complain(output.trim_end());
         }
         if !status.success() && !told && (self.is_of_program() || !self.builds()?) {
-            let line = self.arguments.iter().fold(
-                format!("cargo {}", self.runner.runs.join(" ")),
-                |mut line, argument| {
-                    let _ = write!(line, " {}", argument.to_string_lossy());
-                    line
-                },
-            );
-            if self.is_of_program() {
-                return Err(Problem::usage(format!(
-                    "the program was not explored: the project does not build, cargo finds no such program, or the process \
-                     ended early; see above what cargo says of `{line}`"
-                )));
-            }
-            return Err(Problem::usage(format!(
-                "no test was run: the project does not build, or cargo does not know these arguments; \
-                 see above what cargo says of `{line}`"
-            )));
+            return Err(self.not_run());
         }
         Ok(Ran {
             passed: status.success(),
@@ -407,6 +393,52 @@ impl CargoTest {
         }
         let status = child.wait().map_err(|error| cargo::no_cargo(&error))?;
         Ok((status, output))
+    }
+
+    /// Returns the problem of a run in which nothing was run.
+    fn not_run(&self) -> Problem {
+        let line = self.arguments.iter().fold(
+            format!("cargo {}", self.runner.runs.join(" ")),
+            |mut line, argument| {
+                let _ = write!(line, " {}", argument.to_string_lossy());
+                line
+            },
+        );
+        if self.is_of_program() {
+            return Problem::usage(format!(
+                "the program was not explored: the project does not build, cargo finds no such program, or the process \
+                 ended early; see above what cargo says of `{line}`"
+            ));
+        }
+        Problem::usage(format!(
+            "no test was run: the project does not build, or cargo does not know these arguments; \
+             see above what cargo says of `{line}`"
+        ))
+    }
+
+    /// Has cargo read its arguments, before something that takes long. It gets no compiler, so it does nothing else.
+    ///
+    /// # Errors
+    /// It does not know one.
+    fn is_understood(&self) -> Result<(), Problem> {
+        // Its code for an argument that it does not know; all other errors have another.
+        const UNKNOWN: i32 = 1;
+        if self.runner.runs == NEXTEST.runs {
+            return Ok(());
+        }
+        let mut command = cargo::command();
+        command
+            .args(self.runner.runs)
+            .args(&self.arguments)
+            .env("RUSTC", self.directory.path().join("no-compiler"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        let Output { status, stderr, .. } = command.output().map_err(|error| cargo::no_cargo(&error))?;
+        if status.code() != Some(UNKNOWN) {
+            return Ok(());
+        }
+        output::complain(String::from_utf8_lossy(&stderr).trim_end());
+        Err(self.not_run())
     }
 
     /// `true` if cargo can build the tests: its exit code does not distinguish that from a failing test.

@@ -10,25 +10,21 @@ use std::ffi::{OsStr, OsString};
 /// A program that is explored as a whole.
 pub(super) struct Program {
     pub(super) around: Around,
-    /// The arguments that its replay needs besides the token, as a shell takes them, each after a space.
-    pub(super) replay_with: String,
+    /// The arguments that its replay needs besides the token, each as a shell takes it.
+    pub(super) replay_with: Vec<String>,
 }
 
 impl Program {
     /// Returns the program that is run with these arguments of cargo.
     pub(super) fn new(around: Around, cargo: &[OsString]) -> Program {
-        let mut words = Vec::new();
-        let commands = [("--set-up", &around.set_up), ("--tear-down", &around.tear_down)];
-        for (flag, command) in commands {
-            if let Some(command) = command {
-                words.push(format!("{flag}={}", word(command)));
-            }
-        }
+        let given = around.given().into_iter();
+        let mut replay_with: Vec<String> = given
+            .map(|(flag, value)| format!("{flag}={}", word(&value)))
+            .collect();
         if !cargo.is_empty() {
-            words.push("--".into());
-            words.extend(cargo.iter().map(|argument| word_of_any(argument)));
+            replay_with.push("--".into());
+            replay_with.extend(cargo.iter().map(|argument| word_of_any(argument)));
         }
-        let replay_with = words.iter().map(|word| format!(" {word}")).collect();
         Program { around, replay_with }
     }
 }
@@ -74,15 +70,15 @@ mod tests {
         let of = |set_up: Option<&str>, cargo: &str| {
             let around = Around {
                 set_up: set_up.map(str::to_owned),
-                tear_down: None,
+                ..Around::default()
             };
             let cargo: Vec<OsString> = cargo.split_whitespace().map(OsString::from).collect();
-            Program::new(around, &cargo).replay_with
+            Program::new(around, &cargo).replay_with.join(" ")
         };
         assert_eq!(of(None, ""), "");
-        assert_eq!(of(Some("rm -f x"), ""), " --set-up='rm -f x'");
-        assert_eq!(of(None, "--bin a -- b *"), " -- --bin a -- b '*'");
-        assert_eq!(of(Some("-x"), ""), " --set-up=-x");
+        assert_eq!(of(Some("rm -f x"), ""), "--set-up='rm -f x'");
+        assert_eq!(of(None, "--bin a -- b *"), "-- --bin a -- b '*'");
+        assert_eq!(of(Some("-x"), ""), "--set-up=-x");
     }
 
     #[cfg(unix)]

@@ -5,6 +5,7 @@ use crate::coverage::CoverageJson;
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
+use crate::view;
 use anstyle::AnsiColor;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::report::names::in_text;
@@ -50,6 +51,8 @@ pub(crate) struct ProjectReport {
     pub(crate) breakpoints: Vec<BreakpointFigures>,
     /// `true` if it is of a refinement test: its schedules do not name the test.
     pub(super) refinement: bool,
+    /// The arguments that a replay needs besides the token, each as a shell takes it.
+    replay_with: Vec<String>,
     /// For a refinement test: `true` if a schedule was replayed, and the test's name, if it is known.
     pub(super) replayed: bool,
     test: Option<String>,
@@ -79,6 +82,8 @@ struct ReportJson {
     reduction: Option<String>,
     seed: Option<u64>,
     environment: Option<Environment>,
+    #[serde(default)]
+    replay_with: Vec<String>,
     #[serde(default)]
     replayed: bool,
     test: Option<String>,
@@ -223,6 +228,7 @@ impl ProjectReport {
             search,
             breakpoints: report.breakpoints,
             refinement,
+            replay_with: report.replay_with,
             replayed: report.replayed,
             test: report.test,
         })
@@ -324,7 +330,7 @@ impl ProjectReport {
             return;
         }
         let is_long = |schedule: &&str| schedule.len() > TOKEN_MAX;
-        if schedules.iter().any(is_long) && style.replay_with.is_some() {
+        if schedules.iter().any(is_long) && self.binary.is_program() {
             let how = "the schedule is too long to print; rerun with `--reports DIR` to write it to a file";
             text.push_str(&output::indented(how, output::BESIDE, style));
         } else if schedules.iter().any(is_long) {
@@ -337,17 +343,15 @@ impl ProjectReport {
             ));
         }
         schedules.retain(|schedule| !is_long(schedule));
-        if schedules.is_empty() {
+        let replay =
+            |schedule| view::replay(schedule, &self.program, self.test.as_deref(), &self.replay_with);
+        let commands: Vec<String> = schedules.into_iter().filter_map(replay).collect();
+        if commands.is_empty() {
             return;
         }
         let how = "replay it; with --view page.html it becomes a page:";
         text.push_str(&output::indented(how, output::BESIDE, style));
-        for schedule in schedules {
-            let with = style.replay_with.as_deref().unwrap_or_default();
-            let mut command = format!("cargo intermezzo replay {schedule}{with}");
-            if let Some(test) = &self.test {
-                command.push_str(&format!(" -- {test} -- --exact"));
-            }
+        for command in commands {
             text.push_str(&output::command(&command, style));
         }
     }

@@ -57,24 +57,24 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
     let command = args.command.settings(&args.cargo.cargo)?;
     let known = command.baseline.as_ref();
     let mut known = known
-        .map(|path| KnownFindings::read(path, args.update_baseline))
+        .map(|path| KnownFindings::read(path, args.results.update_baseline))
         .transpose()?;
-    if args.update_baseline && known.is_none() {
+    if args.results.update_baseline && known.is_none() {
         return Err(Problem::usage(
             "`--update-baseline` does not say which file: give `--baseline FILE`, or `baseline` in the table [command] of \
              intermezzo.toml",
         ));
     }
-    if let Some(directory) = &args.reports {
+    if let Some(directory) = &args.results.reports {
         // Now rather than after a long search.
         make_directory(directory, "--reports")?;
     }
-    view::check_may_write(args.view.as_ref())?;
+    view::check_may_write(args.results.view.as_ref())?;
     ci::check_may_write(&command)?;
     // Tests are run in the directories of their packages.
     let search = args.search.clone().wherever_run();
     let detail = search.detail()?;
-    let quiet = detail == Verbosity::Quiet && !args.json;
+    let quiet = detail == Verbosity::Quiet && !args.results.json;
     let mut arguments = match program {
         Some(_) => args.cargo.cargo.clone(),
         None => every_test(args.cargo.cargo.clone()),
@@ -89,18 +89,18 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         };
         arguments.insert(0, flag.into());
     }
-    let mut cargo = CargoTest::new(arguments, args.json)?
+    let mut cargo = CargoTest::new(arguments, args.results.json)?
         .program(program)
-        .unmodified(command.unmodified.then_some(command.races))?
         .by_nextest(command.nextest)
+        .unmodified(command.unmodified.then_some(command.races))?
         .listens(listens)
         .baseline(known.as_ref().and_then(KnownFindings::file))
-        .updates_baseline(args.update_baseline)
+        .updates_baseline(args.results.update_baseline)
         .settings(search.given());
     if quiet {
         cargo = cargo.silent();
     }
-    cargo = cargo.record(view::records(args.view.as_ref()));
+    cargo = cargo.record(view::records(args.results.view.as_ref()));
     if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
         let directory = Path::new(directory);
         make_directory(directory, "--checkpoint")?;
@@ -112,13 +112,13 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         Some(pool) => pool::explore(pool, &args, &command, cargo)?,
         None => cargo.run()?,
     };
-    if let Some(directory) = &args.reports {
+    if let Some(directory) = &args.results.reports {
         for report in &ran.reports {
             report.write(directory)?;
         }
     }
     if let Some(known) = &mut known {
-        if args.update_baseline {
+        if args.results.update_baseline {
             known.update(&ran)?;
         }
         known.mark(&mut ran);
@@ -128,7 +128,7 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         Verdict::Inconclusive if ran.reports.is_empty() && command.allow_none => Verdict::Pass,
         verdict => verdict,
     };
-    if args.json {
+    if args.results.json {
         let reports = ran.reports.iter().map(|report| &*report.text).collect();
         let cargo_test = if ran.passed { "passed" } else { "failed" };
         output::json(&TestJson {
@@ -145,11 +145,10 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
             }),
         })?;
     } else {
-        let mut style = output::style().detail(detail);
-        style.replay_with = program.map(|program| program.replay_with.clone());
+        let style = output::style().detail(detail);
         output::text(&summary::summary(&ran, known.as_ref(), &style))?;
     }
-    if let Some(page) = &args.view {
+    if let Some(page) = &args.results.view {
         view::write_page(page, ran.reports.iter().map(|report| report.text.get()))?;
     }
     ci::write(&command, &ran)?;

@@ -12,24 +12,13 @@ pub(crate) mod wrapper;
 
 use crate::cargo;
 use crate::problem::Problem;
+use intermezzo::settings::variables::{NEXT_WRAPPER, OVERLAYS, PROGRAMS, WATCHES};
 use overlays::{Compiler, Overlays};
 use serde_json::Value;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-/// The variable with the directory of the overlays: cargo's, and ours when it calls us as the compiler.
-const OVERLAYS: &str = "INTERMEZZO_OVERLAYS";
-
-/// The variable with the compiler's wrapper that the user has.
-const NEXT_WRAPPER: &str = "INTERMEZZO_NEXT_WRAPPER";
-
-/// The variable that is `1` if accesses to plain memory are to be seen, otherwise `0`.
-const WATCHES: &str = "INTERMEZZO_RACES";
-
-/// The variable that is `1` if programs are explored as a whole, otherwise `0`.
-const PROGRAMS: &str = "INTERMEZZO_PROGRAMS";
 
 /// `true` if accesses can be seen: where `engine/src/runtime/races/` exists.
 const CAN_WATCH: bool = cfg!(all(
@@ -51,14 +40,15 @@ pub(crate) struct Unmodified {
 impl Unmodified {
     /// Prepares a run of the tests of the project in the current directory, or of the one that these arguments of cargo
     /// name; if `watched`, with calls in front of accesses to plain memory. With `programs`, prepares a run of a program.
-    /// Builds the overlays if they are not there.
+    /// Builds the overlays if they are not there, after `before_first`.
     ///
     /// # Errors
-    /// The overlays cannot be built; or the project is intermezzo; or memory cannot be watched on this system.
+    /// The overlays cannot be built, or `before_first` fails; or the project is intermezzo; or memory cannot be watched on this system.
     pub(crate) fn prepare(
         arguments: &[OsString],
         watched: bool,
         programs: bool,
+        before_first: impl FnOnce() -> Result<(), Problem>,
     ) -> Result<Unmodified, Problem> {
         if watched && !CAN_WATCH {
             return Err(Problem::usage(
@@ -73,7 +63,7 @@ impl Unmodified {
                  `cargo intermezzo test`",
             ));
         }
-        let overlays = Overlays::ready(compiler)?;
+        let overlays = Overlays::ready(compiler, before_first)?;
         let directory = project["target_directory"].as_str().unwrap_or("target");
         // Cargo does not see that an overlay has changed, nor which arguments we add. So the crates that were built with
         // an overlay are in a directory of their own, and so are those that are watched, and those of programs.

@@ -63,11 +63,15 @@ pub(super) struct Overlays {
 }
 
 impl Overlays {
-    /// Returns the overlays for the toolchain of the current directory. Builds those that are not there.
+    /// Returns the overlays for the toolchain of the current directory. Builds those that are not there, if what is called
+    /// before does not fail.
     ///
     /// # Errors
-    /// They cannot be written or built.
-    pub(super) fn ready(compiler: Compiler) -> Result<Overlays, Problem> {
+    /// They cannot be written or built, or its own.
+    pub(super) fn ready(
+        compiler: Compiler,
+        before_first: impl FnOnce() -> Result<(), Problem>,
+    ) -> Result<Overlays, Problem> {
         let Compiler { said: compiler, host } = compiler;
         let dependency = dependency();
         let place = cache()?.join(digest(&(&compiler, SOURCES, &dependency)));
@@ -85,6 +89,7 @@ impl Overlays {
         };
         let is_first = built().is_none();
         if is_first {
+            before_first()?;
             output::complain(&format!(
                 "building intermezzo for {} as a layer over std: once for each toolchain",
                 compiler.lines().next().unwrap_or_default()

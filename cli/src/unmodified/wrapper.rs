@@ -2,14 +2,15 @@
 
 use super::overlays::library;
 use super::program::{self, Root};
-use super::{NEXT_WRAPPER, OVERLAYS, PROGRAMS, statics};
+use super::statics;
 use crate::output;
+use intermezzo::settings::variables::{NEXT_WRAPPER, OVERLAYS, PROGRAMS, WATCHES};
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitCode, Output, Stdio};
 
 /// The extension of the file about a binary; `overlays/test.rs` reads it.
 const NOTES: &str = "intermezzo";
@@ -47,7 +48,7 @@ pub(crate) fn run() -> Option<ExitCode> {
             return Some(ExitCode::FAILURE);
         }
     };
-    let command = |harness: &str| {
+    let command = |arguments: &[OsString], harness: &str| {
         let mut command = match env::var_os(NEXT_WRAPPER) {
             Some(wrapper) => {
                 let mut command = Command::new(wrapper);
@@ -57,14 +58,28 @@ pub(crate) fn run() -> Option<ExitCode> {
             None => Command::new(&compiler),
         };
         command
-            .args(&arguments)
+            .args(arguments)
             .args(additional(&given, &directory, harness));
         command
     };
-    let status = match binary {
-        Some(_) => build_binary(command, root.as_ref()),
-        None => command(WITH_ARENA).status(),
+    let heard = |arguments: &[OsString], harness: &str| {
+        let mut command = command(arguments, harness);
+        command.stdout(Stdio::inherit()).stderr(Stdio::piped());
+        command
     };
+    let built = match (&binary, &root) {
+        (Some(_), Some(root)) => build_binary(|harness| root.compile(heard(&arguments, harness)))
+            .and_then(|built| with_errors_of_its_own(built, heard(&given, WITH_ARENA))),
+        (Some(_), None) => build_binary(|harness| heard(&arguments, harness).spawn()),
+        (None, _) => command(&arguments, WITH_ARENA)
+            .spawn()
+            .and_then(Child::wait_with_output),
+    };
+    let status = built.map(|Output { status, stderr, .. }| {
+        // If it cannot be written, neither can a word about that.
+        let _ = io::stderr().write_all(&stderr);
+        status
+    });
     if let (Some(binary), Ok(status)) = (&binary, &status)
         && status.success()
     {
@@ -104,7 +119,7 @@ const CALLS: [&str; 12] = [
 
 /// `true` if accesses to plain memory are to be seen.
 fn watches_memory() -> bool {
-    env::var_os(super::WATCHES).is_some_and(|value| value == "1")
+    env::var_os(WATCHES).is_some_and(|value| value == "1")
 }
 
 /// The overlays of `test`, with and without a global allocator.
@@ -115,21 +130,29 @@ const WITHOUT_ARENA: &str = "test";
 const CONFLICT: &str = "conflicts with global allocator in";
 
 /// Compiles a binary with our global allocator, or without it if the program has another one: only the compiler knows.
-/// A program's root is read from stdin.
-fn build_binary(command: impl Fn(&str) -> Command, root: Option<&Root>) -> io::Result<ExitStatus> {
-    let begin = |mut command: Command| match root {
-        Some(root) => root.compile(command),
-        None => command.spawn(),
-    };
-    let mut first = command(WITH_ARENA);
-    first.stdout(Stdio::inherit()).stderr(Stdio::piped());
-    let Output { status, stderr, .. } = begin(first)?.wait_with_output()?;
-    if !status.success() && String::from_utf8_lossy(&stderr).contains(CONFLICT) {
-        return begin(command(WITHOUT_ARENA))?.wait();
+fn build_binary(begin: impl Fn(&str) -> io::Result<Child>) -> io::Result<Output> {
+    let built = begin(WITH_ARENA)?.wait_with_output()?;
+    match !built.status.success() && String::from_utf8_lossy(&built.stderr).contains(CONFLICT) {
+        true => begin(WITHOUT_ARENA)?.wait_with_output(),
+        false => Ok(built),
     }
-    // If it cannot be written, neither can a word about that.
-    let _ = io::stderr().write_all(&stderr);
-    Ok(status)
+}
+
+/// Returns what the compiler says of a program as it is, with its own `main`, if it does not compile: errors of the text
+/// for [`Root`] may be about what the user has not written.
+fn with_errors_of_its_own(built: Output, mut as_it_is: Command) -> io::Result<Output> {
+    if built.status.success() {
+        return Ok(built);
+    }
+    let alone = as_it_is.output()?;
+    if !alone.status.success() {
+        return Ok(alone);
+    }
+    output::complain(
+        "error: the program compiles, but it cannot be explored: its `main` has to be a Rust function that std calls, so \
+         `#![no_main]` is for `cargo run` only",
+    );
+    Ok(built)
 }
 
 /// `true` if cargo calls us with this as the compiler, or as another wrapper of it. Our own commands are single words.

@@ -1,10 +1,30 @@
 //! The commands that a page has for a reader to copy.
 
+use crate::cargo;
 use intermezzo::TestBinary;
+use intermezzo::report::replay_command;
+
+/// Returns the command that replays a schedule; `None` if it is of an object, and the path of its `test` is not known.
+/// `with` has the arguments that the replay needs besides the schedule, each as a shell takes it.
+pub(crate) fn replay(schedule: &str, program: &str, test: Option<&str>, with: &[String]) -> Option<String> {
+    match test {
+        Some(test) => {
+            let words = ["--", &word(test), "--", "--exact"].map(str::to_owned);
+            Some(replay_command(schedule, &words))
+        }
+        None => program.contains("::").then(|| replay_command(schedule, with)),
+    }
+}
 
 /// Returns the command that runs a test again; `None` if its path is not known. A program's name begins with that of its
-/// crate, and the report of an object has the path of the `test`.
-pub(super) fn run(program: &str, package: &str, target: &str, test: Option<&str>) -> Option<String> {
+/// crate, and the report of an object has the path of the `test`. `with` has the arguments of a replay.
+pub(super) fn run(
+    program: &str,
+    package: &str,
+    target: &str,
+    test: Option<&str>,
+    with: &[String],
+) -> Option<String> {
     let path = test.or_else(|| program.split_once("::").map(|(_, path)| path))?;
     // Programs of the corpus are no tests of a project.
     if package.is_empty() {
@@ -16,9 +36,10 @@ pub(super) fn run(program: &str, package: &str, target: &str, test: Option<&str>
     };
     let (target, package) = (binary.cargo_target(), word(package));
     if let Some((kind, name)) = binary.cargo_program() {
-        return Some(format!(
-            "cargo intermezzo run -p {package} --{kind} {}",
-            word(name)
+        return Some(run_program(
+            &format!("-p {package} --{kind} {}", word(name)),
+            &binary,
+            with,
         ));
     }
     let mut command = format!("cargo intermezzo test -p {package}");
@@ -36,6 +57,23 @@ pub(super) fn run(program: &str, package: &str, target: &str, test: Option<&str>
     Some(command + &format!(" -- {} --exact", word(path)))
 }
 
+/// Returns the command that explores a program again. `itself` chooses it, unless the arguments of its replay do.
+fn run_program(itself: &str, binary: &TestBinary, with: &[String]) -> String {
+    let mut parts = with.splitn(2, |word| word == "--");
+    let (around, cargo) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let mut of_cargo = cargo.iter().take_while(|word| *word != "--");
+    let races = binary.is_watched().then_some("--races");
+    let itself = (!of_cargo.any(|word| cargo::chooses(word.as_ref()))).then_some(itself);
+    let words = races
+        .into_iter()
+        .chain(around.iter().map(String::as_str))
+        .chain(itself)
+        .chain(cargo.iter().map(String::as_str));
+    words.fold("cargo intermezzo run".to_owned(), |command, word| {
+        command + " " + word
+    })
+}
+
 /// Returns a word as a shell takes it.
 pub(crate) fn word(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@,+".contains(&byte);
@@ -51,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_command_that_runs_a_test_names_its_package_and_target() {
-        let of = |target, test| run("my_queue::ring::full", "my-queue", target, test).unwrap();
+        let of = |target, test| run("my_queue::ring::full", "my-queue", target, test, &[]).unwrap();
         assert_eq!(
             of("lib", None),
             "cargo intermezzo test -p my-queue --lib -- ring::full --exact"
@@ -72,8 +110,28 @@ mod tests {
             of("unmodified main example a b", None),
             "cargo intermezzo run -p my-queue --example 'a b'"
         );
-        assert_eq!(run("Ring", "my-queue", "lib", None), None);
-        assert_eq!(run("corpus::abba", "", "", None), None);
+        assert_eq!(run("Ring", "my-queue", "lib", None, &[]), None);
+        assert_eq!(run("corpus::abba", "", "", None, &[]), None);
+        let program = |target, with: &[&str]| {
+            let with: Vec<String> = with.iter().map(|word| (*word).to_owned()).collect();
+            run("a::main", "p", target, None, &with).unwrap()
+        };
+        for (with, command) in [
+            (&["--set-up='a -- b'"][..], "--set-up='a -- b' -p p --bin a"),
+            (
+                &["--set-up=x", "--", "--", "--bin"],
+                "--set-up=x -p p --bin a -- --bin",
+            ),
+            (&["--", "--bin", "a", "--", "b"], "--bin a -- b"),
+            (&["--", "--release", "b"], "-p p --bin a --release b"),
+        ] {
+            assert_eq!(
+                program("unmodified main bin a", with),
+                format!("cargo intermezzo run {command}")
+            );
+        }
+        let watched = program("unmodified-races main bin a", &[]);
+        assert_eq!(watched, "cargo intermezzo run --races -p p --bin a");
         assert_eq!(word("it's <here>"), r"'it'\''s <here>'");
     }
 }

@@ -38,6 +38,8 @@ struct ReportFile {
     target: String,
     #[serde(default)]
     test: Option<String>,
+    #[serde(default)]
+    replay_with: Vec<String>,
     findings: Vec<FindingFile>,
     #[serde(default)]
     recordings: Vec<Recorded>,
@@ -214,10 +216,12 @@ fn shown(file: ReportFile) -> Result<ShownReport, String> {
         *place = Some(one);
     }
     let findings = file.findings.into_iter().zip(recorded).enumerate();
+    let (test, with) = (file.test.as_deref(), &file.replay_with);
     let findings = findings.map(|(at, (finding, recorded))| {
-        finding_with(finding, recorded).map_err(|why| format!("findings[{at}].{why}"))
+        let replay = commands::replay(&finding.schedule, &file.program, test, with);
+        finding_with(finding, recorded, replay).map_err(|why| format!("findings[{at}].{why}"))
     });
-    let run = commands::run(&file.program, &file.package, &file.target, file.test.as_deref());
+    let run = commands::run(&file.program, &file.package, &file.target, test, with);
     Ok(ShownReport {
         run,
         view: None,
@@ -261,7 +265,11 @@ fn name_variables(executions: &mut [ShownExecution], finding: &mut FindingFile) 
     }
 }
 
-fn finding_with(mut finding: FindingFile, recorded: Option<Recorded>) -> Result<ShownFinding, String> {
+fn finding_with(
+    mut finding: FindingFile,
+    recorded: Option<Recorded>,
+    replay: Option<String>,
+) -> Result<ShownFinding, String> {
     let (mut executions, mut notes) = (Vec::new(), Vec::new());
     if let Some(recorded) = recorded {
         let whole = |passes, recording| ShownExecution {
@@ -294,6 +302,7 @@ fn finding_with(mut finding: FindingFile, recorded: Option<Recorded>) -> Result<
     name_variables(&mut executions, &mut finding);
     Ok(ShownFinding {
         said: finding,
+        replay,
         executions,
         notes,
     })

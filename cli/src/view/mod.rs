@@ -19,7 +19,7 @@ use crate::args::{Format, Open, ViewArgs};
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
-pub(crate) use commands::word;
+pub(crate) use commands::{replay, word};
 pub(crate) use export::junit::{Ended, Unexplored};
 use intermezzo::Report;
 use model::Shown;

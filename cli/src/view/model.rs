@@ -38,6 +38,9 @@ pub(crate) struct ShownReport {
 pub(crate) struct ShownFinding {
     #[serde(flatten)]
     pub(crate) said: FindingFile,
+    /// The command that replays it, as a shell takes it, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) replay: Option<String>,
     /// The first is the one that shows it.
     pub(crate) executions: Vec<ShownExecution>,
     /// About the recordings.

@@ -3,12 +3,13 @@
 mod sources;
 
 use crate::unmodified::{prepared, project_of, run, run_with};
-use crate::{Ran, throw_away};
+use crate::{Ran, throw_away, view};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// Makes a project with these programs, by name and source.
 fn project(name: &str, programs: &[(&str, &str)]) -> PathBuf {
@@ -30,14 +31,32 @@ fn explored(project: &Path, code: i32, arguments: &[&str]) -> (Ran, Value) {
     (ran, report)
 }
 
-/// Runs the command that a run has printed for a replay, in a shell, with `--json`.
+/// Returns the commands for replays in this text.
+fn replays(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(str::trim);
+    lines
+        .filter(|line| line.starts_with("cargo intermezzo replay imz"))
+        .collect()
+}
+
+/// Runs the command that a run has printed for a replay.
 #[track_caller]
 fn replayed(project: &Path, ran: &Ran) -> Ran {
-    let mut lines = ran.stderr.lines().map(str::trim);
-    let line = lines.find_map(|line| line.strip_prefix("cargo intermezzo replay "));
-    let line = line.unwrap_or_else(|| panic!("{}", ran.stderr));
-    let command = prepared(project, &[], &[]);
-    let script = format!("exec \"$0\" intermezzo replay --json {line}");
+    let replays = replays(&ran.stderr);
+    copied(
+        project,
+        replays.first().unwrap_or_else(|| panic!("{}", ran.stderr)),
+        &[],
+    )
+}
+
+/// Runs a command that was copied, in a shell, with `--json`.
+#[track_caller]
+fn copied(project: &Path, line: &str, variables: &[(&str, &str)]) -> Ran {
+    let words = line.strip_prefix("cargo intermezzo ");
+    let (word, rest) = words.and_then(|words| words.split_once(' ')).expect(line);
+    let command = prepared(project, &[], variables);
+    let script = format!("exec \"$0\" intermezzo {word} --json {rest}");
     let mut shell = Command::new("sh");
     shell
         .args(["-c", &script])
@@ -177,6 +196,63 @@ fn programs_see_their_arguments_and_print_in_replays_only() {
     }
 }
 
+/// The command that a reader copies is complete in each form that a finding has, and ends with that finding.
+#[test]
+fn each_form_of_a_finding_has_its_whole_replay() {
+    let project = project("copied", &[("needs", sources::NEEDS)]);
+    let search = ["--reports", "reports", "--view", "page.html", "--verbose"];
+    let around = ["--set-up", "mkdir data", "--tear-down", "rm -r 'data'"];
+    let cargo = ["--bin", "needs", "--", "it's $HOME"];
+    let ran = run(&project, &[&["run"], &search[..], &around, &cargo].concat()).ends_with(1);
+    let view = |to: &[&str]| run(&project, &[&["view", "reports", "--out"], to].concat()).ends_with(0);
+    view(&["all.html", "--open", "no"]);
+    let junit = view(&["-", "--format", "junit"]).stdout;
+    let junit = junit.replace("&apos;", "'").replace("&amp;", "&");
+    let page = |name| view::contents(&fs::read_to_string(project.join(name)).unwrap());
+    let pages = [page("page.html"), page("all.html")];
+    let of_page = |page: &Value| {
+        let report = &page["reports"][0];
+        [&report["findings"][0]["replay"], &report["run"]].map(|command| command.as_str().unwrap().to_owned())
+    };
+    let [replay, again] = of_page(&pages[0]);
+    assert_eq!(of_page(&pages[1]), [replay.clone(), again.clone()]);
+    for form in [&ran.stdout, &ran.stderr, &junit] {
+        assert_eq!(replays(form), [&replay], "{form}");
+    }
+    let report = fs::read_to_string(project.join("reports/needs--main.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let words = report["replay_with"].as_array().unwrap().iter();
+    let words: Vec<&str> = words.map(|word| word.as_str().unwrap()).collect();
+    assert!(replay.ends_with(&format!(" {}", words.join(" "))), "{replay}");
+    let token = report["findings"][0]["schedule"].as_str().unwrap();
+    for (command, code) in [
+        (&*replay, 1),
+        (&again, 1),
+        (&format!("cargo intermezzo replay {token}"), 0),
+    ] {
+        let ran = copied(&project, command, &[]).ends_with(code);
+        let shows = ran.stdout.contains("all is there");
+        assert_eq!(shows, code == 1, "{command}: {}", ran.stdout);
+    }
+}
+
+/// The next run says how to repeat an execution in which the process ended, as that program was run.
+#[cfg(unix)]
+#[test]
+fn an_execution_that_ended_the_process_is_run_again() {
+    let project = project("dying", &[("dies", sources::DIES)]);
+    let arguments = ["--bin", "dies", "--", "it dies"];
+    run(&project, &[&["run"], &arguments[..]].concat()).refused(&["the process ended early"]);
+    let (_, report) = explored(&project, 0, &arguments);
+    let note = report["notes"].to_string();
+    let (_, command) = note.split_once("as its process did: `").expect(&note);
+    let (command, _) = command.split_once('`').unwrap();
+    let died = project.join("died");
+    fs::remove_file(&died).unwrap();
+    copied(&project, command, &[]).ends_with(2);
+    assert!(died.exists(), "{command}");
+}
+
 #[test]
 fn any_source_of_a_program_is_explored() {
     let project = project_of("sourced", "", "pub fn two() -> u32 { 2 }\n");
@@ -274,27 +350,83 @@ fn set_up_and_tear_down_run_around_each_execution() {
     );
 }
 
-/// The commands run in the directory in which the program began, and so does each execution. They may begin with a dash,
-/// leave a process behind, and see none of our variables.
+/// The commands run in the directory and with the variables with which the program began, and so does each execution. They
+/// may begin with a dash, leave a process behind, and see none of our variables.
 #[cfg(unix)]
 #[test]
-fn executions_and_their_commands_begin_in_one_directory() {
+fn executions_and_their_commands_begin_as_the_program_did() {
     let project = project("moving", &[("moves", sources::MOVES)]);
     let set_up = "-x 2>&1 || test -f Cargo.toml && test -z \"$CARGO_TARGET_DIR$INTERMEZZO_SET_UP\" \
                   && { sleep 600 & echo $! > pid; }";
-    let tear_down = "test -f Cargo.toml && kill $(cat pid)";
+    let tear_down = "test -f Cargo.toml && test $MOVED = no && kill $(cat pid)";
+    let set_up = format!("--set-up={set_up}");
     let around = [
+        "run",
         "--bin",
         "moves",
-        &format!("--set-up={set_up}"),
+        "--json",
+        &set_up,
         "--tear-down",
         tear_down,
     ];
-    let (ran, report) = explored(&project, 1, &around);
+    let ran = run_with(&project, &around, &[("MOVED", "no")]).ends_with(1);
+    let report = &ran.json()["reports"][0];
     let message = report["findings"][0]["message"].as_str().unwrap();
-    assert!(message.contains("src/bin/moves.rs:13:"), "{message}");
-    let again = replayed(&project, &ran).ends_with(1).json();
+    assert!(message.contains("src/bin/moves.rs:25:"), "{message}");
+    assert!(report["executions"].as_u64() > Some(1), "{report:#}");
+    // What a replay gets is another environment.
+    fs::remove_file(project.join("variables")).unwrap();
+    let line = replays(&ran.stderr)[0].to_owned();
+    let again = copied(&project, &line, &[("MOVED", "no")]).ends_with(1).json();
     assert_eq!(again["findings"][0]["message"], message);
+}
+
+/// A command that hangs is named after some seconds, and ended at the limit with all processes that it has started.
+#[cfg(unix)]
+#[test]
+fn a_command_that_hangs_is_ended() {
+    let project = project("hanging", &[("files", sources::FILES)]);
+    let refused = |around: &[&str], says: &[&str]| {
+        let ran = run(&project, &[&["run", "--bin", "files"], around].concat()).ends_with(2);
+        for says in says {
+            assert!(ran.stderr.contains(says), "{says:?} is not in:\n{}", ran.stderr);
+        }
+    };
+    let hangs = "mkdir data; echo 'it waits' >&2; sleep 600 & echo $! > pid; sleep 600";
+    let begun = Instant::now();
+    refused(
+        &["--set-up", hangs, "--command-limit", "5.5"],
+        &[
+            "intermezzo: files::main: the set-up command `mkdir data; ",
+            "` is still running, and will be ended after 5.5 seconds\n",
+            "error: files::main cannot be explored: the set-up command `mkdir data; ",
+            "` was ended, because it ran for longer than 5.5 seconds: let it start what stays in the background (`SERVER &`), or \
+             give it more time by `--command-limit`\nit waits\n",
+        ],
+    );
+    assert!(begun.elapsed() < Duration::from_secs(300));
+    let left = fs::read_to_string(project.join("pid")).unwrap();
+    let alive = Command::new("ps")
+        .args(["-o", "stat=", "-p", left.trim()])
+        .output()
+        .unwrap();
+    let state = String::from_utf8(alive.stdout).unwrap();
+    assert!(state.is_empty() || state.starts_with('Z'), "{state}");
+    refused(
+        &[
+            "--set-up",
+            "mkdir -p data",
+            "--tear-down",
+            "rm -r data; sleep 600",
+            "--command-limit",
+            "0.3",
+        ],
+        &[
+            "the tear-down command `rm -r data; sleep 600` was ended",
+            "error[",
+        ],
+    );
+    run(&project, &["run", "--bin", "files", "--command-limit", "soon"]).refused(&["`soon` is no time"]);
 }
 
 #[test]
@@ -334,8 +466,7 @@ fn programs_are_chosen_as_cargo_does() {
         .ends_with(1)
         .json();
     let token = tests["reports"][0]["findings"][0]["schedule"].as_str().unwrap();
-    run(&none, &["replay", token, "--set-up", "true"])
-        .refused(&["`--set-up` and `--tear-down` are for programs"]);
+    run(&none, &["replay", token, "--set-up", "true"]).refused(&["`--set-up` is for programs"]);
 }
 
 #[test]
@@ -351,6 +482,49 @@ fn data_races_of_programs_are_found() {
     let message = finding["message"].as_str().unwrap();
     assert!(message.contains("src/bin/racy.rs:6:"), "{message}");
     replayed(&project, &ran).ends_with(1);
+}
+
+/// The compiler's errors are those of the program, also about its `main`.
+#[test]
+fn errors_of_the_compiler_are_those_of_the_program() {
+    let project = project(
+        "uncompiled",
+        &sources::UNCOMPILED.map(|(name, source, _)| (name, source)),
+    );
+    for (name, _, says) in sources::UNCOMPILED {
+        let ran = run(&project, &["run", "--bin", name]).ends_with(2);
+        let stderr = &ran.stderr;
+        assert_eq!(
+            stderr.matches(says).count(),
+            1,
+            "{says:?} is not once in:\n{stderr}"
+        );
+        let of_ours = ["explore_main", "__intermezzo", "overlay"];
+        let is_ours = of_ours.iter().any(|word| stderr.contains(word));
+        assert!(!is_ours || name == "without_std", "{stderr}");
+    }
+}
+
+/// Cargo refuses a flag before the overlays are built, which takes minutes.
+#[test]
+fn a_wrong_flag_is_told_first() {
+    let project = project("mistaken", &[("one", "fn main() {}\n")]);
+    let cache = tempfile::tempdir().unwrap();
+    let variables = [("INTERMEZZO_CACHE", cache.path().to_str().unwrap())];
+    for command in [&["run"][..], &["test", "--unmodified"]] {
+        let ran = run_with(&project, &[command, &["--frobnicate"]].concat(), &variables).ends_with(2);
+        let stderr = &ran.stderr;
+        assert_eq!(
+            stderr.matches("unexpected argument '--frobnicate'").count(),
+            1,
+            "{stderr}"
+        );
+        assert!(!stderr.contains("building intermezzo"), "{stderr}");
+        assert!(
+            stderr.contains("see above what cargo says of `cargo "),
+            "{stderr}"
+        );
+    }
 }
 
 /// The verdict of a report, and the places in the library that its findings name. Findings of one place are one, with the

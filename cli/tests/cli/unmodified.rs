@@ -451,6 +451,19 @@ fn test_binaries_speak_as_nextest_wants() {
     }
     let (code, output) = call(&["--exact", "tests::it_is_ignored", "--nocapture", "--ignored"]);
     assert_eq!(code, 101, "{output}");
+    // The harness begins a line with the name of a test, unless several run at a time.
+    for threads in ["1", "2"] {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "exec \"$@\" 2>&1", "sh"]).arg(&binary);
+        shell.args(["words", "--nocapture", "--test-threads", threads]);
+        let output = shell.current_dir(&project).output().unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        let told: Vec<&str> = output.lines().filter(|line| line.contains(" passed: ")).collect();
+        assert!(!told.is_empty(), "{output}");
+        for line in told {
+            assert!(line.starts_with("asked::"), "{threads}: {output}");
+        }
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn with_report(records: bool) -> TempDir {
 }
 
 /// Returns the contents of a page.
-fn contents(page: &str) -> Value {
+pub(super) fn contents(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"contents\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }

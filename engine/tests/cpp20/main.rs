@@ -125,7 +125,11 @@ fn explored(
         });
         assert!(!outcome.departed, "{program:?}");
         if let Some(trouble) = outcome.trouble {
-            assert!(matches!(trouble.stop, Stop::GivenUp), "{program:?}: {:?}", trouble.stop);
+            assert!(
+                matches!(trouble.stop, Stop::GivenUp),
+                "{program:?}: {:?}",
+                trouble.stop
+            );
             given_up += 1;
         }
         if executor.trace().sound() > sound {

@@ -25,7 +25,7 @@ pub use progress::Progress;
 use crate::classify;
 use crate::listening::{self, Listening};
 use crate::report::source::Search;
-use crate::report::{Report, names};
+use crate::report::{ReplayedBy, Report, TextStyle, names, replay_command};
 use crate::settings::{Reduction, SettingError, Settings, SpinLoops, StrategyKind, search};
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
 use intermezzo_engine::runtime::{
@@ -51,6 +51,8 @@ pub(crate) struct Exploration {
     pub(crate) program: String,
     /// The package and the target that contain the test.
     pub(crate) binary: TestBinary,
+    /// The arguments that a replay by the command line needs besides the token.
+    pub(crate) replay_with: Vec<String>,
     /// The address of the test's code.
     pub(crate) body: usize,
     pub(crate) custom: Option<Box<dyn Strategy>>,
@@ -78,6 +80,7 @@ impl Exploration {
     pub(crate) fn run_apart(self, test: &(dyn Fn() + Sync)) -> Result<Report, ExploreError> {
         let emergency = Arc::new(Emergency::default());
         let (settings, program, binary) = (self.settings.clone(), self.program.clone(), self.binary.clone());
+        let replay_with = self.replay_with.clone();
         std::thread::scope(|scope| {
             let explorer = std::thread::Builder::new().name(self.program.clone());
             let run = explorer.spawn_scoped(scope, || {
@@ -86,7 +89,12 @@ impl Exploration {
             });
             let run = run.expect("a thread for the exploration");
             emergency.wait(|trouble, executions| {
-                shutdown_reports(&settings, (&program, &binary), trouble, executions)
+                shutdown_reports(
+                    &settings,
+                    (&program, &binary, replay_with.clone()),
+                    trouble,
+                    executions,
+                )
             });
             match run.join() {
                 Ok(report) => report,
@@ -326,6 +334,7 @@ impl Exploration {
             strategy.status(&SoFar::default()).name,
             settings.seed,
         );
+        report.replay_with.clone_from(&self.replay_with);
         report.plain_accesses.watched = watches_plain_memory(&observers.names, observers.hear_memory);
         report.monitors = observers.names;
         if let Some(note) = note {
@@ -335,10 +344,13 @@ impl Exploration {
         let left =
             journal.and_then(|directory| journal::take_left(&directory, (&self.program, &self.binary)));
         if let Some(left) = left {
+            let again = match self.binary.is_unmodified() {
+                true => format!("`{}`", replay_command(&left.token(), &self.replay_with)),
+                false => format!("INTERMEZZO_REPLAY={}", left.token()),
+            };
             report.note(&format!(
-                "an earlier run of this test ended in the middle of an execution, as its process did: \
-                 INTERMEZZO_REPLAY={} runs that execution again",
-                left.token()
+                "an earlier run of this test ended in the middle of an execution, as its process did: {again} runs that \
+                 execution again"
             ));
         }
         report
@@ -377,7 +389,7 @@ impl Drop for Over<'_> {
 /// Returns the report of an exploration whose worker cannot continue. Only its last execution is known.
 fn shutdown_reports(
     settings: &Settings,
-    (program, binary): (&str, &TestBinary),
+    (program, binary, replay_with): (&str, &TestBinary, Vec<String>),
     trouble: Abnormal,
     executions: u64,
 ) -> String {
@@ -397,7 +409,12 @@ fn shutdown_reports(
          the process ends",
     );
     report.settle(Coverage::stopped(), 0, Duration::ZERO);
-    format!("{report}\n")
+    report.replay_with = replay_with;
+    let style = match binary.is_unmodified() {
+        true => TextStyle::default().replayed_by(ReplayedBy::CommandLine),
+        false => TextStyle::default(),
+    };
+    report.text(&style) + "\n"
 }
 
 /// Returns the reduction that the settings ask for, if they chose the search.

@@ -231,6 +231,8 @@ impl Apart {
             settings,
             program: self.program.clone(),
             binary: schedule.binary.clone(),
+            // Its report is not shown.
+            replay_with: Vec::new(),
             body: self.body,
             custom,
             replay: Some(schedule.clone()),

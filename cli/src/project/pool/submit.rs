@@ -45,7 +45,7 @@ pub(crate) fn explore(
             command.junit.is_some() || command.annotations,
             "--junit and --annotations",
         ),
-        (args.update_baseline, "--update-baseline"),
+        (args.results.update_baseline, "--update-baseline"),
     ] {
         if is_given {
             return Err(Problem::usage(format!(

@@ -54,8 +54,12 @@ fn of_finding(report: &ShownReport, finding: &ShownFinding) -> String {
     if let Some(suggestion) = &said.suggestion {
         message.push_str(&format!("\n{suggestion}"));
     }
-    if said.schedule.len() <= TOKEN_MAX {
-        message.push_str(&format!("\ncargo intermezzo replay {}", said.schedule));
+    if let Some(command) = finding
+        .replay
+        .as_ref()
+        .filter(|_| said.schedule.len() <= TOKEN_MAX)
+    {
+        message.push_str(&format!("\n{command}"));
     }
     line(level, &properties, &message)
 }

@@ -223,7 +223,9 @@ fn describe(finding: &ShownFinding) -> String {
             ));
         }
     }
-    text.push_str(&format!("cargo intermezzo replay {}\n", said.schedule));
+    if let Some(command) = &finding.replay {
+        text.push_str(&format!("{command}\n"));
+    }
     text
 }
 

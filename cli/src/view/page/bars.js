@@ -38,7 +38,7 @@ function more(finding, report) {
   if (finding?.suggestion) line.append(el("span", { class: "suggestion" }, finding.suggestion));
   if (finding?.monitor && finding.monitor !== "engine") line.append(el("span", {}, `found by the monitor ${finding.monitor}`));
   if (finding?.count > 1) line.append(el("span", {}, `in ${count(finding.count, "execution")}`));
-  const command = replayOf(report, finding);
+  const command = finding?.replay;
   if (command) {
     const said = el("button", { type: "button", class: "button", onclick: () => copy(command, said) }, "Copy");
     line.append(el("span", { class: "replay" }, "replay it: ", el("code", { title: command }, command), said));
@@ -46,11 +46,6 @@ function more(finding, report) {
   const notes = [...(finding?.notes ?? []), ...(report?.notes ?? [])];
   if (notes.length) line.append(el("details", { class: "notes" }, el("summary", {}, count(notes.length, "note")), el("ul", {}, notes.map((note) => el("li", {}, note)))));
   return line;
-}
-
-/** The command that replays a finding. Scenarios of objects under test have schedules, but no test of their name to replay them in. */
-function replayOf(report, finding) {
-  return finding && report.program.includes("::") ? `cargo intermezzo replay ${finding.schedule}` : null;
 }
 
 function copy(text, button) {

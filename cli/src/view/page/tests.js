@@ -31,7 +31,7 @@ function testRow(report, app, go) {
     el("span", { class: "does" }, finding.kind.replaceAll("_", " ")),
     el("button", { type: "button", class: "button", onclick: () => go(at) }, "Show"),
     el("span", {}, finding.message.split("\n", 1)[0])));
-  const commands = [["run", report.run], ["replay", replayOf(report, first?.finding)], ["view", report.view]].filter(([, command]) => command);
+  const commands = [["run", report.run], ["replay", first?.finding?.replay], ["view", report.view]].filter(([, command]) => command);
   const line = ([does, command]) => {
     const said = el("button", { type: "button", class: "button", onclick: () => copy(command, said) }, "Copy");
     return el("li", {}, el("span", { class: "does" }, does), el("code", { title: command }, command), said);

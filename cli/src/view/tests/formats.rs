@@ -2,7 +2,7 @@
 
 use super::{both, deadlock, shown};
 use crate::args::Format;
-use crate::view::export::{dot, junit, perfetto, sarif, shiviz};
+use crate::view::export::{annotations, dot, junit, perfetto, sarif, shiviz};
 use crate::view::{check_order_is_known, page, render, source};
 use quick_xml::events::Event;
 use serde_json::Value;
@@ -356,4 +356,37 @@ fn views_stand_next_to_each_other() {
     }
     // Filters are a view's, not the page's.
     assert!(!page.contains("app.filters"));
+}
+
+/// A finding of a program is replayed with what the program needs, and one of an object by the test that has it.
+#[test]
+fn texts_for_others_have_the_whole_command() {
+    let report = deadlock(false);
+    let with = |from: &str, to: &str| report.replacen(from, to, 1);
+    let program = with(
+        "\"verdict\"",
+        "\"replay_with\": [\"--set-up='mkdir a'\", \"--\", \"b\"], \"verdict\"",
+    );
+    let object = with("\"verdict\"", "\"test\": \"store::is_one\", \"verdict\"");
+    let name = "store::tests::two <locks> & \\\"one\\\" cycle";
+    let unknown = with(name, "store");
+    for (report, ends) in [
+        (report.clone(), Some("")),
+        (program, Some(" --set-up='mkdir a' -- b")),
+        (object, Some(" -- store::is_one -- --exact")),
+        (unknown, None),
+    ] {
+        let shown = shown(&[report]);
+        let said = &shown.reports[0].findings[0].said.schedule;
+        let junit = junit::suites(&shown, &[]).unwrap();
+        let annotations = annotations::lines(&shown, &[]);
+        match ends {
+            Some(ends) => {
+                let command = format!("cargo intermezzo replay {said}{ends}\n");
+                assert!(junit.replace("&apos;", "'").contains(&command), "{junit}");
+                assert!(annotations.ends_with(&format!("%0A{command}")), "{annotations}");
+            }
+            None => assert!(!(junit + &annotations).contains("cargo intermezzo")),
+        }
+    }
 }

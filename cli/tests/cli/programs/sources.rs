@@ -230,11 +230,59 @@ pub(super) const FILES: &str = "use std::fs;\nuse std::sync::atomic::{AtomicU32,
      fn main() {\n    fs::create_dir(\"data/own\").expect(\"the directory is new\");\n    let other = thread::spawn(add);\n    add();\n    \
      other.join().unwrap();\n    assert_eq!(N.load(SeqCst), 2, \"an update is lost\");\n}\n";
 
-/// Changes its directory in each execution, and its environment.
+/// Fails with one argument, and only between the commands that make a directory and remove it.
+pub(super) const NEEDS: &str = "use std::{env, fs, thread};\n\nfn main() {\n    thread::spawn(|| ()).join().unwrap();\n    \
+     let is_empty = |mut all: fs::ReadDir| all.next().is_none();\n    \
+     if env::args().nth(1).as_deref() == Some(\"it's $HOME\") && fs::read_dir(\"data\").is_ok_and(is_empty) {\n        \
+     fs::write(\"data/file\", \"\").unwrap();\n        panic!(\"all is there\");\n    }\n}\n";
+
+/// Ends its process in the middle of an execution, with one argument, unless a file says that it did.
+pub(super) const DIES: &str = "use std::{env, fs, thread};\n\nunsafe extern \"C\" {\n    fn _exit(code: i32) -> !;\n}\n\nfn main() {\n    \
+     thread::spawn(|| ()).join().unwrap();\n    \
+     if env::args().nth(1).as_deref() == Some(\"it dies\") && !fs::exists(\"died\").unwrap() {\n        \
+     fs::write(\"died\", \"\").unwrap();\n        unsafe { _exit(3) };\n    }\n}\n";
+
+/// Changes its directory and its environment in each execution.
 pub(super) const MOVES: &str = "use std::path::Path;\nuse std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::{env, fs, thread};\n\n\
      static N: AtomicU32 = AtomicU32::new(0);\n\nfn main() {\n    assert!(Path::new(\"Cargo.toml\").exists(), \"it begins elsewhere\");\n    \
+     assert_eq!(env::var(\"MOVED\").as_deref(), Ok(\"no\"), \"it begins as it ended\");\n    \
+     let all = env::vars_os().filter(|(name, _)| name != \"_\");\n    \
+     let all: Vec<_> = all.map(|(name, value)| format!(\"{name:?}={value:?}\\n\")).collect();\n    \
+     let known = fs::read_to_string(\"variables\").unwrap_or(all.concat());\n    assert_eq!(known, all.concat());\n    \
+     fs::write(\"variables\", known).unwrap();\n    \
+     unsafe {\n        env::set_var(\"MOVED\", \"yes\");\n        env::set_var(\"PATH\", \"/nowhere\");\n        \
+     env::set_var(\"NEW\", \"1\");\n        env::remove_var(\"HOME\");\n    }\n    \
      fs::create_dir_all(\"elsewhere\").unwrap();\n    env::set_current_dir(\"elsewhere\").unwrap();\n    \
-     let other = thread::spawn(|| N.swap(1, SeqCst));\n    N.swap(2, SeqCst);\n    assert_ne!(other.join().unwrap(), 2);\n}\n";
+     let other = thread::spawn(|| N.swap(1, SeqCst));\n    N.swap(2, SeqCst);\n    assert_ne!(other.join().unwrap(), 0);\n}\n";
+
+/// Programs that the compiler refuses, by name and source, with its words; and one that std does not begin.
+pub(super) const UNCOMPILED: [(&str, &str, &str); 5] = [
+    (
+        "without_main",
+        "fn other() {}\n",
+        "`main` function not found in crate `without_main`",
+    ),
+    (
+        "returns_number",
+        "fn main() -> u32 {\n    3\n}\n",
+        "`main` has invalid return type `u32`",
+    ),
+    (
+        "takes_number",
+        "fn main(_: u32) {}\n",
+        "`main` function has wrong type",
+    ),
+    (
+        "wrong_itself",
+        "fn main() {\n    let _: u32 = \"a\";\n}\n",
+        "mismatched types",
+    ),
+    (
+        "without_std",
+        "#![no_main]\n\n#[unsafe(no_mangle)]\npub extern \"C\" fn main() -> i32 {\n    0\n}\n",
+        "error: the program compiles, but it cannot be explored",
+    ),
+];
 
 /// Writes plain memory from two threads.
 pub(super) const RACY: &str = "use std::thread;\n\nstatic mut N: u32 = 0;\n\n\

@@ -11,9 +11,17 @@ use crate::report::{
     Finding, FindingDetail, FoundBy, Replays, Reproduction, SuggestedBreakpoint, TurningPoint,
 };
 use crate::settings::Verbosity;
+use std::borrow::Cow;
 
 /// The longest token that is shown, in bytes: some lines of a terminal.
 pub const TOKEN_MAX: usize = 600;
+
+/// Returns the command that replays a schedule. `with` has the arguments that the replay needs besides the token, each as a
+/// shell takes it.
+pub fn replay_command(token: &str, with: &[String]) -> String {
+    let command = format!("cargo intermezzo replay {token}");
+    with.iter().fold(command, |command, word| command + " " + word)
+}
 
 /// Further facts about a finding, which are not in the finding itself.
 #[derive(Default)]
@@ -26,6 +34,8 @@ pub(super) struct FindingContext<'a> {
     pub(super) expected: bool,
     /// `true` if the search used a reduction.
     pub(super) reduced: bool,
+    /// The arguments that its replay by the command line needs besides the token.
+    pub(super) replay_with: &'a [String],
     /// The number of an earlier finding that the same execution shows.
     pub(super) like: Option<usize>,
 }
@@ -53,8 +63,9 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     if places.is_empty() {
         add_concerned(finding, &mut places, &mut sources);
     }
-    let advice = finding.suggestion.as_deref().or_else(|| help::of(finding));
-    let advice = advice.map(|advice| places.numbered(&in_text(advice, &finding.names)));
+    let own = finding.suggestion.as_deref().map(Cow::from);
+    let advice = own.or_else(|| help::of(finding));
+    let advice = advice.map(|advice| places.numbered(&in_text(&advice, &finding.names)));
     text.section(&places.show(style, &mut sources));
     if let Some(advice) = advice {
         text.marked("help", &advice);
@@ -98,7 +109,7 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     }
     // A finding about the exploration as a whole has no execution.
     if context.like.is_none() && (!finding.events.is_empty() || finding.monitor == FoundBy::Engine) {
-        text.next(finding);
+        text.next(finding, context.replay_with);
         text.default_execution(finding);
     }
     match context.reproduction.map(|reproduction| &reproduction.breakpoint) {
@@ -136,7 +147,7 @@ impl Text<'_> {
     }
 
     /// Writes how to see the finding again.
-    fn next(&mut self, finding: &Finding) {
+    fn next(&mut self, finding: &Finding, replay_with: &[String]) {
         let token = finding.schedule.token();
         if token.len() > TOKEN_MAX {
             return self.next_by_file(finding);
@@ -145,8 +156,7 @@ impl Text<'_> {
         match (self.style.replayed_by, program.split_once("::")) {
             (ReplayedBy::CommandLine, _) => {
                 self.title("replay it; with --view page.html it becomes a page:");
-                let with = self.style.replay_with.as_deref().unwrap_or_default();
-                self.command(&format!("cargo intermezzo replay {token}{with}"), INDENT);
+                self.command(&replay_command(&token, replay_with), INDENT);
             }
             (ReplayedBy::Test, Some((_, test)))
                 if test.chars().all(|c| c.is_alphanumeric() || "_:".contains(c)) =>
@@ -203,7 +213,7 @@ impl Text<'_> {
                     "replay it: its schedule of {long} is in the finding, and in the report's JSON form"
                 ));
             }
-            _ if self.style.replay_with.is_some() => {
+            _ if finding.schedule.binary.is_program() => {
                 self.title(
                     "the schedule is too long to print; rerun with `--reports DIR` to write it to a file",
                 );

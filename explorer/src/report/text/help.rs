@@ -2,9 +2,10 @@
 
 use crate::report::{Finding, FindingDetail, FoundBy, WaitingTask};
 use intermezzo_sdk::FindingKind;
+use std::borrow::Cow;
 
 /// Returns the advice, if the kind of the finding is enough to give one.
-pub(super) fn of(finding: &Finding) -> Option<&'static str> {
+pub(super) fn of(finding: &Finding) -> Option<Cow<'static, str>> {
     if finding.monitor != FoundBy::Engine {
         return None;
     }
@@ -12,7 +13,8 @@ pub(super) fn of(finding: &Finding) -> Option<&'static str> {
         FindingDetail::Blocked { waiting, .. } => waiting,
         _ => &[],
     };
-    Some(match finding.kind {
+    let schedule = &finding.schedule;
+    let advice = match finding.kind {
         FindingKind::Deadlock => in_a_deadlock(waiting),
         FindingKind::Livelock if waiting.is_empty() => {
             "let one of the tasks wait for the other, instead of both giving way and trying again"
@@ -23,15 +25,25 @@ pub(super) fn of(finding: &Finding) -> Option<&'static str> {
         FindingKind::UnfairSpin => {
             "call `thread::yield_now()` or `hint::spin_loop()` in the loop, so that others get their turn"
         }
-        FindingKind::StepLimit => {
-            "a test that is just long needs a higher limit: `steps = 100_000` in its attribute, or INTERMEZZO_STEPS=100000"
+        FindingKind::StepLimit => return Some(at_the_limit_of_steps(schedule.steps).into()),
+        // Code that was not written for intermezzo has them from it already.
+        FindingKind::Hang if schedule.binary.is_unmodified() => {
+            "work that takes long needs a higher limit: the setting `hang = 60`, or INTERMEZZO_HANG=60"
         }
         FindingKind::Hang => {
-            "take locks, channels, sleeps and threads from `intermezzo`; work that takes long needs a higher limit: `hang = 60` in its attribute, or INTERMEZZO_HANG=60"
+            "take locks, channels, sleeps and threads from `intermezzo`; work that takes long needs a higher limit: the setting `hang = 60`, or INTERMEZZO_HANG=60"
         }
         FindingKind::Crash => "the command below runs this execution alone: under a debugger, it shows where",
         _ => return None,
-    })
+    };
+    Some(advice.into())
+}
+
+fn at_the_limit_of_steps(limit: u64) -> String {
+    let more = limit.saturating_mul(5);
+    format!(
+        "an execution that is just long needs a higher limit: the setting `steps = {more}`, or INTERMEZZO_STEPS={more}"
+    )
 }
 
 fn in_a_deadlock(waiting: &[WaitingTask]) -> &'static str {

@@ -10,7 +10,7 @@ mod style;
 mod turning;
 mod writer;
 
-pub use finding::TOKEN_MAX;
+pub use finding::{TOKEN_MAX, replay_command};
 pub use places::with_places;
 pub use style::{Part, ReplayedBy, TextStyle};
 pub use writer::{INDENT, Text};
@@ -62,6 +62,7 @@ impl Report {
                 turning_point: self.turning_points.iter().find(|point| point.finding == at),
                 expected: self.is_expected,
                 reduced,
+                replay_with: &self.replay_with,
                 like: again.map(|(at, _)| at + 1),
             };
             text.push_str(&finding::show(found, context, style));

@@ -43,9 +43,6 @@ pub struct TextStyle {
     pub detail: Verbosity,
     /// The way to replay findings.
     pub replayed_by: ReplayedBy,
-    /// The arguments that a replay by the command line needs in addition, as a shell takes them, each after a space;
-    /// `None` unless a program was explored as a whole.
-    pub replay_with: Option<String>,
     /// The places to look for source files; `None` for the current directory and those above it.
     pub sources: Option<Search>,
 }

@@ -235,7 +235,22 @@ fn a_task_that_wakes_itself_again_and_again_gives_way() {
         }
         task.join().unwrap();
     };
-    for test in [by_waker as fn(), by_token] {
+    // An executor that was woken does not park: it polls again at once, as that of the crate futures does.
+    let without_park = || {
+        let flag = Arc::new(AtomicU32::new(0));
+        let theirs = flag.clone();
+        let task = thread::spawn(move || theirs.store(1, SeqCst));
+        let woken = AtomicU32::new(0);
+        while flag.load(SeqCst) == 0 {
+            woken.store(1, SeqCst);
+            thread::current().unpark();
+            while woken.swap(0, SeqCst) == 0 {
+                thread::park();
+            }
+        }
+        task.join().unwrap();
+    };
+    for test in [by_waker as fn(), by_token, without_park] {
         for reduction in [
             Reduction::None,
             Reduction::Caching,

@@ -39,7 +39,7 @@ pub struct SchedulePoint {
 /// | `OnceEnd` | | 1 if it is complete, 0 if it panicked |
 /// | `CondvarWait` | | the number of the mutex released, a `SyncVar` |
 /// | `CondvarWake`, `Park` | 1 if no other task caused it | |
-/// | `ChannelSend` | (rendezvous) the message that the receiver has taken | the number of the message, from 1 in each channel; 0 if no receiver is left |
+/// | `ChannelSend` | (rendezvous) the message that the receiver has taken; (bounded) the message whose receipt made room | the number of the message, from 1 in each channel; 0 if no receiver is left |
 /// | `ChannelReceive` | the number of the message; 0 if no sender is left | (rendezvous) 1 if no message arrived: the receiver only begins or stops waiting |
 /// | `ChannelClose` | (receiver) how many messages are dropped with it: the last that were sent | 1 if it was the receiver, 0 for a sender |
 /// | `BarrierArrive`, `BarrierPass` | the round of the barrier, from 1 | |

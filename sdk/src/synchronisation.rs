@@ -616,10 +616,13 @@ fn send<K: Knowledge>(known: &mut K, var: &mut Var<K>, access: &SyncVarAccess) {
     match (access.read, access.written) {
         // No receiver is left.
         (0, 0) => known.join(&var.shared),
-        (0, number) => var.numbered.entry(number).given.join(known),
-        (taken, _) => {
-            if let Some(message) = var.numbered.get(taken) {
+        // A receipt has made room for the message, or answers at a rendezvous.
+        (received, number) => {
+            if let Some(message) = var.numbered.get(received) {
                 known.join(&message.answer);
+            }
+            if number > 0 {
+                var.numbered.entry(number).given.join(known);
             }
         }
     }

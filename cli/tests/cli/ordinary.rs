@@ -10,6 +10,117 @@ const PROGRAMS: &str = concat!(
     include_str!("ordinary/second.rs")
 );
 
+/// Threads that nothing joins: those of the first tests never end.
+const LEFT_OVER: &str = r#"
+#![cfg(test)]
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+static COUNT: Mutex<usize> = Mutex::new(0);
+const SHORT: Duration = Duration::from_millis(10);
+
+#[test]
+fn left_polls() {
+    thread::spawn(|| {
+        while !STOP.load(SeqCst) {
+            thread::sleep(SHORT);
+        }
+    });
+}
+#[test]
+fn left_spins() {
+    thread::spawn(|| while !STOP.load(SeqCst) {});
+}
+#[test]
+fn left_works() {
+    thread::spawn(|| loop {
+        thread::sleep(SHORT);
+        *COUNT.lock().unwrap() += 1;
+    });
+    thread::sleep(SHORT);
+    *COUNT.lock().unwrap() += 1;
+}
+#[test]
+fn left_receives() {
+    let (sender, receiver) = channel::<()>();
+    Box::leak(Box::new(sender));
+    thread::spawn(move || while receiver.recv_timeout(SHORT) == Err(RecvTimeoutError::Timeout) {});
+}
+#[test]
+fn left_in_two_threads() {
+    for _ in 0..2 {
+        thread::spawn(|| while !STOP.load(SeqCst) {});
+    }
+}
+#[test]
+fn ended_by_itself() {
+    thread::spawn(|| {
+        for _ in 0..5 {
+            thread::sleep(SHORT);
+        }
+    });
+}
+#[test]
+fn bug_after_some_rounds() {
+    thread::spawn(|| {
+        for _ in 0..50 {
+            thread::sleep(SHORT);
+        }
+        panic!("it is heard");
+    });
+    thread::spawn(|| while !STOP.load(SeqCst) {});
+}
+#[test]
+fn bug_while_it_runs() {
+    let seen = AtomicUsize::new(0);
+    thread::spawn(|| loop {
+        thread::sleep(SHORT);
+        *COUNT.lock().unwrap() += 1;
+    });
+    seen.store(*COUNT.lock().unwrap(), SeqCst);
+    assert_eq!(seen.load(SeqCst), *COUNT.lock().unwrap());
+}
+"#;
+
+/// A deadlock that is not found, and a test that fails without reason.
+const STDOUT: &str = r#"
+#![cfg(test)]
+use std::io::stdout;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+
+#[test]
+fn deadlock() {
+    let mutex = Mutex::new(());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _stdout = stdout().lock();
+            let _guard = mutex.lock().unwrap();
+        });
+        let _guard = mutex.lock().unwrap();
+        let _stdout = stdout().lock();
+    });
+}
+#[test]
+fn exclusion() {
+    let count = AtomicUsize::new(0);
+    let add = || {
+        let _stdout = stdout().lock();
+        count.store(count.load(SeqCst) + 1, SeqCst);
+    };
+    thread::scope(|scope| {
+        scope.spawn(add);
+        scope.spawn(add);
+    });
+    assert_eq!(count.load(SeqCst), 2);
+}
+"#;
+
 /// A test that fails with numbers that a process may have by chance: addresses, and random numbers of the system.
 const SEEDS: &str = r#"
 use std::sync::Mutex;
@@ -115,4 +226,39 @@ fn numbers_of_a_process_are_the_same_in_a_replay() {
         // It compares the messages.
         replays(&project, &ran, finding);
     }
+}
+
+#[test]
+fn threads_that_a_test_leaves_are_no_livelock() {
+    let project = project_of("left", "", LEFT_OVER);
+    let arguments = ["test", "--unmodified", "--json", "--executions", "1000"];
+    let all = run(&project, &arguments).ends_with(1).json();
+    let reports = all["reports"].as_array().unwrap();
+    assert_eq!(reports.len(), 8);
+    for report in reports {
+        let name = report["program"].as_str().unwrap();
+        let is_cut = report["limits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|limit| limit["kind"] == "left_over" && limit["rounds"] == 100);
+        let test = name.rsplit("::").next().unwrap();
+        let verdict = if test.starts_with("bug_") { "fail" } else { "pass" };
+        assert_eq!(report["verdict"], verdict, "{report:#}");
+        if verdict == "pass" {
+            assert_eq!(is_cut, test.starts_with("left_"), "{report:#}");
+            assert_eq!(report["coverage"]["kind"] != "exhaustive", is_cut, "{report:#}");
+        }
+    }
+}
+
+/// The guide names this limit.
+#[test]
+fn the_lock_of_stdout_keeps_no_other_task_out() {
+    let project = project_of("stdout", "", STDOUT);
+    let all = run(&project, &["test", "--unmodified", "--json"])
+        .ends_with(1)
+        .json();
+    assert_eq!(report(&all, "stdout::deadlock")["verdict"], "pass");
+    assert_eq!(report(&all, "stdout::exclusion")["verdict"], "fail");
 }

@@ -172,8 +172,12 @@ pub struct Task {
     pub yielded: bool,
     /// The number of its yields so far.
     pub yields: u32,
+    /// The number of its yields, sleeps and time-outs since the test's own function has returned.
+    pub(crate) rounds_left_over: u32,
     /// `true` if it has given itself its park token since its last park ended.
     pub(crate) unparked_itself: bool,
+    /// The number of times that it has given itself the token since its last wait for it.
+    pub(crate) own_unparks: u32,
     /// The number of waits in a row, up to the last one, that it ended by waking itself.
     pub(crate) own_wakes: u32,
     /// The number of those since it last wrote anything else.
@@ -258,7 +262,9 @@ impl Task {
             needs_no_memory: false,
             yielded: false,
             yields: 0,
+            rounds_left_over: 0,
             unparked_itself: false,
+            own_unparks: 0,
             own_wakes: 0,
             idle_wakes: 0,
             preemptible: None,
@@ -310,7 +316,9 @@ impl Task {
         self.waits_at = None;
         self.yielded = false;
         self.yields = 0;
-        (self.unparked_itself, self.own_wakes, self.idle_wakes) = (false, 0, 0);
+        self.rounds_left_over = 0;
+        (self.unparked_itself, self.own_unparks) = (false, 0);
+        (self.own_wakes, self.idle_wakes) = (0, 0);
         self.preemptible = None;
         self.preferred = false;
         self.unwinding = 0;

@@ -104,6 +104,30 @@ pub struct Var {
     /// The holder of a lock, and the place where it was locked: for reports of deadlocks.
     pub owner: u32,
     pub(crate) owned_at: Option<Site>,
+    /// The uses of a reader-writer lock.
+    pub(crate) reading: Reading,
+}
+
+/// The uses of a reader-writer lock in an execution.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading {
+    /// `true` if a task has taken it to write and would have waited for it.
+    pub awaited: bool,
+    /// `true` if a task took it to read that could not, or might not, if a writer waited.
+    pub passed: bool,
+    /// `true` if a task that reads waited for something.
+    pub held: bool,
+    /// A task that reads.
+    pub reader: Option<u32>,
+    /// `true` if another one does, too.
+    pub several: bool,
+}
+
+impl Reading {
+    /// Returns `true` if it may make a difference whether a writer that waits keeps out readers.
+    pub(crate) fn depends_on_priority(self) -> bool {
+        self.awaited && (self.passed || self.held && self.several)
+    }
 }
 
 /// The variables of an execution. The next execution reuses the entries.
@@ -142,6 +166,7 @@ impl Vars {
                 memory: None,
                 owner: NO_TASK,
                 owned_at: None,
+                reading: Reading::default(),
             });
         } else {
             let var = &mut self.list[at];
@@ -154,6 +179,7 @@ impl Vars {
             var.first_site = None;
             var.memory = None;
             var.owner = NO_TASK;
+            var.reading = Reading::default();
         }
         at as u32
     }

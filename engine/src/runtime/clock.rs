@@ -184,6 +184,7 @@ impl Engine {
             0,
         );
         self.with(|rt| rt.ready.give_way(rt.tasks.current()));
+        self.end_if_left_over();
     }
 }
 

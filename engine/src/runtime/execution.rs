@@ -237,7 +237,7 @@ impl Runtime {
     }
 
     /// Returns `true` if the test's own function has returned.
-    fn has_main_ended(&self) -> bool {
+    pub(super) fn has_main_ended(&self) -> bool {
         self.tasks[0].status == Status::Ended
     }
 

@@ -57,6 +57,7 @@ mod layout;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod leaks;
+mod left_over;
 mod listen;
 mod livelock;
 mod memory;
@@ -70,6 +71,7 @@ mod panic_count;
 pub mod panics;
 mod program;
 pub mod races;
+mod reading;
 mod ready;
 mod replicas;
 mod scope;
@@ -98,6 +100,7 @@ pub use image::{set_statics_restored, statics_are_restored};
 pub use inspection::Inspection;
 pub use inspection::Inspector;
 pub use layout::{Layout, Place};
+pub use left_over::ROUNDS_LEFT_OVER;
 pub use listen::{DataAccess, Does, Listeners, Owner, Reported, SourceName, SourceNames};
 pub use livelock::{Endless, EndlessLoop, Verdict};
 pub use naming::{site_name, var_identity};
@@ -314,6 +317,9 @@ impl Engine {
             if rt.monitors.pointers_out {
                 rt.look_at_pointers();
             }
+            if !rt.tasks.current_task().shares.is_empty() {
+                rt.waits_while_it_reads();
+            }
             let at = &mut rt.objects.vars[gate_var];
             let open = at.gates & gates != 0;
             let visible = visible || rt.limits.every_operation;
@@ -403,43 +409,6 @@ impl Engine {
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn disown(self, var: u32) {
         self.with(|rt| rt.objects.vars[var].owner = NO_TASK);
-    }
-
-    /// Notes that the current task reads what a reader-writer lock guards. Returns `true` if it read it already.
-    #[cfg_attr(feature = "unmodified", inline(never))]
-    pub fn share(self, var: u32) -> bool {
-        self.with(|rt| {
-            let shares = &mut rt.tasks.current_task().shares;
-            let again = shares.contains(&var);
-            shares.push(var);
-            again
-        })
-    }
-
-    /// Returns `true` if the current task reads what a reader-writer lock guards, and cannot read it once more.
-    #[inline]
-    pub fn may_not_read_again(self, var: u32) -> bool {
-        self.with(|rt| {
-            let reads_once = rt.limits.reads_once && !rt.end.teardown;
-            reads_once && rt.tasks.current_task().shares.contains(&var)
-        })
-    }
-
-    /// Notes that the current task no longer reads what a reader-writer lock guards.
-    #[cfg_attr(feature = "unmodified", inline(never))]
-    pub fn unshare(self, var: u32) {
-        self.with(|rt| {
-            let shares = &mut rt.tasks.current_task().shares;
-            if let Some(at) = shares.iter().rposition(|&shared| shared == var) {
-                shares.swap_remove(at);
-            }
-        });
-    }
-
-    /// Notes that a reader got a lock for which it might have to wait elsewhere, because a writer waits.
-    #[cfg_attr(feature = "unmodified", inline(never))]
-    pub fn reader_passed_writers(self) {
-        self.with(|rt| rt.world.capped.waiting_writers = true);
     }
 
     /// Returns the task whose code runs.
@@ -557,6 +526,7 @@ impl Engine {
             rt.ready.give_way(current);
             rt.time_passes_while_all_give_way();
         });
+        self.end_if_left_over();
         self.end_iteration(access);
     }
 

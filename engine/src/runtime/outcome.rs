@@ -81,6 +81,9 @@ pub struct Capped {
     /// A writer that waits for a reader-writer lock, and so keeps out a reader that could have shared it.
     #[serde(default)]
     pub waiting_writers: bool,
+    /// Further rounds of tasks that the test has left.
+    #[serde(default)]
+    pub left_over: bool,
     /// Another task of a symmetric group that takes the first step.
     #[serde(default)]
     pub symmetric: bool,
@@ -101,6 +104,7 @@ impl Capped {
         self.stale_reads |= other.stale_reads;
         self.payloads |= other.payloads;
         self.waiting_writers |= other.waiting_writers;
+        self.left_over |= other.left_over;
         self.symmetric |= other.symmetric;
         self.asymmetric |= other.asymmetric;
     }

@@ -90,9 +90,27 @@ impl Engine {
         }
     }
 
+    /// Handles the end of an operation that gave a task its park token. A task that has given it to itself too often since
+    /// it parked last yields: it need not park at all, because an executor whose future was woken polls it again at once.
+    pub fn unpark_ended(self, task: u32, site: Site) {
+        if task != self.thread() || self.in_teardown() {
+            return;
+        }
+        let unparks = self.with_task(task, |entry| {
+            entry.own_unparks += 1;
+            entry.own_unparks
+        });
+        if unparks > BUSY_WAKES {
+            self.yield_now(Access::nowhere(SyncVarOp::Yield, site));
+        }
+    }
+
     /// Handles the end of the current task's wait for its park token.
     pub fn park_ended(self, site: Site) {
-        let woke_itself = self.with_task(self.thread(), |entry| std::mem::take(&mut entry.unparked_itself));
+        let woke_itself = self.with_task(self.thread(), |entry| {
+            entry.own_unparks = 0;
+            std::mem::take(&mut entry.unparked_itself)
+        });
         self.wait_ended(woke_itself, site);
     }
 

@@ -14,7 +14,7 @@ use crate::report::{
     narrowed,
 };
 use crate::settings::{Reduction, Settings};
-use intermezzo_engine::runtime::{Executor, Layout, Reported};
+use intermezzo_engine::runtime::{Executor, Layout, ROUNDS_LEFT_OVER, Reported};
 use intermezzo_engine::schedule::Premises;
 use intermezzo_engine::strategy::{Coverage, Partition};
 use intermezzo_engine::trace::Fingerprints;
@@ -411,6 +411,9 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         }),
         capped.notify_any.then_some(Limit::NotifyAny),
         capped.waiting_writers.then_some(Limit::WaitingWriters),
+        capped.left_over.then_some(Limit::LeftOver {
+            rounds: ROUNDS_LEFT_OVER,
+        }),
         capped.payloads.then_some(Limit::Payloads),
         capped.symmetric.then_some(Limit::Symmetry {
             differ: capped.asymmetric,

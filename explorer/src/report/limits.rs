@@ -52,6 +52,12 @@ pub enum Limit {
     NotifyAny,
     /// A writer that waits for a reader-writer lock, and so keeps out a reader: one that reads already, or that only tries.
     WaitingWriters,
+    /// Tasks that the test leaves when it returns, in code that was not written for intermezzo: what they do after this many
+    /// yields, sleeps and time-outs of each.
+    LeftOver {
+        /// The number of rounds after which the execution ends.
+        rounds: u32,
+    },
     /// Another task that drops the payload of a panic, of a task that no other one joined.
     Payloads,
     /// Executions that differ only in which task of a symmetric group is which.
@@ -116,6 +122,7 @@ impl Limit {
                 | Limit::Symmetry { differ: true }
                 | Limit::Races
                 | Limit::Fairness { .. }
+                | Limit::LeftOver { .. }
                 | Limit::OtherThreads { .. }
                 | Limit::Departures { .. }
         )
@@ -150,6 +157,10 @@ impl fmt::Display for Limit {
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
             Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
             Limit::WaitingWriters => f.write_str("readers that a waiting writer keeps out"),
+            Limit::LeftOver { rounds } => write!(
+                f,
+                "threads that still ran when the test had returned were ended after {rounds} yields, sleeps and time-outs of each"
+            ),
             Limit::Payloads => f.write_str("another task that drops the payload of a panic"),
             Limit::Symmetry { differ: false } => f.write_str("symmetric tasks in other orders"),
             Limit::Symmetry { differ: true } => f.write_str(

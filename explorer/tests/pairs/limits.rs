@@ -1,6 +1,6 @@
 //! Limits that no operation of the tables shows: a pass names them.
 
-use intermezzo_explorer::sync::{Arc, RwLock};
+use intermezzo_explorer::sync::{Arc, Mutex, RwLock};
 use intermezzo_explorer::{Explorer, Limit, Reduction, thread};
 use std::any::Any;
 use std::panic::{catch_unwind, resume_unwind};
@@ -65,4 +65,39 @@ fn a_pass_names_the_readers_that_a_waiting_writer_would_keep_out() {
         assert_eq!(*first, *lock.read().unwrap());
     };
     assert!(!is_named(&Limit::WaitingWriters, without_writer));
+}
+
+#[test]
+fn a_pass_names_the_readers_that_a_waiting_writer_would_keep_out_from_a_reader_that_waits() {
+    // One reader waits for a lock that the other one holds, and that one for the writer, which waits for the first.
+    let with_lock = |holds_both: bool| {
+        is_named(&Limit::WaitingWriters, move || {
+            let (lock, other) = (RwLock::new(0), Mutex::new(()));
+            thread::scope(|scope| {
+                scope.spawn(|| *lock.write().unwrap() += 1);
+                scope.spawn(|| {
+                    let _other = other.lock().unwrap();
+                    let _ = *lock.read().unwrap();
+                });
+                let read = lock.read().unwrap();
+                if !holds_both {
+                    drop(read);
+                }
+                let _other = other.lock().unwrap();
+            });
+        })
+    };
+    assert!(with_lock(true));
+    assert!(!with_lock(false));
+    // The task that it waits for reads another lock.
+    let waits_for_other = || {
+        let locks = [RwLock::new(0), RwLock::new(0)];
+        thread::scope(|scope| {
+            scope.spawn(|| *locks[0].write().unwrap() += 1);
+            let reader = scope.spawn(|| drop(locks[1].read()));
+            let _read = locks[0].read().unwrap();
+            reader.join().unwrap();
+        });
+    };
+    assert!(!is_named(&Limit::WaitingWriters, waits_for_other));
 }

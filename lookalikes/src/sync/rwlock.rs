@@ -2,9 +2,8 @@
 //!
 //! Readers and writers have no priority over each other: any task that finds its gate open may go. Misses: a reader
 //! that a waiting writer keeps out, which std allows. So a task that reads twice, with a writer that waits in between,
-//! is not reported as the deadlock that it is on some systems, and a `try_read` does not fail because a writer waits. If
-//! a lock that a task waits for to write is used in one of these ways, a limit in the report says so. If a reader waits for
-//! another one by other means, none does.
+//! is not reported as the deadlock that it is on some systems, and a `try_read` does not fail because a writer waits. The
+//! engine (`runtime/reading.rs`) notes where that could make a difference, and a limit in the report says so.
 
 use super::mutex::result;
 use super::poison::{self, Poison, is_withdrawn};
@@ -97,10 +96,6 @@ struct LockState {
     /// The number of these threads.
     outside: AtomicUsize,
     poisoned: AtomicBool,
-    /// `true` if a task of an execution has taken the lock to write and would have waited for it.
-    awaited: AtomicBool,
-    /// `true` if one took it to read, and would have to wait or fail if a writer waited before it.
-    passed: AtomicBool,
 }
 
 impl LockState {
@@ -261,8 +256,6 @@ impl<T> RwLock<T> {
                 changed: Condvar::new(),
                 outside: AtomicUsize::new(0),
                 poisoned: AtomicBool::new(false),
-                awaited: AtomicBool::new(false),
-                passed: AtomicBool::new(false),
             },
             data: UnsafeCell::new(value),
         };
@@ -445,27 +438,14 @@ impl<T: ?Sized> RwLock<T> {
         if mode.gate == WRITABLE {
             engine.own(access.var, access.site);
         }
-        // SAFETY: the body exists as long as the lock, and its state is shared.
-        Self::note_waits(engine, access, unsafe { &(*body).state });
+        match mode.gate {
+            READABLE => engine.share(access.var, access.op == mode.try_acquire),
+            _ if access.op == mode.acquire => engine.awaits_to_write(access.var),
+            _ => (),
+        }
         engine.set_gates(access.var, gates);
         engine.commit(access, 0, 0);
         self.hold(body, Some((engine.epoch(), access.var, access.site)))
-    }
-
-    /// Notes if a writer might have waited for the lock, and kept out a reader that could share it.
-    fn note_waits(engine: Engine, access: Access, state: &LockState) {
-        match access.op {
-            SyncVarOp::LockAcquire => state.awaited.store(true, Relaxed),
-            SyncVarOp::SharedAcquire if engine.share(access.var) => state.passed.store(true, Relaxed),
-            SyncVarOp::SharedTryAcquire => {
-                engine.share(access.var);
-                state.passed.store(true, Relaxed);
-            }
-            _ => return,
-        }
-        if state.awaited.load(Relaxed) && state.passed.load(Relaxed) {
-            engine.reader_passed_writers();
-        }
     }
 
     /// Returns `true` if a task panicked while it wrote.
@@ -499,7 +479,7 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         if let (Some((epoch, var, site)), Some(engine)) = (hold.inside, Engine::current())
             && engine.epoch() == epoch
         {
-            engine.share(var);
+            engine.share(var, false);
             engine.commit(Access::new(SyncVarOp::SharedAcquire, var, site), 0, 0);
         }
         RwLockReadGuard {

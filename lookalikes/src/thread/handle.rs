@@ -120,6 +120,7 @@ impl Thread {
                 engine.change_gates(var, gate::TOKEN, 0);
                 engine.note_unpark(*task);
                 engine.commit(access, 0, 0);
+                engine.unpark_ended(*task, access.site);
             }
         }
     }

@@ -45,8 +45,6 @@
 //! - A write by a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
 //! - A block that is given back races with plain accesses to it, not with accesses by way of an atomic variable in it.
 //! - The end of a `Weak` that was the only one counts like that of the last `Arc`: events do not distinguish them.
-//! - A sender that waits for room in a bounded channel is not promised to learn anything by that, and learns nothing
-//!   here.
 
 mod changes;
 mod clock;

@@ -194,6 +194,23 @@ mod also_fine {
         }
     }
     #[test]
+    fn a_receive_makes_room() {
+        let s = new();
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let t = {
+            let s = s.clone();
+            thread::spawn(move || {
+                unsafe { *s.cell.get() += 1 };
+                receiver.recv().unwrap();
+                receiver.recv().unwrap();
+            })
+        };
+        sender.send(1).unwrap();
+        sender.send(2).unwrap();
+        assert_eq!(unsafe { *s.cell.get() }, 1);
+        t.join().unwrap();
+    }
+    #[test]
     fn bounded_channels() {
         let (sender, receiver) = mpsc::sync_channel(0);
         let task = thread::spawn(move || sender.send(vec![1, 2, 3]).unwrap());

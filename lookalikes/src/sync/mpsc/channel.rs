@@ -85,7 +85,11 @@ impl<T> Queue<T> {
     fn push<E>(&mut self, message: T) -> Did<Result<(), E>> {
         self.messages.push_back(message);
         self.sent += 1;
+        // The message whose receipt made room for this one.
+        let bound = self.bound.filter(|&bound| bound > 0);
+        let made_room = bound.map_or(0, |bound| self.sent.saturating_sub(bound as u64));
         Did {
+            read: made_room,
             written: self.sent,
             ..Did::just(SyncVarOp::ChannelSend, Ok(()))
         }

@@ -83,6 +83,18 @@ fn a_receive_orders_nothing_for_the_next_sender() {
 }
 
 #[test]
+fn a_receive_that_makes_room_is_ordered_before_the_sending() {
+    for (made_room, races) in [(1, false), (2, true)] {
+        check(races, |scene| {
+            let channel = scene.var("channel");
+            scene.values(MAIN, ChannelSend, channel, 0, 1);
+            scene.values(scene.a, ChannelReceive, channel, 1, 0);
+            scene.values(scene.b, ChannelSend, channel, made_room, 3);
+        });
+    }
+}
+
+#[test]
 fn a_rendezvous_orders_both_ways() {
     for (answer, races) in [(1, false), (0, true)] {
         check(races, |scene| {

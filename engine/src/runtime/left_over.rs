@@ -1,0 +1,48 @@
+//! Tasks that are left when the test's own function has returned, in code that was not written for the engine: threads
+//! that nothing joins. In a real process they end with it, at any moment. So an execution may end once each of them has gone
+//! round for a while. Without that, a thread that polls or cleans up for ever would reach the limit of steps.
+
+use super::dispatch::Next;
+use super::{Engine, Runtime, Stop};
+
+/// The number of yields, sleeps and time-outs of each such task after which the execution ends. What a test leaves behind
+/// either ends long before, or never.
+pub const ROUNDS_LEFT_OVER: u32 = 100;
+
+impl Engine {
+    /// Handles a yield, a sleep or a time-out of the current task: ends the execution if only tasks are left that went round
+    /// often enough, or wait.
+    #[inline]
+    pub(super) fn end_if_left_over(self) {
+        let ends = self
+            .with(|rt| rt.limits.unmodified && rt.has_main_ended() && !rt.end.teardown && rt.only_go_round());
+        if ends {
+            self.with(|rt| {
+                rt.world.capped.left_over = true;
+                rt.end.stop = Some(Stop::Livelock);
+            });
+            self.follow(Next::Stop);
+        }
+    }
+}
+
+impl Runtime {
+    /// Counts a round of the current task, which is left over. Returns `true` if each task that can continue has gone round
+    /// often enough, and each that waits with a limit of time once.
+    #[cold]
+    #[inline(never)]
+    fn only_go_round(&mut self) -> bool {
+        let task = self.tasks.current_task();
+        task.rounds_left_over += 1;
+        if task.rounds_left_over < ROUNDS_LEFT_OVER {
+            return false;
+        }
+        self.tasks.unfinished().all(|task| {
+            let rounds = self.tasks[task].rounds_left_over;
+            match self.ready.is_enabled(task) {
+                true => rounds >= ROUNDS_LEFT_OVER,
+                false => rounds > 0 || !self.ready.timed_waiters().contains(task),
+            }
+        })
+    }
+}

@@ -14,7 +14,8 @@
 //! - *Tasks never joined*, with `tasks=true`, as a warning, at the end of a complete execution.
 //!
 //! **Misses.** Memory that no look-alike reports (`std`'s own `Box`), except in tests that were not written for
-//! intermezzo: there the engine reports memory that an execution leaves behind and that nothing leads to.
+//! intermezzo: there the engine reports memory that an execution leaves behind and that nothing leads to. An `Arc` whose
+//! counts no step ever changed or read: one that is forgotten, or turned into a pointer, before it was cloned.
 //!
 //! **No leak** is memory that a static holds at the end of an execution, because statics live until the process ends.
 //!

@@ -130,17 +130,16 @@ impl Judge {
             .iter()
             .filter(|operation| operation.is_pending());
         let waiting: Vec<u32> = waiting.map(|operation| operation.call).collect();
-        let completed = history.filter(|operation| !operation.is_pending());
         let orders = Orders {
             same: self.same,
             late: &self.late,
         };
         if waiting.is_empty() {
-            return model.check(&self.scenario, orders, &completed, None);
+            return model.check(&self.scenario, orders, &history, None);
         }
         waiting
             .iter()
-            .try_for_each(|&alone| model.check(&self.scenario, orders, &completed, Some(alone)))
+            .try_for_each(|&alone| model.check(&self.scenario, orders, &history, Some(alone)))
     }
 
     /// Returns the history with calls by place and returns by text.

@@ -17,13 +17,12 @@ use std::sync::Arc;
 
 /// A model, with the type of its states taken away.
 pub(crate) trait Model: Send + Sync {
-    /// Returns whether the history of a scenario's completed operations is allowed, if after it this operation must
-    /// wait.
+    /// Returns whether the history of a scenario is allowed, if after the operations that returned this one must wait.
     fn check(
         &self,
         scenario: &Scenario,
         orders: Orders<'_>,
-        completed: &History<u32, Arc<str>>,
+        history: &History<u32, Arc<str>>,
         waits: Option<u32>,
     ) -> Result<(), Violation<()>>;
 
@@ -152,12 +151,13 @@ impl<M: Clone + Eq + Hash> Specification for OfScenario<'_, M> {
     }
 
     fn next(&self, state: &M, place: &u32, returned: Option<&Arc<str>>) -> Next<M> {
-        if self.blocks(state, place) {
+        // An operation that has not returned waits, and has done nothing. It counts for the moments at which nothing runs.
+        let Some(returned) = returned.filter(|_| !self.blocks(state, place)) else {
             return Next::None;
-        }
+        };
         let step = self.steps[*place as usize];
         let outcomes = self.meanings.outcomes[&step.operation](state, &step.argument);
-        let fits = |text: &str| returned.is_none_or(|returned| **returned == *text);
+        let fits = |text: &str| **returned == *text;
         let fit = outcomes.into_iter().filter(|(_, text)| fits(text));
         let mut states: Vec<M> = fit.map(|(state, _)| state).collect();
         match states.len() {
@@ -179,7 +179,7 @@ impl<M: Clone + Eq + Hash + Send + Sync + 'static> Model for Meanings<M> {
         &self,
         scenario: &Scenario,
         orders: Orders<'_>,
-        completed: &History<u32, Arc<str>>,
+        history: &History<u32, Arc<str>>,
         waits: Option<u32>,
     ) -> Result<(), Violation<()>> {
         let specification = OfScenario {
@@ -188,17 +188,19 @@ impl<M: Clone + Eq + Hash + Send + Sync + 'static> Model for Meanings<M> {
         };
         let mut checker = Checker::new(&specification)
             .same(orders.same)
+            // The operations before and after the tasks are of one process, which creates the tasks.
+            .parent(0)
             .late(|place| orders.late[*place as usize]);
         if let Some(place) = waits {
             let specification = &specification;
             checker = checker.ends(move |state| specification.blocks(state, &place));
         }
-        match checker.check(completed) {
+        match checker.check(history) {
             Verdict::Allowed { .. } => Ok(()),
             Verdict::Violation(violation) => Err(violation.without_state()),
             // No scenario is that large.
             Verdict::Unknown { states } => {
-                panic!("a history of {} operations has {states} states", completed.len())
+                panic!("a history of {} operations has {states} states", history.len())
             }
         }
     }

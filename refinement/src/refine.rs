@@ -110,7 +110,9 @@ mod against {
     pub struct SubjectOf<'a, T>(pub(super) &'a mut Subject<T>);
 
     impl Against for Itself {
-        fn settle<T>(self, _: &mut SubjectOf<'_, T>) {}
+        fn settle<T>(self, subject: &mut SubjectOf<'_, T>) {
+            subject.0.refuse_late();
+        }
     }
 
     impl<M: Clone + Eq + Hash + Send + Sync + 'static> Against for Spec<M> {
@@ -167,7 +169,7 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
     /// that.
     ///
     /// # Panics
-    /// If there is no operation of that name.
+    /// If there is no operation of that name. When the test is run, if the object is not compared with a model.
     pub fn late(mut self, operation: &str) -> Self {
         let at = self.subject.find(operation);
         self.subject.operations[at].late = true;
@@ -635,16 +637,13 @@ impl<T> Subject<T> {
     }
 
     fn find(&self, name: &str) -> usize {
-        match self
+        let at = self
             .operations
             .iter()
-            .position(|operation| operation.name == name)
-        {
-            Some(at) => at,
-            None => panic!(
-                "there is no operation `{name}`: it has to come first, and there are {}",
-                self.names.join(", ")
-            ),
-        }
+            .position(|operation| operation.name == name);
+        at.unwrap_or_else(|| {
+            let known = self.names.join(", ");
+            panic!("there is no operation `{name}`: it has to come first, and there are {known}")
+        })
     }
 }

@@ -120,6 +120,21 @@ pub fn is_of_scenario(program: &str) -> bool {
     })
 }
 
+impl<T> Subject<T> {
+    /// Refuses operations that may take effect late, where there is no model.
+    ///
+    /// # Panics
+    /// If there is one.
+    pub(crate) fn refuse_late(&self) {
+        if let Some(late) = self.operations.iter().find(|operation| operation.late) {
+            let name = &late.name;
+            panic!(
+                "`{name}` may take effect late, which only a model can judge: give one with `spec`, or leave out `late`"
+            );
+        }
+    }
+}
+
 impl<T: Sync + 'static> Subject<T> {
     /// Checks a scenario. The schedule of a failure is as it was found: see [`Subject::told`].
     pub(crate) fn check(&self, scenario: &Scenario) -> Checked {

@@ -47,7 +47,7 @@ fn comes_before<C, R>(history: &History<C, R>, same: Same, a: usize, b: usize) -
 fn can_follow<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,
-    same: Same,
+    comes_before: &dyn Fn(usize, usize) -> bool,
     state: &S::State,
     left: &mut Vec<usize>,
 ) -> bool {
@@ -58,7 +58,7 @@ fn can_follow<S: Specification>(
         let next = left[at];
         if left
             .iter()
-            .any(|&other| other != next && comes_before(history, same, other, next))
+            .any(|&other| other != next && comes_before(other, next))
         {
             continue;
         }
@@ -71,7 +71,7 @@ fn can_follow<S: Specification>(
         left.remove(at);
         let found = states
             .iter()
-            .any(|state| can_follow(specification, history, same, state, left));
+            .any(|state| can_follow(specification, history, comes_before, state, left));
         left.insert(at, next);
         if found {
             return true;
@@ -180,7 +180,8 @@ where
             let history = random_history(&mut random, specification, &call);
             let mut left: Vec<usize> = (0..history.len()).collect();
             let initial = Sequential::initial(specification);
-            let expected = can_follow(specification, &history, same, &initial, &mut left);
+            let before = |a, b| comes_before(&history, same, a, b);
+            let expected = can_follow(specification, &history, &before, &initial, &mut left);
             let verdict = check(specification, &history, same);
             let context =
                 || format!("{name}, {same:?}, seed {seed}, case {case}: {history:#?}, {verdict:#?}");
@@ -468,6 +469,69 @@ fn late_operations_take_effect_after_they_return() {
     assert!(!check(&register, &history(&[0, 1]), Same::Linearizable).is_allowed());
     assert!(late(&[0, 1]) && late(&[0, 0]) && late(&[1]));
     assert!(!late(&[1, 0]));
+}
+
+/// A read of the same process need not see it either, if that is all that its own order asks for.
+#[test]
+fn late_operations_do_not_hold_up_their_process() {
+    let mut recorder = History::recorder();
+    let write = recorder.call(0, register::Call::Write(1));
+    recorder.returned(write, register::Return::Done);
+    let read = recorder.call(0, register::Call::Read);
+    recorder.returned(read, register::Return::Value(0));
+    let history = recorder.history();
+    let register = register::Register(0);
+    for same in [Same::Linearizable, Same::Sequential, Same::Quiescent] {
+        assert!(!check(&register, &history, same).is_allowed(), "{same:?}");
+        let late = Checker::new(&register)
+            .same(same)
+            .late(|call| matches!(call, register::Call::Write(_)));
+        assert!(late.check(&history).is_allowed(), "{same:?}");
+    }
+}
+
+/// Late writes, and a process that creates the others, against every order.
+#[test]
+fn late_operations_and_parents_agree() {
+    let register = register::Register(0);
+    let is_late = |call: &register::Call<u8>| matches!(call, register::Call::Write(_));
+    for same in [Same::Linearizable, Same::Sequential, Same::Quiescent] {
+        for (late, parent) in [(true, false), (false, true), (true, true)] {
+            let mut random = Random::seed_from_u64(number("CHECKED_SEED", 20_261_128));
+            let mut counts = [0, 0];
+            for case in 0..number("CHECKED_HISTORIES", 100_000) / 5 {
+                let history =
+                    random_history(&mut random, &register, |random| match random.random_range(0..2) {
+                        0 => register::Call::Read,
+                        _ => register::Call::Write(random.random_range(0..3)),
+                    });
+                let operations = history.operations();
+                let before = |a: usize, b: usize| {
+                    let of_parent = operations[a].process == 0 || operations[b].process == 0;
+                    let in_time = parent && same == Same::Sequential && of_parent;
+                    !(late && is_late(&operations[a].call))
+                        && (comes_before(&history, same, a, b)
+                            || in_time && comes_before(&history, Same::Linearizable, a, b))
+                };
+                let mut left: Vec<usize> = (0..history.len()).collect();
+                let expected = can_follow(&register, &history, &before, &0, &mut left);
+                let mut checker = Checker::new(&register)
+                    .same(same)
+                    .late(|call| late && is_late(call));
+                if parent {
+                    checker = checker.parent(0);
+                }
+                let verdict = checker.check(&history);
+                assert_eq!(
+                    verdict.is_allowed(),
+                    expected,
+                    "{same:?}, late {late}, parent {parent}, case {case}: {history:#?}, {verdict:#?}"
+                );
+                counts[usize::from(expected)] += 1;
+            }
+            assert!(counts.iter().all(|&count| count >= 50), "{same:?}: {counts:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! Sets of observations: kept, compared, and compared with.
 
+#[path = "common/waiting.rs"]
+mod waiting_queue;
+
 use intermezzo_explorer::Verdict;
 use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_refinement::{Granularity, ObservationSet, Refinement, fresh, refine};
 use std::fs;
 use std::path::PathBuf;
+use waiting_queue::Waiting;
 
 type Stack = Mutex<Vec<u8>>;
 
@@ -165,5 +169,55 @@ fn coarse_operations_are_not_preempted() {
         let report = test(granularity).run();
         assert_eq!(report.verdict(), verdict, "{granularity:?}: {report}");
         assert!(report.short.is_empty(), "{report}");
+    }
+}
+
+fn two_that_pop(push: fn(&Waiting, u8)) -> Refinement<Waiting> {
+    refine(Waiting::default)
+        .op("push", fresh::<u8>(), push)
+        .op("pop", (), |queue: &Waiting, ()| queue.pop())
+        .threads(2..=2)
+        .scenarios(20)
+        // Two wait for ever, and one of them has something to do before.
+        .pin(|s| {
+            s.init("push", 1u8)
+                .task(|t| t.op("pop", ()).op("pop", ()))
+                .task(|t| t.op("pop", ()))
+        })
+}
+
+/// Tasks that are observed at once wait together, and their observations have no beginnings.
+#[test]
+fn operations_may_wait_together() {
+    for granularity in [Granularity::Serial, Granularity::Coarse, Granularity::All] {
+        let test = || two_that_pop(Waiting::push).granularity(granularity);
+        let report = test().run();
+        assert_eq!(report.verdict(), Verdict::Pass, "{granularity:?}: {report}");
+        let observed = test().observe().unwrap();
+        let report = test().against(observed).run();
+        assert_eq!(report.verdict(), Verdict::Pass, "{granularity:?}: {report}");
+        assert!(report.short.is_empty(), "{granularity:?}: {report}");
+    }
+}
+
+/// The second value finds two that wait, and wakes none if the first has not been taken.
+#[test]
+fn a_lost_wake_up_is_not_observed_together() {
+    for granularity in [Granularity::Serial, Granularity::Coarse] {
+        let lost = |push| {
+            two_that_pop(push).granularity(granularity).scenarios(0).pin(|s| {
+                s.task(|t| t.op("pop", ()))
+                    .task(|t| t.op("pop", ()))
+                    .task(|t| t.op("push", 1u8))
+                    .task(|t| t.op("push", 2u8))
+            })
+        };
+        let observed = lost(Waiting::push).observe().unwrap();
+        let report = lost(Waiting::push_tells_only_of_the_first)
+            .against(observed)
+            .run();
+        assert_eq!(report.verdict(), Verdict::Fail, "{granularity:?}: {report}");
+        let failure = report.failure.unwrap();
+        assert!(failure.message.contains("pop() waits"), "{failure}");
     }
 }

@@ -4,8 +4,8 @@
 mod waiting_queue;
 
 use intermezzo_explorer::Verdict;
-use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_refinement::{Refinement, Same, fresh, one_of, refine};
 use std::collections::VecDeque;
 use waiting_queue::Waiting;
@@ -125,6 +125,99 @@ fn levels_are_told_apart() {
     let report = model(lazy().late("add"));
     assert_eq!(report.verdict(), Verdict::Fail, "{report}");
     assert_eq!(model(lazy().same(Same::Sequential)).verdict(), Verdict::Fail);
+}
+
+/// Each task finds the values that were put in before the tasks, whether or not real time counts.
+#[test]
+fn operations_before_the_tasks_come_first_at_every_level() {
+    let empty = || {
+        refine(|| Mutex::new(Vec::new()))
+            .op("push", fresh::<u8>(), |stack: &Mutex<Vec<u8>>, value| {
+                stack.lock().unwrap().push(value)
+            })
+            .op("pop", (), |_: &Mutex<Vec<u8>>, ()| None::<u8>)
+            .scenarios(0)
+    };
+    let model = |test: Refinement<Mutex<Vec<u8>>>| {
+        test.spec(Vec::new)
+            .means("push", |stack: &mut Vec<u8>, value: &u8| stack.push(*value))
+            .means("pop", |stack: &mut Vec<u8>, (): &()| stack.pop())
+            .run()
+    };
+    for same in [Same::Linearizable, Same::Sequential, Same::Quiescent] {
+        let before = model(
+            empty()
+                .same(same)
+                .pin(|s| s.init("push", 1u8).task(|t| t.op("pop", ()))),
+        );
+        assert_eq!(before.verdict(), Verdict::Fail, "{same:?}: {before}");
+        let after = model(
+            empty()
+                .same(same)
+                .pin(|s| s.task(|t| t.op("push", 1u8)).post("pop", ())),
+        );
+        assert_eq!(after.verdict(), Verdict::Fail, "{same:?}: {after}");
+    }
+}
+
+/// As long as something waits there is no quiet moment, so the others may come in any order.
+#[test]
+fn an_operation_that_waits_leaves_no_quiet_moment() {
+    /// A value that is put in while an operation waits is never seen.
+    #[derive(Default)]
+    struct Slot {
+        waiting: AtomicUsize,
+        shown: Mutex<bool>,
+        end: Mutex<bool>,
+        news: Condvar,
+    }
+    let test = |same| {
+        refine(Slot::default)
+            .op("wait", (), |slot: &Slot, ()| {
+                let mut end = slot.end.lock().unwrap();
+                slot.waiting.store(1, SeqCst);
+                while !*end {
+                    end = slot.news.wait(end).unwrap();
+                }
+            })
+            .op("put", (), |slot: &Slot, ()| {
+                let mut shown = slot.shown.lock().unwrap();
+                *shown = slot.waiting.load(SeqCst) == 0;
+            })
+            .op("look", (), |slot: &Slot, ()| *slot.shown.lock().unwrap())
+            .scenarios(0)
+            .same(same)
+            .pin(|s| {
+                s.task(|t| t.op("wait", ()))
+                    .task(|t| t.op("put", ()))
+                    .task(|t| t.op("look", ()))
+            })
+    };
+    for (same, verdict) in [
+        (Same::Linearizable, Verdict::Fail),
+        (Same::Quiescent, Verdict::Pass),
+        (Same::Sequential, Verdict::Pass),
+    ] {
+        let itself = test(same).run();
+        assert_eq!(itself.verdict(), verdict, "{same:?}: {itself}");
+        let model = test(same)
+            .spec(|| false)
+            .means("wait", |_: &mut bool, (): &()| ())
+            .waits("wait", |_, (): &()| true)
+            .means("put", |shown: &mut bool, (): &()| *shown = true)
+            .means("look", |shown: &mut bool, (): &()| *shown)
+            .run();
+        assert_eq!(model.verdict(), verdict, "{same:?}: {model}");
+    }
+}
+
+/// A late operation is of no use without a model, and ignoring it would find fault with what is right.
+#[test]
+fn late_operations_need_a_model() {
+    let late = refine(|| ()).op("add", (), |(), ()| ()).late("add").scenarios(1);
+    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| late.run())).unwrap_err();
+    let message = refused.downcast_ref::<String>().unwrap();
+    assert!(message.contains("`add` may take effect late"), "{message}");
 }
 
 fn waiting(push: fn(&Waiting, u8)) -> Refinement<Waiting> {

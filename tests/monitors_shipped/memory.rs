@@ -42,6 +42,20 @@ fn a_cycle_of_arcs_is_a_leak() {
     nothing(&explore(Leaks::new, mended));
 }
 
+/// Monitors hear of an `Arc` with the first step on its counts. Without one, a forgotten handle is a blind spot.
+#[test]
+fn a_forgotten_handle_is_a_leak_once_its_counts_were_used() {
+    let shared = || {
+        let handle = Arc::new(1);
+        drop(handle.clone());
+        std::mem::forget(handle);
+    };
+    let report = explore(Leaks::new, shared);
+    assert_eq!(report.findings().len(), 1, "{report}");
+    assert_eq!(report.findings()[0].kind, FindingKind::Leak);
+    nothing(&explore(Leaks::new, || std::mem::forget(Arc::new(1))));
+}
+
 /// Tasks that share a value and drop it in any order leave nothing behind, and use nothing too late.
 #[test]
 fn shares_that_are_dropped_are_no_leak() {

@@ -1,5 +1,6 @@
 //! The memory model of C++20, compared with an oracle that checks its axioms on every candidate execution.
 
+mod litmus;
 #[allow(dead_code, reason = "the oracle has its own tests of each part")]
 mod oracle;
 

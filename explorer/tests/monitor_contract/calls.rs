@@ -219,6 +219,23 @@ fn a_choice_is_a_schedule_point() {
     assert_eq!(*seen.lock().unwrap(), [execution, execution].concat());
 }
 
+/// Another task could not change what they do, so no schedule point announces them.
+#[test]
+fn operations_of_tasks_have_no_schedule_point() {
+    let seen = Arc::new(StdMutex::new(Vec::new()));
+    let explorer = Explorer::new().environment(Environment::calm());
+    let report = explorer.monitor(Points(seen.clone())).explore(|| {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| n.store(1, Ordering::SeqCst));
+        });
+        n.load(Ordering::SeqCst);
+    });
+    assert_eq!(report.executions(), 1, "{report}");
+    let ops: Vec<SyncVarOp> = seen.lock().unwrap().iter().map(|(_, op, _)| *op).collect();
+    assert_eq!(ops, [SyncVarOp::AtomicStore, SyncVarOp::AtomicLoad]);
+}
+
 /// A monitor does not receive executions that are run for findings of others. The last call of all comes nevertheless.
 #[test]
 fn monitors_are_shut_down_after_executions_that_they_did_not_hear() {

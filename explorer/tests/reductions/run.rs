@@ -3,7 +3,7 @@
 use crate::model::{DISCONNECTED, FAILED, Record, counted_up, noted};
 use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
 use intermezzo_explorer::sync::atomic::AtomicU8;
-use intermezzo_explorer::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use intermezzo_explorer::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use intermezzo_explorer::sync::mpsc::{
     Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel,
 };
@@ -267,10 +267,11 @@ impl<'scope, 'env> Body<'scope, 'env> {
         /// The duration of a wait with a time-out.
         const LIMIT: Duration = Duration::from_millis(1);
         let shared = self.shared;
-        // They make a difference under a memory model only. There even operations acquire and release.
-        let (load, store, both) = match self.at % 2 {
+        // Only under a memory model do they make a difference.
+        let (load, store, both) = match self.at % 3 {
             0 => (Acquire, Release, AcqRel),
-            _ => (Relaxed, Relaxed, Relaxed),
+            1 => (Relaxed, Relaxed, Relaxed),
+            _ => (SeqCst, SeqCst, SeqCst),
         };
         match op {
             Op::Load(at) => self.read(shared.atomics[at].load(load)),

@@ -27,6 +27,7 @@ pub struct Checker<'a, S: Specification> {
     states_max: u64,
     until: Option<Instant>,
     late: Predicate<'a, S::Call>,
+    parent: Option<u32>,
     ends: Option<Predicate<'a, S::State>>,
 }
 
@@ -42,6 +43,7 @@ impl<'a, S: Specification> Checker<'a, S> {
             states_max: Self::STATES_MAX,
             until: None,
             late: Box::new(|_| false),
+            parent: None,
             ends: None,
         }
     }
@@ -65,6 +67,15 @@ impl<'a, S: Specification> Checker<'a, S> {
     pub fn late(self, late: impl Fn(&S::Call) -> bool + 'a) -> Self {
         Checker {
             late: Box::new(late),
+            ..self
+        }
+    }
+
+    /// Sets the process that creates the others and waits for their ends. [`Same::Sequential`] keeps the order between
+    /// its operations and theirs, as far as they do not overlap. Default: there is none.
+    pub fn parent(self, process: u32) -> Self {
+        Checker {
+            parent: Some(process),
             ..self
         }
     }
@@ -133,7 +144,9 @@ impl<'a, S: Specification> Checker<'a, S> {
         let limits = Limits::new(states_max, self.until);
         let ended = match self.same {
             Same::Sequential => {
-                process_order::search(self.specification, &operations, self.ends.as_deref(), limits)
+                let before = process_order::predecessors(&operations, self.parent, &self.late);
+                let ends = self.ends.as_deref();
+                process_order::search(self.specification, &operations, &before, ends, limits)
             }
             _ => {
                 let intervals = intervals(&operations, self.same, &self.late);

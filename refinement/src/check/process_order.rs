@@ -1,7 +1,9 @@
 //! The search for an order that keeps each process's own order and no other: sequential consistency.
 //!
 //! Like the general search, with a candidate for each process. An operation that never returned may have happened or
-//! not. It is the last of its process, or is followed by a next life that need not come after it.
+//! not. It is the last of its process, or is followed by a next life that need not come after it. Nor need anything
+//! come after an operation that may take effect late. A process that creates the others and waits for their ends is
+//! ordered with them, too: program order includes creation and join.
 
 use super::bits::Bits;
 use super::general::Ends;
@@ -19,14 +21,14 @@ struct Branch {
     depth: usize,
 }
 
-/// Searches depth first.
+/// Searches depth first. `before` has, for each operation, those that come before it.
 pub(super) fn search<S: Specification>(
     specification: &S,
     operations: &[&Operation<S::Call, S::Return>],
+    before: &[Vec<usize>],
     may_end: Option<Ends<'_, S>>,
     mut limits: Limits,
 ) -> Verdict<S::State> {
-    let before = predecessors(operations);
     let needed = operations
         .iter()
         .filter(|operation| !operation.is_pending())
@@ -44,7 +46,7 @@ pub(super) fn search<S: Specification>(
         if completed == needed && may_end.is_none_or(|may| may(states.get(state))) {
             return Verdict::Allowed { order: placed };
         }
-        let candidates = candidates(&before, &is_placed);
+        let candidates = candidates(before, &is_placed);
         let depth = placed.len();
         let branches_before = branches.len();
         for &operation in candidates.iter().rev() {
@@ -95,13 +97,30 @@ pub(super) fn search<S: Specification>(
     }
 }
 
-/// Returns, for each operation, the one of the same process before it, if that returned.
-fn predecessors<C, R>(operations: &[&Operation<C, R>]) -> Vec<Option<usize>> {
+/// Returns, for each operation, those that come before it: the last of the same process, and those of other processes
+/// if one of the two is of the process `parent`. Operations that have not returned come before none, nor do `late` ones.
+pub(super) fn predecessors<C, R>(
+    operations: &[&Operation<C, R>],
+    parent: Option<u32>,
+    late: impl Fn(&C) -> bool,
+) -> Vec<Vec<usize>> {
+    let counts = |operation: &Operation<C, R>| !operation.is_pending() && !late(&operation.call);
     let mut last: BTreeMap<u32, usize> = BTreeMap::new();
     let mut before = Vec::with_capacity(operations.len());
     for (at, operation) in operations.iter().enumerate() {
-        before.push(last.get(&operation.process).copied());
-        if !operation.is_pending() {
+        let mut all: Vec<usize> = last.get(&operation.process).copied().into_iter().collect();
+        if let Some(parent) = parent {
+            let others = (0..at).filter(|&other| {
+                let other = operations[other];
+                other.process != operation.process
+                    && (other.process == parent || operation.process == parent)
+                    && counts(other)
+                    && other.precedes(operation)
+            });
+            all.extend(others);
+        }
+        before.push(all);
+        if counts(operation) {
             last.insert(operation.process, at);
         }
     }
@@ -109,7 +128,7 @@ fn predecessors<C, R>(operations: &[&Operation<C, R>]) -> Vec<Option<usize>> {
 }
 
 /// Returns the operations that may come next.
-fn candidates(before: &[Option<usize>], is_placed: &[bool]) -> Vec<usize> {
-    let may = |at: &usize| !is_placed[*at] && before[*at].is_none_or(|earlier| is_placed[earlier]);
+fn candidates(before: &[Vec<usize>], is_placed: &[bool]) -> Vec<usize> {
+    let may = |at: &usize| !is_placed[*at] && before[*at].iter().all(|&earlier| is_placed[earlier]);
     (0..before.len()).filter(may).collect()
 }

@@ -177,6 +177,12 @@ impl Observations {
         self.outcomes.get(&(before.to_vec(), next)).copied()
     }
 
+    /// `true` if the beginnings of histories were observed, too: those in which tasks perform only some of their
+    /// operations. That is so where operations came one at a time.
+    fn has_beginnings(&self) -> bool {
+        self.observed.contains_key(&vec![Outcome::Absent; self.places])
+    }
+
     /// Adds a history.
     pub(crate) fn add(&mut self, marks: &[Mark]) {
         let (brackets, outcomes) = Brackets::of(marks, self.places);
@@ -185,8 +191,9 @@ impl Observations {
 
     /// `true` if a history was observed, up to the order of operations that may come in any.
     ///
-    /// Each operation that waits must be observed to wait alone, after all that returned (Burckhardt et al., PLDI
-    /// 2010): it cannot be seen that others wait too.
+    /// One at a time, no more than one operation is observed to wait. So each operation that waits must be observed to
+    /// wait alone, after all that returned (Burckhardt et al., PLDI 2010). Where tasks were observed at once, those
+    /// that wait must be observed to wait together.
     pub(crate) fn allow(&self, marks: &[Mark], same: Same) -> bool {
         let (brackets, outcomes) = Brackets::of(marks, self.places);
         let waiting: Vec<usize> = places_of(&outcomes, |outcome| outcome == Outcome::Waits);
@@ -195,16 +202,17 @@ impl Observations {
             let observed = self.observed.get(outcomes);
             observed.is_some_and(|all| all.iter().any(|one| brackets.keeps(one, same, &returned)))
         };
-        if waiting.is_empty() {
-            return seen(&outcomes);
+        if seen(&outcomes) {
+            return true;
         }
-        waiting.iter().all(|&alone| {
+        let waits_alone = |&alone: &usize| {
             let mut outcomes = outcomes.clone();
             for &other in waiting.iter().filter(|&&other| other != alone) {
                 outcomes[other] = Outcome::Absent;
             }
             seen(&outcomes)
-        })
+        };
+        !waiting.is_empty() && waiting.iter().all(waits_alone)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Executions under the memory model of C++20, as a test sees them: what is found, replayed, reported and refused.
 
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
+use intermezzo::sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp};
 use intermezzo::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use intermezzo::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use intermezzo::sync::{Arc, Mutex};
@@ -275,9 +276,182 @@ fn samples_read_stale_values() {
     }
 }
 
+/// A task panics while it may be in an execution that ends because of an inconsistent store: the panic is handled later.
 #[test]
-fn monitors_that_rely_on_the_order_of_events_are_refused() {
-    let refused = weak().monitors("stale-load").try_explore(|| ());
-    let error = refused.map(|_| ()).expect_err("it cannot follow");
-    assert!(error.to_string().contains("`-stale-load`"), "{error}");
+fn a_panic_that_is_handled_is_none_of_an_inconsistent_execution() {
+    let report = explored(|| {
+        let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let other = Arc::clone(&vars);
+        let task = thread::spawn(move || {
+            other[0].store(1, SeqCst);
+            other[1].load(SeqCst);
+            panic!("handled");
+        });
+        vars[1].store(1, SeqCst);
+        vars[0].load(SeqCst);
+        task.join().unwrap_err();
+    });
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    assert!(report.redundant() > 0, "{report}");
+}
+
+/// Two weak exchanges fail without a reason, with their failure ordering: as two loads of a store buffer.
+#[test]
+fn a_weak_exchange_that_fails_has_its_failure_ordering() {
+    let both_fail = |failure: Ordering| {
+        let environment = Environment {
+            stale_reads: 2,
+            weak_failures: 1,
+            ..Environment::calm()
+        };
+        Explorer::new().environment(environment).explore(move || {
+            let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+            let other = Arc::clone(&vars);
+            let side = move |vars: &[AtomicU32; 2], own: usize| {
+                vars[own].store(1, SeqCst);
+                let exchanged = vars[1 - own].compare_exchange_weak(0, 0, Relaxed, failure);
+                exchanged == Err(0)
+            };
+            let task = thread::spawn(move || side(&other, 0));
+            let own = side(&vars, 1);
+            assert!(!(task.join().unwrap() && own), "both fail with 0");
+        })
+    };
+    assert_eq!(both_fail(Relaxed).verdict(), Verdict::Fail);
+    let report = both_fail(SeqCst);
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+}
+
+/// Counts the executions in which both loads of a store buffer read 0.
+#[derive(Clone, Default)]
+struct BothZero(Arc<std::sync::Mutex<(u32, u32)>>);
+
+impl Monitor for BothZero {
+    fn name(&self) -> &str {
+        "both-zero"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        self.0.lock().unwrap().0 = 0;
+    }
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
+        let (zeros, both) = &mut *self.0.lock().unwrap();
+        *zeros += u32::from(access.op == SyncVarOp::AtomicLoad && access.read == 0);
+        *both += u32::from(*zeros == 2);
+        assert!(
+            access.op != SyncVarOp::AtomicStore || access.store >= 2,
+            "{access:?}"
+        );
+    }
+}
+
+#[test]
+fn monitors_are_told_nothing_that_is_inconsistent() {
+    for (order, seen) in [(Relaxed, true), (SeqCst, false)] {
+        let monitor = BothZero::default();
+        weak()
+            .keep_going(true)
+            .monitor(monitor.clone())
+            .explore(move || store_buffer(order, order, false));
+        assert_eq!(monitor.0.lock().unwrap().1 > 0, seen, "{order:?}");
+    }
+}
+
+#[test]
+fn samples_draw_again_instead_of_what_is_inconsistent() {
+    let report = weak()
+        .strategy(Strategy::random())
+        .executions(500)
+        .explore(|| store_buffer(SeqCst, SeqCst, false));
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    assert_eq!(report.redundant(), 0, "{report}");
+}
+
+/// A loop waits for a variable. Another store to it may be performed last, and come before the one that ends the loop.
+#[test]
+fn a_loop_waits_for_the_newest_store_and_not_for_the_last_one() {
+    let report = explored(|| {
+        let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let other = Arc::clone(&vars);
+        let task = thread::spawn(move || {
+            thread::scope(|scope| {
+                scope.spawn(|| other[0].store(1, Relaxed));
+                scope.spawn(|| other[0].store(0, Relaxed));
+            });
+            other[1].store(1, Relaxed);
+        });
+        while vars[0].load(Relaxed) == 0 && vars[1].load(Relaxed) == 0 {
+            thread::yield_now();
+        }
+        task.join().unwrap();
+    });
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    assert!(
+        !report.limits().contains(&Limit::Awaits { seen: true }),
+        "{report}"
+    );
+}
+
+#[test]
+fn monitors_follow_stale_reads_or_are_refused() {
+    for follows in ["data-race", "leak", "lock-order", "misuse", "statistics"] {
+        let report = weak().monitors(follows).try_explore(|| ());
+        assert!(report.is_ok(), "{follows}: {report:?}");
+    }
+    for refused in ["atomicity", "contention", "happens-before-counter", "stale-load"] {
+        let report = weak().monitors(refused).try_explore(|| ());
+        let error = report.map(|_| ()).expect_err("it cannot follow").to_string();
+        assert!(error.contains(&format!("`-{refused}`")), "{error}");
+    }
+}
+
+#[test]
+fn objects_are_refused() {
+    let refused = std::panic::catch_unwind(|| {
+        intermezzo::refinement::refine(|| AtomicBool::new(false))
+            .op("set", (), |flag: &AtomicBool, ()| flag.store(true, Release))
+            .explorer(|explorer| {
+                explorer.environment(Environment {
+                    stale_reads: 2,
+                    ..Environment::calm()
+                })
+            })
+            .run()
+    });
+    let message = refused
+        .map(|report| report.to_string())
+        .expect_err("its monitor cannot follow");
+    let message = message.downcast_ref::<String>().expect("a message");
+    assert!(message.contains("stale_reads"), "{message}");
+}
+
+/// Each round reads what the last one stored, which is another store.
+#[test]
+fn loops_that_wait_by_read_modify_writes_end() {
+    let report = explored(|| {
+        let shared = Arc::new((AtomicBool::new(true), AtomicU32::new(0)));
+        let other = Arc::clone(&shared);
+        let task = thread::spawn(move || {
+            other.1.store(7, Relaxed);
+            other.0.store(false, Release);
+        });
+        while shared.0.swap(true, Acquire) {
+            intermezzo::hint::spin_loop();
+        }
+        assert_eq!(shared.1.load(Relaxed), 7);
+        task.join().unwrap();
+    });
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    assert!(
+        report.limits().contains(&Limit::StaleReads { most: 2 }),
+        "{report}"
+    );
 }

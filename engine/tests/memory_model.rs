@@ -299,6 +299,7 @@ fn a_model_is_told_every_operation_with_its_orderings() {
     let exchange = MemoryOp::Exchange {
         expected: 8,
         failure: MemoryOrder::Relaxed,
+        weak: false,
     };
     let shared = [
         Call::Begin,

@@ -61,6 +61,9 @@ pub(crate) fn findings(
     trouble: Abnormal,
     schedule: impl Fn(Vec<Choice>, Premises) -> Schedule,
 ) -> Vec<Finding> {
+    if matches!(trouble.stop, Stop::Inconsistent) {
+        return Vec::new();
+    }
     let Abnormal {
         stop,
         scene,
@@ -147,7 +150,7 @@ pub(crate) fn findings(
             found.push(engine(kind, detail, tasks));
         }
         // It counts for nothing.
-        Stop::CutOff => {}
+        Stop::CutOff | Stop::Inconsistent => {}
         Stop::TaskLimit { most, site } => {
             let detail = FindingDetail::TaskLimit {
                 limit: *most,

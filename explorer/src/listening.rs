@@ -86,8 +86,8 @@ pub(crate) fn check_stale_reads(sets: &[Vec<Box<dyn Monitor>>]) -> Result<(), Se
         Some(monitor) => {
             let name = monitor.name();
             let problem = format!(
-                "the monitor `{name}` takes the order of events for the order of what is read and written: with \
-                 `environment` `stale_reads` give `-{name}`"
+                "the monitor `{name}` needs every load to read the last store: give `-{name}`, or leave out `stale_reads` of the \
+                 `environment`"
             );
             Err(SettingError::new("monitors", problem))
         }

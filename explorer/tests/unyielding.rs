@@ -2,13 +2,13 @@
 //! as with loops that yield.
 
 use intermezzo_explorer::sync::{Mutex, RwLock};
-use intermezzo_explorer::{Explorer, Reduction, Report, TestBinary, Verdict, thread};
+use intermezzo_explorer::{Environment, Explorer, Reduction, Report, TestBinary, Verdict, thread};
 use intermezzo_lookalikes::sync::atomic::by_address::AtomicUsize;
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 /// The number of atomics.
 const ATOMICS: usize = 3;
@@ -189,4 +189,38 @@ fn a_stress_test_that_reaches_the_limit_of_steps_is_long() {
         "livelock",
         "{written_for_it}"
     );
+}
+
+/// A loop that reads by a memory model yields as any other does.
+#[test]
+fn loops_that_do_not_yield_end_under_a_memory_model() {
+    type Wait = fn(&AtomicUsize);
+    let loops: [(&str, Wait); 3] = [
+        ("load", |flag| while flag.load(Acquire) == 0 {}),
+        ("modify", |flag| while flag.fetch_or(0, Acquire) == 0 {}),
+        ("exchange", |flag| {
+            while flag.compare_exchange(1, 2, Acquire, Relaxed).is_err() {}
+        }),
+    ];
+    for (name, wait) in loops {
+        let explorer = Explorer::new().binary(TestBinary::default().unmodified(false));
+        let explorer = explorer.environment(Environment {
+            stale_reads: 1,
+            ..Environment::calm()
+        });
+        let report = explorer.set("steps", "2000").explore(move || {
+            let atomics: Arc<[AtomicUsize; 2]> = Arc::default();
+            let task = thread::spawn({
+                let atomics = atomics.clone();
+                move || {
+                    atomics[1].store(7, Relaxed);
+                    atomics[0].store(1, Release);
+                }
+            });
+            wait(&atomics[0]);
+            assert_eq!(atomics[1].load(Relaxed), 7);
+            task.join().unwrap();
+        });
+        assert_eq!(report.verdict(), Verdict::Pass, "{name}: {report}");
+    }
 }

@@ -80,10 +80,6 @@ impl Monitor for Contention {
         false
     }
 
-    fn follows_stale_reads(&self) -> bool {
-        true
-    }
-
     fn on_execution_begin(&mut self, _: &Execution<'_>) {
         self.order.clear();
         self.last.clear();

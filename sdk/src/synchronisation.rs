@@ -23,7 +23,8 @@ pub trait Knowledge: Clone + Default {
     /// `true` if this includes all that the task knew at this event.
     fn covers(&self, event: EventId) -> bool;
 
-    /// Returns what the operation would pass on if it released, or acquired, which it does not. `None` is nothing.
+    /// Returns the knowledge that would pass if the operation had this side of its ordering, which it lacks. `None` if none
+    /// would.
     fn if_it_did(&self, _: Side, _: &SyncVarAccess) -> Option<Self> {
         None
     }

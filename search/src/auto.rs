@@ -431,12 +431,14 @@ impl Strategy for Auto {
         let active = self.active().needs();
         match &self.whole {
             Some(whole) => Needs {
+                draws: active.draws,
                 in_order: false,
                 replays_exactly: active.replays_exactly,
                 ..whole.search.needs()
             },
             None => Needs {
                 scope: self.bounds.search.needs().scope,
+                draws: active.draws,
                 replays_exactly: active.replays_exactly,
                 ..Needs::default()
             },

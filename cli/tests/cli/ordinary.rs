@@ -261,4 +261,10 @@ fn the_lock_of_stdout_keeps_no_other_task_out() {
         .json();
     assert_eq!(report(&all, "stdout::deadlock")["verdict"], "pass");
     assert_eq!(report(&all, "stdout::exclusion")["verdict"], "fail");
+    // A memory model would not see what std's own code orders.
+    let refused = run(
+        &project,
+        &["test", "--unmodified", "--environment", "stale_reads=1"],
+    );
+    assert!(refused.ends_with(2).stderr.contains("leave out `stale_reads`"));
 }

@@ -1,7 +1,7 @@
 //! The memory model of C++20, which is Rust's, without values out of thin air.
 //!
 //! The model keeps the execution graph: which store each operation reads, the modification order of each variable, and
-//! what each event knows of the others (happens-before). An operation is offered what keeps the graph consistent:
+//! what each event knows of the others (happens-before). It offers an operation only the stores that keep the graph consistent:
 //!
 //! - *coherence*: a task does not read a store that it knows to be overwritten, nor one older than it has read, and its
 //!   stores come after those that it knows;
@@ -13,8 +13,8 @@
 //! Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017). Apart from that every consistent graph is reached,
 //! because a store may come before others that were performed earlier.
 //!
-//! Two things are left out. A weak exchange that fails without a reason reads a store after which its own could have come.
-//! And accesses to plain memory are no events of the graph: what is `SeqCst` is ordered by operations and fences alone.
+//! One thing is left out: a weak exchange that fails although it reads what it expects, from a store that another
+//! read-modify-write follows.
 
 mod sc;
 
@@ -28,7 +28,7 @@ use sc::ScOrder;
 /// The execution graph of an execution, under the memory model of C++20.
 #[derive(Debug, Default)]
 pub struct Cpp20 {
-    /// What each task knows.
+    /// The knowledge of each task.
     known: Synchronisation<VectorClock>,
     graph: Graph,
     sc: ScOrder,
@@ -53,7 +53,7 @@ struct Event {
     id: EventId,
     /// `SyncVar::NONE` for fences.
     var: SyncVar,
-    /// What it knows, itself included.
+    /// The events that it knows, itself included.
     clock: VectorClock,
     /// The store that it reads.
     reads: Option<u32>,
@@ -87,7 +87,7 @@ struct Stores {
 struct Store {
     /// Its index in the modification order.
     place: u32,
-    /// What came with it.
+    /// The knowledge that came with it.
     given: VectorClock,
     /// `true` if a read-modify-write comes right after it.
     is_followed: bool,
@@ -184,7 +184,7 @@ impl Cpp20 {
 /// Returns `true` if an operation that reads this value, or comes after it, stores.
 fn writes(access: &MemoryAccess, value: u64) -> bool {
     match access.kind {
-        MemoryOp::Load => false,
+        MemoryOp::Load | MemoryOp::FailedExchange { .. } => false,
         MemoryOp::Store | MemoryOp::Modify => true,
         MemoryOp::Exchange { expected, .. } => value == expected,
     }
@@ -256,7 +256,7 @@ impl MemoryModel for Cpp20 {
         let stores = self.graph.stores(access.var);
         let writes = writes(access, values[listed as usize]);
         let order = match access.kind {
-            MemoryOp::Exchange { failure, .. } if !writes => failure,
+            MemoryOp::Exchange { failure, .. } | MemoryOp::FailedExchange { failure } if !writes => failure,
             _ => access.order,
         };
         let reads = (access.kind != MemoryOp::Store).then_some(listed);

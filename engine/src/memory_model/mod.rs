@@ -16,7 +16,7 @@ use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess};
 /// An operation on an atomic, for a memory model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryAccess {
-    /// The event that it is going to be.
+    /// The event that records it.
     pub event: EventId,
     /// The atomic.
     pub var: SyncVar,
@@ -41,6 +41,13 @@ pub enum MemoryOp {
         expected: u64,
         /// The ordering if it fails.
         failure: MemoryOrder,
+        /// `true` if it may fail although it reads `expected`.
+        weak: bool,
+    },
+    /// A weak exchange that fails although it has read what it expected: a load.
+    FailedExchange {
+        /// Its ordering.
+        failure: MemoryOrder,
     },
 }
 
@@ -57,7 +64,7 @@ pub trait MemoryModel: Send {
     /// Lists the stores that an operation may read; `values` are those of all stores to its variable, by number. The
     /// first is the default. At least one must be listed, and each once.
     ///
-    /// An operation that writes what it reads, or compares with it, must read a store after which its own may come.
+    /// An operation that writes what it reads, or compares with it, must read a store that no read-modify-write follows yet.
     ///
     /// The list may depend only on the stores to the variable and on what the task knows, so that operations on different
     /// variables commute. [`is_consistent`](Self::is_consistent) may depend on more.

@@ -22,6 +22,18 @@ impl Engine {
         }
     }
 
+    /// Records an operation of which no monitor is told.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn commit_untold(self, access: Access, read: u64, written: u64) {
+        self.with(|rt| {
+            if !rt.record.events.has_room(rt.tasks.current(), &access) {
+                rt.record.events.make_room();
+            }
+            rt.record(access, read, written);
+        });
+    }
+
     /// Does the same if there is no room, if another event was expected, or if the task was given pointers. It is a
     /// function of its own and called last, so that nothing is kept across a call. Otherwise the event's number would be
     /// kept in the test's own function, and the rounds of its loop would look different.

@@ -263,8 +263,8 @@ impl Runtime {
         }
         let ending = match &stop {
             Stop::Complete => Ending::Complete,
-            // What it would show without its last operation's store, others show.
-            Stop::GivenUp if self.memory.is_inconsistent() => Ending::Complete,
+            // Other executions show what follows with another store.
+            Stop::Inconsistent => Ending::Complete,
             Stop::Deadlock => Ending::Stuck,
             Stop::Ended if !self.end.cut_others_off => Ending::Stuck,
             _ => Ending::GivenUp,

@@ -18,7 +18,7 @@ pub(super) struct ExecutionRecord {
     /// alternative.
     observe_from: u64,
     ask_from: u64,
-    /// What the current step has in addition to the accesses to the variables of its events.
+    /// The additions of the current step to the accesses to the variables of its events.
     pub(super) extra_footprint: Vec<Aside>,
     /// The gates that let the current step begin.
     pub(super) waited: Option<(u32, Gates)>,

@@ -463,6 +463,7 @@ impl Executor {
 
     /// Begins another search, from its first execution.
     pub fn restart(&mut self, strategy: Box<dyn Strategy>) {
+        self.runtime.memory.restart();
         self.ahead = None;
         let rt = &mut *self.runtime;
         let needs = strategy.needs();

@@ -7,9 +7,10 @@ use crate::memory_model::{Cpp20, MemoryAccess, MemoryModel, MemoryOp};
 use crate::record::Event;
 use crate::schedule::ChoiceKind;
 use crate::site::Site;
-use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, TaskId};
+use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, TaskId};
 
-/// How often a search that draws stores at random draws again.
+/// The number of times that a search which draws its choices draws again. Few stores are inconsistent, so it hardly ever
+/// needs as many.
 const DRAWS: u32 = 64;
 
 /// The memory model, and the stores of an execution.
@@ -20,7 +21,7 @@ pub(super) struct Memory {
     vars: Vec<Stores>,
     /// The stores that an operation may read, or come after; kept for its memory.
     listed: Vec<u32>,
-    /// For each event that the model was told, what is told of its store.
+    /// The stores of the events that the model was told.
     told: Vec<Told>,
     /// The same for the operation that is being performed.
     next_told: Told,
@@ -30,17 +31,17 @@ pub(super) struct Memory {
     /// `true` if the last operation took a store that it cannot take; and the number of executions that ended so.
     is_inconsistent: bool,
     inconsistent: u64,
-    /// How often a place of a task may read the same store after a newer one was there. A loop that waits could read it
-    /// for ever.
+    /// The number of times that a place of a task may read the same store after a newer one was there. A loop that waits
+    /// could read it for ever.
     stale_reads_max: u32,
 }
 
-/// What monitors and findings are told of the store that an event read or made.
+/// The store that an event read or made, for monitors and findings.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Told {
     /// Its number for monitors; 0 for none.
     pub(super) number: u32,
-    /// What is unusual about it.
+    /// Its effect, if that is unusual.
     pub(super) effect: Option<Effect>,
 }
 
@@ -51,6 +52,9 @@ struct Stores {
     values: Vec<u64>,
     /// The number by which monitors know each.
     told: Vec<u32>,
+    /// The store that each counts as where stale reads are counted: a loop that waits by read-modify-writes reads what it
+    /// made of an old store itself.
+    counts_as: Vec<u32>,
     /// The number of those that were operations.
     by_events: u32,
     /// The newest.
@@ -92,14 +96,19 @@ impl Memory {
         self.model.as_ref().map(|_| &*self.told)
     }
 
-    /// Returns `true` if the execution cannot go on, because of what its last operation took.
-    pub(super) fn is_inconsistent(&self) -> bool {
-        self.is_inconsistent
-    }
-
-    /// Returns the number of executions that could not go on.
+    /// Returns the number of executions of this search that could not go on.
     pub(super) fn inconsistent(&self) -> u64 {
         self.inconsistent
+    }
+
+    /// Begins to count the executions of another search.
+    pub(super) fn restart(&mut self) {
+        self.inconsistent = 0;
+    }
+
+    /// Returns `true` if the store of an event comes before a newer one, so that it is not what a variable holds.
+    pub(super) fn is_behind(&self, event: usize) -> bool {
+        self.told.get(event).is_some_and(|store| store.effect.is_some())
     }
 
     /// Resets the state for a new execution.
@@ -109,6 +118,7 @@ impl Memory {
             for var in &mut self.vars {
                 var.values.clear();
                 var.told.clear();
+                var.counts_as.clear();
                 (var.by_events, var.newest) = (0, 0);
             }
             self.told.clear();
@@ -142,6 +152,7 @@ impl Memory {
             stores.newest = stores.values.len() as u32;
             stores.values.push(value);
             stores.told.push(1);
+            stores.counts_as.push(stores.newest);
             if let Some(model) = self.model.as_mut().filter(|_| !is_first) {
                 model.overwrites(var);
             }
@@ -168,7 +179,8 @@ impl Memory {
         let default = listed[0];
         let mut stale_left_out = false;
         listed.retain(|&store| {
-            let of_store = |stale: &&StaleReads| stale.is_of(access, read.event.task.0, store);
+            let counted = stores.counts_as[store as usize];
+            let of_store = |stale: &&StaleReads| stale.is_of(access, read.event.task.0, counted);
             let times = stale_reads.iter().find(of_store).map_or(0, |stale| stale.times);
             let stays = store == default || times < *stale_reads_max;
             stale_left_out |= !stays;
@@ -192,17 +204,18 @@ impl Memory {
         };
         if !is_newest {
             let task = read.event.task.0;
+            let counted = stores.counts_as[store as usize];
             match self
                 .stale_reads
                 .iter_mut()
-                .find(|stale| stale.is_of(access, task, store))
+                .find(|stale| stale.is_of(access, task, counted))
             {
                 Some(stale) => stale.times += 1,
                 None => self.stale_reads.push(StaleReads {
                     task,
                     site: access.site,
                     var: access.var,
-                    store,
+                    store: counted,
                     times: 1,
                 }),
             }
@@ -220,11 +233,24 @@ impl Memory {
         assert!(!listed.is_empty(), "a memory model has a place for each store");
     }
 
-    /// Returns `true` if the operation can take this one of the stores that were listed.
-    fn is_consistent(&mut self, access: &MemoryAccess, taken: u32) -> bool {
-        let (listed, values) = (self.listed[taken as usize], &self.vars[access.var.index()].values);
+    /// Returns `true` if the operation can take this one of the stores that were listed, as far as that is known: see
+    /// [`Engine::settle_exchange`].
+    fn is_settled(&mut self, access: &MemoryAccess, taken: u32) -> bool {
+        let store = self.listed[taken as usize];
+        let may_fail = match access.kind {
+            MemoryOp::Exchange { expected, weak, .. } => {
+                weak && self.vars[access.var.index()].values[store as usize] == expected
+            }
+            _ => false,
+        };
+        may_fail || self.is_consistent(access, store)
+    }
+
+    /// Returns `true` if the operation can take this store.
+    fn is_consistent(&mut self, access: &MemoryAccess, store: u32) -> bool {
+        let values = &self.vars[access.var.index()].values;
         let model = self.model.as_mut();
-        model.is_none_or(|model| model.is_consistent(access, values, listed))
+        model.is_none_or(|model| model.is_consistent(access, values, store))
     }
 
     /// Adds a store right after another one, and returns `true` if no other store to its variable is newer.
@@ -243,6 +269,11 @@ impl Memory {
         if is_newest {
             stores.newest = store;
         }
+        let follows_old = write.kind != MemoryOp::Store && !is_newest;
+        stores.counts_as.push(match follows_old {
+            true => stores.counts_as[after as usize],
+            false => store,
+        });
         if write.kind == MemoryOp::Store {
             self.next_told = Told {
                 number: told,
@@ -339,19 +370,17 @@ impl Engine {
         })
     }
 
-    /// Chooses one of the stores that were listed for the announced operation.
-    ///
-    /// A search that prescribes one that is not consistent has seen the others, or will: the execution ends right after the
-    /// operation. One that draws at random draws again.
+    /// Chooses one of the stores that were listed for the announced operation. If that one is inconsistent, a search that
+    /// draws its choices draws again. For all others the execution ends right after the operation: they explore the other
+    /// stores, too.
     fn choose_store(self, access: &MemoryAccess) -> u32 {
-        let (listed, is_prescribed) = self.with(|rt| {
-            let listed = rt.memory.listed.len() as u32;
-            (listed, rt.decisions.next_prescribed().is_some())
+        let (listed, mut draws_left) = self.with(|rt| {
+            let draws = rt.decisions.is_beyond_prescribed() && rt.decisions.strategy.needs().draws;
+            (rt.memory.listed.len() as u32, if draws { DRAWS } else { 0 })
         });
-        let mut draws_left = if is_prescribed { 0 } else { DRAWS };
         loop {
             let taken = self.choose(ChoiceKind::Value, listed);
-            if self.in_teardown() || self.with(|rt| rt.memory.is_consistent(access, taken)) {
+            if self.in_teardown() || self.with(|rt| rt.memory.is_settled(access, taken)) {
                 return taken;
             }
             if draws_left == 0 {
@@ -363,28 +392,45 @@ impl Engine {
         }
     }
 
-    /// Ends the execution if the operation that was just recorded took a store that it cannot take.
-    pub fn end_if_inconsistent(self) {
-        let ends = self.with(|rt| {
-            let ends = rt.memory.is_inconsistent && !rt.end.teardown;
-            if ends {
-                rt.end.stop = Some(Stop::GivenUp);
-                rt.memory.inconsistent += 1;
+    /// Notes whether a weak exchange that could succeed fails, after it has read. Its ordering depends on that, and so
+    /// whether it can read that store.
+    #[cold]
+    #[inline(never)]
+    pub fn settle_exchange(self, kind: MemoryOp, failure: MemoryOrder, fails: bool) {
+        let kind = match fails {
+            true => MemoryOp::FailedExchange { failure },
+            false => kind,
+        };
+        let access = self.memory_access(kind);
+        self.with(|rt| {
+            let last_read = rt.memory.last_read;
+            if !rt.end.teardown && !rt.memory.is_consistent(&access, last_read) {
+                rt.memory.is_inconsistent = true;
             }
-            ends
         });
-        if ends {
-            self.leave();
-        }
     }
 
-    /// Records the announced operation, as [`Engine::commit`] does. It is not inlined, so that it changes nothing where
-    /// operations are recorded without a model.
+    /// Records the announced operation, and ends the execution if it took a store that it cannot take. Monitors are not told
+    /// of such an operation.
+    #[cold]
+    #[inline(never)]
+    pub fn commit_by_model(self, access: Access, read: u64, written: u64) {
+        if self.in_teardown() || !self.with(|rt| rt.memory.is_inconsistent) {
+            return self.commit(access, read, written);
+        }
+        self.commit_untold(access, read, written);
+        self.with(|rt| {
+            rt.end.stop = Some(Stop::Inconsistent);
+            rt.memory.inconsistent += 1;
+        });
+        self.leave();
+    }
+
+    /// Records the announced operation.
     #[cold]
     #[inline(never)]
     pub fn commit_announced(self, read: u64, written: u64) {
-        self.commit(self.announced(), read, written);
-        self.end_if_inconsistent();
+        self.commit_by_model(self.announced(), read, written);
     }
 
     /// Returns the operation that the current task announced last.

@@ -320,6 +320,7 @@ impl Engine {
 impl Runtime {
     /// Ends a round of the task. Returns its first event, if it failed and the next one would fail too.
     fn round_in_vain(&mut self, task: u32) -> Option<usize> {
+        self.observe_by_model();
         let events = self.record.events.as_slice();
         let rounds = &mut self.constraints.spins.rounds[task as usize];
         let begin = std::mem::replace(&mut rounds.first_event, events.len());
@@ -358,9 +359,10 @@ impl Runtime {
         };
         let awaited = &mut rounds.awaited;
         awaited.clear();
-        for event in &events[first..] {
+        for (at, event) in events.iter().enumerate().skip(first) {
             if event.task != task {
-                for awaited in awaited.iter_mut() {
+                let is_behind = self.memory.is_behind(at);
+                for awaited in awaited.iter_mut().filter(|_| !is_behind) {
                     if let Some(changed) = awaited.changed_by(event) {
                         awaited.changed = changed;
                     }
@@ -435,10 +437,13 @@ impl Runtime {
 
     /// Enables the parked tasks for which something has changed.
     pub(super) fn look_at_changes(&mut self) {
+        self.observe_by_model();
         let events = self.record.events.as_slice();
         let looked = std::mem::replace(&mut self.constraints.spins.looked, events.len());
         let mut unseen = None;
-        for event in events[looked..].iter().filter(|event| event.op.is_write()) {
+        let writes = events.iter().enumerate().skip(looked);
+        let writes = writes.filter(|(at, event)| event.op.is_write() && !self.memory.is_behind(*at));
+        for (_, event) in writes {
             let mut next = self.constraints.spins.parked.first_from(0);
             while let Some(task) = next {
                 let awaited = &self.constraints.spins.rounds[task as usize].awaited;

@@ -25,6 +25,8 @@ pub enum Stop {
     Failed(String),
     /// It was given up without a finding: by the search, or at a limit of steps that only ends executions.
     GivenUp,
+    /// Its last operation took a store that it cannot take: the execution is none of the memory model's.
+    Inconsistent,
     /// Its time was over, or the user interrupted it, while it ran.
     CutOff,
     /// It would have exceeded the limit of tasks.

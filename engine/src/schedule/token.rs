@@ -300,26 +300,20 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
 /// Writes the treatment of loops that yield and wait, and what came later to the format, if it is not as usual.
 fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
     let other_yields = schedule.fair_yields != BASE_YIELDS;
-    let Schedule {
-        known_loops,
-        data_points,
-        breakpoints,
-        ..
-    } = schedule;
-    let breakpoints = breakpoints.to_string();
-    let Environment {
-        address_reuse,
-        stale_reads,
-        ..
-    } = schedule.environment;
+    let (known_loops, data_points) = (&schedule.known_loops, &schedule.data_points);
+    let breakpoints = schedule.breakpoints.to_string();
+    let bounds = [
+        schedule.environment.address_reuse,
+        schedule.environment.stale_reads,
+    ];
     let mask = [
         (other_yields, YIELDS),
         (!schedule.awaits, NO_AWAITS),
         (!known_loops.is_empty(), KNOWN_LOOPS),
         (!data_points.is_empty(), DATA_POINTS),
         (!breakpoints.is_empty(), BREAKPOINTS),
-        (address_reuse != BASE.address_reuse, ADDRESS_REUSE),
-        (stale_reads != BASE.stale_reads, STALE_READS),
+        (bounds[0] > 0, ADDRESS_REUSE),
+        (bounds[1] > 0, STALE_READS),
     ]
     .iter()
     .fold(0, |mask, (said, bit)| mask | if *said { *bit } else { 0 });
@@ -341,10 +335,7 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
         if !breakpoints.is_empty() {
             writer.text(&breakpoints);
         }
-        for bound in [address_reuse, stale_reads]
-            .into_iter()
-            .filter(|bound| *bound > 0)
-        {
+        for bound in bounds.into_iter().filter(|bound| *bound > 0) {
             writer.varint(u64::from(bound) - 1);
         }
     }

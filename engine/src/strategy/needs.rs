@@ -22,6 +22,8 @@ pub struct Needs {
     /// `true` if no choice is offered where the test or the settings turn preemptions off. `false` for a replay, and
     /// for a search that omits executions according to the order of operations.
     pub scope: bool,
+    /// `true` if it draws its choices at random, and draws another one if it is asked again.
+    pub draws: bool,
     /// `true` if executions come in order of their preemptions.
     pub in_order: bool,
     /// `true` if the search cannot continue past an execution that departed from its schedule each time.
@@ -99,6 +101,7 @@ impl Default for Needs {
             every_step: false,
             analysis: Analysis::Fingerprints,
             scope: true,
+            draws: false,
             in_order: false,
             replays_exactly: false,
             fallback: None,

@@ -3,7 +3,7 @@
 use super::StepAccess;
 use crate::record::{Event, Gates, Task, Vars};
 
-/// What a step has in addition to the accesses to the variables of its events.
+/// An addition of a step to the accesses to the variables of its events.
 #[derive(Clone, Copy, Debug)]
 pub struct Aside {
     /// The addition.
@@ -41,7 +41,7 @@ pub struct StepEnd<'a> {
     pub(crate) events_end: usize,
     /// The number of choices so far.
     pub choices: usize,
-    /// What there is in addition to the accesses to the variables of events.
+    /// The additions to the accesses to the variables of events.
     pub(crate) extra_footprint: &'a [Aside],
     /// The variable and the gates, one of which had to be open for the step.
     pub(crate) waited: Option<(u32, Gates)>,

@@ -127,7 +127,7 @@ fn explored(
         assert!(!outcome.departed, "{program:?}");
         if let Some(trouble) = outcome.trouble {
             assert!(
-                matches!(trouble.stop, Stop::GivenUp),
+                matches!(trouble.stop, Stop::Inconsistent),
                 "{program:?}: {:?}",
                 trouble.stop
             );

@@ -234,7 +234,7 @@ const REFUSED: &[Refused] = &[
     (
         "spin_loops",
         |s| is_weak(s) && assumes_loops(s),
-        "a round that reads a stale value shows nothing of the next one: with `stale_reads` give `park` or `run`",
+        "a round that reads a stale value does not predict the next one: with `stale_reads` give `park` or `run`",
     ),
     (
         "environment",

@@ -623,7 +623,6 @@ impl Strategy for Dpor {
                 _ => Analysis::Races,
             },
             scope: false,
-            in_order: false,
             // The course of a departed execution is unknown, and so is what it makes redundant.
             replays_exactly: true,
             // The other reductions hold no sequences.
@@ -633,6 +632,7 @@ impl Strategy for Dpor {
                 Insertion::Bounded(_) if self.bound.has_held_back() => Some(FallbackReason::FairWithinBound),
                 Insertion::SourceSets | Insertion::Bounded(_) => None,
             },
+            ..Needs::default()
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) use surw::Surw;
 pub(crate) use delays::RandomDelays;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{
-    ChoicePoint, CompletedExecution, Coverage, Parallel, Partition, Partitioned, Plan, Resumable,
+    ChoicePoint, CompletedExecution, Coverage, Needs, Parallel, Partition, Partitioned, Plan, Resumable,
     SearchPosition, SearchState, SoFar, Status, Strategy,
 };
 use intermezzo_engine::trace::Trace;
@@ -257,6 +257,13 @@ impl Sampling {
 }
 
 impl Strategy for Sampling {
+    fn needs(&self) -> Needs {
+        Needs {
+            draws: true,
+            ..Needs::default()
+        }
+    }
+
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
         plan.truncate(0);
         loop {

@@ -2,11 +2,11 @@
 //!
 //! There must be an order of all operations and fences that are `SeqCst` in which
 //!
-//! - an event comes after those that *strongly happen before* it: those of its own task, and those that a later event of
-//!   their task comes after, by happens-before, some earlier event of its own task;
+//! - an event comes after those that *strongly happen before* it: the earlier ones of its own task, and an event of
+//!   another task if a later event of that task happens before an earlier event of its own;
 //! - of two operations on a variable the one that is *coherence-ordered* before the other comes first: it stores what the
-//!   other reads, or something older, or reads something older. A fence that happens before the first stands for it, and so
-//!   does a fence that happens after the second.
+//!   other reads, or something older, or reads something older. A fence that happens before the first operation, or after
+//!   the second, takes its place.
 //!
 //! (That an operation strongly happens before one with which it synchronises, if both are `SeqCst`, follows: they are
 //! coherence-ordered.)
@@ -64,7 +64,10 @@ impl ScOrder {
     /// Adds the edges that come with an event. If it is `SeqCst`, its node is the next one.
     fn link(&self, graph: &Graph, event: &Event, places: Places, edges: &mut Vec<(u32, u32)>) {
         let own = self.nodes.len() as u32;
-        let nodes = || (0..).zip(self.nodes.iter().map(|&number| &graph.events[number as usize]));
+        let nodes = || {
+            let numbers = self.nodes.iter().map(|&number| &graph.events[number as usize]);
+            (0..self.nodes.len() as u32).zip(numbers)
+        };
         // The operations on its variable that are coherence-ordered before it, and after it.
         let others = || {
             graph
@@ -78,20 +81,52 @@ impl ScOrder {
         let later: Vec<&Event> = others()
             .filter(|other| coherence(places, Places::of(graph, other)))
             .collect();
-        for (node, other) in nodes() {
-            let comes_before = event.is_sc
-                && (strongly_before(graph, other, event)
-                    || earlier.iter().any(|first| begins(other, first))
-                    || event.is_fence && is_before_fence(graph, other, event));
-            if comes_before {
+        // The nodes of a task have edges in their order. So of each task only the last node before this event needs an
+        // edge to it, and only the first node after it an edge from it.
+        let mut linked = Tasks::default();
+        for (node, other) in nodes().rev().filter(|_| event.is_sc) {
+            let is_earlier = || match other.is_fence {
+                true => earlier.iter().any(|first| other.before(first)),
+                false => {
+                    same_var(other, event)
+                        && other.id != event.id
+                        && coherence(Places::of(graph, other), places)
+                }
+            };
+            let comes_before = || {
+                strongly_before(graph, other, event)
+                    || is_earlier()
+                    || event.is_fence && is_before_fence(graph, other, event)
+            };
+            if !linked.has(other.id.task) && comes_before() {
+                linked.add(other.id.task);
                 edges.push((node, own));
             }
-            if later.iter().any(|last| ends(last, other)) {
-                edges.extend((event.is_sc && !event.is_fence).then_some((own, node)));
+        }
+        let mut linked = Tasks::default();
+        for (node, other) in nodes().filter(|_| !later.is_empty()) {
+            if !linked.has(other.id.task) && later.iter().any(|last| ends(last, other)) {
+                linked.add(other.id.task);
+                edges.extend(event.is_sc.then_some((own, node)));
                 let fences = nodes().filter(|(_, fence)| fence.is_fence && fence.before(event));
                 edges.extend(fences.map(|(fence, _)| (fence, node)));
             }
         }
+    }
+}
+
+/// A set of tasks.
+#[derive(Default)]
+struct Tasks(Vec<bool>);
+
+impl Tasks {
+    fn has(&self, task: TaskId) -> bool {
+        self.0.get(task.index()).copied().unwrap_or_default()
+    }
+
+    fn add(&mut self, task: TaskId) {
+        self.0.resize(self.0.len().max(task.index() + 1), false);
+        self.0[task.index()] = true;
     }
 }
 
@@ -125,13 +160,13 @@ fn strongly_before(graph: &Graph, a: &Event, b: &Event) -> bool {
     if a.id.task == b.id.task {
         return true;
     }
-    let of_task = |task: TaskId| graph.tasks.get(task.index()).into_iter().flatten();
-    let mut after = of_task(a.id.task).map(|&number| &graph.events[number as usize]);
-    let after = after.find(|event| event.id.index > a.id.index);
+    let of_task = |task: TaskId| graph.tasks.get(task.index()).map_or(&[][..], Vec::as_slice);
+    let event = |&number: &u32| &graph.events[number as usize];
+    let of_a = of_task(a.id.task);
+    let after = of_a.partition_point(|number| event(number).id.index <= a.id.index);
+    let after = of_a.get(after).map(event);
     // The last one that is in the graph.
-    let mut before = of_task(b.id.task)
-        .rev()
-        .map(|&number| &graph.events[number as usize]);
+    let mut before = of_task(b.id.task).iter().rev().map(event);
     let before = before.find(|event| event.id.index < b.id.index);
     matches!((after, before), (Some(first), Some(last)) if first.before(last))
 }
@@ -196,4 +231,43 @@ fn has_cycle(nodes: usize, edges: &[(u32, u32)]) -> bool {
         }
     }
     removed < nodes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cpp20, MemoryAccess, MemoryModel, MemoryOp};
+    use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
+
+    /// Each operation looks at all edges, so an execution takes its time by their number.
+    #[test]
+    fn many_operations_have_few_edges() {
+        let mut model = Cpp20::default();
+        model.begin();
+        let events = (1..=100).flat_map(|index| [0, 1].map(|task| (TaskId(task), index)));
+        for (number, (task, index)) in (1..).zip(events) {
+            let access = MemoryAccess {
+                event: EventId { task, index },
+                var: SyncVar(1),
+                order: MemoryOrder::SeqCst,
+                kind: MemoryOp::Modify,
+            };
+            // Each reads the store of the one before.
+            let mut readable = Vec::new();
+            model.readable(&access, &vec![0; number as usize], &mut readable);
+            model.reads(&access, readable[0]);
+            model.stores(&access, number, readable[0]);
+            model.observes(&SyncVarAccess {
+                event: access.event,
+                var: access.var,
+                op: SyncVarOp::AtomicRmw,
+                order: access.order,
+                read: 0,
+                written: 0,
+                site: SiteId(0),
+                store: 0,
+            });
+        }
+        assert_eq!(model.sc.nodes.len(), 200);
+        assert!(model.sc.edges.len() < 2 * 200, "{}", model.sc.edges.len());
+    }
 }

@@ -238,15 +238,6 @@ impl Runtime {
         known.catch_up(events.as_slice(), events.alike());
     }
 
-    #[cold]
-    #[inline(never)]
-    fn catch_up_by_model(&mut self) {
-        self.observe_by_model();
-        let known = self.monitors.listeners.record();
-        let stores = self.memory.told().unwrap_or_default();
-        known.catch_up_by_model(self.record.events.as_slice(), stores);
-    }
-
     /// Calls each monitor that wants this, one after the other. A monitor that panics is not called any more;
     /// `callback` is named in its finding.
     #[inline]

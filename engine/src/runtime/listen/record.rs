@@ -4,6 +4,7 @@ use super::repeated::Repeated;
 use super::sets::Sets;
 use super::sites::SiteNumbers;
 use crate::record::{Event, TaskSet};
+use crate::runtime::Runtime;
 use crate::runtime::memory::{Told, told};
 use crate::site::Site;
 use hashbrown::HashMap;
@@ -559,6 +560,18 @@ impl Record {
         let step = accesses.iter().rposition(|access| access.event == event)?;
         let point = self.sets.of(step)?.point;
         (point > 0).then_some(point)
+    }
+}
+
+impl Runtime {
+    /// Has monitors' record contain all events so far, with their stores.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn catch_up_by_model(&mut self) {
+        self.observe_by_model();
+        let known = self.monitors.listeners.record();
+        let stores = self.memory.told().unwrap_or_default();
+        known.catch_up_by_model(self.record.events.as_slice(), stores);
     }
 }
 

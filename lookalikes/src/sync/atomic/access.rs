@@ -54,15 +54,15 @@ pub(super) fn overtaken<T: Primitive>(
 /// The operations if a memory model says what they read. They are functions of their own, so that those without a model
 /// stay small enough to be inlined.
 pub(super) mod by_model {
-    use super::{Engine, MemoryOp, Primitive, look, put};
+    use super::{Access, Engine, MemoryOp, Ordering, Primitive, SyncVarOp, look, memory_order, put};
 
     /// Returns the value that the announced operation reads.
-    pub(in super::super) fn read<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T) -> T {
+    fn read<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T) -> T {
         T::of_bits(engine.reads(kind, look(value).bits()))
     }
 
     /// Performs the store of the announced operation, unless another store is newer.
-    pub(in super::super) fn write<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T, new: T) {
+    fn write<T: Primitive>(engine: Engine, kind: MemoryOp, value: *mut T, new: T) {
         if engine.stores(kind, look(value).bits(), new.bits()) {
             put(value, new);
         }
@@ -83,13 +83,53 @@ pub(super) mod by_model {
         engine.commit_announced(0, new.bits());
     }
 
+    /// Returns the values before and after.
     #[cold]
     #[inline(never)]
-    pub(in super::super) fn modify<T: Primitive>(engine: Engine, value: *mut T, f: impl Fn(T) -> T) -> T {
+    pub(in super::super) fn modify<T: Primitive>(
+        engine: Engine,
+        value: *mut T,
+        f: impl Fn(T) -> T,
+    ) -> (T, T) {
         let before = read(engine, MemoryOp::Modify, value);
         let after = f(before);
         write(engine, MemoryOp::Modify, value, after);
         engine.commit_announced(before.bits(), after.bits());
-        before
+        (before, after)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(in super::super) fn exchange<T: Primitive>(
+        engine: Engine,
+        access: Access,
+        value: *mut T,
+        (current, new): (T, T),
+        failure: Ordering,
+        weak: bool,
+    ) -> Result<T, T> {
+        let failure = memory_order(failure);
+        let kind = MemoryOp::Exchange {
+            expected: current.bits(),
+            failure,
+            weak,
+        };
+        let before = read(engine, kind, value);
+        let fails = before == current && weak && engine.weak_exchange_fails();
+        if weak && before == current {
+            engine.settle_exchange(kind, failure, fails);
+        }
+        if before != current || fails {
+            let failed = Access {
+                op: SyncVarOp::AtomicRmwFailed,
+                order: failure,
+                ..access
+            };
+            engine.commit_by_model(failed, before.bits(), 0);
+            return Err(before);
+        }
+        write(engine, kind, value, new);
+        engine.commit_announced(before.bits(), new.bits());
+        Ok(before)
     }
 }

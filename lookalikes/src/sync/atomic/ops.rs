@@ -4,7 +4,6 @@
 use super::access::{by_model, exchange, look, overtaken, put};
 use super::memory_order;
 use super::primitive::{Bitwise, Integer, Primitive};
-use intermezzo_engine::memory_model::MemoryOp;
 use intermezzo_engine::runtime::{
     Access, Body, DataAccess, Does, Embedded, Engine, Gates, Identity, Object, Owner, Site, VarKind,
 };
@@ -227,7 +226,11 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         check_load(order);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicLoad, order, Site::caller());
         if engine.has_memory_model() {
-            return by_model::load(engine, value);
+            let read = by_model::load(engine, value);
+            if Self::MAY_BE_UNMODIFIED {
+                engine.changed_nothing(access, read.bits());
+            }
+            return read;
         }
         let read = look(value);
         engine.commit(access, read.bits(), 0);
@@ -268,7 +271,11 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         };
         let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, order, Site::caller());
         if engine.has_memory_model() {
-            return by_model::modify(engine, value, f);
+            let (before, after) = by_model::modify(engine, value, f);
+            if Self::MAY_BE_UNMODIFIED && before == after {
+                engine.changed_nothing(access, before.bits());
+            }
+            return before;
         }
         let mut before = look(value);
         let after = loop {
@@ -333,15 +340,16 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         };
         check_failure(failure);
         let (access, value) = self.enter(engine, SyncVarOp::AtomicRmw, success, site);
-        let kind = MemoryOp::Exchange {
-            expected: current.bits(),
-            failure: memory_order(failure),
-        };
-        let has_model = engine.has_memory_model();
-        let before = match has_model {
-            true => by_model::read(engine, kind, value),
-            false => look(value),
-        };
+        if engine.has_memory_model() {
+            let exchanged = by_model::exchange(engine, access, value, (current, new), failure, weak);
+            if Self::MAY_BE_UNMODIFIED
+                && let Err(before) = exchanged
+            {
+                engine.changed_nothing(access, before.bits());
+            }
+            return exchanged;
+        }
+        let before = look(value);
         if before != current || weak && engine.weak_exchange_fails() {
             let failed = Access {
                 op: SyncVarOp::AtomicRmwFailed,
@@ -349,23 +357,15 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
                 ..access
             };
             engine.commit(failed, before.bits(), 0);
-            if has_model {
-                engine.end_if_inconsistent();
-            }
             if Self::MAY_BE_UNMODIFIED {
                 engine.changed_nothing(failed, before.bits());
             }
             return Err(before);
         }
-        if has_model {
-            by_model::write(engine, kind, value, new);
-        } else if let Err(now) = exchange(value, current, new) {
+        if let Err(now) = exchange(value, current, new) {
             return overtaken(engine, access, failure, now);
         }
         engine.commit(access, before.bits(), new.bits());
-        if has_model {
-            engine.end_if_inconsistent();
-        }
         Ok(before)
     }
 

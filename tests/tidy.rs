@@ -256,6 +256,8 @@ fn unsafe_code_stays_in_its_rooms() {
         "engine/tests/front_end/",
         // Blocks of memory, as an allocator gives them out, and those that are freed twice.
         "engine/tests/arena/",
+        // Calls of the system.
+        "engine/tests/system_waits.rs",
         "lookalikes/src/",
         // The boundary between an engine and plugins, from both sides; and the loader.
         "sdk/src/abi/",
@@ -295,6 +297,8 @@ fn unsafe_code_stays_in_its_rooms() {
         // One that relies on the layout of atomics, and one that takes numbers from the system.
         "cli/tests/cli/unmodified.rs",
         "cli/tests/cli/ordinary.rs",
+        // Ordinary crates that call the system.
+        "cli/tests/cli/system_waits.rs",
         "corpus/src/programs/plain.rs",
         "benches/listening.rs",
         "tests/monitors_shipped/allocations.rs",

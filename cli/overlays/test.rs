@@ -131,6 +131,7 @@ fn lay_over_std() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         intermezzo::unmodified::futex::take_over();
+        intermezzo::unmodified::c_io::take_over();
         intermezzo::unmodified::c_time::take_over();
         intermezzo::unmodified::c_random::take_over();
     }

@@ -37,11 +37,12 @@ impl Function {
     }
 }
 
-/// Defines functions of the C library that do something else inside an execution, where `virtually` returns a result.
+/// Defines functions of the C library that do something else inside an execution, where `virtually` returns a result. It gets
+/// the engine and, if it asks for that, the library's own function.
 macro_rules! functions {
     ($(
         $(#[$doc:meta])*
-        fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty: |$engine:ident| $virtually:expr;
+        fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty: |$engine:ident $(, $system:ident)?| $virtually:expr;
     )*) => {$(
         $(#[$doc])*
         ///
@@ -53,16 +54,19 @@ macro_rules! functions {
                 // SAFETY: it ends with a zero, and has no other.
                 unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
             );
+            // SAFETY: this is its type.
+            let system = || unsafe {
+                std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($type),*) -> $result>(SYSTEM.address())
+            };
             if let Some($engine) = intermezzo_engine::runtime::Engine::of_test() {
+                $(let $system = system();)?
                 let result: Option<$result> = $virtually;
                 if let Some(result) = result {
                     return result;
                 }
             }
-            // SAFETY: this is its type, and the arguments are the caller's.
-            unsafe {
-                std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($type),*) -> $result>(SYSTEM.address())($($argument),*)
-            }
+            // SAFETY: the arguments are the caller's.
+            unsafe { system()($($argument),*) }
         }
     )*};
 }

@@ -10,9 +10,9 @@
 use crate::c_library::Function;
 use crate::c_random::fill;
 use crate::sync::atomic::by_address::AtomicU32;
-use intermezzo_engine::runtime::{Access, Engine, Site, WaitLimits, Wake, gate};
-use intermezzo_engine::schedule::ChoiceKind;
-use intermezzo_sdk::{MemoryOrder, SyncVarOp};
+use crate::waits_at::{At, Effect};
+use intermezzo_engine::runtime::{Engine, WaitLimits, Wake};
+use intermezzo_sdk::MemoryOrder;
 use std::ffi::{c_int, c_long};
 use std::time::Duration;
 
@@ -27,106 +27,38 @@ enum Waited {
     TimedOut,
 }
 
-/// Begins the step of a call that waits or wakes at a word: it counts as an operation that reads and writes the word.
-fn begin(engine: Engine, word: &AtomicU32, site: Site) -> (Access, *mut u32) {
-    let (var, value) = word.inside(engine, site);
-    let access = Access {
-        op: SyncVarOp::AtomicRmw,
-        order: MemoryOrder::Relaxed,
-        var,
-        site,
-    };
-    engine.enter(access);
-    (access, value)
-}
-
 /// Waits at a word, if it has this value, until a wake-up that has one of these bits.
-fn wait(
-    engine: Engine,
-    word: &AtomicU32,
-    expected: u32,
-    bits: u32,
-    limit: Option<Duration>,
-    site: Site,
-) -> Waited {
-    let (access, value) = begin(engine, word, site);
-    // SAFETY: this task alone runs.
-    let now = unsafe { *value };
-    if now != expected {
-        let failed = Access {
-            op: SyncVarOp::AtomicRmwFailed,
-            ..access
-        };
-        engine.commit(failed, u64::from(now), 0);
-        return Waited::Differs;
-    }
-    let me = engine.task();
-    let own = engine.task_var(me);
-    let park = Access::new(SyncVarOp::Park, own, site);
-    if engine.wakes_spuriously() {
-        engine.commit(access, u64::from(now), u64::from(now));
-        // The value 1 marks a spurious wake-up.
-        engine.commit(park, 1, 0);
-        return Waited::Woken;
-    }
-    engine.waits_at(value.addr(), bits);
-    engine.change_gates(own, 0, gate::NOTIFIED);
-    let limits = WaitLimits {
-        deadline: limit.map(|limit| engine.deadline_in_step(limit)),
-        may_end_spuriously: true,
+fn wait(at: At<'_>, expected: u32, bits: u32, limit: Option<Duration>) -> Waited {
+    let engine = at.engine;
+    let limits = || match engine.wakes_spuriously() {
+        true => None,
+        false => Some(WaitLimits {
+            deadline: limit.map(|limit| engine.deadline_in_step(limit)),
+            may_end_spuriously: true,
+        }),
     };
-    // A change, though not of the value: it has an order with every wake-up.
-    engine.commit(access, u64::from(now), u64::from(now));
-
-    let wake = engine.enter_gated(park, gate::NOTIFIED, limits);
-    if wake != Wake::Ready {
-        engine.waits_nowhere(me);
-        engine.also_writes(access.var);
+    let differs = |now| (now != expected).then_some(((), Effect::None));
+    match at.wait_unless(bits, differs, limits) {
+        Ok(()) => Waited::Differs,
+        Err(Wake::TimedOut) => Waited::TimedOut,
+        Err(Wake::Ready) => Waited::Woken,
     }
-    if wake == Wake::TimedOut {
-        engine.timed_out(park);
-        return Waited::TimedOut;
-    }
-    engine.commit(park, 0, 0);
-    Waited::Woken
 }
 
 /// Wakes at most `most` of the tasks that wait at a word for one of these bits. Returns the number that it woke.
 ///
 /// The system looks only at the word's address, so its memory may be freed before the call, as soon as the waiter sees
 /// that it may go on. Then no task waits there.
-fn wake(engine: Engine, word: &AtomicU32, most: usize, bits: u32, site: Site) -> usize {
+fn wake(at: At<'_>, most: usize, bits: u32) -> usize {
+    let engine = at.engine;
     engine.needs_no_memory(true);
-    let (access, value) = begin(engine, word, site);
+    let (access, value) = at.begin();
     engine.needs_no_memory(false);
-    if word.known(engine) != Some(access.var) {
+    if at.word.known(engine) != Some(access.var) {
         engine.commit(access, 0, 0);
         return 0;
     }
-    let address = value.addr();
-    let mut woken = 0;
-    while woken < most {
-        let waiting = engine.waiting_at(address, bits);
-        if waiting == 0 {
-            break;
-        }
-        let alternatives = if woken + waiting <= most {
-            // All are woken.
-            1
-        } else if engine.environment().notify_any {
-            waiting
-        } else {
-            engine.note_first_notified();
-            1
-        };
-        let which = engine.choose(ChoiceKind::Waiter, alternatives as u32);
-        let task = engine.waiter_at(address, bits, which as usize);
-        engine.waits_nowhere(task);
-        let own = engine.task_var(task);
-        engine.change_gates(own, gate::NOTIFIED, 0);
-        engine.commit(Access::new(SyncVarOp::Unpark, own, site), 0, 0);
-        woken += 1;
-    }
+    let woken = at.wake_in_step(value.addr(), most, bits);
     // SAFETY: this task alone runs.
     let now = u64::from(unsafe { *value });
     engine.commit(access, now, now);
@@ -149,7 +81,12 @@ unsafe fn futex(engine: Engine, arguments: [c_long; 6]) -> Option<Result<c_long,
     // SAFETY: a futex is an atomic of 32 bits.
     let word = unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) };
     // The caller's place is not known, because C's calls do not pass it on.
-    let site = engine.last_site();
+    let at = At {
+        engine,
+        word,
+        order: MemoryOrder::Relaxed,
+        site: engine.last_site(),
+    };
     match command {
         libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
             // SAFETY: a pointer to a time, or null.
@@ -162,7 +99,7 @@ unsafe fn futex(engine: Engine, arguments: [c_long; 6]) -> Option<Result<c_long,
                     _ => rounded(time.saturating_sub(now(op & libc::FUTEX_CLOCK_REALTIME != 0))),
                 }
             });
-            Some(match wait(engine, word, value as u32, bits, limit, site) {
+            Some(match wait(at, value as u32, bits, limit) {
                 Waited::Woken => Ok(0),
                 Waited::Differs => Err(libc::EAGAIN),
                 Waited::TimedOut => Err(libc::ETIMEDOUT),
@@ -170,7 +107,7 @@ unsafe fn futex(engine: Engine, arguments: [c_long; 6]) -> Option<Result<c_long,
         }
         // Where nothing of this execution ever waited, a thread outside it may wait.
         libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET if word.known(engine).is_some() => {
-            Some(Ok(wake(engine, word, value as u32 as usize, bits, site) as c_long))
+            Some(Ok(wake(at, value as u32 as usize, bits) as c_long))
         }
         _ => None,
     }

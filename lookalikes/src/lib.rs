@@ -8,6 +8,9 @@
 pub mod alloc;
 mod block;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
+#[doc(hidden)]
+pub mod c_io;
+#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 mod c_library;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]
@@ -39,6 +42,8 @@ mod system_time;
 pub mod task;
 pub mod thread;
 pub mod time;
+#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
+mod waits_at;
 
 /// The directory of the sources. Generic code of theirs is compiled into the crates that use it.
 #[cfg(feature = "unmodified")]

@@ -98,6 +98,54 @@ fn releases(order: MemoryOrder) -> bool {
 }
 
 /// The knowledge of each task, and the knowledge that it would gain from each variable.
+///
+/// It is for monitors that judge what tasks know of each other. Operations are processed in their order, each by
+/// [`take_in`](Self::take_in), or by [`observe`](Self::observe) if the knowledge has no events of its own.
+///
+/// ```
+/// # mod intermezzo { pub mod sdk { pub use intermezzo_sdk::*; } }
+/// use intermezzo::sdk::testing::Script;
+/// use intermezzo::sdk::*;
+///
+/// /// Objects to a load of a value whose store its task does not know of.
+/// #[derive(Default)]
+/// struct Unordered {
+///     known: Synchronisation<VectorClock>,
+///     stored: Option<EventId>,
+/// }
+///
+/// impl Monitor for Unordered {
+///     fn name(&self) -> &str {
+///         "unordered"
+///     }
+///     fn interests(&self) -> Interests {
+///         Interests::SYNC_ACCESSES
+///     }
+///     fn reduction_compatible(&self) -> bool {
+///         true
+///     }
+///     fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
+///         self.known.take_in(access);
+///         if access.op == SyncVarOp::AtomicStore {
+///             self.stored = Some(access.event);
+///         }
+///         let known = self.known.known(access.event.task);
+///         if access.op == SyncVarOp::AtomicLoad && self.stored.is_some_and(|stored| !known.knows(stored)) {
+///             let kind = FindingKind::Plugin("unordered".into());
+///             cx.report(MonitorFinding::new(kind, "nothing orders the store before this load"));
+///         }
+///     }
+/// }
+///
+/// for (order, findings) in [(MemoryOrder::Acquire, 0), (MemoryOrder::Relaxed, 1)] {
+///     let mut script = Script::new();
+///     let other = script.fork(Script::MAIN);
+///     let flag = script.var("flag");
+///     script.store(Script::MAIN, flag, MemoryOrder::Release, 1);
+///     script.load(other, flag, order, 1);
+///     assert_eq!(script.play(&mut Unordered::default()).len(), findings);
+/// }
+/// ```
 #[derive(Debug, Default)]
 pub struct Synchronisation<K> {
     tasks: Vec<Task<K>>,
@@ -246,7 +294,7 @@ impl<K: Knowledge> Synchronisation<K> {
         (self.changes.used, self.changes.first) = (0, 0);
     }
 
-    /// Returns the knowledge of the task.
+    /// Returns the knowledge of the task, to be read or added to.
     #[inline(always)]
     pub fn known(&mut self, task: TaskId) -> &mut K {
         if self.tasks.len() <= task.index() {
@@ -506,8 +554,8 @@ impl<K: Moments> Synchronisation<K> {
         }
     }
 
-    /// Returns to the state in which only the first `operations` were processed. `false` if it cannot: then nothing
-    /// has changed.
+    /// Returns to the state in which only the first `operations` were processed, all of them by
+    /// [`take_in`](Self::take_in). `false` if it cannot: then nothing has changed.
     pub fn go_back_to(&mut self, operations: usize) -> bool {
         let Changes { list, used, first } = &mut self.changes;
         if operations < *first {

@@ -41,6 +41,7 @@ mod speed;
 mod stand_in;
 mod std_names;
 mod suites;
+mod system_waits;
 #[path = "../../../tests/common/throw_away.rs"]
 mod throw_away;
 mod tune;

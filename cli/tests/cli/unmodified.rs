@@ -510,43 +510,6 @@ fn nextest_runs_the_tests() {
     run(&project, &none).ends_with(3);
 }
 
-const WAITING: &str = r#"
-use std::io::Read;
-
-#[test]
-fn a_pipe_is_read_before_it_is_written() {
-    let (mut reader, writer) = std::io::pipe().unwrap();
-    let read = reader.read(&mut [0]);
-    drop(writer);
-    read.unwrap();
-}
-"#;
-
-#[test]
-#[cfg_attr(
-    not(target_os = "linux"),
-    ignore = "the system says on Linux what a thread does"
-)]
-fn a_system_call_that_waits_is_named() {
-    let project = project_of("reading", "", WAITING);
-    let all = run(&project, &["test", "--unmodified", "--hang", "1", "--json"])
-        .ends_with(3)
-        .json();
-    let report = report(&all, "reading::a_pipe_is_read_before_it_is_written");
-    assert_eq!(report["verdict"], "inconclusive", "{report:#}");
-    let finding = &report["findings"][0];
-    assert_eq!(
-        (&finding["kind"], &finding["detail"]["call"]),
-        (&"hang".into(), &"read".into()),
-        "{finding:#}"
-    );
-    let message = finding["message"].as_str().unwrap();
-    assert!(
-        message.contains("src/lib.rs:7: the system call `read`, which is no schedule point"),
-        "{message}"
-    );
-}
-
 #[test]
 fn what_cannot_be_tested_unmodified_is_refused() {
     let project = project("refusing");

@@ -76,6 +76,8 @@ pub struct Pending {
 pub struct WaitsAt {
     /// The address.
     pub address: usize,
+    /// The variable there.
+    pub var: u32,
     /// It is woken by those that have one of these bits.
     pub bits: u32,
     /// The number of events before: those that came first are woken first.

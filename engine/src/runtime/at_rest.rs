@@ -15,7 +15,7 @@ use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 
 /// The deadline of a wait until all is at rest: virtual time is always before it.
-pub(super) const AT_REST: u64 = u64::MAX;
+pub const AT_REST: u64 = u64::MAX;
 
 impl Engine {
     /// Lets the current task wait until no other task can do anything.

@@ -58,7 +58,7 @@ fn name(_: i32) -> Option<&'static str> {
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub use caught::Guard;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) use caught::{instruction_pointer, set, stack_pointer};
+pub(super) use caught::{instruction_pointer, is_in_ended_call, set, stack_pointer};
 
 /// A guard that catches no signals on this platform.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -260,6 +260,15 @@ mod caught {
     #[cfg(target_arch = "x86_64")]
     pub(in super::super) fn instruction_pointer(context: &ucontext_t) -> usize {
         context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize
+    }
+
+    /// Returns `true` if the signal has ended the system call in which it came: then it is that call's result.
+    pub(in super::super) fn is_in_ended_call(context: &ucontext_t) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        let result = context.uc_mcontext.gregs[libc::REG_RAX as usize];
+        #[cfg(target_arch = "aarch64")]
+        let result = context.uc_mcontext.regs[0] as i64;
+        result == -i64::from(libc::EINTR)
     }
 
     #[cfg(target_arch = "x86_64")]

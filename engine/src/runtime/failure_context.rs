@@ -67,7 +67,11 @@ impl Runtime {
             .numbers()
             .filter(|&task| self.tasks[task].status != Status::Ended)
             .map(|task| {
-                let access = self.tasks[task].pending.access;
+                let mut access = self.tasks[task].pending.access;
+                if let Some(at) = self.tasks[task].waits_at {
+                    // It waits by its own variable, as one that parks does.
+                    (access.op, access.var) = (SyncVarOp::AtomicRmw, at.var);
+                }
                 let var = (access.var as usize) < self.objects.vars.count();
                 let owner = var
                     .then(|| &self.objects.vars[access.var])

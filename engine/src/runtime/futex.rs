@@ -22,11 +22,16 @@ impl Engine {
         self.with(|rt| rt.tasks.current_task().needs_no_memory = how);
     }
 
-    /// Notes that the current task waits at an address, and is woken by those that have one of these bits.
-    pub fn waits_at(self, address: usize, bits: u32) {
+    /// Notes that the current task waits at the address of a variable, and is woken by those that have one of these bits.
+    pub fn waits_at(self, address: usize, var: u32, bits: u32) {
         self.with(|rt| {
             let since = rt.record.events.as_slice().len();
-            rt.tasks.current_task().waits_at = Some(WaitsAt { address, bits, since });
+            rt.tasks.current_task().waits_at = Some(WaitsAt {
+                address,
+                var,
+                bits,
+                since,
+            });
         });
     }
 

@@ -89,6 +89,7 @@ mod watchdog;
 mod withdraw;
 mod world;
 
+pub use at_rest::AT_REST;
 pub use by_address::ByAddress;
 pub use controller::take_charge;
 pub use crash::Crash;
@@ -123,7 +124,6 @@ use crate::record::{NO_TASK, Pending, TimesOut};
 use crate::schedule::ChoiceKind;
 use crate::strategy::Candidates;
 use crate::trace::{Class, EndedWait, Key, Limit};
-use at_rest::AT_REST;
 use constraints::Constraints;
 use cut_off::Looks;
 use decisions::Decisions;

@@ -5,7 +5,8 @@ use super::kinds;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::{Explorer, Report, Strategy, choose, thread};
 use std::hint::black_box;
-use std::io::Read;
+use std::io::{PipeReader, Read};
+use std::os::fd::AsRawFd;
 use std::sync::Mutex as StdMutex;
 use std::time::Duration;
 
@@ -134,6 +135,60 @@ fn a_system_call_that_waits_is_named() {
     let ends = "the system call `read`, which is no schedule point: other tasks cannot run until it returns";
     assert!(message(&report).ends_with(ends), "{report}");
     the_process_is_well();
+}
+
+/// Waits until something is in a pipe, for this long at most, in milliseconds.
+fn poll(pipe: &PipeReader, limit: i32) -> i32 {
+    let mut entry = libc::pollfd {
+        fd: pipe.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one entry is there.
+    unsafe { libc::poll(&raw mut entry, 1, limit) }
+}
+
+/// Signals end the call, and each further one is progress.
+#[test]
+fn a_system_call_that_signals_end_is_named() {
+    for rounds_before in [0, 100] {
+        let report = explorer().explore(|| {
+            let (reader, _writer) = std::io::pipe().unwrap();
+            let n = AtomicUsize::new(0);
+            (0..rounds_before).for_each(|_| assert_eq!(poll(&reader, 1), 0));
+            while poll(&reader, -1) < 0 {
+                n.fetch_add(1, SeqCst);
+            }
+        });
+        let ends =
+            "the system call `poll`, which is no schedule point: other tasks cannot run until it returns";
+        assert!(message(&report).ends_with(ends), "{report}");
+        the_process_is_well();
+    }
+}
+
+#[test]
+fn a_loop_of_short_waits_is_named() {
+    let report = explorer().explore(|| {
+        let (reader, _writer) = std::io::pipe().unwrap();
+        while poll(&reader, 1) <= 0 {}
+    });
+    assert!(message(&report).contains("main has "), "{report}");
+    the_process_is_well();
+}
+
+/// Waits that end are progress, if something visible is done in between.
+#[test]
+fn waits_that_end_are_no_hang() {
+    let report = explorer().explore(|| {
+        let (reader, _writer) = std::io::pipe().unwrap();
+        let n = AtomicUsize::new(0);
+        for _ in 0..10 {
+            poll(&reader, 100);
+            n.fetch_add(1, SeqCst);
+        }
+    });
+    assert_eq!((kinds(&report), report.executions()), (vec![], 1), "{report}");
 }
 
 /// The allocator's locks are free again, whatever the task was doing.

@@ -195,20 +195,17 @@ mod also_fine {
     }
     #[test]
     fn a_receive_makes_room() {
-        let s = new();
+        static COUNT: Plain<u32> = Plain::new(0);
         let (sender, receiver) = mpsc::sync_channel(1);
-        let t = {
-            let s = s.clone();
-            thread::spawn(move || {
-                unsafe { *s.cell.get() += 1 };
-                receiver.recv().unwrap();
-                receiver.recv().unwrap();
-            })
-        };
+        let task = thread::spawn(move || {
+            COUNT.with(|count| *count += 1);
+            receiver.recv().unwrap();
+            receiver.recv().unwrap();
+        });
         sender.send(1).unwrap();
         sender.send(2).unwrap();
-        assert_eq!(unsafe { *s.cell.get() }, 1);
-        t.join().unwrap();
+        COUNT.with(|count| assert_eq!(*count, 1));
+        task.join().unwrap();
     }
     #[test]
     fn bounded_channels() {

@@ -10,6 +10,9 @@
 //! Time is counted in inspections, a fixed time apart: a process that was stopped, by a debugger or because the machine
 //! slept, has not hung. Neither has a task that is able to run and gets no processor (`thread.rs`).
 //!
+//! A signal ends some system calls that wait, such as `epoll_wait`, and a program that calls again makes progress for ever.
+//! So a thread in one of them gets none: it is blocked for as long as the kernel counts no change of its processor.
+//!
 //! Blind spots: a thread that blocks the signal; a hang between executions, in a strategy or a monitor. Works where
 //! crashes are caught (`crash.rs`); elsewhere a task that hangs is not ended.
 
@@ -218,6 +221,9 @@ mod watcher {
         /// The number of inspections since it changed, and its processor time at that moment.
         looks: u32,
         since: thread::State,
+        /// The wait that it was in, if a signal would have ended it, and the number of inspections since.
+        wait: Option<thread::Wait>,
+        waits: u32,
     }
 
     struct Watch {
@@ -244,6 +250,8 @@ mod watcher {
             progress: 0,
             looks: 0,
             since: thread::State::default(),
+            wait: None,
+            waits: 0,
         });
         if !watch.runs {
             let thread = std::thread::Builder::new().name("intermezzo-watchdog".into());
@@ -350,7 +358,12 @@ mod watcher {
             }
             let due: Vec<Arc<Pulse>> = watch.workers.iter_mut().filter_map(look).collect();
             drop(watch);
-            due.iter().for_each(|pulse| end(pulse));
+            for pulse in due {
+                match thread::wait(pulse.thread.load(Relaxed)) {
+                    Some(wait) => end_wait(&pulse, wait),
+                    None => end(&pulse),
+                }
+            }
             std::thread::sleep(LOOK);
             watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
         }
@@ -361,12 +374,35 @@ mod watcher {
         let pulse = &*seen.pulse;
         let execution = pulse.execution.load(Relaxed);
         if pulse.limit == Duration::MAX || execution == 0 || execution != seen.execution {
-            (seen.execution, seen.looks) = (execution, 0);
+            (seen.execution, seen.looks, seen.wait) = (execution, 0, None);
             return None;
         }
         seen.looks += 1;
         let asked = LOOKS_UNASKED.min((pulse.limit.as_millis() / LOOK.as_millis()) as u32 / 2);
-        if seen.looks < asked || !signal::give(pulse, Order::Tell) {
+        if seen.looks < asked {
+            return None;
+        }
+        if let Some(wait) = thread::wait(pulse.thread.load(Relaxed)) {
+            match seen.wait {
+                Some(before) if before == wait => {
+                    seen.waits += 1;
+                    return (LOOK * seen.waits >= pulse.limit).then(|| Arc::clone(&seen.pulse));
+                }
+                // Such waits follow each other: the thread is asked at every second inspection.
+                Some(_) => seen.wait = None,
+                None => {
+                    (seen.wait, seen.waits) = (Some(wait), 0);
+                    if seen.looks == asked {
+                        // It is still to be asked for the first time.
+                        seen.looks -= 1;
+                    }
+                    return None;
+                }
+            }
+        } else {
+            seen.wait = None;
+        }
+        if !signal::give(pulse, Order::Tell) {
             return None;
         }
         let progress = pulse.progress.load(Relaxed);
@@ -384,6 +420,36 @@ mod watcher {
         (!state.runs || used >= pulse.limit / 2).then(|| Arc::clone(&seen.pulse))
     }
 
+    /// Returns the frames of the last sample.
+    fn frames(pulse: &Pulse) -> Vec<usize> {
+        let frames = &pulse.frames[..pulse.frames_len.load(Acquire)];
+        frames.iter().map(|frame| frame.load(Relaxed)).collect()
+    }
+
+    /// Ends a task that waits in a system call that signals end, and reports its place. The signal that asks for the place
+    /// ends the call, so the task is ended in the next one.
+    fn end_wait(pulse: &Pulse, wait: thread::Wait) {
+        if !signal::give(pulse, Order::Sample) {
+            return;
+        }
+        let hang = Hang {
+            limit: pulse.limit,
+            doing: Doing::Blocked,
+            call: thread::name(wait.call),
+            place: place::common(&[frames(pulse)]),
+        };
+        *pulse.hang.lock().unwrap_or_else(PoisonError::into_inner) = Some(hang);
+        for _ in 0..TRIES {
+            let ended = thread::wait(pulse.thread.load(Relaxed)).is_some()
+                && signal::give(pulse, Order::EndWait)
+                && pulse.frames_len.load(Acquire) == 0;
+            if ended {
+                return;
+            }
+            std::thread::sleep(Duration::from_micros(500));
+        }
+    }
+
     /// Ends the running task, and reports its place.
     fn end(pulse: &Pulse) {
         let progress = pulse.progress.load(Relaxed);
@@ -398,8 +464,7 @@ mod watcher {
             if !signal::give(pulse, Order::Sample) || pulse.progress.load(Relaxed) != progress {
                 return;
             }
-            let frames = &pulse.frames[..pulse.frames_len.load(Acquire)];
-            stacks.push(frames.iter().map(|frame| frame.load(Relaxed)).collect());
+            stacks.push(frames(pulse));
             std::thread::sleep(Duration::from_millis(2));
         }
         let doing = match call {

@@ -4,7 +4,7 @@
 //! found by the unwinder, which takes no lock either since glibc 2.35; before, a thread that is just loading a library
 //! gives no answer.
 
-use super::super::crash::{Crash, instruction_pointer, set, stack_pointer};
+use super::super::crash::{Crash, instruction_pointer, is_in_ended_call, set, stack_pointer};
 use super::super::{Engine, Runtime};
 use super::{FRAMES_MAX, Pulse};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
@@ -31,6 +31,8 @@ pub(super) enum Order {
     End,
     /// End it in any case.
     EndAnyway,
+    /// End it, even if it has made progress, if it waits in a system call that this signal has ended.
+    EndWait,
 }
 
 /// The previous handler; written before ours is installed, and under the lock of the watchdog.
@@ -112,9 +114,13 @@ fn answer(rt: &mut Runtime, context: &mut ucontext_t) {
     let order_is = |which: Order| order == which as u32;
     if !order_is(Order::Tell) {
         let inside = sample(pulse, instruction_pointer(context));
+        let ends = match progress == before {
+            _ if order_is(Order::EndWait) => is_in_ended_call(context),
+            true => order_is(Order::EndAnyway) || order_is(Order::End) && !inside,
+            false => false,
+        };
         if let Some(task) = task
-            && progress == before
-            && (order_is(Order::EndAnyway) || order_is(Order::End) && !inside)
+            && ends
         {
             pulse.frames_len.store(0, Relaxed);
             // SAFETY: the signal interrupted this task on its own stack, and the registers are set.

@@ -24,6 +24,7 @@ const CALLS: &[(libc::c_long, &str)] = &[
     (libc::SYS_ppoll, "poll"),
     (libc::SYS_pselect6, "select"),
     (libc::SYS_epoll_pwait, "epoll_wait"),
+    (libc::SYS_epoll_pwait2, "epoll_wait"),
     (libc::SYS_wait4, "wait"),
     (libc::SYS_waitid, "waitid"),
     (libc::SYS_nanosleep, "nanosleep"),
@@ -58,6 +59,36 @@ pub(super) fn name(call: i64) -> Option<&'static str> {
 /// `true` if this is the system call that waits for another thread: all locks of std use it.
 pub(super) fn waits_for_another(call: i64) -> bool {
     call == libc::SYS_futex
+}
+
+/// `true` if a signal ends this system call, even if its handler has others resumed: see signal(7).
+fn is_ended_by_signals(call: i64) -> bool {
+    matches!(
+        name(call),
+        Some("epoll_wait" | "poll" | "select" | "sigwait" | "sigsuspend" | "pause" | "io_uring_enter")
+    )
+}
+
+/// A wait in a system call that a signal would end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    /// The number of the call.
+    pub(super) call: i64,
+    /// The number of times that the thread has given up its processor: another one is another wait.
+    switches: u64,
+}
+
+/// Returns the wait of this thread of the process, if it is in a system call that a signal would end.
+pub(super) fn wait(thread: i32) -> Option<Wait> {
+    let call = state(thread).call.filter(|&call| is_ended_by_signals(call))?;
+    let status = fs::read_to_string(format!("/proc/self/task/{thread}/status")).ok()?;
+    let switches = status
+        .lines()
+        .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+    Some(Wait {
+        call,
+        switches: switches.trim().parse().ok()?,
+    })
 }
 
 /// The state of a thread at one moment.
@@ -120,8 +151,40 @@ mod tests {
         assert!(!state(i32::MAX).runs);
         assert_eq!(state(super::super::thread_id()).call, None);
         assert_eq!((name(libc::SYS_read), name(-1)), (Some("read"), None));
+        assert_eq!(wait(super::super::thread_id()), None);
         let other = std::thread::spawn(|| (super::super::thread_id(), all()));
         let (other, all_then) = other.join().unwrap();
         assert!(all_then.contains(&other) && all_then.contains(&super::super::thread_id()));
+    }
+    #[test]
+    fn a_wait_that_a_signal_ends_is_one_until_it_ends() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let (number, told) = std::sync::mpsc::channel();
+        let other = std::thread::spawn(move || {
+            number.send(super::super::thread_id()).unwrap();
+            let mut at = libc::pollfd {
+                fd: std::os::fd::AsRawFd::as_raw_fd(&reader),
+                events: libc::POLLIN,
+                revents: 0,
+            };
+            for _ in 0..2 {
+                // SAFETY: one entry is there.
+                assert_eq!(unsafe { libc::poll(&raw mut at, 1, -1) }, 1);
+                std::io::Read::read_exact(&mut reader, &mut [0]).unwrap();
+            }
+        });
+        let other_id = told.recv().unwrap();
+        let seen = |besides: Option<Wait>| loop {
+            match wait(other_id) {
+                Some(wait) if Some(wait) != besides => return wait,
+                _ => std::thread::yield_now(),
+            }
+        };
+        let first = seen(None);
+        assert_eq!((wait(other_id), name(first.call)), (Some(first), Some("poll")));
+        std::io::Write::write_all(&mut &writer, &[1]).unwrap();
+        assert_eq!(name(seen(Some(first)).call), Some("poll"));
+        std::io::Write::write_all(&mut &writer, &[1]).unwrap();
+        other.join().unwrap();
     }
 }

@@ -250,7 +250,7 @@ impl fmt::Display for WaitingTask {
             write!(f, "to receive from {var}")?;
         } else if is(SyncVarOp::Park) {
             f.write_str("to be unparked")?;
-        } else if is(SyncVarOp::PrimitiveChange) {
+        } else if is(SyncVarOp::PrimitiveChange) || is(SyncVarOp::AtomicRmw) {
             write!(f, "for {var}")?;
         } else {
             write!(f, "for {var} ({op})")?;

@@ -1,0 +1,307 @@
+//! `test --unmodified`: tests that wait by calls of the system, and those of tokio with all its features.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+use super::unmodified::{prepared, project_of, replays, report, run};
+use crate::Ran;
+use serde_json::Value;
+
+const DEPENDENCIES: &str =
+    "[dev-dependencies]\ntokio = { version = \"1\", features = [\"full\"] }\nlibc = \"0.2\"\n";
+
+const TOKIO: &str = r#"
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+async fn add(n: Arc<AtomicUsize>) {
+    n.store(n.load(SeqCst) + 1, SeqCst);
+}
+
+#[tokio::test]
+async fn work_that_blocks_is_awaited() {
+    assert_eq!(tokio::task::spawn_blocking(|| 3).await.unwrap(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_hour_passes() {
+    let begun = Instant::now();
+    tokio::spawn(tokio::time::sleep(Duration::from_secs(3_600))).await.unwrap();
+    assert!(begun.elapsed() >= Duration::from_secs(3_600));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_workers_add() {
+    let n = Arc::new(AtomicUsize::new(0));
+    for task in [0, 1].map(|_| tokio::spawn(add(n.clone()))) {
+        task.await.unwrap();
+    }
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+#[tokio::test]
+async fn an_update_is_lost_to_work_that_blocks() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let other = tokio::task::spawn_blocking({
+        let n = n.clone();
+        move || n.store(n.load(SeqCst) + 1, SeqCst)
+    });
+    add(n.clone()).await;
+    other.await.unwrap();
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_sender_is_kept() {
+    let (sender, receiver) = tokio::sync::oneshot::channel::<()>();
+    let _ = receiver.await;
+    drop(sender);
+}
+
+#[tokio::test]
+async fn a_connection_never_comes() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    listener.accept().await.unwrap();
+}
+"#;
+
+const SYSTEM: &str = r#"
+use std::cell::UnsafeCell;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+struct Plain(UnsafeCell<u32>);
+unsafe impl Sync for Plain {}
+
+#[test]
+fn a_pipe_orders_what_it_passes() {
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let plain = Arc::new(Plain(UnsafeCell::new(1)));
+    let task = thread::spawn({
+        let plain = plain.clone();
+        move || {
+            reader.read_exact(&mut [0]).unwrap();
+            unsafe { *plain.0.get() += 1 };
+        }
+    });
+    unsafe { *plain.0.get() += 1 };
+    writer.write_all(&[7]).unwrap();
+    task.join().unwrap();
+    assert_eq!(unsafe { *plain.0.get() }, 3);
+}
+
+#[test]
+fn an_update_is_lost_because_the_pipe_is_written_early() {
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let n = Arc::new(AtomicUsize::new(0));
+    let task = thread::spawn({
+        let n = n.clone();
+        move || {
+            reader.read_exact(&mut [0]).unwrap();
+            n.store(n.load(SeqCst) + 1, SeqCst);
+        }
+    });
+    writer.write_all(&[7]).unwrap();
+    n.store(n.load(SeqCst) + 1, SeqCst);
+    task.join().unwrap();
+    assert_eq!(n.load(SeqCst), 2);
+}
+
+#[test]
+fn a_full_pipe_is_emptied() {
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let task = thread::spawn(move || {
+        for _ in 0..17 {
+            writer.write_all(&[1; 4_096]).unwrap();
+        }
+    });
+    let mut all = Vec::new();
+    reader.read_to_end(&mut all).unwrap();
+    task.join().unwrap();
+    assert_eq!(all.len(), 17 * 4_096);
+}
+
+#[test]
+fn a_pipe_is_read_before_it_is_written() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let read = reader.read(&mut [0]);
+    drop(writer);
+    read.unwrap();
+}
+
+#[test]
+fn a_limit_of_time_is_virtual() {
+    let begun = Instant::now();
+    let mut none = libc::pollfd { fd: -1, events: 0, revents: 0 };
+    assert_eq!(unsafe { libc::poll(&mut none, 1, 3_600_000) }, 0);
+    assert!(begun.elapsed() >= Duration::from_secs(3_600));
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(100))).unwrap();
+    assert!(socket.recv(&mut [0]).is_err());
+    assert!(begun.elapsed() >= Duration::from_secs(3_700));
+}
+
+#[test]
+fn a_connection_is_made() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let task = thread::spawn(move || listener.accept().unwrap().0.write_all(&[9]).unwrap());
+    let mut byte = [0];
+    TcpStream::connect(address).unwrap().read_exact(&mut byte).unwrap();
+    task.join().unwrap();
+    assert_eq!(byte, [9]);
+}
+
+#[test]
+fn a_child_is_heard() {
+    let task = thread::spawn(|| 1);
+    let child = std::process::Command::new("echo").arg("7").output().unwrap();
+    assert_eq!((&child.stdout[..], task.join().unwrap()), (&b"7\n"[..], 1));
+}
+
+/// Each execution leaves a pair of sockets open, and there are more of them than descriptors.
+#[test]
+fn a_pair_is_left_open() {
+    let limit = libc::rlimit { rlim_cur: 64, rlim_max: 64 };
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }, 0);
+    let pair = UnixStream::pair().unwrap();
+    let n = Arc::new(AtomicUsize::new(0));
+    let tasks = [0; 4].map(|_| {
+        let n = n.clone();
+        thread::spawn(move || n.fetch_add(1, SeqCst))
+    });
+    n.fetch_add(1, SeqCst);
+    tasks.map(|task| task.join().unwrap());
+    assert!(pair.0.as_raw_fd() < 64);
+    std::mem::forget(pair);
+}
+
+#[test]
+fn a_message_never_comes() {
+    UdpSocket::bind("127.0.0.1:0").unwrap().recv(&mut [0]).unwrap();
+}
+
+/// Signals end this call, which is none of those that are steps.
+#[test]
+fn a_call_is_repeated_for_ever() {
+    let (reader, _writer) = std::io::pipe().unwrap();
+    let reader = reader.as_raw_fd();
+    let (none, for_ever) = (std::ptr::null_mut(), std::ptr::null_mut());
+    loop {
+        let mut set = unsafe { std::mem::zeroed::<libc::fd_set>() };
+        unsafe { libc::FD_SET(reader, &mut set) };
+        if unsafe { libc::select(reader + 1, &mut set, none, none, for_ever) } >= 0 {
+            break;
+        }
+        thread::yield_now();
+    }
+}
+"#;
+
+/// Explores a project, whose dependencies may have to be downloaded.
+fn explored(project: &std::path::Path) -> Ran {
+    let arguments = [
+        "test",
+        "--unmodified",
+        "--json",
+        "--hang",
+        "1",
+        "--executions",
+        "2000",
+    ];
+    let mut command = prepared(project, &arguments, &[]);
+    command.env_remove("CARGO_NET_OFFLINE");
+    Ran::of(&mut command).ends_with(1)
+}
+
+fn check(library: &str, ran: &Ran, verdicts: &[(&str, &str, &str)]) -> Value {
+    let all = ran.json();
+    assert_eq!(all["reports"].as_array().unwrap().len(), verdicts.len());
+    for (test, verdict, kind) in verdicts {
+        let report = report(&all, &format!("{library}::{test}"));
+        assert_eq!(report["verdict"], *verdict, "{report:#}");
+        let finding = &report["findings"][0];
+        assert_eq!(finding["kind"].as_str().unwrap_or_default(), *kind, "{report:#}");
+        let seconds = report["elapsed_seconds"].as_f64().unwrap();
+        assert!(seconds < 30.0, "{report:#}");
+    }
+    all
+}
+
+#[test]
+fn tests_of_tokio_with_all_features_are_explored() {
+    let project = project_of("full", DEPENDENCIES, TOKIO);
+    let ran = explored(&project);
+    let all = check(
+        "full",
+        &ran,
+        &[
+            ("work_that_blocks_is_awaited", "pass", ""),
+            ("an_hour_passes", "pass", ""),
+            ("two_workers_add", "fail", "assertion"),
+            ("an_update_is_lost_to_work_that_blocks", "fail", "assertion"),
+            ("a_sender_is_kept", "fail", "deadlock"),
+            ("a_connection_never_comes", "inconclusive", "hang"),
+        ],
+    );
+    let never = &report(&all, "full::a_connection_never_comes")["findings"][0];
+    assert_eq!(never["detail"]["call"], "epoll_wait", "{never:#}");
+    for test in [
+        "two_workers_add",
+        "an_update_is_lost_to_work_that_blocks",
+        "a_sender_is_kept",
+    ] {
+        replays(
+            &project,
+            &ran,
+            &report(&all, &format!("full::{test}"))["findings"][0],
+        );
+    }
+}
+
+#[test]
+fn waits_in_the_system_are_steps() {
+    let project = project_of("waits", DEPENDENCIES, SYSTEM);
+    let ran = explored(&project);
+    let all = check(
+        "waits",
+        &ran,
+        &[
+            ("a_pipe_orders_what_it_passes", "pass", ""),
+            (
+                "an_update_is_lost_because_the_pipe_is_written_early",
+                "fail",
+                "assertion",
+            ),
+            ("a_full_pipe_is_emptied", "pass", ""),
+            ("a_pipe_is_read_before_it_is_written", "fail", "deadlock"),
+            ("a_limit_of_time_is_virtual", "pass", ""),
+            ("a_connection_is_made", "pass", ""),
+            ("a_child_is_heard", "pass", ""),
+            ("a_pair_is_left_open", "pass", ""),
+            ("a_message_never_comes", "inconclusive", "hang"),
+            ("a_call_is_repeated_for_ever", "inconclusive", "hang"),
+        ],
+    );
+    for (test, call) in [
+        ("a_message_never_comes", "recvfrom"),
+        ("a_call_is_repeated_for_ever", "select"),
+    ] {
+        let finding = &report(&all, &format!("waits::{test}"))["findings"][0];
+        assert_eq!(finding["detail"]["call"], call, "{finding:#}");
+    }
+    let lost = report(&all, "waits::an_update_is_lost_because_the_pipe_is_written_early");
+    replays(&project, &ran, &lost["findings"][0]);
+
+    // A pipe orders what comes before a write and after its read.
+    let races = ["test", "--unmodified", "--races", "--json", "a_pipe_orders"];
+    let raced = run(&project, &races).ends_with(0).json();
+    assert_eq!(raced["reports"].as_array().unwrap().len(), 1);
+    let executions = raced["reports"][0]["executions"].as_u64().unwrap();
+    assert!(executions > 1, "{raced:#}");
+}

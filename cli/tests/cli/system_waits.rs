@@ -1,12 +1,14 @@
 //! `test --unmodified`: tests that wait by calls of the system, and those of tokio with all its features.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
-use super::unmodified::{prepared, project_of, replays, report, run};
+use super::unmodified::{project_of, replays, report, run};
 use crate::Ran;
 use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
 
-const DEPENDENCIES: &str =
-    "[dev-dependencies]\ntokio = { version = \"1\", features = [\"full\"] }\nlibc = \"0.2\"\n";
+const LIBC: &str = "[dev-dependencies]\nlibc = \"0.2\"\n";
+const ALL_OF_TOKIO: &str = "[dev-dependencies]\ntokio = { version = \"1\", features = [\"full\"] }\n";
 
 const TOKIO: &str = r#"
 use std::sync::Arc;
@@ -203,20 +205,25 @@ fn a_call_is_repeated_for_ever() {
 }
 "#;
 
-/// Explores a project, whose dependencies may have to be downloaded.
-fn explored(project: &std::path::Path) -> Ran {
+/// Downloads the dependencies of a project. Returns `false` if they cannot be had.
+fn are_there(project: &Path) -> bool {
+    let mut cargo = Command::new(env!("CARGO"));
+    let fetched = cargo.arg("fetch").current_dir(project).output().unwrap();
+    fetched.status.success()
+}
+
+fn explored(project: &Path) -> Ran {
     let arguments = [
         "test",
         "--unmodified",
         "--json",
+        // Another process answers in one of the tests, which takes longer on a machine with other work.
         "--hang",
-        "1",
+        "8",
         "--executions",
         "2000",
     ];
-    let mut command = prepared(project, &arguments, &[]);
-    command.env_remove("CARGO_NET_OFFLINE");
-    Ran::of(&mut command).ends_with(1)
+    run(project, &arguments).ends_with(1)
 }
 
 fn check(library: &str, ran: &Ran, verdicts: &[(&str, &str, &str)]) -> Value {
@@ -227,15 +234,18 @@ fn check(library: &str, ran: &Ran, verdicts: &[(&str, &str, &str)]) -> Value {
         assert_eq!(report["verdict"], *verdict, "{report:#}");
         let finding = &report["findings"][0];
         assert_eq!(finding["kind"].as_str().unwrap_or_default(), *kind, "{report:#}");
-        let seconds = report["elapsed_seconds"].as_f64().unwrap();
-        assert!(seconds < 30.0, "{report:#}");
     }
     all
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn tests_of_tokio_with_all_features_are_explored() {
-    let project = project_of("full", DEPENDENCIES, TOKIO);
+    let project = project_of("full", ALL_OF_TOKIO, TOKIO);
+    if !are_there(&project) {
+        eprintln!("skipped: the crates that tokio needs with all features cannot be downloaded");
+        return;
+    }
     let ran = explored(&project);
     let all = check(
         "full",
@@ -266,7 +276,7 @@ fn tests_of_tokio_with_all_features_are_explored() {
 
 #[test]
 fn waits_in_the_system_are_steps() {
-    let project = project_of("waits", DEPENDENCIES, SYSTEM);
+    let project = project_of("waits", LIBC, SYSTEM);
     let ran = explored(&project);
     let all = check(
         "waits",

@@ -180,10 +180,12 @@ fn a_loop_of_short_waits_is_named() {
 /// Waits that end are progress, if something visible is done in between.
 #[test]
 fn waits_that_end_are_no_hang() {
-    let report = explorer().explore(|| {
+    // Far longer than a wait, because other work may delay that, and shorter than all of them.
+    let explorer = explorer().hang(Some(Duration::from_millis(1_500)));
+    let report = explorer.explore(|| {
         let (reader, _writer) = std::io::pipe().unwrap();
         let n = AtomicUsize::new(0);
-        for _ in 0..10 {
+        for _ in 0..20 {
             poll(&reader, 100);
             n.fetch_add(1, SeqCst);
         }

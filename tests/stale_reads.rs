@@ -455,3 +455,54 @@ fn loops_that_wait_by_read_modify_writes_end() {
         "{report}"
     );
 }
+
+/// The most loads at one place of a task, in any execution, that read the first value after a newer one was stored.
+#[derive(Clone, Default)]
+struct StaleLoads(Arc<std::sync::Mutex<(bool, u32, u32)>>);
+
+impl Monitor for StaleLoads {
+    fn name(&self) -> &str {
+        "stale-loads"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        false
+    }
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
+    fn on_execution_begin(&mut self, _: &Execution<'_>) {
+        let mut counts = self.0.lock().unwrap();
+        (counts.0, counts.1) = (false, 0);
+    }
+    fn on_sync_var_access(&mut self, access: &SyncVarAccess, _: &mut Context<'_>) {
+        let (is_stored, stale, most) = &mut *self.0.lock().unwrap();
+        *is_stored |= access.op == SyncVarOp::AtomicStore;
+        *stale += u32::from(*is_stored && access.op == SyncVarOp::AtomicLoad && access.store == 1);
+        *most = (*most).max(*stale);
+    }
+}
+
+#[test]
+fn a_place_reads_an_old_store_as_often_as_the_bound_says() {
+    for stale_reads in [1, 2, 3] {
+        let monitor = StaleLoads::default();
+        let environment = Environment {
+            stale_reads,
+            ..Environment::calm()
+        };
+        Explorer::new()
+            .environment(environment)
+            .monitor(monitor.clone())
+            .explore(|| {
+                let var = Arc::new(AtomicU32::new(0));
+                let other = Arc::clone(&var);
+                let task = thread::spawn(move || other.store(1, Relaxed));
+                (0..5).for_each(|_| _ = var.load(Relaxed));
+                task.join().unwrap();
+            });
+        assert_eq!(monitor.0.lock().unwrap().2, stale_reads);
+    }
+}

@@ -1,9 +1,11 @@
 //! A toy memory model, under which a load may read either of the last two stores: the seam between the engine and memory
 //! models, compared with brute force.
 
+mod support;
+
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::memory_model::{MemoryAccess, MemoryModel, MemoryOp};
-use intermezzo_engine::runtime::{Executor, Limits, Listeners};
+use intermezzo_engine::runtime::{Executor, Listeners};
 use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering, fence};
 use intermezzo_explorer::thread;
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
@@ -147,27 +149,10 @@ fn run(program: &Program) -> Outcome {
 }
 
 fn executor() -> Executor {
-    let limits = Limits {
-        steps: 500,
-        tasks: 8,
-        stack_bytes: 1 << 18,
-        forgotten_bytes: 0,
-        fair_yields: 1,
-        awaits: false,
-        deadlocks_allowed: false,
-        long_allowed: false,
-        reads_once: false,
-        keeps_objects: false,
-        unmodified: false,
-        is_program: false,
-        every_operation: false,
-        hang: None,
-        execution: None,
-    };
     Executor::new(
         Box::new(DepthFirst::new()),
         Environment::calm(),
-        limits,
+        support::limits(),
         None,
         Listeners::new(Vec::new()),
     )

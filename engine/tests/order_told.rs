@@ -4,6 +4,8 @@
 //! first may order more, because it does not know of writes that commute, but not less. Programs are random, without
 //! virtual time and without ends that belong to another step: there the search orders whole steps.
 
+mod support;
+
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::runtime::{Executor, Limits, Listeners};
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
@@ -136,21 +138,9 @@ fn the_order_that_monitors_see_contains_that_of_the_search() {
         let program: Program = (0..2 + seed % 2).map(&mut ops).collect();
         let heard = Heard::default();
         let limits = Limits {
-            steps: 500,
             tasks: 64,
-            stack_bytes: 1 << 18,
-            forgotten_bytes: 0,
-            fair_yields: 1,
             awaits: true,
-            deadlocks_allowed: false,
-            long_allowed: false,
-            reads_once: false,
-            keeps_objects: false,
-            unmodified: false,
-            is_program: false,
-            every_operation: false,
-            hang: None,
-            execution: None,
+            ..support::limits()
         };
         let mut worker = Executor::new(
             Box::new(InDetail(Sampling::new(seed, policy(&StrategyKind::Random, None)))),

@@ -43,7 +43,8 @@ impl Unmodified {
     /// Builds the overlays if they are not there, after `before_first`.
     ///
     /// # Errors
-    /// The overlays cannot be built, or `before_first` fails; or the project is intermezzo; or memory cannot be watched on this system.
+    /// The overlays cannot be built, or `before_first` fails; or the project is intermezzo; or memory cannot be watched on
+    /// this system.
     pub(crate) fn prepare(
         arguments: &[OsString],
         watched: bool,

@@ -1,7 +1,7 @@
 //! The memory model of C++20, which is Rust's, without values out of thin air.
 //!
-//! The model keeps the execution graph: which store each operation reads, the modification order of each variable, and
-//! what each event knows of the others (happens-before). It offers an operation only the stores that keep the graph consistent:
+//! The model keeps the execution graph: the store that each operation reads, the modification order of each variable, and
+//! the happens-before order of the events. It offers an operation only the stores that leave the graph consistent:
 //!
 //! - *coherence*: a task does not read a store that it knows to be overwritten, nor one older than it has read, and its
 //!   stores come after those that it knows;
@@ -179,18 +179,7 @@ impl Cpp20 {
         clock.know(task, index);
         clock
     }
-}
 
-/// Returns `true` if an operation that reads this value, or comes after it, stores.
-fn writes(access: &MemoryAccess, value: u64) -> bool {
-    match access.kind {
-        MemoryOp::Load | MemoryOp::FailedExchange { .. } => false,
-        MemoryOp::Store | MemoryOp::Modify => true,
-        MemoryOp::Exchange { expected, .. } => value == expected,
-    }
-}
-
-impl Cpp20 {
     /// Adds an operation on an atomic to the stores of its variable, and passes on what came with them.
     fn add_to_var(&mut self, event: &SyncVarAccess, reads: Option<u32>, stores: Option<(u32, u32)>) {
         let EventId { task, index } = event.event;
@@ -215,6 +204,15 @@ impl Cpp20 {
         }
         let seen = stores.map(|(store, _)| store).or(reads);
         list.seen[task.index()].extend(seen.map(|seen| (index, seen)));
+    }
+}
+
+/// Returns `true` if an operation that reads this value, or comes after it, stores.
+fn writes(access: &MemoryAccess, value: u64) -> bool {
+    match access.kind {
+        MemoryOp::Load | MemoryOp::FailedExchange { .. } => false,
+        MemoryOp::Store | MemoryOp::Modify => true,
+        MemoryOp::Exchange { expected, .. } => value == expected,
     }
 }
 

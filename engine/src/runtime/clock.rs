@@ -238,7 +238,7 @@ impl Runtime {
     }
 
     /// Notes that partial-order reductions are not sound if a yield or a sleep may let time pass, and tasks wait with limits.
-    /// Whether time passes depends on what other tasks have written since, and on whether they have ended. Those steps may
+    /// Time passes or not by what other tasks have written since, and by which of them have ended. Those steps may
     /// commute with it. So happens-before caching takes over.
     #[inline(always)]
     pub(super) fn note_waits_for_time(&mut self) {

@@ -141,7 +141,7 @@ impl Memory {
 
     /// Brings the stores to a variable up to date, before an operation on it takes effect; `value` is its value. At its
     /// first use that is the initial value. A write through a unique reference is no operation, so it is found here.
-    fn catch_up(&mut self, var: SyncVar, value: u64) -> &mut Stores {
+    fn catch_up(&mut self, var: SyncVar, value: u64) {
         let at = var.index();
         if self.vars.len() <= at {
             self.vars.resize_with(at + 1, Stores::default);
@@ -157,7 +157,6 @@ impl Memory {
                 model.overwrites(var);
             }
         }
-        stores
     }
 
     /// Lists the stores that an operation may read. Returns `true` if one was left out because it was read often enough.
@@ -338,8 +337,8 @@ impl Engine {
         })
     }
 
-    /// Notes the store of the announced operation; `newest` is the value of its variable before. Returns `true` if no other store to
-    /// the variable is newer, so that `value` is the variable's value from now on.
+    /// Notes the store of the announced operation; `newest` is the value of its variable before. Returns `true` if no other
+    /// store to the variable is newer, so that `value` is the variable's value from now on.
     ///
     /// # Panics
     /// The memory model has no place for it.
@@ -392,8 +391,8 @@ impl Engine {
         }
     }
 
-    /// Notes whether a weak exchange that could succeed fails, after it has read. Its ordering depends on that, and so
-    /// whether it can read that store.
+    /// Decides if a weak exchange that could succeed can read the store that it has read, now that it `fails` or not: that
+    /// gives it its ordering.
     #[cold]
     #[inline(never)]
     pub fn settle_exchange(self, kind: MemoryOp, failure: MemoryOrder, fails: bool) {

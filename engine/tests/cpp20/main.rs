@@ -3,10 +3,12 @@
 mod litmus;
 #[allow(dead_code, reason = "the oracle has its own tests of each part")]
 mod oracle;
+#[path = "../support/mod.rs"]
+mod support;
 
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::memory_model::Cpp20;
-use intermezzo_engine::runtime::{Executor, Limits, Listeners, Stop};
+use intermezzo_engine::runtime::{Executor, Listeners, Stop};
 use intermezzo_engine::strategy::Strategy;
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering, fence};
@@ -92,27 +94,10 @@ fn explored(
     variables: usize,
     (sound, search): Search,
 ) -> Option<(BTreeSet<Outcome>, u64)> {
-    let limits = Limits {
-        steps: 500,
-        tasks: 8,
-        stack_bytes: 1 << 18,
-        forgotten_bytes: 0,
-        fair_yields: 1,
-        awaits: false,
-        deadlocks_allowed: false,
-        long_allowed: false,
-        reads_once: false,
-        keeps_objects: false,
-        unmodified: false,
-        is_program: false,
-        every_operation: false,
-        hang: None,
-        execution: None,
-    };
     let mut executor = Executor::new(
         search(),
         Environment::calm(),
-        limits,
+        support::limits(),
         None,
         Listeners::new(Vec::new()),
     );
@@ -142,8 +127,8 @@ fn explored(
     Some((found.into_inner().unwrap(), executions))
 }
 
-/// Compares so many random programs of a shape with the oracle, and returns how many had outcomes that are not
-/// sequentially consistent.
+/// Compares the random programs of these seeds, which have one shape, with the oracle. Returns the number of those with
+/// outcomes that are not sequentially consistent.
 fn compare(seeds: std::ops::Range<u64>, (threads, ops, variables): (usize, usize, usize)) -> usize {
     let programs = seeds.end - seeds.start;
     let mut executions = [0; SEARCHES.len()];

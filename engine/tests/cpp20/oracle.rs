@@ -361,9 +361,9 @@ pub(super) fn is_atomic(execution: &Execution) -> bool {
     updates & directly_follows == updates
 }
 
-/// There is an order of all that is `SeqCst` in which an event comes after those that strongly happen before it, and in
-/// which of two accesses to a variable, the one that is coherence-ordered before the other comes first. In place of an
-/// access there may be a fence that happens before it, or after the second one.
+/// All `SeqCst` events have one order that keeps two relations: an event comes after those that strongly happen before it,
+/// and of two accesses to a variable the one that is coherence-ordered before the other comes first. A fence that happens
+/// before the first access, or after the second, takes its place.
 fn is_sc(execution: &Execution, hb: Relation) -> bool {
     let sb = execution.sb;
     let sc = execution.on(Event::is_sc);

@@ -1,5 +1,5 @@
 //! The descriptors that an execution opens. Those that it leaves open are closed before the next one opens another: its
-//! memory is taken back, so nothing could close them any more, and a process may have only so many.
+//! memory is taken back, so nothing else can close them, and the number of descriptors of a process is limited.
 //!
 //! **Misses.** Files, and descriptors that are not opened by the functions in this file.
 

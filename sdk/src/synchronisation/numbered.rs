@@ -13,7 +13,8 @@ pub(super) struct Numbered<K> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entry<K> {
     number: u64,
-    /// The knowledge at the sending of the message, that which came with the value of the store, or that of the tasks that have arrived at the barrier.
+    /// The knowledge at the sending of the message, that which came with the value of the store, or that of the tasks that
+    /// have arrived at the barrier.
     pub(super) given: K,
     /// The knowledge of the message's receiver.
     pub(super) answer: K,

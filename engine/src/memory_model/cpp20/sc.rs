@@ -213,7 +213,7 @@ fn coherence(a: Places, b: Places) -> bool {
     reads_it || is_before(a.writes, b.seen()) || is_before(a.reads, b.seen())
 }
 
-/// `true` if the edges between so many nodes close a cycle.
+/// `true` if the edges close a cycle. `nodes` is the number of nodes.
 fn has_cycle(nodes: usize, edges: &[(u32, u32)]) -> bool {
     let mut incoming = vec![0; nodes];
     edges.iter().for_each(|&(_, to)| incoming[to as usize] += 1);

@@ -14,12 +14,18 @@ use std::time::{Duration, Instant};
 /// Much longer than the limits of time below, and much shorter than the executions would take.
 const SOON: Duration = Duration::from_secs(20);
 
+/// Returns an explorer with a limit of one second.
 fn second() -> Explorer {
     Explorer::new()
         .program("time")
         .environment(Environment::calm())
         .steps_per_execution(u64::MAX)
         .time(Duration::from_secs(1))
+}
+
+/// Returns one with a shorter limit, for tests that wait for it many times.
+fn moment() -> Explorer {
+    second().time(Duration::from_millis(300))
 }
 
 /// Explores, and asserts that it ended soon.
@@ -89,7 +95,7 @@ fn searches() -> Vec<(&'static str, Search)> {
 fn an_execution_that_would_take_minutes_ends_with_the_time() {
     for (name, search) in searches() {
         for jobs in [1, 2] {
-            let report = soon(search(second()).jobs(jobs), endless_test);
+            let report = soon(search(moment()).jobs(jobs), endless_test);
             assert_eq!(report.verdict(), Verdict::Inconclusive, "{name}: {report}");
             assert_eq!((report.executions(), report.findings().len()), (0, 0), "{name}");
             let text = report.to_string();
@@ -120,7 +126,7 @@ fn executions_that_are_not_judged_end_with_the_time() {
 fn executions_before_one_that_is_cut_off_count() {
     for (name, search) in searches() {
         let run = AtomicU64::new(0);
-        let report = soon(search(second()), || {
+        let report = soon(search(moment()), || {
             let is_long = run.fetch_add(1, Relaxed) >= 2;
             let n = AtomicUsize::new(0);
             thread::scope(|scope| {

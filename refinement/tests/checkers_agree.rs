@@ -16,6 +16,9 @@ use std::fmt::Debug;
 
 type Random = Xoshiro256PlusPlus;
 
+/// The number of random histories of each object and level, by default.
+const HISTORIES: u64 = 20_000;
+
 fn number(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(value) => value
@@ -176,7 +179,7 @@ where
     for same in [Same::Linearizable, Same::Sequential, Same::Quiescent] {
         let mut random = Random::seed_from_u64(seed);
         let mut counts = [0, 0];
-        for case in 0..number("CHECKED_HISTORIES", 100_000) {
+        for case in 0..number("CHECKED_HISTORIES", HISTORIES) {
             let history = random_history(&mut random, specification, &call);
             let mut left: Vec<usize> = (0..history.len()).collect();
             let initial = Sequential::initial(specification);
@@ -499,7 +502,7 @@ fn late_operations_and_parents_agree() {
         for (late, parent) in [(true, false), (false, true), (true, true)] {
             let mut random = Random::seed_from_u64(number("CHECKED_SEED", 20_261_128));
             let mut counts = [0, 0];
-            for case in 0..number("CHECKED_HISTORIES", 100_000) / 5 {
+            for case in 0..number("CHECKED_HISTORIES", HISTORIES) / 5 {
                 let history =
                     random_history(&mut random, &register, |random| match random.random_range(0..2) {
                         0 => register::Call::Read,

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 const INTERLEAVINGS_MAX: usize = 200;
 
 /// The number of programs that all families compare together, unless `EXPLORED_PROGRAMS` sets it.
-const PROGRAMS: u64 = 2_000;
+const PROGRAMS: u64 = 600;
 
 /// The bounds to compare: on preemptions and on variables.
 const BOUNDS: [(Option<u32>, Option<u32>); 10] = [
@@ -309,7 +309,7 @@ fn pruned_agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestRe
 }
 
 fn adverse<const FAMILY: usize>(family: Family) {
-    let programs = variable("EXPLORED_PROGRAMS").map_or(150, |all| all / 40);
+    let programs = variable("EXPLORED_PROGRAMS").map_or(60, |all| all / 40);
     check(family, programs, pruned_agrees::<FAMILY>);
 }
 

@@ -285,6 +285,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "cli/tests/cli/real_schedulers.rs",
         "cli/overlays/test.rs",
         // Ordinary crates with data races, and without.
+        "cli/tests/cli/configured.rs",
         "cli/tests/cli/races/",
         "cli/tests/cli/freed/",
         "cli/tests/cli/reuse/",

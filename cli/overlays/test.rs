@@ -531,7 +531,8 @@ pub mod program {
             // The rest is for the program and its build.
             for (name, _) in env::vars_os() {
                 let is_ours = name.to_str().is_some_and(|name| name.starts_with("INTERMEZZO_"));
-                if is_ours || name == "RUSTC_WRAPPER" || name == "CARGO_TARGET_DIR" {
+                let is_for_build = ["RUSTC_WRAPPER", "CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
+                if is_ours || is_for_build.iter().any(|&variable| name == variable) {
                     shell.env_remove(name);
                 }
             }

@@ -4,6 +4,7 @@ use crate::problem::Problem;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -78,10 +79,75 @@ fn flag(argument: &OsStr) -> String {
 
 /// Returns the user's `--manifest-path`, if there is one.
 pub(crate) fn manifest_path(arguments: &[OsString]) -> Vec<OsString> {
-    let at = arguments
-        .iter()
-        .position(|argument| argument.to_string_lossy().starts_with("--manifest-path"));
-    let Some(at) = at else { return Vec::new() };
-    let words = if arguments[at] == "--manifest-path" { 2 } else { 1 };
-    arguments[at..].iter().take(words).cloned().collect()
+    arguments[words_of("--manifest-path", arguments)].to_vec()
+}
+
+/// Returns the directory of the user's `--target-dir`, if there is one.
+pub(crate) fn target_directory(arguments: &[OsString]) -> Option<OsString> {
+    match &arguments[words_of(TARGET_DIRECTORY, arguments)] {
+        [] => None,
+        [word] => {
+            let word = word.to_string_lossy();
+            word.split_once('=').map(|(_, value)| value.into())
+        }
+        [_, value, ..] => Some(value.clone()),
+    }
+}
+
+/// Returns the arguments without the user's `--target-dir`.
+pub(crate) fn without_target_directory(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    arguments.drain(words_of(TARGET_DIRECTORY, &arguments));
+    arguments
+}
+
+const TARGET_DIRECTORY: &str = "--target-dir";
+
+/// Returns the places of this flag of cargo and of its value among the arguments.
+fn words_of(flag: &str, arguments: &[OsString]) -> Range<usize> {
+    let of_cargo = arguments.iter().take_while(|&argument| argument != "--");
+    let is_it = |argument: &OsString| {
+        let text = argument.to_string_lossy();
+        text.strip_prefix(flag)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    let at = of_cargo.clone().position(is_it).unwrap_or(arguments.len());
+    let words = match arguments.get(at) {
+        None => 0,
+        Some(word) if word != flag => 1,
+        // Without a value it is left to cargo, which says so.
+        Some(_) => 2 * usize::from(at + 1 < of_cargo.count()),
+    };
+    at..at + words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_of_the_builds_is_taken_out_of_the_arguments() {
+        let of = |line: &str| {
+            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let directory = target_directory(&arguments).map(|given| given.into_string().unwrap());
+            let rest = without_target_directory(arguments);
+            let rest: Vec<String> = rest.into_iter().map(|word| word.into_string().unwrap()).collect();
+            (directory, rest.join(" "))
+        };
+        let some = |directory: &str| Some(directory.to_owned());
+        for (line, directory, rest) in [
+            ("--target-dir x -p a", some("x"), "-p a"),
+            ("-p a --target-dir=x=y", some("x=y"), "-p a"),
+            ("--target-directory x", None, "--target-directory x"),
+            (
+                "--target t -- --target-dir x",
+                None,
+                "--target t -- --target-dir x",
+            ),
+            ("--target-dir", None, "--target-dir"),
+            ("--target-dir -- a", None, "--target-dir -- a"),
+            ("", None, ""),
+        ] {
+            assert_eq!(of(line), (directory, rest.to_owned()), "{line}");
+        }
+    }
 }

@@ -82,7 +82,7 @@ fn allocated(pointer: *mut u8, layout: Layout, site: Site) -> *mut u8 {
         && !pointer.is_null()
         && !engine.in_teardown()
     {
-        let block = engine.keep_heap(pointer, layout);
+        let block = engine.keep_heap(pointer, layout, site);
         engine.block_allocated(block, SyncVar::NONE, site);
     }
     pointer
@@ -116,7 +116,7 @@ impl<T> Track<T> {
         let site = Site::caller();
         let engine = Engine::current().filter(|engine| engine.hears_of_blocks());
         let block = engine.map(|engine| {
-            let block = engine.note_block(BlockKind::Value, 0, size_of::<T>());
+            let block = engine.note_block(BlockKind::Value, 0, size_of::<T>(), site);
             engine.block_allocated(block, SyncVar::NONE, site);
             (engine.epoch(), block)
         });

@@ -60,7 +60,8 @@ macro_rules! functions {
             };
             if let Some($engine) = intermezzo_engine::runtime::Engine::of_test() {
                 $(let $system = system();)?
-                let result: Option<$result> = $virtually;
+                // Nothing may unwind out of a function of C.
+                let result: Option<$result> = $engine.keep_from_unwinding(|| $virtually);
                 if let Some(result) = result {
                     return result;
                 }

@@ -175,8 +175,8 @@ pub unsafe extern "C" fn syscall(
     if number == libc::SYS_futex
         && let Some(engine) = Engine::of_test()
     {
-        // SAFETY: as the caller says.
-        match unsafe { futex(engine, [a, b, c, d, e, f]) } {
+        // SAFETY: as the caller says. Nothing may unwind out of a function of C.
+        match engine.keep_from_unwinding(|| unsafe { futex(engine, [a, b, c, d, e, f]) }) {
             Some(Ok(result)) => return result,
             Some(Err(error)) => {
                 // SAFETY: this thread's own.

@@ -14,8 +14,7 @@
 //! - *Tasks never joined*, with `tasks=true`, as a warning, at the end of a complete execution.
 //!
 //! **Misses.** Memory that no look-alike reports (`std`'s own `Box`), except in tests that were not written for
-//! intermezzo: there the engine reports memory that an execution leaves behind and that nothing leads to. An `Arc` whose
-//! counts no step ever changed or read: one that is forgotten, or turned into a pointer, before it was cloned.
+//! intermezzo: there the engine reports memory that an execution leaves behind and that nothing leads to.
 //!
 //! **No leak** is memory that a static holds at the end of an execution, because statics live until the process ends.
 //!
@@ -425,6 +424,11 @@ impl Leaks {
                 cx.task_name(allocation.after.task),
             );
             let report = match allocation.kind {
+                BlockKind::Shared if allocation.var == SyncVar::NONE => MonitorFinding::new(
+                    FindingKind::Leak,
+                    format!("{message}; its only handle was forgotten, or is a pointer"),
+                )
+                .suggest("drop the handle, or make a handle of the pointer again"),
                 BlockKind::Shared => MonitorFinding::new(
                     FindingKind::Leak,
                     format!("{message}; a clone of it is left, in a cycle or forgotten"),

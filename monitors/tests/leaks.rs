@@ -27,8 +27,8 @@ fn what_is_not_given_back_is_a_leak() {
         messages(&script),
         [
             "memory of 64 bytes is never freed: buffer, made by main at script:1",
-            "an `Arc` of 16 bytes is never freed: node, made by main at script:2; a clone of it is left, in a \
-             cycle or forgotten",
+            "an `Arc` of 16 bytes is never freed: node, made by main at script:2; its only handle was forgotten, or is \
+             a pointer",
         ]
     );
     assert!(

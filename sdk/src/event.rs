@@ -179,7 +179,7 @@ pub struct Allocation {
     pub kind: BlockKind,
     /// Bytes.
     pub size: u64,
-    /// The variable of the counts, if it is shared; otherwise `SyncVar::NONE`.
+    /// The variable of the counts, if it is shared and a step has used them; otherwise `SyncVar::NONE`.
     pub var: SyncVar,
     /// The source place of the allocation.
     pub site: SiteId,

@@ -42,9 +42,8 @@ fn a_cycle_of_arcs_is_a_leak() {
     nothing(&explore(Leaks::new, mended));
 }
 
-/// Monitors hear of an `Arc` with the first step on its counts. Without one, a forgotten handle is a blind spot.
 #[test]
-fn a_forgotten_handle_is_a_leak_once_its_counts_were_used() {
+fn a_forgotten_handle_is_a_leak() {
     let shared = || {
         let handle = Arc::new(1);
         drop(handle.clone());
@@ -53,7 +52,30 @@ fn a_forgotten_handle_is_a_leak_once_its_counts_were_used() {
     let report = explore(Leaks::new, shared);
     assert_eq!(report.findings().len(), 1, "{report}");
     assert_eq!(report.findings()[0].kind, FindingKind::Leak);
-    nothing(&explore(Leaks::new, || std::mem::forget(Arc::new(1))));
+}
+
+/// Monitors are notified of an `Arc` with the first step on its counts, and without one at the end.
+#[test]
+fn a_forgotten_handle_is_a_leak_if_its_counts_were_never_used() {
+    let forgotten: [fn(); 3] = [
+        || std::mem::forget(Arc::new(1)),
+        || _ = Arc::into_raw(Arc::new(1)),
+        || thread::scope(|scope| _ = scope.spawn(|| std::mem::forget(Arc::new(1)))),
+    ];
+    for (test, task) in forgotten.into_iter().zip(["main", "main", "task 1"]) {
+        let report = explore(Leaks::new, test);
+        assert_eq!(report.findings().len(), 1, "{report}");
+        let message = &report.findings()[0].message;
+        assert!(
+            message.contains(&format!("made by {task} at tests/monitors_shipped/memory.rs"))
+                && message.ends_with("its only handle was forgotten, or is a pointer"),
+            "{report}"
+        );
+    }
+    // SAFETY: the pointer is from `into_raw`, and becomes a handle once.
+    nothing(&explore(Leaks::new, || {
+        drop(unsafe { Arc::from_raw(Arc::into_raw(Arc::new(1))) })
+    }));
 }
 
 /// Tasks that share a value and drop it in any order leave nothing behind, and use nothing too late.

@@ -57,7 +57,7 @@ impl Unmodified {
             ));
         }
         let compiler = Compiler::ask()?;
-        let project = metadata(cargo::manifest_path(arguments), &compiler.host)?;
+        let project = metadata(cargo::manifest_path(arguments), &compiler.host, cargo::command())?;
         if is_intermezzo(&project) {
             return Err(Problem::usage(
                 "these are the packages of intermezzo itself, which cannot be laid over the std that they use: run \
@@ -65,12 +65,22 @@ impl Unmodified {
             ));
         }
         let overlays = Overlays::ready(compiler, before_first)?;
-        let directory = project["target_directory"].as_str().unwrap_or("target");
+        let directory = match cargo::target_directory(arguments) {
+            Some(given) => std::path::absolute(&given).map_err(|error| {
+                Problem::file(
+                    "find",
+                    Path::new(&given),
+                    &error,
+                    "give `--target-dir` another directory",
+                )
+            })?,
+            None => project["target_directory"].as_str().unwrap_or("target").into(),
+        };
         // Cargo does not see that an overlay has changed, nor which arguments we add. So the crates that were built with
         // an overlay are in a directory of their own, and so are those that are watched, and those of programs.
         let races = if watched { "-races" } else { "" };
         let whole = if programs { "-programs" } else { "" };
-        let target = Path::new(directory)
+        let target = directory
             .join("intermezzo")
             .join(format!("{}{races}{whole}", overlays.digest));
         Ok(Unmodified {
@@ -107,7 +117,8 @@ impl Unmodified {
             // All but tests in documentation.
             arguments.push("--tests".into());
         }
-        arguments.extend(given);
+        // The directory of the builds is in a variable.
+        arguments.extend(cargo::without_target_directory(given));
         Ok(arguments)
     }
 
@@ -119,6 +130,8 @@ impl Unmodified {
             ("RUSTC_WRAPPER", this.into_os_string()),
             (OVERLAYS, self.overlays.directory.clone().into_os_string()),
             ("CARGO_TARGET_DIR", self.target.clone().into_os_string()),
+            // The user's own may be shared by all builds.
+            ("CARGO_BUILD_BUILD_DIR", self.target.clone().into_os_string()),
             (WATCHES, if self.watched { "1" } else { "0" }.into()),
             (PROGRAMS, if self.programs { "1" } else { "0" }.into()),
         ];
@@ -141,9 +154,8 @@ fn is_intermezzo(project: &Value) -> bool {
     })
 }
 
-/// Returns what cargo knows of a project on this target: these arguments name it.
-fn metadata(arguments: Vec<OsString>, host: &str) -> Result<Value, Problem> {
-    let mut command = cargo::command();
+/// Returns what cargo, which this command runs, knows of a project on this target: these arguments name it.
+fn metadata(arguments: Vec<OsString>, host: &str, mut command: Command) -> Result<Value, Problem> {
     command
         // What other targets need may not be there.
         .args(["metadata", "--format-version", "1", "--filter-platform", host])

@@ -72,13 +72,14 @@ impl Overlays {
         compiler: Compiler,
         before_first: impl FnOnce() -> Result<(), Problem>,
     ) -> Result<Overlays, Problem> {
+        let toolchain = Compiler::toolchain()?;
         let Compiler { said: compiler, host } = compiler;
         let dependency = dependency();
         let place = cache()?.join(digest(&(&compiler, SOURCES, &dependency)));
         // Another run may be doing the same.
         let _alone = lock(&place)?;
         write(&place, &dependency)?;
-        patch(&place, &host)?;
+        patch(&place, &host, &toolchain)?;
         let release = place.join("target").join("release");
         let built = || -> Option<String> {
             let bytes: Option<Vec<_>> = SOURCES
@@ -98,9 +99,9 @@ impl Overlays {
         // In a checkout the sources may have changed, and cargo knows. A run that was killed may not have listed the
         // statics.
         if is_checkout() || is_first || !statics::are_others_listed(&release) {
-            build(&place, !is_first)?;
-            let libraries = [release.clone(), release.join("deps"), toolchain_libraries(&host)?];
-            statics::list_others(&release, &libraries)?;
+            build(&place, !is_first, &toolchain)?;
+            let own = toolchain.join("lib").join("rustlib").join(&host).join("lib");
+            statics::list_others(&release, &[release.clone(), release.join("deps"), own])?;
         }
         let digest =
             built().ok_or_else(|| Problem::usage(format!("cargo built no libraries in {release:?}")))?;
@@ -136,19 +137,31 @@ impl Compiler {
         let host = host.ok_or_else(|| Problem::usage("the compiler does not say its host (`rustc -vV`)"))?;
         Ok(Compiler { said, host })
     }
+
+    /// Returns the directory of the compiler's toolchain.
+    fn toolchain() -> Result<PathBuf, Problem> {
+        let mut command = Command::new(rustc());
+        command.args(["--print", "sysroot"]);
+        let said = said_by(command)?;
+        Ok(PathBuf::from(String::from_utf8_lossy(&said).trim_end()))
+    }
 }
 
-/// Returns the directory of the toolchain's libraries for its own target.
-fn toolchain_libraries(host: &str) -> Result<PathBuf, Problem> {
-    let mut command = Command::new(rustc());
-    command.args(["--print", "sysroot"]);
-    let said = said_by(command)?;
-    let root = String::from_utf8_lossy(&said);
-    Ok(Path::new(root.trim_end())
-        .join("lib")
-        .join("rustlib")
-        .join(host)
-        .join("lib"))
+/// Makes a command that runs cargo for the overlays, with the compiler of this toolchain. It reads the user's
+/// configuration, and not that of the project: this may name another target, other profiles, or a directory with
+/// the packages that the project needs.
+fn cargo_for_overlays(place: &Path, toolchain: &Path) -> Command {
+    let mut command = cargo::command();
+    command.current_dir(place);
+    let compiler = toolchain
+        .join("bin")
+        .join("rustc")
+        .with_extension(env::consts::EXE_EXTENSION);
+    if compiler.is_file() {
+        // Another directory may have another toolchain.
+        command.env("RUSTC", compiler);
+    }
+    command
 }
 
 /// Returns the compiler's command.
@@ -253,13 +266,14 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
 /// Copies serde_json without its implementations of `PartialEq` for numbers and strings, and has the overlays use the
 /// copy. The implementations of a crate below std are seen by all others: with these, `number == text.parse().unwrap()`
 /// would no longer say which type is meant.
-fn patch(place: &Path, host: &str) -> Result<(), Problem> {
+fn patch(place: &Path, host: &str, toolchain: &Path) -> Result<(), Problem> {
     let copy = place.join("serde_json");
     if copy.exists() {
         return Ok(());
     }
     let manifest = place.join("Cargo.toml").into_os_string();
-    let metadata = metadata(vec!["--manifest-path".into(), manifest], host)?;
+    let arguments = vec!["--manifest-path".into(), manifest];
+    let metadata = metadata(arguments, host, cargo_for_overlays(place, toolchain))?;
     let packages = metadata["packages"].as_array();
     let package = packages.and_then(|all| all.iter().find(|package| package["name"] == "serde_json"));
     let manifest = package.and_then(|package| package["manifest_path"].as_str());
@@ -306,8 +320,8 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// Builds the overlays, and says nothing about it if `quiet`.
-fn build(place: &Path, quiet: bool) -> Result<(), Problem> {
-    let mut command = cargo::command();
+fn build(place: &Path, quiet: bool, toolchain: &Path) -> Result<(), Problem> {
+    let mut command = cargo_for_overlays(place, toolchain);
     command
         // They do not change while a user works, so it pays to optimise them.
         .args(["build", "--release"])
@@ -315,6 +329,7 @@ fn build(place: &Path, quiet: bool) -> Result<(), Problem> {
         .arg("--manifest-path")
         .arg(place.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", place.join("target"))
+        .env("CARGO_BUILD_BUILD_DIR", place.join("target"))
         // What the user sets for the project is not for them. The copy of serde_json has functions that nothing uses.
         .env("RUSTFLAGS", "-Awarnings -Cforce-frame-pointers=yes")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")

@@ -209,6 +209,10 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
             additional.extend(["-C".into(), "debuginfo=line-tables-only".into()]);
         }
     }
+    if !has("--cap-lints") {
+        // A lint that the project denies may find the overlays' crates unused.
+        additional.extend(["--cap-lints".into(), "warn".into()]);
+    }
     if arguments.iter().any(|argument| argument.contains("lto")) {
         // The overlays have no code for that.
         additional.extend(["-C".into(), "lto=off".into()]);

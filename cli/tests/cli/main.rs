@@ -8,6 +8,7 @@ mod ci;
 mod ci_shares;
 mod commands;
 mod config;
+mod configured;
 mod corpus;
 mod crash;
 mod documents;

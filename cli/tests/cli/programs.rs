@@ -356,7 +356,7 @@ fn set_up_and_tear_down_run_around_each_execution() {
 #[test]
 fn executions_and_their_commands_begin_as_the_program_did() {
     let project = project("moving", &[("moves", sources::MOVES)]);
-    let set_up = "-x 2>&1 || test -f Cargo.toml && test -z \"$CARGO_TARGET_DIR$INTERMEZZO_SET_UP\" \
+    let set_up = "-x 2>&1 || test -f Cargo.toml && test -z \"$CARGO_TARGET_DIR$CARGO_BUILD_BUILD_DIR$INTERMEZZO_SET_UP\" \
                   && { sleep 600 & echo $! > pid; }";
     let tear_down = "test -f Cargo.toml && test $MOVED = no && kill $(cat pid)";
     let set_up = format!("--set-up={set_up}");

@@ -308,6 +308,27 @@ fn waits_in_the_system_are_steps() {
     let lost = report(&all, "waits::an_update_is_lost_because_the_pipe_is_written_early");
     replays(&project, &ran, &lost["findings"][0]);
 
+    // Nothing may unwind out of C.
+    let unwound = [
+        "test",
+        "--unmodified",
+        "--json",
+        "--forgotten-bytes",
+        "0",
+        "a_pipe_is_read",
+    ];
+    let unwound = run(&project, &unwound).ends_with(1);
+    assert!(
+        !unwound.stderr.contains("non-unwinding panic"),
+        "{}",
+        unwound.stderr
+    );
+    let findings = &unwound.json()["reports"][0]["findings"];
+    assert_eq!(findings[0]["kind"], "deadlock", "{findings:#}");
+    // No event has a place before this one, and the test's body has none.
+    let message = findings[0]["message"].as_str().unwrap();
+    assert_eq!(message, "no task can continue: main waits for atomic 0.1");
+
     // A pipe orders what comes before a write and after its read.
     let races = ["test", "--unmodified", "--races", "--json", "a_pipe_orders"];
     let raced = run(&project, &races).ends_with(0).json();

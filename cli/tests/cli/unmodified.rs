@@ -520,3 +520,13 @@ fn what_cannot_be_tested_unmodified_is_refused() {
         "`cargo test --doc`",
     ]);
 }
+
+#[test]
+fn a_test_that_panics_for_another_reason_is_told_the_one_it_expected() {
+    let library =
+        "#[test]\n#[should_panic(expected = \"full\")]\nfn it_is_full() {\n    panic!(\"closed\")\n}\n";
+    let project = project_of("expecting", "", library);
+    let ran = run(&project, &["test", "--unmodified"]).ends_with(1);
+    let told = "the test panicked without \"full\" in its message";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+}

@@ -5,7 +5,8 @@
 //! freed then, too.
 
 use super::{Engine, Runtime};
-use intermezzo_sdk::BlockKind;
+use crate::site::Site;
+use intermezzo_sdk::{BlockKind, EventId};
 use std::alloc::Layout;
 use std::collections::BTreeMap;
 
@@ -18,6 +19,11 @@ pub(super) struct Block {
     /// The task that asked for it, and its index among that task's blocks of this kind: its stable name.
     pub(super) user: u32,
     pub(super) ordinal: u32,
+    /// The place where it was made, and the user's last event before.
+    pub(super) site: Site,
+    pub(super) after: u32,
+    /// `true` once monitors were notified of it.
+    pub(super) is_told: bool,
     /// `false` once a block of another source than the allocator was given back.
     is_in_use: bool,
 }
@@ -62,8 +68,16 @@ impl Blocks {
         !self.heap.is_empty()
     }
 
-    /// Adds a block, and returns its number.
-    pub(super) fn add(&mut self, kind: BlockKind, start: usize, size: usize, user: u32) -> u32 {
+    /// Adds a block that is made after this event, and returns its number.
+    pub(super) fn add(
+        &mut self,
+        kind: BlockKind,
+        start: usize,
+        size: usize,
+        site: Site,
+        after: EventId,
+    ) -> u32 {
+        let user = after.task.0;
         if self.counts.len() <= user as usize {
             self.counts.resize(user as usize + 1, [0; KINDS]);
         }
@@ -76,6 +90,9 @@ impl Blocks {
             kind,
             user,
             ordinal: *ordinal,
+            site,
+            after: after.index,
+            is_told: false,
             is_in_use: true,
         });
         if kind == BlockKind::Heap {
@@ -87,6 +104,21 @@ impl Blocks {
     /// Returns the block of that number.
     pub(super) fn get(&self, block: u32) -> Block {
         self.list[block as usize]
+    }
+
+    /// Notes that monitors are notified of a block. Returns `false` if they were before.
+    pub(super) fn tell(&mut self, block: u32) -> bool {
+        !std::mem::replace(&mut self.list[block as usize].is_told, true)
+    }
+
+    /// Returns the shared blocks that are in use and that monitors were not notified of.
+    pub(super) fn untold(&self) -> Vec<u32> {
+        let is_untold = |block: &Block| block.kind == BlockKind::Shared && block.is_in_use && !block.is_told;
+        let numbered = (0..).zip(&self.list);
+        numbered
+            .filter(|(_, block)| is_untold(block))
+            .map(|(number, _)| number)
+            .collect()
     }
 
     /// Returns the block of the allocator that begins there.
@@ -179,16 +211,16 @@ impl Runtime {
 
 impl Engine {
     /// Registers memory that the allocator has just given to the test.
-    pub fn keep_heap(self, pointer: *mut u8, layout: Layout) -> u32 {
-        let user = self.task();
+    pub fn keep_heap(self, pointer: *mut u8, layout: Layout, site: Site) -> u32 {
         self.with(|rt| {
+            let after = rt.last_of_current();
             if !rt.objects.blocks.any_heap() {
                 rt.settle_log();
                 rt.monitors.logs_only = false;
             }
             let blocks = &mut rt.objects.blocks;
             blocks.layouts.push((pointer, layout));
-            blocks.add(BlockKind::Heap, pointer.addr(), layout.size(), user)
+            blocks.add(BlockKind::Heap, pointer.addr(), layout.size(), site, after)
         })
     }
 
@@ -199,9 +231,11 @@ impl Engine {
     }
 
     /// Registers a block that the allocator's callers do not see.
-    pub fn note_block(self, kind: BlockKind, start: usize, size: usize) -> u32 {
-        let user = self.task();
-        self.with(|rt| rt.objects.blocks.add(kind, start, size, user))
+    pub fn note_block(self, kind: BlockKind, start: usize, size: usize, site: Site) -> u32 {
+        self.with(|rt| {
+            let after = rt.last_of_current();
+            rt.objects.blocks.add(kind, start, size, site, after)
+        })
     }
 
     /// Removes a block that is not the allocator's.

@@ -82,10 +82,8 @@ impl Engine {
         }
     }
 
-    /// Calls a function that may let other tasks run, from code that must not be unwound.
-    #[cfg(feature = "unmodified")]
-    #[allow(dead_code, reason = "for systems with an arena")]
-    pub(super) fn keep_from_unwinding<R>(self, f: impl FnOnce() -> R) -> R {
+    /// Calls a function that may let other tasks run, from code that must not be unwound, as an allocator or C is.
+    pub fn keep_from_unwinding<R>(self, f: impl FnOnce() -> R) -> R {
         let task = self.task();
         let before = self.with_task(task, |entry| std::mem::replace(&mut entry.finishing, true));
         let result = f();

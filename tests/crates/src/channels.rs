@@ -50,6 +50,16 @@ mod flume {
         let ((), received) = both(move || sender.send(1).unwrap(), || receiver.iter().sum::<u32>());
         assert_eq!(received, 1);
     }
+
+    #[test]
+    fn a_message_is_selected() {
+        let (sender, receiver) = ::flume::unbounded();
+        let (_silent, other) = ::flume::unbounded();
+        let task = std::thread::spawn(move || sender.send(1).unwrap());
+        let selector = ::flume::Selector::new().recv(&receiver, |value| value).recv(&other, |value| value);
+        assert_eq!(selector.wait(), Ok(1));
+        task.join().unwrap();
+    }
 }
 
 mod kanal {

@@ -24,7 +24,6 @@ use super::super::{Engine, Runtime};
 use super::blocks::{ALIGN, LARGE};
 use crate::record::{Access, VarKind};
 use crate::schedule::ChoiceKind;
-use crate::site::Site;
 use crate::trace::Key;
 use hashbrown::HashMap;
 use intermezzo_sdk::SyncVarOp;
@@ -144,11 +143,8 @@ impl Runtime {
             self.world.capped.address_reuse |= freed.suitable(room, align).next().is_some();
             return None;
         }
-        let before = task.pending.access;
-        // The test's own body was created at no place in the source.
-        let is_first = before.op == SyncVarOp::TaskBegin && self.tasks.current() == 0;
-        let site = if is_first { Site::NOWHERE } else { before.site };
-        Some(Access::new(SyncVarOp::DataWrite, freed.var(room), site))
+        let var = freed.var(room);
+        Some(Access::new(SyncVarOp::DataWrite, var, self.last_site()))
     }
 
     fn note_freed(&mut self, room: usize, block: FreedBlock) {

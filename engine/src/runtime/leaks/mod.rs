@@ -77,7 +77,7 @@ impl Runtime {
             // One place stands for all that it allocates.
             if sites.insert(site) {
                 let blocks = &mut self.objects.blocks;
-                let block = blocks.add(BlockKind::Heap, addresses.start, addresses.len(), after.task.0);
+                let block = blocks.add(BlockKind::Heap, addresses.start, addresses.len(), site, after);
                 self.block_allocated(block, SyncVar::NONE, site, after);
             }
         }

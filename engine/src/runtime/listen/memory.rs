@@ -5,6 +5,7 @@
 //! All other memory, which the engine does not know, is divided into pieces of eight bytes. An access by address alone
 //! that crosses a border between two locations is published piece by piece.
 
+use super::super::blocks::Block;
 use super::super::{Engine, Runtime};
 use super::log::Entry;
 use super::record::{Memory, Raw, Record};
@@ -453,6 +454,9 @@ impl Runtime {
 
     /// Publishes that a block is in use, which was allocated after this event.
     pub(in super::super) fn block_allocated(&mut self, block: u32, var: SyncVar, site: Site, after: EventId) {
+        if !self.objects.blocks.tell(block) {
+            return;
+        }
         self.settle_log();
         let at = self.objects.blocks.get(block);
         let record = self.monitors.listeners.record();
@@ -465,6 +469,24 @@ impl Runtime {
             site: record.site_id(site),
         };
         self.tell_memory(MemoryDeed::Allocation(allocation));
+    }
+}
+
+impl Runtime {
+    /// Publishes the shared blocks whose counts no step has used. They have no variable.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn tell_untold_blocks(&mut self) {
+        for block in self.objects.blocks.untold() {
+            let Block {
+                user, site, after, ..
+            } = self.objects.blocks.get(block);
+            let after = EventId {
+                task: TaskId(user),
+                index: after,
+            };
+            self.block_allocated(block, SyncVar::NONE, site, after);
+        }
     }
 }
 
@@ -580,7 +602,7 @@ impl Engine {
         });
     }
 
-    /// Publishes that a block is in use; `var` is the variable of its counts, if it is shared.
+    /// Publishes that a block is in use, once; `var` is the variable of its counts, if it is shared.
     pub fn block_allocated(self, block: u32, var: SyncVar, site: Site) {
         self.with(|rt| {
             if rt.hears_of_blocks() {

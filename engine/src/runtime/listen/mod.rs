@@ -374,6 +374,9 @@ impl Runtime {
     }
 
     pub(super) fn tell_end(&mut self, complete: bool) {
+        if self.hears_of_blocks() && self.objects.blocks.any() {
+            self.tell_untold_blocks();
+        }
         if self.monitors.listeners.keeps_log {
             self.tell_log();
             let Listeners { record, log, .. } = &mut self.monitors.listeners;

@@ -255,7 +255,10 @@ impl fmt::Display for WaitingTask {
         } else {
             write!(f, "for {var} ({op})")?;
         }
-        write!(f, " at {site}")?;
+        // A call of C has the place of the operation before it, if there is one.
+        if !site.is_empty() {
+            write!(f, " at {site}")?;
+        }
         match (held_by, held_since) {
             (Some(holder), Some(since)) if holder == task => {
                 write!(f, ", which it holds itself since {since}")

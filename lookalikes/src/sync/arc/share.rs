@@ -10,7 +10,7 @@ use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarK
 use intermezzo_sdk::{BlockKind, MemoryOrder, SyncVar, SyncVarOp};
 use std::collections::BTreeMap;
 use std::panic::RefUnwindSafe;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The kind of a share that keeps the value alive.
@@ -38,14 +38,11 @@ pub(super) struct Counts {
     drops: AtomicBool,
     /// `true` until the value is there: weak handles exist before it, and count once it is there.
     unborn: AtomicBool,
-    /// The block of the value, if monitors want blocks: its number, from 1, with [`TOLD`] once they were notified.
-    block: AtomicU64,
+    /// The block of the value, if monitors want blocks: its number, from 1.
+    block: AtomicU32,
     /// The address under which [`RAW`] has these counts; 0 if it does not have them.
     raw: AtomicUsize,
 }
-
-/// The mark of a block that monitors were notified of.
-const TOLD: u64 = 1 << 32;
 
 // SAFETY: the object's body has no state.
 unsafe impl Sync for Counts {}
@@ -65,7 +62,7 @@ impl Counts {
             weak: AtomicUsize::new(weak),
             drops: AtomicBool::new(drops),
             unborn: AtomicBool::new(strong == 0),
-            block: AtomicU64::new(0),
+            block: AtomicU32::new(0),
             raw: AtomicUsize::new(0),
         }
     }
@@ -88,8 +85,10 @@ impl Counts {
             return Turn(None);
         };
         let (var, _) = self.object.inside(engine, site);
-        if self.block.load(Relaxed) != 0 {
-            self.tell_block(engine, var, site);
+        // Monitors are notified with the first step on the counts, because these have no variable before.
+        let block = self.block.load(Relaxed);
+        if block != 0 {
+            engine.block_allocated(block - 1, SyncVar(var), site);
         }
         let access = Access::new(op, var, site);
         if engine.environment().arc_counts {
@@ -104,25 +103,16 @@ impl Counts {
 }
 
 impl Counts {
-    /// Notifies monitors of the block, once: with the first step on the counts, because these have no variable before.
-    #[cold]
-    fn tell_block(&self, engine: Engine, var: u32, site: Site) {
-        let block = self.block.fetch_or(TOLD, Relaxed);
-        if block & TOLD == 0 {
-            engine.block_allocated(block as u32 - 1, SyncVar(var), site);
-        }
-    }
-
     /// Handles the end of a share: if it was the last, notifies monitors that the block was freed.
     #[inline]
     fn settle_block(&self, site: Site) {
         let block = self.block.load(Relaxed);
-        if block & TOLD == 0 || self.strong.load(SeqCst) + self.weak.load(SeqCst) > 0 {
+        if block == 0 || self.strong.load(SeqCst) + self.weak.load(SeqCst) > 0 {
             return;
         }
         if let Some(engine) = Engine::current().filter(|engine| engine.epoch() == self.epoch) {
-            engine.block_released(block as u32 - 1, site);
-            engine.forget_block(block as u32 - 1);
+            engine.block_released(block - 1, site);
+            engine.forget_block(block - 1);
         }
     }
 }
@@ -339,8 +329,8 @@ impl Share<STRONG> {
         }
         self.has_address(address);
         if engine.hears_of_blocks() {
-            let block = engine.note_block(BlockKind::Shared, address, size);
-            counts.block.store(u64::from(block) + 1, Relaxed);
+            let block = engine.note_block(BlockKind::Shared, address, size, self.site);
+            counts.block.store(block + 1, Relaxed);
         }
     }
 }

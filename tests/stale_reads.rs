@@ -2,7 +2,7 @@
 
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
 use intermezzo::sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp};
-use intermezzo::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use intermezzo::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
 use intermezzo::sync::{Arc, Mutex};
 use intermezzo::{Coverage, Environment, Explorer, Limit, Reduction, Report, Strategy, Verdict, thread};
@@ -413,24 +413,63 @@ fn monitors_follow_stale_reads_or_are_refused() {
     }
 }
 
+/// A place for one number, which leads to a cell.
+struct Mailbox {
+    cells: [UnsafeCell<usize>; 4],
+    used: AtomicUsize,
+    number: AtomicUsize,
+    order: Ordering,
+}
+
+// SAFETY: the cells are watched, and one task runs at a time.
+unsafe impl Sync for Mailbox {}
+
+impl Mailbox {
+    fn put(&self) {
+        let at = self.used.fetch_add(1, Relaxed);
+        // SAFETY: no other operation has the number yet.
+        self.cells[at].with_mut(|cell| unsafe { *cell = at });
+        self.number.swap(at + 1, self.order);
+    }
+
+    fn take(&self) -> Option<usize> {
+        let at = self.number.swap(0, self.order).checked_sub(1)?;
+        // SAFETY: it was written before its number was given away.
+        Some(self.cells[at].with(|cell| unsafe { *cell }))
+    }
+}
+
+/// Its results are right, but nothing makes the cell known to its taker: the monitor of data races sees that.
 #[test]
-fn objects_are_refused() {
-    let refused = std::panic::catch_unwind(|| {
-        intermezzo::refinement::refine(|| AtomicBool::new(false))
-            .op("set", (), |flag: &AtomicBool, ()| flag.store(true, Release))
-            .explorer(|explorer| {
-                explorer.environment(Environment {
-                    stale_reads: 2,
-                    ..Environment::calm()
-                })
+fn objects_are_compared_and_monitored() {
+    let run = |order: Ordering, monitors: &str| {
+        intermezzo::refinement::refine(move || Mailbox {
+            cells: std::array::from_fn(|_| UnsafeCell::new(0)),
+            used: AtomicUsize::new(0),
+            number: AtomicUsize::new(0),
+            order,
+        })
+        .op("put", (), |mailbox: &Mailbox, ()| mailbox.put())
+        .op("take", (), |mailbox, ()| mailbox.take())
+        .exclusive("sender", ["put"])
+        .scenarios(10)
+        .monitors(monitors)
+        .explorer(|explorer| {
+            explorer.environment(Environment {
+                stale_reads: 1,
+                ..Environment::calm()
             })
-            .run()
-    });
-    let message = refused
-        .map(|report| report.to_string())
-        .expect_err("its monitor cannot follow");
-    let message = message.downcast_ref::<String>().expect("a message");
-    assert!(message.contains("stale_reads"), "{message}");
+        })
+        .run()
+    };
+    for (order, monitors) in [(Relaxed, "none"), (AcqRel, "default")] {
+        let report = run(order, monitors);
+        assert_eq!(report.verdict(), Verdict::Pass, "{order:?}: {report}");
+        assert!(report.by_happens_before);
+    }
+    let report = run(Relaxed, "default");
+    let failure = report.failure.as_ref().expect("the cell is read unordered");
+    assert_eq!(failure.kind.as_str(), "data_race", "{report}");
 }
 
 /// Each round reads what the last one stored, which is another store.

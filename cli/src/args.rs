@@ -515,7 +515,7 @@ pub(crate) struct MonitorCheckArgs {
     #[arg(long, value_name = "ARGS", default_value = "")]
     pub(crate) arguments: String,
     /// Prints { file, loadable, problem } as one JSON value on stdout; of a monitor also its name, plugin_version,
-    /// interests, reduction_compatible and complaints
+    /// interests, reduction_compatible, follows_stale_reads and complaints
     #[arg(long)]
     pub(crate) json: bool,
 }

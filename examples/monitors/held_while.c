@@ -111,7 +111,7 @@ static void on_execution_end(void *instance, const IntermezzoExecutionInfo *exec
   }
 }
 
-uint32_t intermezzo_monitor_6(const IntermezzoHostTable *host, IntermezzoText arguments,
+uint32_t intermezzo_monitor_7(const IntermezzoHostTable *host, IntermezzoText arguments,
                               IntermezzoMonitorTable *table, char *message, size_t capacity) {
   const char *comma = arguments.length ? memchr(arguments.bytes, ',', arguments.length) : NULL;
   size_t first = comma ? (size_t)(comma - arguments.bytes) : 0;

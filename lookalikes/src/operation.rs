@@ -8,6 +8,10 @@ use intermezzo_sdk::SyncVarOp;
 /// The call is a schedule point, so that other tasks may continue before the operation does anything. The return belongs to
 /// the same step as the operation's last action. Searches treat a return and a call of different tasks as dependent. So
 /// no reduction leaves out an execution for another one in which other operations had returned when one began.
+///
+/// Under a memory model the order of an execution's steps is no time that tasks share. There calls and returns commute with
+/// everything and are no schedule points. One operation comes before another if its return happens before the other's call,
+/// and that is the same in all executions of a trace.
 pub struct Operations(Object<Marks>);
 
 struct Marks;
@@ -33,6 +37,9 @@ impl Operations {
     pub fn call(&self, number: u64) {
         if let Some(engine) = Engine::current() {
             let site = Site::caller();
+            if engine.has_memory_model() {
+                return note(engine, Access::nowhere(SyncVarOp::OperationCall, site), number);
+            }
             let (var, _) = self.0.inside(engine, site);
             let access = Access::new(SyncVarOp::OperationCall, var, site);
             engine.enter(access);
@@ -45,12 +52,24 @@ impl Operations {
     pub fn returned(&self, number: u64) {
         if let Some(engine) = Engine::current() {
             let site = Site::caller();
+            if engine.has_memory_model() {
+                return note(engine, Access::nowhere(SyncVarOp::OperationReturn, site), number);
+            }
             let (var, _) = self.0.inside(engine, site);
-            let access = Access::new(SyncVarOp::OperationReturn, var, site);
-            engine.point(access);
-            engine.commit(access, 0, number);
+            note(engine, Access::new(SyncVarOp::OperationReturn, var, site), number);
         }
     }
+
+    /// Returns `true` if calls and returns are ordered in time: there is no memory model.
+    pub fn are_in_real_time() -> bool {
+        Engine::current().is_none_or(|engine| !engine.has_memory_model())
+    }
+}
+
+/// Records a mark that is no schedule point.
+fn note(engine: Engine, access: Access, number: u64) {
+    engine.point(access);
+    engine.commit(access, 0, number);
 }
 
 impl Default for Operations {

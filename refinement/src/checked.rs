@@ -19,5 +19,7 @@ pub(crate) struct Checked {
     pub(crate) short: Option<String>,
     /// The parts that were not explored.
     pub(crate) limits: Vec<Limit>,
+    /// `true` if histories were compared by happens-before, under a memory model.
+    pub(crate) by_happens_before: bool,
     pub(crate) failure: Option<Failure>,
 }

@@ -9,7 +9,7 @@ pub use steps::{ToldOperation, ToldStep};
 pub use why::{ToldDeadEnd, ToldOrders};
 
 use crate::check::Same;
-use crate::observations::{Brackets, Outcome};
+use crate::observations::{ComparedHistory, Order, Outcome};
 use crate::run::record::{Mark, Story, Texts};
 use crate::scenario::{Description, Place, Scenario, shortened};
 use crate::serial::search::Question;
@@ -61,7 +61,7 @@ impl Words<'_> {
     }
 
     /// Describes an operation and its task.
-    fn who(&self, place: Place) -> String {
+    pub(crate) fn who(&self, place: Place) -> String {
         let call = shortened(&self.calls[place.index()]);
         match self.scenario.performers()[place.index()] {
             0 if place.index() < self.scenario.init.len() => format!("{call} before the tasks"),
@@ -71,11 +71,11 @@ impl Words<'_> {
     }
 
     /// Explains why the history does not match sequential behaviour.
-    pub(crate) fn why(&self, marks: &[Mark], same: Same, by: &mut dyn OneByOne) -> Why {
-        let question = Question::new(self.scenario, marks, same);
+    pub(crate) fn why(&self, history: &ComparedHistory, same: Same, by: &mut dyn OneByOne) -> Why {
+        let question = Question::new(self.scenario, history, same);
         let mut by = Within { by, left: ASKED_MAX };
         let reasons = question.reasons(&mut by, why::LISTED);
-        let (_, outcomes) = Brackets::of(marks, self.scenario.len());
+        let (_, outcomes) = Order::of(history, self.scenario.len());
         match reasons.dead_ends.is_empty() {
             true => Why::default(),
             false => Why {
@@ -100,8 +100,12 @@ pub struct Failure {
     pub scenario: Description,
     /// Its operations by place: all before the tasks, then each task's, then those after.
     pub operations: Vec<ToldOperation>,
-    /// The operations as intervals, one line a task, if there is a history to draw.
+    /// The operations as intervals, one line a task, if there is a history to draw. Under a memory model there is none, since
+    /// the order of steps is no time that tasks share.
     pub timeline: Option<String>,
+    /// Under a memory model, the operations of different tasks, by place, of which the first happens before the second,
+    /// without those that follow from others. Nothing if real time orders operations, or no history was refused.
+    pub happens_before: Option<Vec<(u32, u32)>>,
     /// The point where each order of the operations fails, if there is a history that none explains.
     pub orders: Option<ToldOrders>,
     /// The same in words.
@@ -134,6 +138,7 @@ impl Failure {
             scenario,
             operations: Vec::new(),
             timeline: None,
+            happens_before: None,
             orders: why.orders,
             explanation: why.explanation,
             columns: Vec::new(),
@@ -160,7 +165,13 @@ impl Failure {
         } = Steps::new(words.scenario, words.calls, words.texts, &self.events, story);
         (self.columns, self.steps, self.operations) = (columns, steps, operations);
         let marks: Vec<Mark> = story.marks.iter().map(|(mark, _)| *mark).collect();
-        self.timeline = (!marks.is_empty()).then(|| timeline::draw(words, &marks));
+        let is_drawn = !marks.is_empty() && self.is_in_real_time();
+        self.timeline = is_drawn.then(|| timeline::draw(words, &marks));
+    }
+
+    /// `true` if the order of the steps is that of time: there is no memory model.
+    pub(crate) fn is_in_real_time(&self) -> bool {
+        self.schedule.environment.stale_reads == 0
     }
 
     /// Draws the relevant steps in columns, in lines of at most `width` characters as far as possible.
@@ -194,6 +205,8 @@ struct FailureJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    happens_before: Option<&'a [(u32, u32)]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     explanation: Option<&'a str>,
     schedule: String,
     #[serde(skip_serializing_if = "VarNames::is_empty")]
@@ -213,6 +226,7 @@ impl Serialize for Failure {
             steps: &self.steps,
             steps_left_out: self.steps_left_out,
             timeline: self.timeline.as_deref(),
+            happens_before: self.happens_before.as_deref(),
             explanation: self.explanation.as_deref(),
             schedule: self.schedule.token(),
             names: &self.names,

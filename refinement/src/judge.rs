@@ -5,15 +5,15 @@ use crate::failure::{Why, Words};
 use crate::history::{History, Operation};
 use crate::locks::held;
 use crate::model::{Asked, Model, Orders};
-use crate::observations::{Observations, Outcome, Undetermined};
+use crate::observations::{ComparedHistory, HappensBefore, Observations, Order, Outcome, Undetermined};
 use crate::run::record::{Mark, Record, Texts};
-use crate::scenario::{Scenario, shortened};
+use crate::scenario::{Place, Scenario, shortened};
 use crate::serial::Unknown;
 use crate::serial::oracle::Oracle;
-use crate::serial::search::Question;
+use crate::serial::search::{Parts, Question};
 use hashbrown::HashMap;
 use intermezzo_sdk as sdk;
-use sdk::{Context, Execution, FindingKind, Interests, Monitor};
+use sdk::{Context, Execution, FindingKind, Interests, Monitor, Synchronisation, VectorClock};
 use std::sync::{Arc, Mutex};
 
 /// The standard with which histories are compared.
@@ -47,9 +47,9 @@ pub(crate) struct Judge {
 /// A history that is not allowed.
 #[derive(Clone)]
 pub(crate) struct Refused {
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) history: ComparedHistory,
     /// The message of its report, line by line.
-    pub(crate) lines: [String; 2],
+    pub(crate) lines: Vec<String>,
 }
 
 /// The verdict about a history.
@@ -64,13 +64,13 @@ enum Verdict {
 
 impl Judge {
     /// Judges the history. An operation that has not returned waits for ever.
-    fn verdict(&self, marks: &[Mark]) -> Verdict {
+    fn verdict(&self, history: &ComparedHistory) -> Verdict {
         let allowed = match &self.against {
-            Against::Itself(observations) => observations.allow(marks, self.same),
+            Against::Itself(observations) => observations.allow(history, self.same),
             Against::OnDemand(oracle) => {
                 let mut oracle = held(oracle);
                 let oracle = oracle.as_mut().expect("it is taken out when the search is over");
-                let question = Question::new(&self.scenario, marks, self.same);
+                let question = Question::new(&self.scenario, history, self.same);
                 let explained = question.is_explained(oracle);
                 if let Some(undetermined) = &oracle.undetermined {
                     return Verdict::Undetermined(undetermined.clone());
@@ -80,7 +80,7 @@ impl Judge {
                     Err(Unknown(why)) => return Verdict::Unknown(why),
                 }
             }
-            Against::Model(model) => self.compare(&**model, marks).is_ok(),
+            Against::Model(model) => self.compare(&**model, history).is_ok(),
         };
         match allowed {
             true => Verdict::Allowed,
@@ -89,16 +89,16 @@ impl Judge {
     }
 
     /// Explains why the history is not allowed.
-    pub(crate) fn why(&self, marks: &[Mark]) -> Why {
+    pub(crate) fn why(&self, history: &ComparedHistory) -> Why {
         let words = self.words_of_operations();
         // An operation that may come late has more than one place in an order.
         if self.late.contains(&true) {
             return Why::default();
         }
         match &self.against {
-            Against::Itself(observations) => words.why(marks, self.same, &mut &*observations),
+            Against::Itself(observations) => words.why(history, self.same, &mut &*observations),
             Against::OnDemand(oracle) => match &mut *held(oracle) {
-                Some(oracle) => words.why(marks, self.same, oracle),
+                Some(oracle) => words.why(history, self.same, oracle),
                 None => Why::default(),
             },
             Against::Model(model) => {
@@ -107,7 +107,7 @@ impl Judge {
                     scenario: &self.scenario,
                     texts: &self.texts,
                 };
-                words.why(marks, self.same, &mut asked)
+                words.why(history, self.same, &mut asked)
             }
         }
     }
@@ -123,8 +123,8 @@ impl Judge {
     }
 
     /// Compares the history with a model: each operation that waits, alone, has to wait after all that returned.
-    pub(crate) fn compare(&self, model: &dyn Model, marks: &[Mark]) -> Result<(), Violation<()>> {
-        let history = self.history(marks);
+    pub(crate) fn compare(&self, model: &dyn Model, compared: &ComparedHistory) -> Result<(), Violation<()>> {
+        let history = self.history(&compared.marks);
         let waiting = history
             .operations()
             .iter()
@@ -132,6 +132,7 @@ impl Judge {
         let waiting: Vec<u32> = waiting.map(|operation| operation.call).collect();
         let orders = Orders {
             same: self.same,
+            before: self.predecessors(compared, &history),
             late: &self.late,
         };
         if waiting.is_empty() {
@@ -139,7 +140,35 @@ impl Judge {
         }
         waiting
             .iter()
-            .try_for_each(|&alone| model.check(&self.scenario, orders, &history, Some(alone)))
+            .try_for_each(|&alone| model.check(&self.scenario, orders.clone(), &history, Some(alone)))
+    }
+
+    /// Returns, for each operation of a history that is compared by happens-before, those that have to come before it.
+    /// Operations that wait come before none, nor do those that may take effect late. `None` for real time.
+    fn predecessors(
+        &self,
+        compared: &ComparedHistory,
+        history: &History<u32, Arc<str>>,
+    ) -> Option<Vec<Vec<usize>>> {
+        compared.happens_before.as_ref()?;
+        let (order, _) = Order::of(compared, self.scenario.len());
+        let parts = Parts::new(&self.scenario);
+        let comes_before = |a: u32, b: u32| match self.same {
+            Same::Sequential => parts.come_in_order(Place(a), Place(b)),
+            same => order.ordered(a as usize, b as usize, same),
+        };
+        let operations = history.operations();
+        let before = operations.iter().map(|later| {
+            let all = operations.iter().enumerate();
+            let earlier = all.filter(|(_, earlier)| {
+                !earlier.is_pending()
+                    && !self.late[earlier.call as usize]
+                    && earlier.call != later.call
+                    && comes_before(earlier.call, later.call)
+            });
+            earlier.map(|(at, _)| at).collect()
+        });
+        Some(before.collect())
     }
 
     /// Returns the history with calls by place and returns by text.
@@ -160,10 +189,10 @@ impl Judge {
     }
 
     /// Returns the lines of a report about a history that is not allowed: the same for the same history.
-    fn lines(&self, marks: &[Mark]) -> [String; 2] {
+    fn lines(&self, history: &ComparedHistory) -> Vec<String> {
         let performers = self.scenario.performers();
         let mut told: Vec<Vec<String>> = vec![Vec::new(); self.scenario.tasks.len() + 1];
-        for operation in self.history(marks).operations() {
+        for operation in self.history(&history.marks).operations() {
             let performer = performers[operation.call as usize] as usize;
             told[performer].push(self.outcome(operation));
         }
@@ -175,9 +204,25 @@ impl Judge {
         let told: Vec<String> = told
             .map(|(number, calls)| format!("{}: {}", who(number), calls.join(", ")))
             .collect();
-        [
-            "no order of the operations explains what they returned".to_owned(),
+        let order = history.happens_before.as_ref();
+        let order = order.filter(|_| self.same != Same::Sequential);
+        let Some(order) = order else {
+            return vec![
+                "no order of the operations explains what they returned".to_owned(),
+                told.join("; "),
+            ];
+        };
+        let words = self.words_of_operations();
+        let pairs = order.across_tasks(&self.scenario).into_iter();
+        let pairs = pairs.map(|(a, b)| format!("{} happens before {}", words.who(a), words.who(b)));
+        let pairs: Vec<String> = pairs.collect();
+        vec![
+            "no order of the operations that keeps happens-before explains what they returned".to_owned(),
             told.join("; "),
+            match pairs.is_empty() {
+                true => "no operation of a task happens before one of another task".to_owned(),
+                false => pairs.join("; "),
+            },
         ]
     }
 
@@ -196,7 +241,19 @@ impl Judge {
 pub(crate) struct HistoryMonitor {
     pub(crate) judge: Arc<Judge>,
     /// Histories already judged.
-    pub(crate) judged: HashMap<Vec<Mark>, bool>,
+    judged: HashMap<ComparedHistory, bool>,
+    /// The knowledge of the tasks of an execution, kept for its memory.
+    known: Synchronisation<VectorClock>,
+}
+
+impl HistoryMonitor {
+    pub(crate) fn new(judge: Arc<Judge>) -> HistoryMonitor {
+        HistoryMonitor {
+            judge,
+            judged: HashMap::new(),
+            known: Synchronisation::default(),
+        }
+    }
 }
 
 impl Monitor for HistoryMonitor {
@@ -207,7 +264,11 @@ impl Monitor for HistoryMonitor {
         Interests::NONE
     }
     fn reduction_compatible(&self) -> bool {
-        // Executions of one trace have the same returns, and the same of them before each call.
+        // Executions of one trace have the same returns, and the same of them before each call. Under a memory model they
+        // read the same stores and synchronise alike, so the same operations happen before each other.
+        true
+    }
+    fn follows_stale_reads(&self) -> bool {
         true
     }
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
@@ -215,17 +276,24 @@ impl Monitor for HistoryMonitor {
         if !execution.complete && !stuck {
             return;
         }
-        let marks = Record::with(|record| match record.panicked {
+        let shown = Record::with(|record| match record.panicked {
             true => None,
-            false => Some(std::mem::take(&mut record.marks)),
+            false => Some((std::mem::take(&mut record.marks), record.in_real_time)),
         });
-        let Some(mut marks) = marks else { return };
-        Mark::normalise(&mut marks);
-        let allowed = match self.judged.get(&marks) {
+        let Some((marks, in_real_time)) = shown else {
+            return;
+        };
+        let mut order = || HappensBefore::of(execution.accesses, &self.judge.scenario, &mut self.known);
+        let mut history = ComparedHistory {
+            marks,
+            happens_before: (!in_real_time).then(&mut order),
+        };
+        history.normalise();
+        let allowed = match self.judged.get(&history) {
             Some(&allowed) => allowed,
             None => {
                 *held(&self.judge.histories) += 1;
-                let allowed = match self.judge.verdict(&marks) {
+                let allowed = match self.judge.verdict(&history) {
                     Verdict::Allowed => true,
                     Verdict::Refused => false,
                     Verdict::Unknown(why) => {
@@ -239,21 +307,21 @@ impl Monitor for HistoryMonitor {
                         return cx.report(sdk::MonitorFinding::new(FindingKind::NondeterministicSpec, words));
                     }
                 };
-                self.judged.insert(marks.clone(), allowed);
+                self.judged.insert(history.clone(), allowed);
                 allowed
             }
         };
         if !allowed {
-            let lines = self.judge.lines(&marks);
+            let lines = self.judge.lines(&history);
             let message = lines.join(": ");
             let mut refused = held(&self.judge.refused);
             refused.entry(message.clone()).or_insert_with(|| Refused {
-                marks: marks.clone(),
+                history: history.clone(),
                 lines,
             });
             cx.report(sdk::MonitorFinding::new(FindingKind::Refinement, message));
         }
-        Record::with(|record| record.marks = marks);
+        Record::with(|record| record.marks = history.marks);
     }
 }
 

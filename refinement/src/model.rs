@@ -37,9 +37,11 @@ pub(crate) trait Model: Send + Sync {
 }
 
 /// The orders in which operations may take effect.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Orders<'a> {
     pub(crate) same: Same,
+    /// For each operation of the history, those that have to come before it, if real time does not say so.
+    pub(crate) before: Option<Vec<Vec<usize>>>,
     /// `true` for each operation that may take effect late, by place.
     pub(crate) late: &'a [bool],
 }
@@ -190,6 +192,7 @@ impl<M: Clone + Eq + Hash + Send + Sync + 'static> Model for Meanings<M> {
             .same(orders.same)
             // The operations before and after the tasks are of one process, which creates the tasks.
             .parent(0)
+            .before(orders.before)
             .late(|place| orders.late[*place as usize]);
         if let Some(place) = waits {
             let specification = &specification;

@@ -93,34 +93,7 @@ pub struct Spec<M> {
 /// A test against a model, made by [`Refinement::spec`].
 pub type Modelled<T, M> = Refinement<T, Spec<M>>;
 
-mod against {
-    //! The standard with which an object is compared, as the description's type.
-
-    use super::{Itself, Spec};
-    use crate::verify::Subject;
-    use std::hash::Hash;
-
-    /// The standard with which an object is compared. It can be implemented only here.
-    pub trait Against {
-        /// Sets it in the subject.
-        fn settle<T>(self, subject: &mut SubjectOf<'_, T>);
-    }
-
-    /// The subject, which is private.
-    pub struct SubjectOf<'a, T>(pub(super) &'a mut Subject<T>);
-
-    impl Against for Itself {
-        fn settle<T>(self, subject: &mut SubjectOf<'_, T>) {
-            subject.0.refuse_late();
-        }
-    }
-
-    impl<M: Clone + Eq + Hash + Send + Sync + 'static> Against for Spec<M> {
-        fn settle<T>(self, subject: &mut SubjectOf<'_, T>) {
-            subject.0.compare_with(self.meanings, self.some_wait);
-        }
-    }
-}
+mod against;
 
 use against::{Against, SubjectOf};
 
@@ -260,8 +233,29 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Configures the exploration of each scenario: with a bound, another reduction, another environment. Default:
-    /// all of it, by `Reduction::Dpor`.
+    /// Configures the exploration of each scenario: with a bound, another reduction, another environment.
+    /// `INTERMEZZO_ENVIRONMENT` in the environment of the process changes the environment afterwards. Default: all of
+    /// it, by `Reduction::Dpor`.
+    ///
+    /// Where the environment allows `stale_reads`, an operation comes before another if its return happens before the
+    /// other's call, in place of real time. What it is compared with stays sequentially consistent.
+    ///
+    /// ```
+    /// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }
+    /// use intermezzo::refinement::refine;
+    /// use intermezzo::sync::atomic::{AtomicBool, AtomicU8, Ordering::*};
+    ///
+    /// // The flag is too weak to say that the value is there.
+    /// let report = refine(|| (AtomicU8::new(0), AtomicBool::new(false)))
+    ///     .op("write", (), |(value, there), ()| {
+    ///         value.store(1, Relaxed);
+    ///         there.store(true, Relaxed);
+    ///     })
+    ///     .op("read", (), |(value, there), ()| there.load(Acquire).then(|| value.load(Relaxed)))
+    ///     .explorer(|explorer| explorer.set("environment", "stale_reads=1"))
+    ///     .run();
+    /// assert!(report.verdict().is_fail());
+    /// ```
     pub fn explorer(mut self, configure: impl Fn(Explorer) -> Explorer + Send + Sync + 'static) -> Self {
         self.subject.settings.explorer = Some(Arc::new(configure));
         self

@@ -24,6 +24,8 @@ pub struct RefinementReport {
     pub traces: u64,
     /// Different histories that were compared.
     pub histories: u64,
+    /// `true` if histories were compared by happens-before, under a memory model, and not by real time.
+    pub by_happens_before: bool,
     /// The number of observations of the object, if it was compared with itself.
     pub observations: usize,
     /// Orders of operations that were run because a history asked for them, in scenarios that have too many to run
@@ -60,6 +62,7 @@ impl RefinementReport {
         self.executions += checked.executions;
         self.traces += checked.traces;
         self.histories += checked.histories;
+        self.by_happens_before |= checked.by_happens_before;
         self.observations += checked.observations;
         self.orders += checked.orders;
         self.solo_runs += checked.solo_runs;
@@ -143,6 +146,7 @@ struct ReportJson<'a> {
     executions: u64,
     traces: u64,
     histories: u64,
+    by_happens_before: bool,
     observations: usize,
     orders: u64,
     solo_runs: u64,
@@ -175,6 +179,7 @@ impl Serialize for RefinementReport {
             executions: self.executions,
             traces: self.traces,
             histories: self.histories,
+            by_happens_before: self.by_happens_before,
             observations: self.observations,
             orders: self.orders,
             solo_runs: self.solo_runs,

@@ -35,6 +35,17 @@ impl Place {
     }
 }
 
+/// A part of a scenario.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Before there are tasks.
+    Before,
+    /// In the tasks.
+    Tasks,
+    /// After the tasks have ended.
+    After,
+}
+
 impl Scenario {
     /// Returns the number of operations.
     pub fn len(&self) -> usize {
@@ -101,6 +112,15 @@ impl Scenario {
             first.push(next);
         }
         first
+    }
+
+    /// Returns the part of the scenario to which the operation at this place belongs.
+    pub(crate) fn phase(&self, place: usize) -> Phase {
+        match place {
+            _ if place < self.init.len() => Phase::Before,
+            _ if place < self.len() - self.post.len() => Phase::Tasks,
+            _ => Phase::After,
+        }
     }
 
     /// Returns the performer of each operation: a task's number from 1; 0 for operations before and after the tasks.

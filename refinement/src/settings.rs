@@ -120,6 +120,10 @@ impl Settings {
             Some(configure) => configure(explorer.monitors(&self.monitors)),
             None => explorer.monitors(&self.monitors),
         };
+        let explorer = match std::env::var("INTERMEZZO_ENVIRONMENT") {
+            Ok(changes) => explorer.set("environment", changes),
+            Err(_) => explorer,
+        };
         match std::env::var("INTERMEZZO_MONITORS") {
             Ok(list) => explorer.monitors(&list),
             Err(_) => explorer,

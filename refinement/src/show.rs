@@ -79,6 +79,9 @@ impl Monitor for Keeper {
     fn reduction_compatible(&self) -> bool {
         true
     }
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
     fn on_execution_end(&mut self, _: &Execution<'_>, _: &mut Context<'_>) {
         let story = Record::with(|record| record.story.as_deref().cloned());
         let mut kept = held(&self.0);

@@ -61,7 +61,12 @@ impl Failure {
         }
         let interleaving = self.interleaving(style.columns());
         if !interleaving.is_empty() {
-            text.title("what happened, from top to bottom:");
+            text.title(match self.is_in_real_time() {
+                true => "what happened, from top to bottom:",
+                false => {
+                    "what happened, from top to bottom; a stale load does not see the last store above it:"
+                }
+            });
             text.drawing(&interleaving);
         }
         text.text
@@ -174,6 +179,9 @@ impl RefinementReport {
         match self.histories {
             1 => line.push_str(", 1 history"),
             histories => line.push_str(&format!(", {histories} histories")),
+        }
+        if self.by_happens_before {
+            line.push_str(" by happens-before");
         }
         if self.orders > 0 {
             line.push_str(&format!(", {} run on demand", count(self.orders, "order")));

@@ -3,7 +3,7 @@
 
 use crate::checked::Checked;
 use crate::failure::{Failure, Why, Words};
-use crate::judge::{Against, HistoryMonitor, Judge, in_words};
+use crate::judge::{Against, HistoryMonitor, Judge, Refused, in_words};
 use crate::locks::held;
 use crate::model::Model;
 use crate::observations::{ObservationSet, Observations, ObservedScenario};
@@ -15,7 +15,6 @@ use crate::scenario::{Description, Scenario};
 use crate::serial::oracle::Oracle;
 use crate::settings::{Granularity, Settings};
 use crate::show::{self, Show};
-use hashbrown::HashMap;
 use intermezzo_explorer::{Coverage, Environment, Explorer, Limit, Reduction, Report, Schedule};
 use intermezzo_sdk as sdk;
 use rand::SeedableRng;
@@ -276,10 +275,9 @@ impl<T: Sync + 'static> Subject<T> {
             .set("partition", "none")
             .deadlocks_allowed(true)
             .record(self.records(task.how))
-            .monitor_with(move || HistoryMonitor {
-                judge: Arc::clone(&listening),
-                judged: HashMap::new(),
-            });
+            .monitor_with(move || HistoryMonitor::new(Arc::clone(&listening)));
+        let is_weak = explorer.settings().environment.stale_reads > 0;
+        refuse_unmodified(is_weak, intermezzo_explorer::IS_FOR_UNMODIFIED);
         let report = explorer.explore(|| task.body.concurrent(some_wait, false));
         checked.executions += report.executions();
         checked.traces += report.traces().unwrap_or(0);
@@ -289,17 +287,22 @@ impl<T: Sync + 'static> Subject<T> {
         checked.short = checked.short.take().or(not_whole(&report)).or(undecided);
         checked.limits = report.limits().to_vec();
         checked.monitors = report.monitors().to_vec();
+        checked.by_happens_before = is_weak;
         // A warning does not change the verdict, here as well.
         let error = report.findings().iter().find(|finding| finding.is_error());
         checked.failure = error.map(|finding| {
             let refused = held(&judge.refused).get(&finding.message).cloned();
             let why = match (&refused, &task.how) {
                 (None, _) | (_, How::Search) => Why::default(),
-                (Some(refused), How::Tell | How::Replay(_)) => judge.why(&refused.marks),
+                (Some(refused), How::Tell | How::Replay(_)) => judge.why(&refused.history),
             };
             let mut failure = Failure::new(finding, task.description.clone(), why);
-            if let Some(refused) = refused {
-                failure.lines = refused.lines.into();
+            if let Some(Refused { history, lines }) = refused {
+                failure.lines = lines;
+                let order = history.happens_before.as_ref();
+                let pairs = order.map(|order| order.across_tasks(&judge.scenario));
+                failure.happens_before =
+                    pairs.map(|pairs| pairs.into_iter().map(|(a, b)| (a.0, b.0)).collect());
             }
             failure
         });
@@ -477,6 +480,18 @@ impl<T> Task<'_, T> {
     fn program(&self, phase: Phase) -> String {
         phase.program(&self.description)
     }
+}
+
+/// Refuses a memory model for objects that were not written for intermezzo.
+///
+/// # Panics
+/// If the code is unmodified, and there is one.
+fn refuse_unmodified(is_weak: bool, is_unmodified: bool) {
+    assert!(
+        !(is_weak && is_unmodified),
+        "std's own code, such as the counts of an `Arc`, orders accesses in unmodified code and is not seen: leave out \
+         `stale_reads` of the `environment`, or write the object with the types of intermezzo"
+    );
 }
 
 /// Returns the reason why not every execution was run, if so.

@@ -35,7 +35,7 @@
 
 
 // The version of this contract.
-#define INTERMEZZO_VERSION 6
+#define INTERMEZZO_VERSION 7
 
 // The return value of a function that succeeded.
 #define INTERMEZZO_OK 0
@@ -446,8 +446,10 @@ typedef struct IntermezzoSyncAccess {
   struct IntermezzoEventId event;
   // The source place of the operation.
   IntermezzoSiteId site;
-  // Under a memory model, the number of the store that an atomic reads, or makes if it reads nothing: from 2 in the
-  // order of the events, and 1 for the value that was there before. Otherwise 0.
+  // Under a memory model, the number of the store to the variable that an operation on an atomic reads, or makes if it
+  // reads nothing. The events that store have the numbers from 2 on, in their order, which need not be the order in which
+  // the stores are read. Number 1 is the value that was there before. 0 for all other operations, and without a memory
+  // model: then the last store is read.
   uint32_t store;
   // The value read.
   uint64_t read;
@@ -565,7 +567,7 @@ typedef struct IntermezzoExecutionInfo {
   uint64_t repeated;
 } IntermezzoExecutionInfo;
 
-// The place right before a visible operation.
+// The place right before a visible operation at which another task could be chosen.
 typedef struct IntermezzoPoint {
   // Bytes of this struct.
   uint32_t size;
@@ -687,7 +689,9 @@ typedef struct IntermezzoMonitorTable {
   void (*destroy)(void *instance);
   // Called when an execution begins. The engine cannot be asked anything yet.
   void (*on_execution_begin)(void *instance, const struct IntermezzoExecutionInfo *execution);
-  // Called right before a visible operation, once it is settled that it comes next.
+  // Called right before a visible operation at which another task could be chosen, once it is settled that the operation
+  // comes next. Operations whose order with those of other tasks nothing can observe have no such point: the creation,
+  // beginning, end and join of a task, for example, and fences.
   void (*on_schedule_point)(void *instance, const struct IntermezzoPoint *next, struct IntermezzoCall *call);
   // Called right after a visible operation.
   void (*on_sync_var_access)(void *instance,
@@ -722,9 +726,15 @@ typedef struct IntermezzoMonitorTable {
                            struct IntermezzoCall *call);
   // Called when the whole exploration is over: time for statistics.
   void (*on_shutdown)(void *instance, struct IntermezzoCall *call);
+  // 1 if the monitor can judge executions under a memory model, in which an operation on an atomic need not read the
+  // last store: `store` of the access says which one it reads. Else 0: where the environment allows `stale_reads`, such a
+  // monitor is refused.
+  uint32_t follows_stale_reads;
+  // 0.
+  uint32_t reserved;
 } IntermezzoMonitorTable;
 
-// The function that a plugin exports under the name `intermezzo_monitor_6`: makes one monitor, and fills its table.
+// The function that a plugin exports under the name `intermezzo_monitor_7`: makes one monitor, and fills its table.
 //
 // It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 // process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -747,7 +757,7 @@ extern "C" {
 #endif
 
 // The entry that a plugin defines: an IntermezzoEntry.
-INTERMEZZO_EXPORT uint32_t intermezzo_monitor_6(const IntermezzoHostTable *host, IntermezzoText arguments,
+INTERMEZZO_EXPORT uint32_t intermezzo_monitor_7(const IntermezzoHostTable *host, IntermezzoText arguments,
                                                 IntermezzoMonitorTable *monitor, char *message,
                                                 size_t capacity);
 

@@ -12,7 +12,8 @@ pub enum PointKind {
     Choice = 1,
 }
 
-/// The place right before a visible operation, once it is settled that it comes next.
+/// The place right before a visible operation at which another task could be chosen, once it is settled that the operation
+/// comes next. Operations whose order with those of other tasks nothing can observe have none.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulePoint {
     /// The reason for the point.

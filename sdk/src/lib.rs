@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! on_execution_begin
-//!   on_schedule_point      right before each visible operation
-//!   on_sync_var_access     right after it
+//!   on_schedule_point      right before a visible operation at which another task could be chosen
+//!   on_sync_var_access     right after each visible operation
 //!   on_data_var_access     at each access to tracked plain memory
 //!   on_allocation          memory begins to be used
 //!   on_release             and is given back

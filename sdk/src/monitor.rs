@@ -110,7 +110,9 @@ pub trait Monitor: Send {
     /// Called when an execution begins.
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {}
 
-    /// Called right before a visible operation, once it is settled that it comes next.
+    /// Called right before a visible operation at which another task could be chosen, once it is settled that the operation
+    /// comes next. Operations whose order with those of other tasks nothing can observe have no such point: the creation,
+    /// beginning, end and join of a task, for example, and fences.
     fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {}
 
     /// Called right after a visible operation.

@@ -78,6 +78,9 @@ impl Monitor for Recorder {
     fn reduction_compatible(&self) -> bool {
         true
     }
+    fn follows_stale_reads(&self) -> bool {
+        true
+    }
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {
         assert!(self.panic_in != "on_execution_begin", "in on_execution_begin");
         self.log = format!("{execution:?}");
@@ -189,7 +192,7 @@ fn a_monitor_hears_and_says_the_same_on_both_sides() {
         ("recorder", Some("1.2.3"))
     );
     assert_eq!(foreign.interests(), Interests::ALL);
-    assert!(foreign.reduction_compatible());
+    assert!(foreign.reduction_compatible() && foreign.follows_stale_reads());
     let mut script = rehearsal();
     // Longer than any room for a name at the first attempt, and more tasks than in a list.
     let long = script.var(&"long ".repeat(100));
@@ -318,6 +321,8 @@ const PLAIN: MonitorTable = MonitorTable {
     on_user_event: None,
     on_execution_end: None,
     on_shutdown: None,
+    follows_stale_reads: 0,
+    reserved: 0,
 };
 
 thread_local! {
@@ -342,19 +347,23 @@ unsafe extern "C" fn given(
 
 #[test]
 fn a_table_that_cannot_be_is_refused_with_a_message() {
-    let cases: [Case<MonitorTable>; 11] = [
+    let cases: [Case<MonitorTable>; 12] = [
         (
             |table| table.version = VERSION + 1,
-            "version 7 of the contract, which is newer than version 6 of its entry",
+            "version 8 of the contract, which is newer than version 7 of its entry",
         ),
         (
             |table| table.version = VERSION - 1,
-            "version 5 of the contract, which is older than version 6 of its entry",
+            "version 6 of the contract, which is older than version 7 of its entry",
         ),
         (|table| table.size -= 8, "the plugin's table has"),
         (|table| table.size += 8, "the plugin's table has"),
         (|table| table.interests = 128, "0x80, have unknown bits"),
         (|table| table.reduction_compatible = 2, "neither 0 nor 1"),
+        (
+            |table| table.follows_stale_reads = 2,
+            "`follows_stale_reads` in the plugin's table is 2, neither 0 nor 1",
+        ),
         (
             |table| table.name = Text::NULL,
             "name in the plugin's table is a null pointer",
@@ -391,32 +400,49 @@ fn a_table_that_cannot_be_is_refused_with_a_message() {
     assert!(make(given, "").is_ok());
 }
 
-/// A plugin that was compiled with the header of version 5 finds the table of that version.
+/// A plugin that was compiled with the header of an older version finds the table of that version, and fills one.
 #[test]
-fn a_plugin_of_version_5_gets_the_table_of_its_version() {
-    // SAFETY: as in `make`.
-    let make_5 = |entry| unsafe { Foreign::make(entry, 5, "") };
-    TABLE.set(MonitorTable { version: 5, ..PLAIN });
-    assert_eq!(make_5(given).unwrap().name(), "plain");
-    // SAFETY: the table is a static.
-    let host = unsafe { &*HOST.get() };
-    let known = std::mem::offset_of!(HostTable, held_back_at);
-    assert_eq!((host.version, host.size as usize), (5, known));
-    TABLE.set(PLAIN);
-    let refused = make_5(given).map(|_| ()).unwrap_err();
-    assert_eq!(refused, Refusal::Version { found: 6, entry: 5 });
-    assert!(
-        refused
-            .to_string()
-            .contains("which is newer than version 5 of its entry"),
-        "{refused}"
-    );
-    // A plugin of this version refuses an engine of version 5.
-    let refused = make_5(recorder).map(|_| ()).unwrap_err().to_string();
-    assert!(
-        refused.contains("the engine speaks version 5 of the contract"),
-        "{refused}"
-    );
+fn a_plugin_of_an_older_version_gets_the_table_of_its_version() {
+    let host_5 = std::mem::offset_of!(HostTable, held_back_at);
+    let size = std::mem::offset_of!(MonitorTable, follows_stale_reads) as u32;
+    for (version, host_bytes) in [(5, host_5), (6, size_of::<HostTable>())] {
+        // SAFETY: as in `make`.
+        let make = |entry| unsafe { Foreign::make(entry, version, "") };
+        let table = MonitorTable {
+            version,
+            size,
+            ..PLAIN
+        };
+        TABLE.set(table);
+        let monitor = make(given).unwrap();
+        assert_eq!((monitor.name(), monitor.follows_stale_reads()), ("plain", false));
+        // SAFETY: the table is a static.
+        let host = unsafe { &*HOST.get() };
+        assert_eq!((host.version, host.size as usize), (version, host_bytes));
+        TABLE.set(MonitorTable {
+            size: PLAIN.size,
+            ..table
+        });
+        let refused = make(given).map(|_| ()).unwrap_err();
+        assert_eq!(refused, Refusal::Size { found: 160, version });
+        let needed = format!("where version {version} of the contract has 152");
+        assert!(refused.to_string().contains(&needed), "{refused}");
+        TABLE.set(PLAIN);
+        let refused = make(given).map(|_| ()).unwrap_err();
+        assert_eq!(
+            refused,
+            Refusal::Version {
+                found: 7,
+                entry: version
+            }
+        );
+        let newer = format!("which is newer than version {version} of its entry");
+        assert!(refused.to_string().contains(&newer), "{refused}");
+        // A plugin of this version refuses an engine of an older one.
+        let refused = make(recorder).map(|_| ()).unwrap_err().to_string();
+        let speaks = format!("the engine speaks version {version} of the contract");
+        assert!(refused.contains(&speaks), "{refused}");
+    }
 }
 
 unsafe extern "C" fn report_given(_: *mut c_void, _: *const abi::ExecutionInfo, call: *mut abi::Call) {

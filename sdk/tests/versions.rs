@@ -5,11 +5,15 @@ use intermezzo_sdk::*;
 
 /// Numbers and layouts are frozen: a change of this test requires a change of the version.
 #[test]
-fn numbers_of_version_6_do_not_change() {
-    assert_eq!((VERSION, abi::ENTRY), (6, "intermezzo_monitor_6"));
+fn numbers_of_version_7_do_not_change() {
+    assert_eq!((VERSION, abi::ENTRY), (7, "intermezzo_monitor_7"));
     assert_eq!(
         abi::ENTRIES,
-        [(6, "intermezzo_monitor_6"), (5, "intermezzo_monitor_5")]
+        [
+            (7, "intermezzo_monitor_7"),
+            (6, "intermezzo_monitor_6"),
+            (5, "intermezzo_monitor_5")
+        ]
     );
     let prototype = format!("INTERMEZZO_EXPORT uint32_t {}(", abi::ENTRY);
     assert!(
@@ -115,7 +119,7 @@ fn numbers_of_version_6_do_not_change() {
 /// As above, for machines of 64 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
-fn layouts_of_version_6_do_not_change() {
+fn layouts_of_version_7_do_not_change() {
     let sizes = [
         size_of::<abi::SyncAccess>(),
         size_of::<abi::Point>(),
@@ -131,7 +135,9 @@ fn layouts_of_version_6_do_not_change() {
         size_of::<HostTable>(),
         size_of::<MonitorTable>(),
     ];
-    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 32, 20, 32, 104, 168, 152]);
+    assert_eq!(sizes, [48, 28, 40, 40, 20, 48, 32, 32, 20, 32, 104, 168, 160]);
     // A plugin of version 5 reads no further than this.
     assert_eq!(std::mem::offset_of!(HostTable, held_back_at), 136);
+    // One of version 5 or 6 writes no further than this.
+    assert_eq!(std::mem::offset_of!(MonitorTable, follows_stale_reads), 152);
 }

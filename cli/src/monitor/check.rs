@@ -37,6 +37,7 @@ struct Found<'a> {
     plugin_version: Option<&'a str>,
     interests: Vec<&'static str>,
     reduction_compatible: bool,
+    follows_stale_reads: bool,
     complaints: &'a [String],
 }
 
@@ -79,6 +80,7 @@ fn found(tried: &Tried) -> Found<'_> {
         plugin_version: tried.plugin_version.as_deref(),
         interests: wanted.map(|&(_, words)| words).collect(),
         reduction_compatible: tried.reduction_compatible,
+        follows_stale_reads: tried.follows_stale_reads,
         complaints: &tried.complaints,
     }
 }
@@ -97,8 +99,13 @@ fn text(file: &Path, tried: &Tried) -> String {
     } else {
         "not compatible: they are off where it is attached"
     };
+    let stale_reads = if found.follows_stale_reads {
+        "followed: it can be attached with `stale_reads`"
+    } else {
+        "not followed: it is refused with `stale_reads`"
+    };
     let mut text = format!(
-        "{}: the monitor `{}`{version}\n  wants       {wants}\n  reductions  {reductions}\n",
+        "{}: the monitor `{}`{version}\n  wants       {wants}\n  reductions  {reductions}\n  stale reads {stale_reads}\n",
         file.display(),
         found.name
     );

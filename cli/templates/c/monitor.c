@@ -30,7 +30,7 @@ static void on_sync_var_access(void *instance, const IntermezzoSyncAccess *acces
   monitor->host->report(call, &finding);
 }
 
-uint32_t intermezzo_monitor_6(const IntermezzoHostTable *host, IntermezzoText arguments,
+uint32_t intermezzo_monitor_7(const IntermezzoHostTable *host, IntermezzoText arguments,
                               IntermezzoMonitorTable *table, char *message, size_t capacity) {
   int warn = arguments.length == 4 && memcmp(arguments.bytes, "warn", 4) == 0;
   if (host->version != INTERMEZZO_VERSION || (arguments.length > 0 && !warn)) {

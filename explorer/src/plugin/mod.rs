@@ -63,6 +63,8 @@ pub struct Tried {
     pub interests: u32,
     /// `true` if reductions hide nothing from it.
     pub reduction_compatible: bool,
+    /// `true` if it can be attached where the environment allows `stale_reads`.
+    pub follows_stale_reads: bool,
     /// Problems in a rehearsal that did not end it: panics, malformed findings.
     pub complaints: Vec<String>,
 }

@@ -65,6 +65,7 @@ fn answer(path: &Path, arguments: &str, rehearse: bool) -> Answer {
         plugin_version: monitor.plugin_version().map(str::to_owned),
         interests: monitor.interests().bits(),
         reduction_compatible: monitor.reduction_compatible(),
+        follows_stale_reads: monitor.follows_stale_reads(),
         complaints,
     };
     drop(monitor);

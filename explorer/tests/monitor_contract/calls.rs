@@ -1,7 +1,7 @@
 //! The monitor contract as the engine keeps it: the calls, their order, and the treatment of findings.
 
 use intermezzo_explorer::sync::Mutex;
-use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering};
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering, fence};
 use intermezzo_explorer::{Environment, Explorer, Strategy, choose, event, thread};
 use intermezzo_sdk::{
     ChoiceKind, Context, EventId, Execution, FindingKind, Interests, Monitor, MonitorFinding, PointKind,
@@ -221,7 +221,7 @@ fn a_choice_is_a_schedule_point() {
 
 /// Another task could not change what they do, so no schedule point announces them.
 #[test]
-fn operations_of_tasks_have_no_schedule_point() {
+fn operations_of_tasks_and_fences_have_no_schedule_point() {
     let seen = Arc::new(StdMutex::new(Vec::new()));
     let explorer = Explorer::new().environment(Environment::calm());
     let report = explorer.monitor(Points(seen.clone())).explore(|| {
@@ -229,6 +229,7 @@ fn operations_of_tasks_have_no_schedule_point() {
         thread::scope(|scope| {
             scope.spawn(|| n.store(1, Ordering::SeqCst));
         });
+        fence(Ordering::SeqCst);
         n.load(Ordering::SeqCst);
     });
     assert_eq!(report.executions(), 1, "{report}");

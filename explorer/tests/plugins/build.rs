@@ -53,13 +53,20 @@ pub(crate) fn c_plugin() -> &'static Path {
 /// Returns the same plugin, as it was compiled with the header of version 5.
 pub(crate) fn c_plugin_of_version_5() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let source = include_str!("monitor.c").replace(
-            "#include \"intermezzo.h\"",
-            &include_str!("intermezzo_5.h").replace("#pragma once", ""),
-        );
-        c("c-plugin-5", &source, &["-DENTRY=intermezzo_monitor_5"])
-    })
+    BUILT.get_or_init(|| c_plugin_of(5, include_str!("intermezzo_5.h")))
+}
+
+/// Returns the same plugin, as it was compiled with the header of version 6.
+pub(crate) fn c_plugin_of_version_6() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| c_plugin_of(6, include_str!("intermezzo_6.h")))
+}
+
+fn c_plugin_of(version: u32, header: &str) -> PathBuf {
+    let header = header.replace("#pragma once", "");
+    let source = include_str!("monitor.c").replace("#include \"intermezzo.h\"", &header);
+    let entry = format!("-DENTRY=intermezzo_monitor_{version}");
+    c(&format!("c-plugin-{version}"), &source, &[&entry])
 }
 
 /// Returns the Rust plugin of these tests, compiled once.

@@ -13,6 +13,7 @@ typedef struct {
   unsigned crash;
   char last[64];
   unsigned held_back, statuses;
+  unsigned stored, stale;
   size_t last_point;
 } Monitor;
 
@@ -20,6 +21,7 @@ static void on_execution_begin(void *instance, const IntermezzoExecutionInfo *ex
   Monitor *monitor = instance;
   monitor->begun = execution->size == sizeof *execution && execution->number > 0;
   monitor->held_back = monitor->statuses = 0;
+  monitor->stored = monitor->stale = 0;
   monitor->last_point = 0;
   monitor->points = monitor->accesses = monitor->aggregates = monitor->data = monitor->allocations = 0;
   monitor->releases = monitor->attributes = monitor->said = 0;
@@ -48,6 +50,11 @@ static void on_sync_var_access(void *instance, const IntermezzoSyncAccess *acces
     raise(SIGSEGV);
   }
   monitor->accesses += access->size == sizeof *access;
+#if INTERMEZZO_VERSION >= 6
+  monitor->stored += access->op == INTERMEZZO_SYNC_VAR_OP_ATOMIC_STORE;
+  // There is one variable, and number 1 is its value before all stores.
+  monitor->stale += access->op == INTERMEZZO_SYNC_VAR_OP_ATOMIC_LOAD && access->store == 1 && monitor->stored > 0;
+#endif
   size_t all = monitor->host->accesses(call, 0, NULL, 0);
   IntermezzoSyncAccess last;
   if (monitor->host->accesses(call, all - 1, &last, 1) != 1 || last.event.index != access->event.index) {
@@ -137,10 +144,10 @@ static void on_execution_end(void *instance, const IntermezzoExecutionInfo *exec
   char message[256];
   snprintf(message, sizeof message,
            "begun %u, points %d, accesses %u, aggregates %u, data %d, allocations %d, releases %d, attributes %d, "
-           "said %u, complete %u",
+           "said %u, complete %u%s",
            monitor->begun, monitor->points > 0, monitor->accesses, monitor->aggregates, monitor->data > 0,
            monitor->allocations > 0, monitor->releases > 0, monitor->attributes > 0, monitor->said,
-           execution->complete);
+           execution->complete, monitor->stale > 0 ? ", stale" : "");
   IntermezzoFinding finding = {.size = sizeof finding, .severity = INTERMEZZO_SEVERITY_ERROR};
   finding.kind = intermezzo_text("plugin/counted");
   finding.message = intermezzo_text(message);
@@ -152,7 +159,7 @@ static int is(IntermezzoText arguments, const char *word) {
 }
 
 #ifndef ENTRY
-#define ENTRY intermezzo_monitor_6
+#define ENTRY intermezzo_monitor_7
 #endif
 
 uint32_t ENTRY(const IntermezzoHostTable *host, IntermezzoText arguments,
@@ -184,6 +191,9 @@ uint32_t ENTRY(const IntermezzoHostTable *host, IntermezzoText arguments,
   table->version = INTERMEZZO_VERSION;
   table->interests = 127;
   table->reduction_compatible = 1;
+#if INTERMEZZO_VERSION >= 7
+  table->follows_stale_reads = 1;
+#endif
   table->name = intermezzo_text("counted");
   table->plugin_version = intermezzo_text("0.0.7");
   table->instance = monitor;

@@ -38,7 +38,7 @@ fn files_that_are_no_libraries_are_refused() {
         ),
         (
             std::env::current_exe().unwrap(),
-            "it does not export `intermezzo_monitor_6`",
+            "it does not export `intermezzo_monitor_7`",
         ),
     ] {
         let refused = refusal(&file, "");
@@ -87,71 +87,71 @@ fn plugins_of_other_versions_are_refused() {
     for (name, source, says) in [
         (
             "newer",
-            entry("intermezzo_monitor_7", ""),
-            "it exports `intermezzo_monitor_7`, where this intermezzo needs",
+            entry("intermezzo_monitor_8", ""),
+            "it exports `intermezzo_monitor_8`, where this intermezzo needs",
         ),
         (
             "older",
             entry("intermezzo_monitor_1", ""),
-            "it exports `intermezzo_monitor_1`, where this intermezzo needs `intermezzo_monitor_6`, version 6 of the contract, or one of version 5: build it",
+            "it exports `intermezzo_monitor_1`, where this intermezzo needs `intermezzo_monitor_7`, version 7 of the contract, or one of version 6 or 5: build it",
         ),
         (
             "none",
             entry("monitor", ""),
-            "it does not export `intermezzo_monitor_6`; in Rust, call",
+            "it does not export `intermezzo_monitor_7`; in Rust, call",
         ),
         (
             "version",
-            entry("intermezzo_monitor_6", "table->version = 7;"),
-            "version 7 of the contract, which is newer",
+            entry("intermezzo_monitor_7", "table->version = 8;"),
+            "version 8 of the contract, which is newer",
         ),
         (
             "old",
-            entry("intermezzo_monitor_6", "table->version = 1;"),
+            entry("intermezzo_monitor_7", "table->version = 1;"),
             "version 1 of the contract, which is older",
         ),
         (
             "small",
-            entry("intermezzo_monitor_6", "table->size -= 8;"),
-            "the plugin's table has 144 bytes, where",
+            entry("intermezzo_monitor_7", "table->size -= 8;"),
+            "the plugin's table has 152 bytes, where",
         ),
         (
             "large",
-            entry("intermezzo_monitor_6", "table->size += 8;"),
-            "the plugin's table has 160 bytes, where",
+            entry("intermezzo_monitor_7", "table->size += 8;"),
+            "the plugin's table has 168 bytes, where",
         ),
         (
             "interests",
-            entry("intermezzo_monitor_6", "table->interests = 1u << 31;"),
+            entry("intermezzo_monitor_7", "table->interests = 1u << 31;"),
             "have unknown bits",
         ),
         (
             "name",
-            entry("intermezzo_monitor_6", "table->name.bytes = 0;"),
+            entry("intermezzo_monitor_7", "table->name.bytes = 0;"),
             "the name in the plugin's table is a null",
         ),
         (
             "variable",
-            "int intermezzo_monitor_6[4] = {1};\n".into(),
-            "`intermezzo_monitor_6` is no function in it",
+            "int intermezzo_monitor_7[4] = {1};\n".into(),
+            "`intermezzo_monitor_7` is no function in it",
         ),
         (
             "unresolved",
             entry(
-                "intermezzo_monitor_6",
+                "intermezzo_monitor_7",
                 "extern void nobody_has_this(void); nobody_has_this();",
             ),
             "the system's loader refuses it",
         ),
         (
             "initialiser",
-            entry("intermezzo_monitor_6", "")
+            entry("intermezzo_monitor_7", "")
                 + "#include <stdlib.h>\n__attribute__((constructor)) void f(void) { abort(); }\n",
             "it ended that process: abort",
         ),
         (
             "finaliser",
-            entry("intermezzo_monitor_6", "")
+            entry("intermezzo_monitor_7", "")
                 + "#include <stdlib.h>\n__attribute__((destructor)) void f(void) { abort(); }\n",
             "it ended that process: abort",
         ),
@@ -163,10 +163,10 @@ fn plugins_of_other_versions_are_refused() {
     // With packed structs, the sizes differ.
     let source = format!(
         "#pragma pack(push, 1)\n{}",
-        entry("intermezzo_monitor_6", "").replace("sizeof *table", "148")
+        entry("intermezzo_monitor_7", "").replace("sizeof *table", "156")
     );
     let library = c("version-packed", &source, &[]);
-    assert!(refusal(&library, "").contains("148 bytes, where version 6 of the contract has 152"));
+    assert!(refusal(&library, "").contains("156 bytes, where version 7 of the contract has 160"));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Plugins in use.
 
-use crate::build::{c_plugin, c_plugin_of_version_5, rust_plugin, shipped};
+use crate::build::{c_plugin, c_plugin_of_version_5, c_plugin_of_version_6, rust_plugin, shipped};
 use intermezzo_explorer::sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering::SeqCst};
-use intermezzo_explorer::{Explorer, Plugin, Report, Settings, thread};
+use intermezzo_explorer::{Environment, Explorer, Plugin, Report, Settings, thread};
 use std::path::Path;
 
 fn two_tasks() {
@@ -29,7 +29,43 @@ fn a_plugin_in_c_hears_and_asks_everything() {
 
 #[test]
 fn a_plugin_of_an_older_version_hears_and_asks_everything() {
-    hears_and_asks_everything(c_plugin_of_version_5());
+    for library in [c_plugin_of_version_5(), c_plugin_of_version_6()] {
+        hears_and_asks_everything(library);
+    }
+}
+
+#[test]
+fn a_plugin_that_follows_stale_reads_is_told_which_store_is_read() {
+    let explore = |library: &Path| {
+        let plugin = Plugin::load(library).unwrap();
+        let environment = Environment {
+            stale_reads: 1,
+            ..Environment::calm()
+        };
+        let explorer = Explorer::new().environment(environment).keep_going(true);
+        explorer.monitor(plugin).try_explore(two_tasks)
+    };
+    let report = explore(c_plugin()).unwrap();
+    let stale = messages(&report)
+        .into_iter()
+        .filter(|message| message.ends_with(", stale"));
+    assert_eq!(stale.count(), 1, "{report}");
+    assert!(Plugin::try_out(c_plugin(), "").unwrap().follows_stale_reads);
+    assert_eq!(messages(&explore(rust_plugin()).unwrap()), ["8 accesses"]);
+    // The rest says so, or is of a version that cannot.
+    assert!(explore(&shipped("intermezzo-lock-order")).is_ok());
+    for refused in [
+        c_plugin_of_version_5(),
+        c_plugin_of_version_6(),
+        &shipped("intermezzo-stale-load"),
+    ] {
+        let error = explore(refused).unwrap_err().to_string();
+        assert!(
+            error.contains("needs every load to read the last store"),
+            "{error}"
+        );
+        assert!(!Plugin::try_out(refused, "").unwrap().follows_stale_reads);
+    }
 }
 
 fn hears_and_asks_everything(library: &Path) {

@@ -28,6 +28,7 @@ pub struct Checker<'a, S: Specification> {
     until: Option<Instant>,
     late: Predicate<'a, S::Call>,
     parent: Option<u32>,
+    before: Option<Vec<Vec<usize>>>,
     ends: Option<Predicate<'a, S::State>>,
 }
 
@@ -44,6 +45,7 @@ impl<'a, S: Specification> Checker<'a, S> {
             until: None,
             late: Box::new(|_| false),
             parent: None,
+            before: None,
             ends: None,
         }
     }
@@ -78,6 +80,12 @@ impl<'a, S: Specification> Checker<'a, S> {
             parent: Some(process),
             ..self
         }
+    }
+
+    /// Sets, for each operation by its place in the history, those that have to come before it, in place of what times and
+    /// processes say. The object is then checked as a whole.
+    pub(crate) fn before(self, before: Option<Vec<Vec<usize>>>) -> Self {
+        Checker { before, ..self }
     }
 
     /// Allows only orders that lead to a state for which this holds. The object is then checked as a whole.
@@ -125,7 +133,9 @@ impl<'a, S: Specification> Checker<'a, S> {
         let mut parts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (at, operation) in history.operations().iter().enumerate() {
             match self.specification.part(&operation.call) {
-                Some(part) if self.same == Same::Linearizable && self.ends.is_none() => {
+                Some(part)
+                    if self.same == Same::Linearizable && self.ends.is_none() && self.before.is_none() =>
+                {
                     parts.entry(part).or_default().push(at)
                 }
                 _ => return vec![(0..history.len()).collect()],
@@ -142,15 +152,15 @@ impl<'a, S: Specification> Checker<'a, S> {
     ) -> Verdict<S::State> {
         let operations: Vec<_> = part.iter().map(|&at| &history.operations()[at]).collect();
         let limits = Limits::new(states_max, self.until);
-        let ended = match self.same {
-            Same::Sequential => {
+        let ends = self.ends.as_deref();
+        let ended = match (&self.before, self.same) {
+            (Some(before), _) => process_order::search(self.specification, &operations, before, ends, limits),
+            (None, Same::Sequential) => {
                 let before = process_order::predecessors(&operations, self.parent, &self.late);
-                let ends = self.ends.as_deref();
                 process_order::search(self.specification, &operations, &before, ends, limits)
             }
             _ => {
                 let intervals = intervals(&operations, self.same, &self.late);
-                let ends = self.ends.as_deref();
                 Search::new(self.specification, &operations, &intervals, ends).run(limits)
             }
         };

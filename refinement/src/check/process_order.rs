@@ -1,6 +1,7 @@
-//! The search for an order that keeps each process's own order and no other: sequential consistency.
+//! The search for an order that keeps some operations before others: those of each process, for sequential consistency, or
+//! those that happen before others.
 //!
-//! Like the general search, with a candidate for each process. An operation that never returned may have happened or
+//! Like the general search, without a list in the order of time. An operation that never returned may have happened or
 //! not. It is the last of its process, or is followed by a next life that need not come after it. Nor need anything
 //! come after an operation that may take effect late. A process that creates the others and waits for their ends is
 //! ordered with them, too: program order includes creation and join.

@@ -5,6 +5,7 @@
 
 use super::steps::{CALL, RETURN, Steps, ToldStep, place_of};
 use crate::scenario::shortened;
+use intermezzo_explorer::Effect;
 use intermezzo_explorer::report::VarNames;
 use std::fmt::Write;
 
@@ -132,7 +133,11 @@ fn what(steps: &Steps, names: &VarNames, step: &ToldStep) -> String {
             };
             let var = names.get(&event.var).unwrap_or(&event.var);
             let what = format!("{} {var}", event.op);
-            format!("  {}{value}", what.trim_end())
+            let effect = match event.effect {
+                Some(effect @ (Effect::Stale | Effect::Overwritten)) => format!(", {effect}"),
+                _ => String::new(),
+            };
+            format!("  {}{value}{effect}", what.trim_end())
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Observations: the behaviour of an object whose operations ran one at a time.
 
+mod order;
 mod set;
 
+use order::NEVER;
+pub(crate) use order::{Brackets, ComparedHistory, HappensBefore, Order};
 pub use set::{
     Difference, OBSERVATIONS_FORMAT, Observation, ObservationError, ObservationSet, ObservedOutcome,
     ObservedScenario,
@@ -25,82 +28,6 @@ pub(crate) enum Outcome {
 
 /// The outcome of each operation, by place.
 pub(crate) type Outcomes = Vec<Outcome>;
-
-/// The order of the calls and returns of operations.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Brackets {
-    /// By place; `u32::MAX` for an event that did not happen.
-    called: Vec<u32>,
-    returned: Vec<u32>,
-}
-
-/// The value for an event that is not in this history.
-const NEVER: u32 = u32::MAX;
-
-impl Brackets {
-    /// Returns those of a history of `places` operations, and the outcome of each. An operation that has not returned
-    /// waits.
-    pub(crate) fn of(marks: &[Mark], places: usize) -> (Brackets, Outcomes) {
-        let mut brackets = Brackets {
-            called: vec![NEVER; places],
-            returned: vec![NEVER; places],
-        };
-        let mut outcomes = vec![Outcome::Absent; places];
-        for (mark, now) in marks.iter().zip(0..) {
-            match *mark {
-                Mark::Call(place) => {
-                    brackets.called[place.index()] = now;
-                    outcomes[place.index()] = Outcome::Waits;
-                }
-                Mark::Return(place, text) => {
-                    brackets.returned[place.index()] = now;
-                    outcomes[place.index()] = Outcome::Returned(text);
-                }
-            }
-        }
-        (brackets, outcomes)
-    }
-
-    /// `true` if `a` had returned before `b` was called.
-    fn precedes(&self, a: usize, b: usize) -> bool {
-        self.returned[a] != NEVER && self.called[b] != NEVER && self.returned[a] < self.called[b]
-    }
-
-    /// `true` if there was a moment between `a` and `b` at which no operation was running.
-    fn apart(&self, a: usize, b: usize) -> bool {
-        let places = 0..self.called.len();
-        let quiet = |now: u32| {
-            places
-                .clone()
-                .all(|other| self.called[other] >= now || self.returned[other] < now)
-        };
-        self.precedes(a, b)
-            && places.clone().any(|other| {
-                let now = self.called[other];
-                now != NEVER && self.returned[a] < now && now <= self.called[b] && quiet(now)
-            })
-    }
-
-    /// `true` if `observed` keeps the order required here: where an operation has to come before another, it does so
-    /// there. Only operations in `among` count.
-    fn keeps(&self, observed: &Brackets, same: Same, among: &[usize]) -> bool {
-        among.iter().all(|&a| {
-            among
-                .iter()
-                .all(|&b| a == b || !self.ordered(a, b, same) || observed.precedes(a, b))
-        })
-    }
-
-    /// `true` if `a` has to come before `b` in any order. The order of a task's own operations is not considered
-    /// here.
-    pub(crate) fn ordered(&self, a: usize, b: usize, same: Same) -> bool {
-        match same {
-            Same::Linearizable => self.precedes(a, b),
-            Same::Quiescent => self.apart(a, b),
-            Same::Sequential => false,
-        }
-    }
-}
 
 /// Different outcomes of the same operations in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,13 +121,13 @@ impl Observations {
     /// One at a time, no more than one operation is observed to wait. So each operation that waits must be observed to
     /// wait alone, after all that returned (Burckhardt et al., PLDI 2010). Where tasks were observed at once, those
     /// that wait must be observed to wait together.
-    pub(crate) fn allow(&self, marks: &[Mark], same: Same) -> bool {
-        let (brackets, outcomes) = Brackets::of(marks, self.places);
+    pub(crate) fn allow(&self, history: &ComparedHistory, same: Same) -> bool {
+        let (order, outcomes) = Order::of(history, self.places);
         let waiting: Vec<usize> = places_of(&outcomes, |outcome| outcome == Outcome::Waits);
         let returned: Vec<usize> = places_of(&outcomes, |outcome| matches!(outcome, Outcome::Returned(_)));
         let seen = |outcomes: &Outcomes| {
             let observed = self.observed.get(outcomes);
-            observed.is_some_and(|all| all.iter().any(|one| brackets.keeps(one, same, &returned)))
+            observed.is_some_and(|all| all.iter().any(|one| order.is_kept_by(one, same, &returned)))
         };
         if seen(&outcomes) {
             return true;

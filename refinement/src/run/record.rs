@@ -2,7 +2,7 @@
 
 use crate::said;
 use crate::scenario::Place;
-use intermezzo_explorer::{Inspection, outside};
+use intermezzo_explorer::{Inspection, Operations, outside};
 use intermezzo_sdk::EventId;
 use std::any::Any;
 use std::cell::RefCell;
@@ -77,6 +77,8 @@ pub(crate) struct Record {
     pub(crate) cut_short: bool,
     /// `true` if an operation panicked.
     pub(crate) panicked: bool,
+    /// `true` if the order of the marks is that of time: there is no memory model.
+    pub(crate) in_real_time: bool,
     /// The object, as long as it exists.
     pub(crate) object: Option<Weak<dyn Any>>,
     /// `true` if the current choice decides which task's turn it is, one operation at a time.
@@ -106,6 +108,7 @@ impl Record {
             // An abandoned execution has left it. Its memory may have been taken back.
             std::mem::forget(record.object.take());
             (record.cut_short, record.panicked) = (false, false);
+            record.in_real_time = Operations::are_in_real_time();
             if let Some(story) = &mut record.story {
                 story.marks.clear();
             }

@@ -6,14 +6,13 @@
 
 use super::{OneByOne, Unknown};
 use crate::check::Same;
-use crate::observations::{Brackets, Outcome};
+use crate::observations::{ComparedHistory, Order, Outcome};
 use crate::run::record::{Mark, TextId};
 use crate::scenario::{Place, Scenario};
 
 /// A history, and the order that its operations must keep.
 pub(crate) struct Question {
-    /// The operations that returned, with their results, in the order of their returns: an order that is not
-    /// forbidden.
+    /// The operations that returned, with their results, in an order that is not forbidden.
     completed: Vec<(Place, TextId)>,
     /// The operations that wait for ever.
     pub(crate) waiting: Vec<Place>,
@@ -46,16 +45,16 @@ pub(crate) struct Reasons {
 
 impl Question {
     /// Creates the question of whether an order explains this history of a scenario.
-    pub(crate) fn new(scenario: &Scenario, marks: &[Mark], same: Same) -> Question {
-        let (brackets, outcomes) = Brackets::of(marks, scenario.len());
-        let returned = marks.iter().filter_map(|mark| match mark {
+    pub(crate) fn new(scenario: &Scenario, history: &ComparedHistory, same: Same) -> Question {
+        let (order, outcomes) = Order::of(history, scenario.len());
+        let returned = history.marks.iter().filter_map(|mark| match mark {
             Mark::Return(place, text) => Some((*place, *text)),
             Mark::Call(_) => None,
         });
         let completed: Vec<(Place, TextId)> = returned.collect();
         let parts = Parts::new(scenario);
         let comes_before =
-            |a: Place, b: Place| parts.come_in_order(a, b) || brackets.ordered(a.index(), b.index(), same);
+            |a: Place, b: Place| parts.come_in_order(a, b) || order.ordered(a.index(), b.index(), same);
         let before = completed.iter().map(|&(later, _)| {
             let all = completed.iter().enumerate();
             all.filter(|(_, (earlier, _))| comes_before(*earlier, later))
@@ -199,26 +198,22 @@ impl Path {
 }
 
 /// The performers of operations, and their times.
-struct Parts {
+pub(crate) struct Parts<'a> {
+    scenario: &'a Scenario,
     performers: Vec<u32>,
-    first_after: usize,
 }
 
-impl Parts {
-    fn new(scenario: &Scenario) -> Parts {
+impl Parts<'_> {
+    pub(crate) fn new(scenario: &Scenario) -> Parts<'_> {
         Parts {
+            scenario,
             performers: scenario.performers(),
-            first_after: scenario.len() - scenario.post.len(),
         }
     }
 
     /// `true` if the scenario has one come before the other: before the tasks, in one task, after them.
-    fn come_in_order(&self, a: Place, b: Place) -> bool {
-        let phase = |place: Place| match self.performers[place.index()] {
-            0 if place.index() >= self.first_after => 2,
-            0 => 0,
-            _ => 1,
-        };
+    pub(crate) fn come_in_order(&self, a: Place, b: Place) -> bool {
+        let phase = |place: Place| self.scenario.phase(place.index());
         let same_task = self.performers[a.index()] == self.performers[b.index()];
         phase(a) < phase(b) || phase(a) == phase(b) && same_task && a < b
     }

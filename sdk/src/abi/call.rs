@@ -73,6 +73,9 @@ static HOST: HostTable = HostTable {
     prescribed,
 };
 
+/// The table that plugins of version 6 receive: that of this version.
+static HOST_6: HostTable = HostTable { version: 6, ..HOST };
+
 /// The table that plugins of version 5 receive: that of this version up to `clock`.
 static HOST_5: HostTable = HostTable {
     size: offset_of!(HostTable, held_back_at) as u32,
@@ -82,7 +85,8 @@ static HOST_5: HostTable = HostTable {
 
 /// Returns the table that plugins of this version receive; `None` if there is none.
 pub(super) fn host(version: u32) -> Option<&'static HostTable> {
-    [&HOST, &HOST_5].into_iter().find(|host| host.version == version)
+    let mut hosts = [&HOST, &HOST_6, &HOST_5].into_iter();
+    hosts.find(|host| host.version == version)
 }
 
 /// Asks the engine. Returns `otherwise` if it cannot be asked now, or panics.

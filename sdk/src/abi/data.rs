@@ -49,8 +49,10 @@ pub struct SyncAccess {
     pub event: EventId,
     /// The source place of the operation.
     pub site: SiteId,
-    /// Under a memory model, the number of the store that an atomic reads, or makes if it reads nothing: from 2 in the
-    /// order of the events, and 1 for the value that was there before. Otherwise 0.
+    /// Under a memory model, the number of the store to the variable that an operation on an atomic reads, or makes if it
+    /// reads nothing. The events that store have the numbers from 2 on, in their order, which need not be the order in which
+    /// the stores are read. Number 1 is the value that was there before. 0 for all other operations, and without a memory
+    /// model: then the last store is read.
     pub store: u32,
     /// The value read.
     pub read: u64,
@@ -58,7 +60,7 @@ pub struct SyncAccess {
     pub written: u64,
 }
 
-/// The place right before a visible operation.
+/// The place right before a visible operation at which another task could be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Point {

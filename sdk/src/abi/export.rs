@@ -50,7 +50,7 @@ macro_rules! export_monitor {
         /// # Safety
         /// Only an engine that keeps to the contract may call it.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn intermezzo_monitor_6(
+        pub unsafe extern "C" fn intermezzo_monitor_7(
             host: *const $crate::abi::HostTable,
             arguments: $crate::abi::Text,
             monitor: *mut $crate::abi::MonitorTable,

@@ -11,6 +11,7 @@ use crate::{
 };
 use std::ffi::{c_char, c_void};
 use std::fmt;
+use std::mem::offset_of;
 
 /// The reason why an entry gave no monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl fmt::Display for Refusal {
                 f,
                 "the plugin's table has {found} bytes, where version {version} of the contract has {}: set `size` to \
                  `sizeof(IntermezzoMonitorTable)`, and build against an unchanged intermezzo.h for this machine",
-                size_of::<MonitorTable>()
+                size_of_table(*version)
             ),
             Refusal::Impossible(problem) => write!(f, "{problem}: mend the plugin"),
         }
@@ -73,6 +74,14 @@ pub struct Foreign {
 // SAFETY: the contract says that a monitor's functions may be called from different threads in turn. `Foreign` is not
 // `Sync`, so they are not called at the same time.
 unsafe impl Send for Foreign {}
+
+/// Returns the bytes of a monitor's table in a version that is loaded.
+fn size_of_table(version: u32) -> usize {
+    match version {
+        ..7 => offset_of!(MonitorTable, follows_stale_reads),
+        _ => size_of::<MonitorTable>(),
+    }
+}
 
 /// Room for the table of any version.
 #[repr(C, align(16))]
@@ -117,7 +126,6 @@ impl Foreign {
             return Err(Refusal::Failed(words(&message)));
         }
         let number = |at: usize| u32::from_ne_bytes(room.0[at..at + 4].try_into().expect("four bytes"));
-        // The monitor's table is the same in all versions that are loaded.
         match (number(0), number(4)) {
             (_, found) if found != version => {
                 return Err(Refusal::Version {
@@ -125,13 +133,13 @@ impl Foreign {
                     entry: version,
                 });
             }
-            (found, _) if found as usize != size_of::<MonitorTable>() => {
+            (found, _) if found as usize != size_of_table(version) => {
                 return Err(Refusal::Size { found, version });
             }
             _ => {}
         }
         // SAFETY: the room is large enough and aligned, and every bit pattern is a table: integers, pointers, and
-        // functions that may be null.
+        // functions that may be null. The fields that an older version does not have are 0, as the room was.
         let table = unsafe { (&raw const room).cast::<MonitorTable>().read() };
         match Foreign::check(&table) {
             Ok((name, plugin_version, interests)) => Ok(Foreign {
@@ -169,11 +177,15 @@ impl Foreign {
                 table.interests
             )
         })?;
-        if table.reduction_compatible > 1 {
-            let found = table.reduction_compatible;
-            return Err(format!(
-                "`reduction_compatible` in the plugin's table is {found}, neither 0 nor 1"
-            ));
+        for (field, found) in [
+            ("reduction_compatible", table.reduction_compatible),
+            ("follows_stale_reads", table.follows_stale_reads),
+        ] {
+            if found > 1 {
+                return Err(format!(
+                    "`{field}` in the plugin's table is {found}, neither 0 nor 1"
+                ));
+            }
         }
         Ok((name, plugin_version, interests))
     }
@@ -234,6 +246,10 @@ impl Monitor for Foreign {
 
     fn reduction_compatible(&self) -> bool {
         self.table.reduction_compatible == 1
+    }
+
+    fn follows_stale_reads(&self) -> bool {
+        self.table.follows_stale_reads == 1
     }
 
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {

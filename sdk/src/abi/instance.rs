@@ -34,6 +34,7 @@ impl<M: Monitor> Instance<M> {
     pub(super) fn table(monitor: M, host: HostTable, plugin_version: &'static str) -> MonitorTable {
         let interests = monitor.interests().bits();
         let reduction_compatible = monitor.reduction_compatible().into();
+        let follows_stale_reads = monitor.follows_stale_reads().into();
         let name = monitor.name().to_owned();
         let instance = Box::into_raw(Box::new(Instance {
             monitor,
@@ -64,6 +65,8 @@ impl<M: Monitor> Instance<M> {
             on_user_event: Some(on_user_event::<M>),
             on_execution_end: Some(on_execution_end::<M>),
             on_shutdown: Some(on_shutdown::<M>),
+            follows_stale_reads,
+            reserved: 0,
         }
     }
 

@@ -7,7 +7,7 @@
 //! - **Versions.** The [`VERSION`] is part of the name of the [entry](Entry), and of both tables. Any change of a
 //!   struct, a number or a meaning is another version. Each struct begins with its size, so that a plugin compiled in
 //!   another way is noticed as well. An engine loads plugins of its own version, and of those older ones that
-//!   [`ENTRIES`] lists. To these it shows the table that their version has. A plugin refuses an engine of another
+//!   [`ENTRIES`] lists. To these it shows the table that their version has, and from them it takes theirs. A plugin refuses an engine of another
 //!   version.
 //! - **Ownership.** The side that made something frees it. What a function is given belongs to the caller and is
 //!   valid until the function returns; a function that wants to keep it copies it.
@@ -44,17 +44,22 @@ pub use table::{
 /// The C header of the contract.
 ///
 /// ```
-/// assert!(intermezzo_sdk::abi::HEADER.contains("intermezzo_monitor_6"));
+/// assert!(intermezzo_sdk::abi::HEADER.contains("intermezzo_monitor_7"));
 /// ```
 pub const HEADER: &str = include_str!("../../include/intermezzo.h");
 
 /// The name under which a plugin exports its [`Entry`]. It holds the [`VERSION`].
-pub const ENTRY: &str = "intermezzo_monitor_6";
+pub const ENTRY: &str = "intermezzo_monitor_7";
 
 /// The versions of plugins that an engine of this version loads, the newest first, and the names of their entries.
 ///
-/// Version 5 has no functions after `clock` in the [`HostTable`]; everything else is the same.
-pub const ENTRIES: [(u32, &str); 2] = [(VERSION, ENTRY), (5, "intermezzo_monitor_5")];
+/// Versions 5 and 6 have nothing after `on_shutdown` in the [`MonitorTable`]: their monitors do not follow stale reads.
+/// Version 5 has no functions after `clock` in the [`HostTable`]. Everything else is the same.
+pub const ENTRIES: [(u32, &str); 3] = [
+    (VERSION, ENTRY),
+    (6, "intermezzo_monitor_6"),
+    (5, "intermezzo_monitor_5"),
+];
 
 /// The prefix of the names of entries, whatever their version.
 pub const ENTRY_PREFIX: &str = "intermezzo_monitor_";

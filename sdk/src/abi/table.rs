@@ -8,7 +8,7 @@ use crate::{EventId, Location, SiteId, SyncVar, TaskId};
 use std::ffi::{c_char, c_void};
 
 /// The version of this contract.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The return value of a function that succeeded.
 pub const OK: u32 = 0;
@@ -58,7 +58,7 @@ pub struct Call {
     _opaque: (),
 }
 
-/// The function that a plugin exports under the name `intermezzo_monitor_6`: makes one monitor, and fills its table.
+/// The function that a plugin exports under the name `intermezzo_monitor_7`: makes one monitor, and fills its table.
 ///
 /// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
 /// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
@@ -105,7 +105,9 @@ pub struct MonitorTable {
     /// Called when an execution begins. The engine cannot be asked anything yet.
     pub on_execution_begin:
         Option<unsafe extern "C" fn(instance: *mut c_void, execution: *const ExecutionInfo)>,
-    /// Called right before a visible operation, once it is settled that it comes next.
+    /// Called right before a visible operation at which another task could be chosen, once it is settled that the operation
+    /// comes next. Operations whose order with those of other tasks nothing can observe have no such point: the creation,
+    /// beginning, end and join of a task, for example, and fences.
     pub on_schedule_point:
         Option<unsafe extern "C" fn(instance: *mut c_void, next: *const Point, call: *mut Call)>,
     /// Called right after a visible operation.
@@ -142,6 +144,12 @@ pub struct MonitorTable {
         Option<unsafe extern "C" fn(instance: *mut c_void, execution: *const ExecutionInfo, call: *mut Call)>,
     /// Called when the whole exploration is over: time for statistics.
     pub on_shutdown: Option<unsafe extern "C" fn(instance: *mut c_void, call: *mut Call)>,
+    /// 1 if the monitor can judge executions under a memory model, in which an operation on an atomic need not read the
+    /// last store: `store` of the access says which one it reads. Else 0: where the environment allows `stale_reads`, such a
+    /// monitor is refused.
+    pub follows_stale_reads: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// An engine's functions, with which a monitor asks questions and reports. Each must be called during a callback that

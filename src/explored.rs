@@ -6,12 +6,12 @@ pub use intermezzo_explorer::{
     Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, Expected, ExploreError,
     Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, Growth, HangState,
     IRootCoverage, IRootId, IRootOptions, IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MergedMemo,
-    MonitorRequest, NamedPlace, OnFound, Partition, PlainAccesses, Plugin, PluginError, PluginProblem,
-    Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction, Reversal,
-    Schedule, ScheduleError, Scope, SettingError, Settings, Share, Sites, SpinLoops, StopPoint, Stopped,
-    StoredIRoot, StoredMemo, StoredTest, Strategy, StrategyKind, SuggestedBreakpoint, SuggestedPlace,
-    TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, TurningPoint, Unfinished, VariableSets, Verbosity,
-    Verdict, WaitingTask, unfinished,
+    MonitorRequest, NamedPlace, OnFound, OrderingAdvice, Partition, PlainAccesses, Plugin, PluginError,
+    PluginProblem, Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction,
+    Reversal, Schedule, ScheduleError, Scope, SettingError, Settings, Share, Sites, SpinLoops, StopPoint,
+    Stopped, StoredIRoot, StoredMemo, StoredTest, Strategy, StrategyKind, StrongerOrdering,
+    SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, TurningPoint,
+    Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
 };
 pub use intermezzo_explorer::{
     Nameable, any_bool, atomically, attribute, choices, choose, event, is_exploring, name, preemptions_off,

@@ -25,6 +25,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "explorer/src/report/finding_detail.rs",
             "explorer/src/report/limits.rs",
             "explorer/src/report/share.rs",
+            "explorer/src/report/orderings.rs",
             "explorer/src/report/turning.rs",
             "engine/src/schedule/mod.rs",
             "engine/src/strategy/coverage.rs",

@@ -277,6 +277,7 @@ fn unsafe_code_stays_in_its_rooms() {
         // A data race needs memory that is shared and plain.
         "tests/data_race/cells.rs",
         "tests/data_race/taken_back.rs",
+        "tests/orderings.rs",
         "tests/stale_reads.rs",
         // A user's crate with data races.
         "cli/tests/cli/new_user.rs",

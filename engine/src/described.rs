@@ -19,6 +19,12 @@ pub struct FindingEvent {
     /// The effect that it had, if it is not the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
+    /// The event whose store it read, if a newer one was there. Absent for a value that no operation has stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The events whose stores were there already and are newer than the one that it read or made, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newer: Vec<String>,
     /// The memory ordering, for atomics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,

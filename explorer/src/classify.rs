@@ -5,6 +5,7 @@ use crate::report::{
     TaskPanic, VarNames, WaitingTask,
 };
 use intermezzo_engine::described::NamedPlace;
+use intermezzo_engine::memory_model::MemoryHistory;
 use intermezzo_engine::runtime::{
     Abnormal, Crash, Doing, Endless, EndlessLoop, FailureContext, Layout, PanicNote, Reported, Stop, Unlike,
     Verdict, Waiting,
@@ -12,6 +13,7 @@ use intermezzo_engine::runtime::{
 use intermezzo_engine::schedule::{Choice, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, Severity, SyncVarOp};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// `true` if the execution ended by itself.
 pub(crate) fn complete(stop: &Stop) -> bool {
@@ -77,6 +79,7 @@ pub(crate) fn findings(
         events,
         given_names,
         layout,
+        memory,
         current,
         toucher,
         unlike,
@@ -102,6 +105,7 @@ pub(crate) fn findings(
         names: given_names.clone(),
         functions: BTreeMap::new(),
         layout: layout.clone(),
+        memory: memory.clone(),
     };
     let likely_source = |another_var| Some(likely_source(unlike, toucher.as_deref(), another_var));
     let panicked = |panics: Vec<TaskPanic>, waiting: Vec<WaitingTask>| {
@@ -264,7 +268,8 @@ pub(crate) fn findings(
             Vec::new(),
         ));
     }
-    found.extend(reported(reports, &events, (&given_names, &layout), &schedule));
+    let context = (&given_names, &layout, &memory);
+    found.extend(reported(reports, &events, context, &schedule));
     found
 }
 
@@ -272,7 +277,7 @@ pub(crate) fn findings(
 pub(crate) fn reported(
     reports: Vec<Reported>,
     events: &[FindingEvent],
-    (given_names, layout): (&VarNames, &Layout),
+    (given_names, layout, memory): (&VarNames, &Layout, &Option<Arc<MemoryHistory>>),
     schedule: &Schedule,
 ) -> Vec<Finding> {
     let finding = |Reported {
@@ -312,6 +317,7 @@ pub(crate) fn reported(
             names: given_names.clone(),
             functions: BTreeMap::new(),
             layout: layout.clone(),
+            memory: memory.clone(),
         }
     };
     reports.into_iter().map(finding).collect()

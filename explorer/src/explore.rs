@@ -12,6 +12,7 @@ use crate::determinism::DefaultExecution;
 use crate::driver::{Decide, Exploration, ExploreError, OnFound, OnProgress, Progress};
 use crate::files::checkpoint_in;
 use crate::listening::Listening;
+use crate::orderings;
 use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::source::Search;
@@ -20,6 +21,7 @@ use crate::settings::{Reduction, SettingError, Settings, variables};
 use crate::stop_before::{StopPoint, Stopped, Stopper};
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
+use intermezzo_engine::memory_model::RaisedOrders;
 use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
 use intermezzo_engine::runtime::races::is_memory_watched;
 use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, statics_are_restored};
@@ -514,7 +516,10 @@ impl Explorer {
         };
         self.monitors
             .extend(by_default.as_ref().and_then(DefaultExecution::comparison));
-        let apart = self.record.then(|| recording::Apart {
+        let advises =
+            self.settings.environment.stale_reads > 0 && self.settings.minimise > 0 && self.replay.is_none();
+        let records = self.record;
+        let apart = (records || advises).then(|| recording::Apart {
             settings: self.settings.clone(),
             sources: self.sources.clone().unwrap_or_else(Search::here),
             program: program.clone(),
@@ -539,8 +544,11 @@ impl Explorer {
         if let Some(by_default) = by_default {
             by_default.settle(&mut report, is_replay);
         }
+        if let Some(apart) = apart.as_ref().filter(|_| advises) {
+            orderings::advise(&mut report, apart, test);
+        }
         report.name_variables(&sources);
-        if let Some(apart) = apart {
+        if let Some(apart) = apart.filter(|_| records) {
             recording::record(&mut report, &apart, live.as_ref(), test);
             report.name_recorded(&sources);
         }
@@ -615,6 +623,7 @@ impl Explorer {
             progress,
             decide,
             inspector,
+            raised: RaisedOrders::default(),
             sources: sources.unwrap_or_else(Search::here),
         }
     }

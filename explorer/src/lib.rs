@@ -22,6 +22,7 @@ mod explore;
 mod files;
 mod listening;
 mod minimise;
+mod orderings;
 mod plugin;
 pub mod recording;
 pub mod report;
@@ -105,9 +106,10 @@ pub use plugin::bring as bring_monitors;
 pub use plugin::{Brought, ByName, Plugin, PluginError, PluginProblem, Tried};
 pub use report::{
     Awaited, BreakpointFigures, Coverage, Effect, EndlessCause, Expected, Figure, Finding, FindingDeed,
-    FindingDetail, FindingEvent, FoundBy, Growth, HangState, Limit, LoopStep, NamedPlace, PlainAccesses,
-    RankBound, ReplayedBy, Replays, Report, Reproduction, Reversal, Share, SuggestedBreakpoint,
-    SuggestedPlace, TaskLoop, TaskPanic, TextStyle, TurningPoint, Verbosity, Verdict, WaitingTask,
+    FindingDetail, FindingEvent, FoundBy, Growth, HangState, Limit, LoopStep, NamedPlace, OrderingAdvice,
+    PlainAccesses, RankBound, ReplayedBy, Replays, Report, Reproduction, Reversal, Share, StrongerOrdering,
+    SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TextStyle, TurningPoint, Verbosity, Verdict,
+    WaitingTask,
 };
 pub use settings::{
     Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest, RankedOptions,

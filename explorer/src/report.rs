@@ -13,9 +13,11 @@ mod limits;
 pub mod lines;
 mod listed;
 pub mod names;
+mod orderings;
 pub(crate) mod recording;
 mod share;
 pub mod source;
+mod stale;
 mod text;
 mod turning;
 
@@ -31,9 +33,11 @@ pub use share::Share;
 #[doc(hidden)]
 pub use share::united_traces;
 pub(crate) use share::{NOT_LISTED, listed_traces};
+pub(crate) use text::number;
 pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, replay_command, with_places};
 
 use intermezzo_engine::environment::Environment;
+use intermezzo_engine::memory_model::MemoryHistory;
 use intermezzo_engine::runtime::Layout;
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::serial::Serialize;
@@ -44,6 +48,7 @@ use recording::Recorded;
 use std::collections::BTreeMap;
 #[cfg(feature = "files")]
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use expected::{Expected, Figure};
@@ -54,6 +59,7 @@ pub use found_by::FoundBy;
 pub(crate) use found_by::{severity_from_name, severity_name};
 pub use growth::Growth;
 pub use names::VarNames;
+pub use orderings::{OrderingAdvice, StrongerOrdering};
 pub use turning::{Reversal, TurningPoint};
 
 /// The format of a report's JSON form.
@@ -123,6 +129,8 @@ pub struct Finding {
     pub functions: BTreeMap<String, String>,
     /// The places of its variables in memory, from which elements and objects are numbered.
     pub(crate) layout: Layout,
+    /// The operations on atomics with the stores that they read, under a memory model.
+    pub(crate) memory: Option<Arc<MemoryHistory>>,
 }
 
 impl Finding {
@@ -249,6 +257,9 @@ pub struct Report {
     /// The turning points of findings' executions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) turning_points: Vec<TurningPoint>,
+    /// The orderings that mend findings.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) orderings: Vec<OrderingAdvice>,
     pub(crate) notes: Vec<String>,
     /// The progress of the search, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -303,6 +314,7 @@ impl Report {
             breakpoints: Vec::new(),
             reproductions: Vec::new(),
             turning_points: Vec::new(),
+            orderings: Vec::new(),
             notes: Vec::new(),
             estimate: None,
             iroots: None,
@@ -564,6 +576,11 @@ impl Report {
     /// Returns the turning points of findings, as far as they were found.
     pub fn turning_points(&self) -> &[TurningPoint] {
         &self.turning_points
+    }
+
+    /// Returns the orderings that mend findings, where advice on that is given: see `stale_reads` of the environment.
+    pub fn orderings(&self) -> &[OrderingAdvice] {
+        &self.orderings
     }
 
     /// Returns the executions of the findings, event by event, if [`Explorer::record`](crate::Explorer::record)

@@ -126,6 +126,40 @@ await test("a race: both accesses, both pasts, several findings", async () => {
   assert.match(await text("#finding"), /data race/);
 });
 
+await test("a stale read: its store, the newer one, and the arrow", async () => {
+  await open("peterson");
+  assert.match(await text(".finding-more .stale"), /task 1 reads 0 from `flags#1` at .*, the value before any store\. It passes over 1, which task 2 has stored at/);
+  await press("/");
+  await tab.keyboard.type("stale");
+  await settle();
+  await press("Enter");
+  assert.match((await selected()).text, /stale.*load.*→ 0, stale/);
+  assert.match(await text("#details .stores"), /no store: it was there before any[^]*Passes over the newer values of\s*\d+\s*store.* = 1/);
+  await tab.locator("#details .stores button").first().click();
+  await settle();
+  assert.match((await selected()).text, /store.*= 1/);
+  // A read of a store that a task has made: the arrow is drawn in the colour of warnings, whatever is selected.
+  await open("message");
+  const drawn = () => tab.evaluate(() => {
+    const [, canvas] = document.querySelectorAll(".pane canvas");
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = [canvas.width, canvas.height + 1];
+    const draw = copy.getContext("2d", { willReadFrequently: true });
+    draw.drawImage(canvas, 0, 0);
+    draw.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--warn");
+    draw.fillRect(0, canvas.height, 1, 1);
+    const [r, g, b] = draw.getImageData(0, canvas.height, 1, 1).data;
+    const { data } = draw.getImageData(0, 0, canvas.width, canvas.height);
+    let pixels = 0;
+    for (let at = 0; at < data.length; at += 4) if (data[at] === r && data[at + 1] === g && data[at + 2] === b && data[at + 3] === 255) pixels++;
+    return pixels;
+  });
+  assert.ok(await drawn() > 20, `${await drawn()} pixels`);
+  await press("g");
+  assert.ok(await drawn() > 20, `${await drawn()} pixels`);
+  await shot("stale-light");
+});
+
 await test("two executions side by side part at the same step and scroll together", async () => {
   await open("work_stealing_queue");
   await press("2");

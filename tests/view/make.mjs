@@ -100,3 +100,14 @@ writeFileSync(join(directory, "partial.json"), JSON.stringify(report("queue::tes
     ],
   }),
 ], [])).replace("18446744073709552000", "18446744073709551615"));
+writeFileSync(join(directory, "message.json"), JSON.stringify(report("queue::tests::message", [
+  finding("assertion", "main panicked at src/lib.rs:3:4: old", {
+    tasks: ["main"], stale_operations: ["main reads 5 from atomic 0.1 at src/lib.rs:3:4"],
+    events: [
+      { id: "0.1", task: "main", op: "begin", site: "" }, { id: "1.1", task: "task 1", op: "begin", site: "src/lib.rs:2:1" },
+      { id: "1.2", task: "task 1", op: "store", order: "Relaxed", var: "atomic 0.1", written: 5, site: "src/lib.rs:4:5" },
+      { id: "1.3", task: "task 1", op: "store", order: "Relaxed", var: "atomic 0.1", written: 7, site: "src/lib.rs:5:5" },
+      { id: "0.2", task: "main", op: "load", effect: "stale", from: "1.2", newer: ["1.3"], order: "Relaxed", var: "atomic 0.1", read: 5, site: "src/lib.rs:3:4", concerned: true },
+    ],
+  }),
+], [])));

@@ -64,6 +64,9 @@ fn recording(recording: &Recording) -> Result<(), String> {
         }
         let mut before = event.after.iter();
         before.try_for_each(|&before| below(here("after"), before, at))?;
+        let mut stores = event.newer.iter().map(|store| ("newer", store));
+        let mut stores = event.from.iter().map(|store| ("from", store)).chain(&mut stores);
+        stores.try_for_each(|(field, &store)| below(here(field), store, at))?;
         if event.index != last[event.task] + 1 {
             let next = last[event.task] + 1;
             return Err(format!(

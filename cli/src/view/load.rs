@@ -242,6 +242,9 @@ fn name_variables(executions: &mut [ShownExecution], finding: &mut FindingFile) 
     let names = &finding.names;
     finding.message = in_text(&finding.message, names);
     finding.suggestion = finding.suggestion.as_deref().map(|text| in_text(text, names));
+    for told in &mut finding.stale_operations {
+        *told = in_text(told, names);
+    }
     for waiting in &mut finding.waiting {
         waiting.var = in_row(&waiting.var, names);
     }

@@ -83,6 +83,9 @@ pub(crate) struct FindingFile {
     pub(crate) message: String,
     #[serde(default)]
     pub(crate) suggestion: Option<String>,
+    /// The operations that read or made a store although a newer one was there, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) stale_operations: Vec<String>,
     #[serde(default)]
     pub(crate) tasks: Vec<String>,
     #[serde(default, skip_serializing)]
@@ -128,6 +131,14 @@ impl Shown {
         self.reports
             .iter()
             .flat_map(move |report| of(report).zip(&report.findings))
+    }
+}
+
+impl FindingFile {
+    /// Returns the remarks below its message: its stale operations, and the suggestion.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = &str> {
+        let stale = self.stale_operations.iter();
+        stale.chain(&self.suggestion).map(String::as_str)
     }
 }
 

@@ -69,6 +69,8 @@ fn recording(finding: &FindingFile) -> Result<Recording, String> {
         said: Vec::new(),
     };
     let (mut vars, mut sites) = (HashMap::new(), HashMap::new());
+    let ids = finding.events.iter().map(|event| event.id.as_str());
+    let places: HashMap<&str, usize> = ids.zip(0..).collect();
     let mut last: Vec<u32> = Vec::new();
     for (at, event) in finding.events.iter().enumerate() {
         let wrong = |why: &str| format!("events[{at}].id is {:?}: {why}", event.id);
@@ -114,10 +116,19 @@ fn recording(finding: &FindingFile) -> Result<Recording, String> {
         recording.events.push(RecordedEvent {
             task,
             index,
-            op: match event.effect {
-                Some(effect) => format!("{}, {effect}", event.op),
-                None => event.op.clone(),
-            },
+            op: event.op.clone(),
+            effect: event.effect,
+            from: event
+                .from
+                .as_ref()
+                .and_then(|id| places.get(id.as_str()))
+                .copied(),
+            newer: event
+                .newer
+                .iter()
+                .filter_map(|id| places.get(id.as_str()))
+                .copied()
+                .collect(),
             order: event.order.clone(),
             var,
             read: event.read,

@@ -5,7 +5,9 @@ mod mutations;
 
 use super::load;
 use super::model::Shown;
-use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use crate::view::export::{annotations, junit, sarif};
+use intermezzo::sync::atomic::AtomicUsize;
+use intermezzo::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use intermezzo::sync::{Arc, Mutex};
 use intermezzo::{Explorer, thread};
 use intermezzo_corpus::parse_full_name;
@@ -117,6 +119,80 @@ fn variables_have_their_names() {
     let told = said.lines.join("\n") + &said.message;
     assert!(told.contains("`locks.0`") && told.contains("`locks.1`"), "{told}");
     assert!(!told.contains("mutex"), "{told}");
+}
+
+/// The report of a message that is read too early under a memory model.
+fn stale(record: bool) -> String {
+    let environment = intermezzo::Environment {
+        stale_reads: 1,
+        ..intermezzo::Environment::calm()
+    };
+    let explorer = Explorer::new().environment(environment).record(record);
+    let report = explorer.explore(|| {
+        let (data, ready) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                data.store(5, Relaxed);
+                data.store(7, Relaxed);
+                ready.store(1, Relaxed);
+            });
+            assert!(ready.load(Acquire) == 0 || data.load(Relaxed) != 5);
+        });
+    });
+    report.to_json()
+}
+
+/// A page and the exports say which store was read and which were passed over, with recordings or without.
+#[test]
+fn stale_reads_have_their_stores() {
+    for record in [false, true] {
+        let shown = shown(&[stale(record)]);
+        let finding = &shown.reports[0].findings[0];
+        let [told] = &finding.said.stale_operations[..] else {
+            panic!("{:?}", finding.said.stale_operations)
+        };
+        assert!(told.starts_with("main reads 5 from `data` at "), "{told}");
+        assert!(
+            told.contains(". It passes over 7, which task 1 has stored at "),
+            "{told}"
+        );
+        let advice = finding.said.suggestion.as_deref().unwrap_or_default();
+        assert!(
+            advice.starts_with("`Release` for the store of `ready` at "),
+            "{advice}"
+        );
+        for export in [
+            junit::suites(&shown, &[]).unwrap(),
+            annotations::lines(&shown, &[]),
+            sarif::log(&shown),
+        ] {
+            assert!(
+                export.contains(told.as_str()) && export.contains(advice),
+                "{export}"
+            );
+        }
+        assert!(junit::suites(&shown, &[]).unwrap().contains(" 5, stale"));
+
+        let execution = &finding.executions[0];
+        assert_eq!(execution.partial, !record);
+        let events = &execution.recording.events;
+        let stale: Vec<_> = events.iter().filter(|event| !event.newer.is_empty()).collect();
+        let [read] = stale[..] else { panic!("{events:?}") };
+        assert_eq!((read.op.as_str(), read.read), ("load", Some(5)));
+        assert_eq!(read.from.map(|at| events[at].written), Some(Some(5)));
+        let newer: Vec<_> = read.newer.iter().map(|&at| events[at].written).collect();
+        assert_eq!(newer, [Some(7)]);
+        let page = serde_json::to_string(&shown).unwrap();
+        assert!(
+            page.contains("\"effect\":\"stale\"") && page.contains("\"stale_operations\":["),
+            "{page}"
+        );
+    }
+    // Indexes are checked as all others.
+    let altered = stale(true).replace("\"newer\": [\n              ", "\"newer\": [\n              9");
+    assert!(altered.contains("\"newer\": [\n              9"), "{altered}");
+    let refused = load::parse(&altered).err().unwrap();
+    assert!(refused.contains("newer is 9"), "{refused}");
 }
 
 /// A report in which nothing was found.

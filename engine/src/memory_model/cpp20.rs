@@ -172,6 +172,14 @@ impl Graph {
 }
 
 impl Cpp20 {
+    /// Returns `true` if one event happens before the other, as far as both were observed.
+    pub(super) fn happens_before(&self, earlier: EventId, later: EventId) -> bool {
+        let of_task = self.graph.tasks.get(later.task.index());
+        let mut of_task = of_task.into_iter().flatten();
+        let later = of_task.find(|&&number| self.graph.events[number as usize].id == later);
+        later.is_some_and(|&number| self.graph.events[number as usize].clock.knows(earlier))
+    }
+
     /// Returns what an operation would know, apart from what it acquires.
     fn clock_of(&mut self, access: &MemoryAccess) -> VectorClock {
         let EventId { task, index } = access.event;

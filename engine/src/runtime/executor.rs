@@ -21,7 +21,7 @@ use super::watchdog::Watched;
 use super::world::World;
 use super::{Emergency, Engine, ExecutionOutcome, Runtime, program};
 use crate::environment::Environment;
-use crate::memory_model::MemoryModel;
+use crate::memory_model::{MemoryModel, RaisedOrders};
 use crate::record::Task;
 use crate::schedule::{ChoiceKind, Premises};
 use crate::scope::Scope;
@@ -140,6 +140,17 @@ impl Executor {
     /// reads the same store at most `stale_reads` times after a newer one was there.
     pub fn read_by(&mut self, model: Box<dyn MemoryModel>, stale_reads: u32) {
         self.runtime.memory.read_by(model, stale_reads);
+    }
+
+    /// Raises these orderings of operations on atomics, and no others, in all further executions under a memory model.
+    pub fn raise(&mut self, orders: RaisedOrders) {
+        self.runtime.memory.raise(orders);
+    }
+
+    /// Ends each further execution that takes more than `most` stores although a newer one is there, right after the one
+    /// too many; `None` for no limit.
+    pub fn limit_old_stores(&mut self, most: Option<u32>) {
+        self.runtime.memory.limit_old_stores(most);
     }
 
     /// Makes crashes be reported to `emergency` before anything else is done about them.

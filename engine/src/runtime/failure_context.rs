@@ -3,10 +3,12 @@
 use super::naming::{site_name, task_name, var_name};
 use super::{FailureContext, Layout, Runtime, Waiting};
 use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
+use crate::memory_model::{MemoryHistory, OldStore};
 use crate::record::{Event, NO_TASK, Status};
 use crate::strategy::Operation;
 use intermezzo_sdk::{Deed, EventId, MemoryOrder, SyncVar, SyncVarOp, TaskId};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl Runtime {
     /// Returns the next operation of each task that has not ended.
@@ -102,6 +104,8 @@ impl Runtime {
             *addresses.entry(value).or_insert(next)
         };
         let stores = self.memory.told();
+        let memory = self.memory.history(self.record.events.as_slice());
+        let mut old: BTreeMap<usize, OldStore> = memory.iter().flat_map(MemoryHistory::old_stores).collect();
         let events = self
             .telling_events()
             .iter()
@@ -111,6 +115,7 @@ impl Runtime {
                     task: TaskId(event.task),
                     index: event.index,
                 };
+                let OldStore { from, newer } = old.remove(&at).unwrap_or_default();
                 let (read, written) = values(event.op, plain(event, event.read), plain(event, event.written));
                 FindingEvent {
                     id: id.to_string(),
@@ -121,6 +126,8 @@ impl Runtime {
                         _ if event.elided => Some(Effect::Elided),
                         _ => stores.and_then(|stores| stores.get(at)?.effect),
                     },
+                    from: from.map(|event| event.to_string()),
+                    newer: newer.iter().map(EventId::to_string).collect(),
                     order: match event.order {
                         MemoryOrder::None => None,
                         order => Some(format!("{order:?}")),
@@ -155,6 +162,7 @@ impl Runtime {
             events,
             given_names,
             layout,
+            memory: memory.map(Arc::new),
             current,
             toucher: None,
             unlike: self.decisions.alike.told(),

@@ -1,13 +1,17 @@
 //! The values that operations on atomics read, if a memory model says so.
 
+use super::naming::site_name;
 use super::{Access, Engine, Runtime, Stop};
 use crate::described::Effect;
 use crate::environment::Environment;
-use crate::memory_model::{Cpp20, MemoryAccess, MemoryModel, MemoryOp};
+use crate::memory_model::{
+    Cpp20, MemoryAccess, MemoryHistory, MemoryModel, MemoryOp, Performed, RaisedOrders,
+};
 use crate::record::Event;
 use crate::schedule::ChoiceKind;
 use crate::site::Site;
-use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, TaskId};
+use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
+use std::collections::BTreeMap;
 
 /// The number of times that a search which draws its choices draws again. Few stores are inconsistent, so it hardly ever
 /// needs as many.
@@ -34,6 +38,37 @@ pub(super) struct Memory {
     /// The number of times that a place of a task may read the same store after a newer one was there. A loop that waits
     /// could read it for ever.
     stale_reads_max: u32,
+    /// The number of stores that the execution has taken although a newer one was there, and the largest number that it
+    /// may take; `None` for any number.
+    old_stores: u32,
+    old_stores_max: Option<u32>,
+    /// The values that were written without an operation, each with the number of events before it.
+    overwrites: Vec<(usize, SyncVar)>,
+    raised: Raised,
+}
+
+/// The orderings that are raised.
+#[derive(Default)]
+struct Raised {
+    orders: RaisedOrders,
+    /// The names of the places of operations, by word: they are long to make.
+    names: BTreeMap<usize, String>,
+    /// The orderings that operations have themselves where another one is in their place, by place and kind.
+    own: BTreeMap<(usize, u32), MemoryOrder>,
+}
+
+impl Raised {
+    fn order(&mut self, op: SyncVarOp, site: Site, own: MemoryOrder) -> MemoryOrder {
+        if self.orders.is_empty() {
+            return own;
+        }
+        let name = self.names.entry(site.word()).or_insert_with(|| site_name(site));
+        let raised = self.orders.order(op, name, own);
+        if raised != own {
+            self.own.insert((site.word(), op as u32), own);
+        }
+        raised
+    }
 }
 
 /// The store that an event read or made, for monitors and findings.
@@ -43,6 +78,8 @@ pub(super) struct Told {
     pub(super) number: u32,
     /// Its effect, if that is unusual.
     pub(super) effect: Option<Effect>,
+    /// The stores that were chosen for it, if it is an operation on an atomic.
+    performed: Option<Performed>,
 }
 
 /// The stores to a variable.
@@ -96,6 +133,38 @@ impl Memory {
         self.model.as_ref().map(|_| &*self.told)
     }
 
+    /// Raises these orderings, and no others, from the next execution on.
+    pub(super) fn raise(&mut self, orders: RaisedOrders) {
+        self.raised.orders = orders;
+    }
+
+    /// Limits the number of stores that an execution takes although a newer one is there.
+    pub(super) fn limit_old_stores(&mut self, most: Option<u32>) {
+        self.old_stores_max = most;
+    }
+
+    /// Returns the execution of these events, with the orderings that the program has; `None` without a model.
+    pub(super) fn history(&self, events: &[Event]) -> Option<MemoryHistory> {
+        self.model.as_ref()?;
+        let mut history = MemoryHistory {
+            overwrites: self.overwrites.clone(),
+            values: self.vars.iter().map(|var| var.values.clone()).collect(),
+            ..MemoryHistory::default()
+        };
+        let mut sites: BTreeMap<usize, u32> = BTreeMap::new();
+        for (event, store) in events.iter().zip(&self.told) {
+            let site = *sites.entry(event.site.word()).or_insert_with(|| {
+                history.places.push(site_name(event.site));
+                history.places.len() as u32 - 1
+            });
+            let mut access = told(event, SiteId(site), store.number);
+            let own = self.raised.own.get(&(event.site.word(), event.op as u32));
+            access.order = own.copied().unwrap_or(access.order);
+            history.events.push((access, store.performed));
+        }
+        Some(history)
+    }
+
     /// Returns the number of executions of this search that could not go on.
     pub(super) fn inconsistent(&self) -> u64 {
         self.inconsistent
@@ -123,6 +192,8 @@ impl Memory {
             }
             self.told.clear();
             self.stale_reads.clear();
+            self.overwrites.clear();
+            self.old_stores = 0;
             self.is_inconsistent = false;
             self.next_told = Told::default();
         }
@@ -155,6 +226,7 @@ impl Memory {
             stores.counts_as.push(stores.newest);
             if let Some(model) = self.model.as_mut().filter(|_| !is_first) {
                 model.overwrites(var);
+                self.overwrites.push((self.told.len(), var));
             }
         }
     }
@@ -200,6 +272,11 @@ impl Memory {
         self.next_told = Told {
             number: stores.told[store as usize],
             effect: (!is_newest).then_some(Effect::Stale),
+            performed: Some(Performed {
+                kind: read.kind,
+                reads: Some(store),
+                after: None,
+            }),
         };
         if !is_newest {
             let task = read.event.task.0;
@@ -235,6 +312,9 @@ impl Memory {
     /// Returns `true` if the operation can take this one of the stores that were listed, as far as that is known: see
     /// [`Engine::settle_exchange`].
     fn is_settled(&mut self, access: &MemoryAccess, taken: u32) -> bool {
+        if taken != 0 && self.old_stores_max.is_some_and(|most| self.old_stores >= most) {
+            return false;
+        }
         let store = self.listed[taken as usize];
         let may_fail = match access.kind {
             MemoryOp::Exchange { expected, weak, .. } => {
@@ -277,7 +357,14 @@ impl Memory {
             self.next_told = Told {
                 number: told,
                 effect: (!is_newest).then_some(Effect::Overwritten),
+                performed: Some(Performed {
+                    kind: write.kind,
+                    reads: None,
+                    after: Some(after),
+                }),
             };
+        } else if let Some(performed) = &mut self.next_told.performed {
+            performed.after = Some(after);
         }
         is_newest
     }
@@ -319,6 +406,7 @@ impl Engine {
         if self.in_teardown() {
             return newest;
         }
+        self.raise_announced();
         let (access, read) = (self.announced(), self.memory_access(kind));
         self.with(|rt| {
             rt.observe_by_model();
@@ -348,6 +436,7 @@ impl Engine {
         if self.in_teardown() {
             return true;
         }
+        self.raise_announced();
         let write = self.memory_access(kind);
         // A read-modify-write comes right after the store that it has read.
         if kind != MemoryOp::Store {
@@ -380,6 +469,7 @@ impl Engine {
         loop {
             let taken = self.choose(ChoiceKind::Value, listed);
             if self.in_teardown() || self.with(|rt| rt.memory.is_settled(access, taken)) {
+                self.with(|rt| rt.memory.old_stores += u32::from(taken != 0));
                 return taken;
             }
             if draws_left == 0 {
@@ -403,6 +493,9 @@ impl Engine {
         let access = self.memory_access(kind);
         self.with(|rt| {
             let last_read = rt.memory.last_read;
+            if let Some(performed) = &mut rt.memory.next_told.performed {
+                performed.kind = access.kind;
+            }
             if !rt.end.teardown && !rt.memory.is_consistent(&access, last_read) {
                 rt.memory.is_inconsistent = true;
             }
@@ -430,6 +523,23 @@ impl Engine {
     #[inline(never)]
     pub fn commit_announced(self, read: u64, written: u64) {
         self.commit_by_model(self.announced(), read, written);
+    }
+
+    /// Returns the ordering that an operation of this kind, announced at this place, has under the model: a stronger one
+    /// where it is raised.
+    #[cold]
+    #[inline(never)]
+    pub fn raised(self, access: Access) -> MemoryOrder {
+        self.with(|rt| rt.memory.raised.order(access.op, access.site, access.order))
+    }
+
+    /// Raises the ordering of the announced operation, if it has to be.
+    fn raise_announced(self) {
+        let order = self.raised(self.announced());
+        self.with(|rt| {
+            let task = rt.tasks.current();
+            rt.tasks[task].pending.access.order = order;
+        });
     }
 
     /// Returns the operation that the current task announced last.

@@ -5,12 +5,14 @@ use super::listen::Reported;
 use super::scope::Scoping;
 use super::{CutOffExecution, Layout, PanicNote, Stop};
 use crate::described::{BreakpointFigures, FindingEvent};
+use crate::memory_model::MemoryHistory;
 use crate::schedule::{Choice, Premises};
 use crate::serial::{Deserialize, Serialize};
 use crate::strategy::Operation;
 use crate::trace::SoundReduction;
 use intermezzo_sdk::SyncVarOp;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The outcome of an execution, in the engine's own terms.
 pub struct ExecutionOutcome {
@@ -138,6 +140,8 @@ pub struct FailureContext {
     pub given_names: BTreeMap<String, String>,
     /// The places of its variables in memory.
     pub layout: Layout,
+    /// The operations with the stores that they read, under a memory model.
+    pub memory: Option<Arc<MemoryHistory>>,
     /// The name of the task that ran last.
     pub current: String,
     /// The name of an uncontrolled thread that used objects of the execution.

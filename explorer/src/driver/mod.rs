@@ -28,6 +28,7 @@ use crate::report::source::Search;
 use crate::report::{ReplayedBy, Report, TextStyle, names, replay_command};
 use crate::settings::{Reduction, SettingError, Settings, SpinLoops, StrategyKind, search};
 use checkpoint::{Checkpoint, CheckpointProblem as Problem, Ending, Identity, Restored};
+use intermezzo_engine::memory_model::RaisedOrders;
 use intermezzo_engine::runtime::{
     Abnormal, Emergency, Executor, Inspector, Limits, Listeners, Reported, crash, interrupt, journal, panics,
     take_charge,
@@ -63,6 +64,8 @@ pub(crate) struct Exploration {
     /// Decides about each failure, if it is set.
     pub(crate) decide: Option<Decide>,
     pub(crate) inspector: Option<Inspector>,
+    /// The orderings that are raised under a memory model.
+    pub(crate) raised: RaisedOrders,
     /// The way in which source files are found, for monitors that ask for names.
     pub(crate) sources: Search,
 }
@@ -188,6 +191,7 @@ impl Exploration {
             progress,
             decide,
             inspector,
+            raised,
             sources,
             ..
         } = self;
@@ -200,6 +204,7 @@ impl Exploration {
         shared.progress = progress.map(Mutex::new);
         shared.decide = decide.map(Mutex::new);
         shared.log = log;
+        shared.raised = raised;
         shared.iroots.clone_from(&iroots);
         if let Some(ending) = ending {
             shared.end(End::ForGood(ending));
@@ -552,6 +557,7 @@ fn work(
             listeners,
         );
         worker.tell_crashes_to(emergency.clone());
+        worker.raise(common.raised.clone());
         worker.cut_off(Some(common.cut_off_at()));
         weaker.into_iter().for_each(|weaker| worker.restart(weaker));
         if replays {

@@ -256,7 +256,7 @@ impl Outcome<'_> {
         report.take_findings(classify::reported(
             shutdown_reports,
             &[],
-            (&VarNames::new(), &Layout::default()),
+            (&VarNames::new(), &Layout::default(), &None),
             &schedule(Vec::new(), Premises::default()),
         ));
         let fingerprints = match (&identity, &traces) {

@@ -13,6 +13,7 @@ use crate::report::Finding;
 use crate::retry::{Departed, DepartedOfAll};
 use crate::settings::{Settings, StrategyKind};
 use fallback::Fallback;
+use intermezzo_engine::memory_model::RaisedOrders;
 use intermezzo_engine::runtime::CutOffTime;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::strategy::{SearchPosition, SearchState, Strategy};
@@ -292,6 +293,8 @@ pub(super) struct Shared<'a> {
     pub(super) progress: Option<Mutex<OnProgress>>,
     pub(super) decide: Option<Mutex<Decide>>,
     pub(super) log: Option<Log>,
+    /// The orderings that are raised under a memory model.
+    pub(super) raised: RaisedOrders,
     /// `true` if the exploration has ended, or if a worker waits for the others to pause. Read before every execution.
     attention: AtomicBool,
     ended: Mutex<Option<End>>,
@@ -354,6 +357,7 @@ impl<'a> Shared<'a> {
             progress: None,
             decide: None,
             log: None,
+            raised: RaisedOrders::default(),
             attention: AtomicBool::new(false),
             ended: Mutex::new(None),
             gave_up: AtomicBool::new(false),

@@ -1,8 +1,8 @@
 //! Replay and minimisation of findings: each finding is replayed once, and then a smaller execution that shows the same
 //! is looked for.
 //!
-//! An execution is smaller if it has fewer preemptions; with as many of them, fewer context switches; and with as many
-//! of those, fewer steps. First the execution is reduced greedily (`reduce`): by delta debugging (Zeller, Hildebrandt,
+//! An execution is smaller if it has fewer stale operations, under a memory model; with as many of them, fewer preemptions;
+//! with as many of those, fewer context switches; and with as many of those, fewer steps. First the execution is reduced greedily (`reduce`): by delta debugging (Zeller, Hildebrandt,
 //! TSE 2002) over its preemptions, and by merging blocks as in Tinertia (Jalbert, Sen, FSE 2010). Then every execution
 //! is run in order of preemptions, as far as the budget goes (`prove`). The note on the finding says how far that got.
 //!
@@ -30,6 +30,7 @@ use intermezzo_sdk::FindingKind;
 use intermezzo_search::Replay;
 use prove::Proven;
 use same::Failure;
+pub(crate) use same::same_place;
 use trial::{Budget, Shown, Size, Subject, Trial};
 
 /// The note of a report if an execution crashed that was run for the sake of a finding.
@@ -193,8 +194,10 @@ impl<'a> Minimiser<'a> {
         // The finding's own replays run to their ends.
         search.worker.cut_off(Some(self.deadline.cut_off_at()));
         let smaller = search.reduce().and_then(|()| search.prove());
+        let needed = search.need_each_stale();
         search.worker.cut_off(None);
         let mut proven = smaller?;
+        needed?;
         let Search { budget, best, .. } = search;
         if proven == Proven::Nothing && self.in_order && best.size.preemptions == before.preemptions {
             proven = Proven::Preemptions;
@@ -211,7 +214,8 @@ impl<'a> Minimiser<'a> {
             });
         }
         let cut = (proven != Proven::All && budget.is_cut()).then_some(self.deadline);
-        let note = note(before, best.size, budget.executions, proven, cut);
+        let is_weak = finding.schedule.environment.stale_reads > 0;
+        let note = note((before, best.size), is_weak, budget.executions, proven, cut);
         let (count, found_by) = (finding.count, finding.found_by);
         finding = Finding {
             count,
@@ -275,12 +279,22 @@ fn not_replayed(number: usize, deadline: Deadline) -> String {
     format!("finding {number} and those after it were neither replayed nor minimised: {why}")
 }
 
-/// Describes the result of minimising. `cut` is the deadline, if that ended it.
-fn note(before: Size, after: Size, executions: u64, proven: Proven, cut: Option<Deadline>) -> String {
+/// Describes the result of minimising. `is_weak` is `true` under a memory model. `cut` is the deadline, if that ended it.
+fn note(
+    (before, after): (Size, Size),
+    is_weak: bool,
+    executions: u64,
+    proven: Proven,
+    cut: Option<Deadline>,
+) -> String {
     let tried = count(executions, "more execution");
     let size = |size: Size| {
+        let stale = match size.stale.max(before.stale) {
+            0 => String::new(),
+            _ => format!("{}, ", count(size.stale.into(), "stale operation")),
+        };
         format!(
-            "{}, {} and {}",
+            "{stale}{}, {} and {}",
             count(size.preemptions.into(), "preemption"),
             count(size.switches, "context switch"),
             count(size.steps, "step")
@@ -288,6 +302,9 @@ fn note(before: Size, after: Size, executions: u64, proven: Proven, cut: Option<
     };
     let left = match proven {
         Proven::Nothing => "a smaller one may be left",
+        Proven::Preemptions if is_weak => {
+            "none with fewer preemptions, and no more stale operations, shows it"
+        }
         Proven::Preemptions => "none with fewer preemptions shows it",
         Proven::All => "no smaller one shows it",
     };

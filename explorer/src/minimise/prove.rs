@@ -18,9 +18,67 @@ pub(super) enum Proven {
 }
 
 impl Search<'_> {
-    /// Runs executions in order of preemptions, up to the number of the smallest execution so far, with the rest of the
-    /// budget.
+    /// Runs executions in order of preemptions, as far as the budget goes: those with fewer stale operations than the smallest
+    /// execution so far has, and then those with as many and no more preemptions.
     pub(super) fn prove(&mut self) -> Result<Proven, Crashed> {
+        let has_fewest = self.with_fewer_stale()?;
+        // Without a memory model there is nothing to limit.
+        self.worker.limit_old_stores(Some(self.best.size.stale));
+        let proven = self.with_fewer_preemptions();
+        self.worker.limit_old_stores(None);
+        match proven? {
+            _ if !has_fewest => Ok(Proven::Nothing),
+            proven => Ok(proven),
+        }
+    }
+
+    /// Looks for executions with fewer stale operations. Returns `true` if none is left.
+    fn with_fewer_stale(&mut self) -> Result<bool, Crashed> {
+        while let Some(fewer) = self.best.size.stale.checked_sub(1) {
+            self.worker.limit_old_stores(Some(fewer));
+            let found = self.with_at_most(fewer);
+            self.worker.limit_old_stores(None);
+            match found? {
+                Some(true) => {}
+                Some(false) => return Ok(true),
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs executions with at most this many stale operations, which the worker is limited to. Returns `true` if one shows
+    /// the failure, and `None` if that is not known.
+    fn with_at_most(&mut self, stale: u32) -> Result<Option<bool>, Crashed> {
+        let Search {
+            worker,
+            subject,
+            failure,
+            heard,
+            others,
+            budget,
+            best,
+        } = self;
+        let strategy = IterativePreemptionBounding::new(u32::MAX);
+        worker.apart(Box::new(strategy), *heard, |worker| {
+            while !budget.is_mostly_spent() {
+                match subject.run(worker, failure, budget) {
+                    Trial::None => return Ok(Some(false)),
+                    Trial::Shown(shown) if shown.improves(best, others) => {
+                        *best = shown;
+                        return Ok(Some(best.size.stale <= stale));
+                    }
+                    Trial::Shown(_) | Trial::Other => {}
+                    Trial::Departed => return Ok(None),
+                    Trial::Crashed(findings) => return Err(Crashed(findings)),
+                }
+            }
+            Ok(None)
+        })
+    }
+
+    /// Runs executions up to the number of preemptions of the smallest one so far, with the rest of the budget.
+    fn with_fewer_preemptions(&mut self) -> Result<Proven, Crashed> {
         let Search {
             worker,
             subject,

@@ -3,12 +3,14 @@
 use super::script::{Follow, Script};
 use super::trial::Trial;
 use super::{Crashed, Search};
+use intermezzo_engine::schedule::ChoiceKind;
 
 impl Search<'_> {
     /// Reduces the smallest execution so far, with half of the budget.
     pub(super) fn reduce(&mut self) -> Result<(), Crashed> {
         loop {
             let before = self.best.size;
+            self.read_newest()?;
             self.end_earlier()?;
             self.preempt_less()?;
             self.switch_less()?;
@@ -24,6 +26,11 @@ impl Search<'_> {
         if self.budget.is_half_spent() {
             return Ok(false);
         }
+        self.is_smaller(script)
+    }
+
+    /// Runs a script, whatever is left of the budget. Returns as [`helps`](Self::helps).
+    fn is_smaller(&mut self, script: Script) -> Result<bool, Crashed> {
         let Search {
             subject,
             failure,
@@ -42,6 +49,42 @@ impl Search<'_> {
             Trial::Crashed(findings) => Err(Crashed(findings)),
             _ => Ok(false),
         }
+    }
+
+    /// Sets all choices that may be among stores to their defaults at once: then every load reads the newest store.
+    fn read_newest(&mut self) -> Result<(), Crashed> {
+        if self.best.size.stale > 0 {
+            let mut script = self.best.script.clone();
+            let stores = script
+                .values
+                .iter_mut()
+                .filter(|value| value.kind == ChoiceKind::Value);
+            stores.for_each(|value| value.taken = 0);
+            self.helps(script)?;
+        }
+        Ok(())
+    }
+
+    /// Lets each stale operation take the newest store instead, with the rest as it is, until each is needed. That takes few
+    /// executions, so it is done whatever is left of the budget.
+    pub(super) fn need_each_stale(&mut self) -> Result<(), Crashed> {
+        let mut at = 0;
+        while self.best.size.stale > 0
+            && !self.budget.is_late()
+            && let Some(value) = self.best.script.values.get(at)
+        {
+            if value.kind != ChoiceKind::Value || value.taken == 0 {
+                at += 1;
+                continue;
+            }
+            let mut script = self.best.script.clone();
+            script.values[at].taken = 0;
+            at = match self.is_smaller(script)? {
+                true => 0,
+                false => at + 1,
+            };
+        }
+        Ok(())
     }
 
     /// Leaves the end of the execution to the default.
@@ -123,10 +166,10 @@ impl Search<'_> {
     /// Sets choices of other kinds than tasks to their defaults.
     fn be_usual(&mut self) -> Result<(), Crashed> {
         let mut at = 0;
-        while let Some(&(_, taken)) = self.best.script.values.get(at) {
-            if taken != 0 && !self.budget.is_half_spent() {
+        while let Some(value) = self.best.script.values.get(at) {
+            if value.taken != 0 && !self.budget.is_half_spent() {
                 let mut script = self.best.script.clone();
-                script.values[at].1 = 0;
+                script.values[at].taken = 0;
                 self.helps(script)?;
             }
             at += 1;

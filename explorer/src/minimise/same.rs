@@ -47,6 +47,21 @@ impl Failure {
     }
 }
 
+/// Returns `true` if two findings are the same up to the values that they show: panics at the same places.
+pub(crate) fn same_place(one: &Finding, other: &Finding) -> bool {
+    let panics = |finding: &Finding| match &finding.detail {
+        FindingDetail::Panic { panics, .. } => {
+            let places = panics.iter().map(|panic| panic.place.clone());
+            Some(places.collect::<BTreeSet<_>>())
+        }
+        _ => None,
+    };
+    match (panics(one), panics(other)) {
+        (Some(places), Some(others)) => (&one.kind, places) == (&other.kind, others),
+        _ => Failure::of(one) == Failure::of(other),
+    }
+}
+
 /// Returns the places in the source that the finding is about.
 fn places(finding: &Finding) -> BTreeSet<String> {
     let named = finding.places.iter().map(|place| place.site.clone());

@@ -23,13 +23,26 @@ pub(super) struct Block {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Script {
     pub(super) blocks: Vec<Block>,
-    /// The alternatives taken at choices of other kinds than tasks, in order.
-    pub(super) values: VecDeque<(ChoiceKind, u32)>,
+    /// The choices of other kinds than tasks, in order.
+    pub(super) values: VecDeque<Value>,
+}
+
+/// A choice that is not about tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) kind: ChoiceKind,
+    /// The alternative that is taken.
+    pub(super) taken: u32,
+    /// The task that makes it, and the number of the task's events before its step: where an earlier value is another one,
+    /// a task may have fewer choices.
+    at: (u64, u32),
 }
 
 impl Script {
     /// Returns the script of an execution.
-    pub(super) fn of(trace: &Trace, tasks: &[Task], choices: &[Choice]) -> Script {
+    ///
+    /// `events` are the task and the index of each event.
+    pub(super) fn of(trace: &Trace, tasks: &[Task], choices: &[Choice], events: &[(u32, u32)]) -> Script {
         let mut blocks: Vec<Block> = Vec::new();
         // The first step is the part of the test's body before the first choice.
         for pair in trace.steps().windows(2) {
@@ -48,10 +61,21 @@ impl Script {
                 }),
             }
         }
-        let values = choices.iter().filter(|choice| choice.kind != ChoiceKind::Task);
+        let before = trace.events_before_choices();
+        let value = |(number, choice): (usize, &Choice)| {
+            let first = before.get(number).and_then(|&before| events.get(before));
+            let &(task, index) = first.unwrap_or(&(0, 1));
+            Value {
+                kind: choice.kind,
+                taken: choice.taken,
+                at: (lineage(tasks, task), index - 1),
+            }
+        };
+        let choices = choices.iter().enumerate();
+        let values = choices.filter(|(_, choice)| choice.kind != ChoiceKind::Task);
         Script {
             blocks,
-            values: values.map(|choice| (choice.kind, choice.taken)).collect(),
+            values: values.map(value).collect(),
         }
     }
 
@@ -172,13 +196,16 @@ impl Strategy for Follow {
         if point.kind == ChoiceKind::Task {
             return Some(self.next_task(point));
         }
-        let place = self
-            .script
-            .values
-            .iter()
-            .position(|&(kind, _)| kind == point.kind);
+        let running = point.running.0;
+        let events = point.tasks.get(running as usize).map_or(0, |task| task.events);
+        let at = (lineage(point.tasks, running), events);
+        let values = || self.script.values.iter();
+        // A task may take more steps before the choice than in the script, or fewer.
+        let place = values()
+            .position(|value| value.kind == point.kind && value.at == at)
+            .or_else(|| values().position(|value| value.kind == point.kind));
         let value = place.and_then(|place| self.script.values.remove(place));
-        let taken = value.map(|(_, taken)| taken);
+        let taken = value.map(|value| value.taken);
         Some(taken.filter(|&taken| taken < point.alternatives).unwrap_or(0))
     }
 

@@ -4,7 +4,7 @@ use super::deadline::Deadline;
 use super::same::Failure;
 use super::script::Script;
 use crate::classify;
-use crate::report::Finding;
+use crate::report::{Finding, FindingEvent};
 use intermezzo_engine::described::BreakpointFigures;
 use intermezzo_engine::runtime::Executor;
 use intermezzo_engine::schedule::{Choice, ChoiceKind, Premises, Schedule};
@@ -12,6 +12,8 @@ use intermezzo_engine::schedule::{Choice, ChoiceKind, Premises, Schedule};
 /// The size of an execution. The field that counts most comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Size {
+    /// The number of stale reads, and of stores behind newer ones.
+    pub(super) stale: u32,
     pub(super) preemptions: u32,
     pub(super) switches: u64,
     pub(super) steps: u64,
@@ -89,6 +91,16 @@ impl Budget {
         self.spent() >= self.most || self.deadline.is_over()
     }
 
+    /// `true` if the time is over.
+    pub(super) fn is_late(&self) -> bool {
+        self.deadline.is_over()
+    }
+
+    /// `true` if three quarters of it are spent.
+    pub(super) fn is_mostly_spent(&self) -> bool {
+        self.spent() >= self.most - self.most / 4 || self.deadline.is_over()
+    }
+
     /// `true` if half of it is spent.
     pub(super) fn is_half_spent(&self) -> bool {
         self.spent() >= self.most.div_ceil(2) || self.deadline.is_over()
@@ -131,14 +143,16 @@ impl Subject<'_> {
         };
         let choices = worker.plan().choices();
         let unusual = |choice: &&Choice| choice.kind != ChoiceKind::Task && choice.taken != 0;
+        let is_stale = |event: &&FindingEvent| !event.newer.is_empty();
         Trial::Shown(Box::new(Shown {
             size: Size {
+                stale: finding.events.iter().filter(is_stale).count() as u32,
                 preemptions: finding.schedule.preemptions(),
                 switches: executed.switches,
                 steps: executed.steps,
                 unusual: choices.iter().filter(unusual).count(),
             },
-            script: Script::of(worker.trace(), worker.tasks(), choices),
+            script: Script::of(worker.trace(), worker.tasks(), choices, &worker.event_order()),
             breakpoints: executed.breakpoints,
             finding,
         }))

@@ -288,6 +288,10 @@ fn events(
             task,
             index: access.event.index,
             op: access.op.to_string(),
+            // They are known at the end: see `mark`.
+            effect: None,
+            from: None,
+            newer: Vec::new(),
             order: match access.order {
                 MemoryOrder::None => None,
                 order => Some(format!("{order:?}")),

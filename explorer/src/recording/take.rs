@@ -8,7 +8,9 @@ use crate::listening::{Listening, Make};
 use crate::report::source::Search;
 use crate::report::{Finding, FoundBy, Report};
 use crate::settings::{MonitorRequest, Settings, SpinLoops};
-use intermezzo_engine::schedule::{Choice, Schedule};
+use hashbrown::HashMap;
+use intermezzo_engine::memory_model::RaisedOrders;
+use intermezzo_engine::schedule::{Choice, Schedule, TestBinary};
 use intermezzo_engine::sites::Sites;
 use intermezzo_engine::strategy::Strategy;
 use intermezzo_sdk::{FindingKind, Monitor};
@@ -197,8 +199,32 @@ impl Apart {
         });
     }
 
+    /// Returns an exploration of the test with these settings, whose report is not shown.
+    pub(crate) fn exploration(
+        &self,
+        settings: Settings,
+        binary: TestBinary,
+        monitors: Vec<Listening>,
+    ) -> Exploration {
+        Exploration {
+            settings,
+            program: self.program.clone(),
+            binary,
+            replay_with: Vec::new(),
+            body: self.body,
+            custom: None,
+            replay: None,
+            monitors,
+            progress: None,
+            decide: None,
+            inspector: None,
+            raised: RaisedOrders::default(),
+            sources: self.sources.clone(),
+        }
+    }
+
     /// Makes another one of the monitor that reported the finding, if that is possible.
-    fn monitor(&self, finding: &Finding) -> Option<Box<dyn Monitor>> {
+    pub(crate) fn monitor(&self, finding: &Finding) -> Option<Box<dyn Monitor>> {
         let mut made = self.makes.iter().map(|make| make());
         made.find(|monitor| finding.monitor == monitor.name())
     }
@@ -228,19 +254,9 @@ impl Apart {
             continued
         });
         let exploration = Exploration {
-            settings,
-            program: self.program.clone(),
-            binary: schedule.binary.clone(),
-            // Its report is not shown.
-            replay_with: Vec::new(),
-            body: self.body,
             custom,
             replay: Some(schedule.clone()),
-            monitors,
-            progress: None,
-            decide: None,
-            inspector: None,
-            sources: self.sources.clone(),
+            ..self.exploration(settings, schedule.binary.clone(), monitors)
         };
         let report = exploration
             .run_apart(test)
@@ -264,16 +280,27 @@ fn is_same_execution(one: &Recording, other: &Recording) -> bool {
     steps(one) == steps(other)
 }
 
-/// Marks the events that a finding is about.
+/// Marks the events that a finding is about, and adds the effects and the stores that the finding knows of.
 fn mark(recording: &mut Recording, finding: &Finding) {
-    let concerned: Vec<&str> = finding
+    let ids = recording
         .events
         .iter()
-        .filter(|event| event.concerned)
-        .map(|event| event.id.as_str())
-        .collect();
+        .map(|event| format!("{}.{}", event.task, event.index));
+    let places: HashMap<String, usize> = ids.zip(0..).collect();
     for event in &mut recording.events {
-        let id = format!("{}.{}", event.task, event.index);
-        event.concerned = concerned.contains(&id.as_str());
+        event.concerned = false;
+    }
+    for told in &finding.events {
+        let Some(&at) = places.get(&told.id) else { continue };
+        let event = &mut recording.events[at];
+        event.concerned = told.concerned;
+        event.effect = told.effect;
+        event.from = told.from.as_ref().and_then(|id| places.get(id)).copied();
+        event.newer = told
+            .newer
+            .iter()
+            .filter_map(|id| places.get(id))
+            .copied()
+            .collect();
     }
 }

@@ -15,6 +15,10 @@ impl Serialize for Finding {
         if let Some(suggestion) = &self.suggestion {
             map.serialize_entry("suggestion", suggestion)?;
         }
+        let stale = self.stale_operations();
+        if !stale.is_empty() {
+            map.serialize_entry("stale_operations", &stale)?;
+        }
         map.serialize_entry("tasks", &self.tasks)?;
         let listed = listed::of(self);
         map.serialize_entry("events", &listed)?;

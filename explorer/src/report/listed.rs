@@ -20,7 +20,8 @@ pub(super) fn of(finding: &Finding) -> Vec<&FindingEvent> {
     let (first, rest) = events.split_at(FIRST);
     let (between, last) = rest.split_at(rest.len() - LAST);
     let named: HashSet<&str> = finding.deeds.iter().map(|deed| deed.after.as_str()).collect();
-    let told = between.iter().filter(|event| named.contains(event.id.as_str()));
+    let is_told = |event: &&FindingEvent| named.contains(event.id.as_str()) || !event.newer.is_empty();
+    let told = between.iter().filter(is_told);
     let told: Vec<&FindingEvent> = told.collect();
     let room = TELLING.saturating_sub(told.len());
     let concerned = between.iter().filter(|event| event.concerned);

@@ -1,6 +1,7 @@
 //! Recorded executions as values. The JSON form of a recording has the format [`RECORDING_FORMAT`]. Names are in
 //! tables, and events refer to them by index, so that ten thousand events stay small.
 
+use intermezzo_engine::described::Effect;
 use intermezzo_engine::serial::{Deserialize, Serialize};
 
 /// The format of a recording's JSON form.
@@ -109,6 +110,15 @@ pub struct RecordedEvent {
     pub index: u32,
     /// The operation: `lock`, `store`.
     pub op: String,
+    /// The effect that it had, if it is not the usual one: as in a report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    /// The event whose store it read, by index, if a newer one was there. Absent for a value that no operation has stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<usize>,
+    /// The events whose stores were there already and are newer than the one that it read or made, by index, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newer: Vec<usize>,
     /// The memory ordering, of atomics and fences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,

@@ -54,6 +54,8 @@ impl Finding {
                 task: task.task.clone(),
                 op: task.op.clone(),
                 effect: None,
+                from: None,
+                newer: Vec::new(),
                 order: None,
                 var: task.var.clone(),
                 read: None,

@@ -55,12 +55,15 @@ pub fn fence(order: Ordering) {
     );
     match Engine::current() {
         Some(engine) => {
-            let access = Access {
+            let mut access = Access {
                 op: SyncVarOp::Fence,
                 order: memory_order(order),
                 var: SyncVar::NONE.0,
                 site: Site::caller(),
             };
+            if engine.has_memory_model() {
+                access.order = engine.raised(access);
+            }
             engine.point(access);
             // Under sequential consistency a fence commutes with everything: an event, but no schedule point.
             engine.commit(access, 0, 0);

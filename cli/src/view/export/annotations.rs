@@ -51,8 +51,8 @@ fn of_finding(report: &ShownReport, finding: &ShownFinding) -> String {
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
     let mut message = said.message.trim_end().to_owned();
-    if let Some(suggestion) = &said.suggestion {
-        message.push_str(&format!("\n{suggestion}"));
+    for remark in said.remarks() {
+        message.push_str(&format!("\n{remark}"));
     }
     if let Some(command) = finding
         .replay

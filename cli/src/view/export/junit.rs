@@ -205,8 +205,8 @@ fn explored(writer: &mut Writer<Vec<u8>>, report: &ShownReport, tag: Option<&'st
 fn describe(finding: &ShownFinding) -> String {
     let said = &finding.said;
     let mut text = format!("{}: {}\n", said.kind, said.message);
-    if let Some(suggestion) = &said.suggestion {
-        text.push_str(&format!("{suggestion}\n"));
+    for remark in said.remarks() {
+        text.push_str(&format!("{remark}\n"));
     }
     if let Some(execution) = finding.failing() {
         let recording = &execution.recording;

@@ -162,8 +162,8 @@ pub(in crate::view) fn log(shown: &Shown) -> String {
 fn result(report: &ShownReport, finding: &ShownFinding, kinds: &[&str]) -> Finding {
     let said = &finding.said;
     let mut text = format!("{}: {}", report.program, said.message);
-    if let Some(suggestion) = &said.suggestion {
-        text.push_str(&format!("\n{suggestion}"));
+    for remark in said.remarks() {
+        text.push_str(&format!("\n{remark}"));
     }
     let test = Logical {
         fully_qualified_name: report.program.clone(),

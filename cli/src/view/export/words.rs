@@ -18,6 +18,9 @@ pub(super) fn event(recording: &Recording, event: &RecordedEvent) -> String {
         (None, Some(written)) => text.push_str(&format!(" = {written}")),
         (Some(read), Some(written)) => text.push_str(&format!(" {read} -> {written}")),
     }
+    if let Some(effect) = event.effect {
+        text.push_str(&format!(", {effect}"));
+    }
     text
 }
 

@@ -35,6 +35,7 @@ function message({ message: text, waiting = [], lines: [head, ...rest] = [] }) {
 
 function more(finding, report) {
   const line = el("div", { class: "finding-more" });
+  for (const told of finding?.stale_operations ?? []) line.append(el("span", { class: "stale" }, told));
   if (finding?.suggestion) line.append(el("span", { class: "suggestion" }, finding.suggestion));
   if (finding?.monitor && finding.monitor !== "engine") line.append(el("span", {}, `found by the monitor ${finding.monitor}`));
   if (finding?.count > 1) line.append(el("span", {}, `in ${count(finding.count, "execution")}`));

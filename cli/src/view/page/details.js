@@ -31,6 +31,7 @@ class Details {
       this.#facts(execution, item, thing),
       this.#source(site, panicked),
       this.#sets(execution, item),
+      item.kind === EVENT ? this.#stores(execution, thing) : null,
       execution.partial ? this.#partial() : cones ? this.#cones(pane) : this.#order(execution, item),
       item.kind === EVENT ? this.#sameVariable(execution, item.ref) : null,
       this.#callers(execution, thing),
@@ -120,6 +121,16 @@ class Details {
       el("p", { class: "quiet" }, "Steps in both colours come before both. ", ordered
         ? "In the order of this execution's schedule, one of the two comes before the other; the memory model promises less."
         : "Neither comes before the other."));
+  }
+
+  /** The store that a stale operation read, and the newer ones that it passed over. */
+  #stores(execution, { effect, from, newer = [] }) {
+    if (newer.length === 0) return null;
+    const read = effect === "overwritten" ? null : el("section", {},
+      el("h3", {}, el("span", { class: "swatch stale" }), "Reads the old value of "),
+      from === undefined ? el("p", { class: "quiet" }, "no store: it was there before any") : this.#links(execution, [from]));
+    return el("div", { class: "stores" }, read,
+      el("section", {}, el("h3", {}, read ? "Passes over the newer values of " : "Takes its place before the newer values of "), this.#links(execution, newer)));
   }
 
   #links(execution, events, why = () => "") {

@@ -101,12 +101,9 @@ function control(draw, { rows, place }, row) {
   if (preempts) head(draw, x1, middle(row) - 4, Math.PI / 2);
 }
 
-/** The direct predecessors and successors of the selected step, or of the two accesses of a race. */
+/** The stores that stale operations read; and the direct predecessors and successors of the selected step, or of the two accesses of a race. */
 function arrows(draw, pane, from, to) {
   const { rows, execution, place, selected } = pane;
-  if (execution.partial || selected < 0) return;
-  const event = rows.items[selected].event;
-  if (event < 0) return;
   const edge = (a, b, colour) => {
     const [itemA, itemB] = [rows.itemOfEvent[a], rows.itemOfEvent[b]];
     const [rowA, rowB] = [rows.rowOf(itemA), rows.rowOf(itemB)];
@@ -131,6 +128,11 @@ function arrows(draw, pane, from, to) {
       head(draw, x1 - side * 5, y1, side > 0 ? 0 : Math.PI);
     }
   };
+  draw.setLineDash([5, 3]);
+  for (const [store, read] of execution.staleReads) edge(store, read, "warn");
+  draw.setLineDash([]);
+  const event = selected < 0 || execution.partial ? -1 : rows.items[selected].event;
+  if (event < 0) return;
   for (const before of execution.predecessors(event)) edge(before, event, "before-ink");
   for (const after of execution.successorsOf(event)) edge(event, after, "after-ink");
 }

@@ -14,6 +14,8 @@ class Execution {
     this.#sets();
     this.#lives();
     this.#operations();
+    /** The events of stale reads, each after the event of the store that it read. */
+    this.staleReads = this.events.flatMap(({ from }, at) => (from === undefined ? [] : [[from, at]]));
   }
 
   /** Clocks, direct successors, and the events before and after on the same variable. */
@@ -141,11 +143,12 @@ class Execution {
   stack(event) { return event?.stack === undefined ? [] : this.recording.stacks[event.stack].map((at) => this.recording.functions[at]); }
 
   /** The values that an event read and wrote, in a few characters. */
-  valueText({ read, written }) {
-    if (read === undefined && written === undefined) return "";
-    if (written === undefined) return `→ ${number(read)}`;
-    if (read === undefined) return `= ${number(written)}`;
-    return `${number(read)} → ${number(written)}`;
+  valueText({ read, written, effect }) {
+    const said = effect ? `, ${EFFECTS[effect] ?? effect}` : "";
+    if (read === undefined && written === undefined) return said.slice(2);
+    if (written === undefined) return `→ ${number(read)}${said}`;
+    if (read === undefined) return `= ${number(written)}${said}`;
+    return `${number(read)} → ${number(written)}${said}`;
   }
 
   /** An event in words: `store(Release) atomic 0.1 = 3`. */
@@ -171,6 +174,9 @@ class Execution {
     return at;
   }
 }
+
+/** The effects of events that are not the usual ones, in words. */
+const EFFECTS = { elided: "no effect", stale: "stale", overwritten: "behind a newer store", spurious: "spuriously" };
 
 /** A value as people read it: as a decimal number if it fits one, otherwise in hexadecimal. */
 const number = (value) => (typeof value === "string" ? value : value < 2 ** 32 ? String(value) : `0x${value.toString(16)}`);

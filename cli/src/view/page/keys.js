@@ -62,6 +62,7 @@ function openHelp() {
     ...sign("background:linear-gradient(var(--text-2),var(--text-2)) center/3px 100% no-repeat", "a thick line: the task runs"),
     ...sign("background:repeating-linear-gradient(var(--blocked) 0 2px,transparent 2px 6px) center/2px 100% no-repeat", "a dotted line: it cannot continue"),
     ...sign("background:var(--warn-soft);box-shadow:inset 0 0 0 1px var(--warn)", "a preemption: the task before could have continued"),
+    ...sign("border-top:2px dashed var(--warn);height:0", "from a store to a load that read it although a newer one was there"),
     ...sign("background:var(--bad-soft);box-shadow:inset 0 0 0 1.5px var(--bad)", "the finding is about this step"),
     ...sign("background:var(--before)", "comes before the selected step"),
     ...sign("background:var(--after)", "comes after it; the others could have happened in another order"),

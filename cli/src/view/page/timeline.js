@@ -198,6 +198,7 @@ class Pane {
     const list = [];
     if (item.concerned) list.push(["concerned", "finding"]);
     if (at === rows.itemOfEvent[this.partsAt]) list.push(["parts", "parts here"]);
+    if (item.kind === EVENT && execution.events[item.ref].newer?.length) list.push(["stale", "stale"]);
     // Where there is no room for the word, the way from the task before says it.
     const preempts = item.kind === EVENT && execution.events[item.ref].preempts;
     if (preempts && place.column >= 110 && list.length === 0) list.push(["preempts", "preempts"]);

@@ -266,6 +266,8 @@ impl SavedFinding {
                 names: self.names,
                 functions: BTreeMap::new(),
                 layout: self.layout,
+                // A replay finds it again.
+                memory: None,
                 detail: self.detail,
             },
         })

@@ -16,6 +16,10 @@ use std::borrow::Cow;
 /// The longest token that is shown, in bytes: some lines of a terminal.
 pub const TOKEN_MAX: usize = 600;
 
+/// The note of a finding under a memory model.
+const NO_TURNING_POINT: &str =
+    "no turning point: under `stale_reads` a failure does not depend on the order of the tasks alone";
+
 /// Returns the command that replays a schedule. `with` has the arguments that the replay needs besides the token, each as a
 /// shell takes it.
 pub fn replay_command(token: &str, with: &[String]) -> String {
@@ -63,10 +67,18 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     if places.is_empty() {
         add_concerned(finding, &mut places, &mut sources);
     }
+    let stale = finding.stale_operations();
+    let stale: Vec<String> = stale
+        .iter()
+        .map(|told| places.numbered(&in_text(told, &finding.names)))
+        .collect();
     let own = finding.suggestion.as_deref().map(Cow::from);
     let advice = own.or_else(|| help::of(finding));
     let advice = advice.map(|advice| places.numbered(&in_text(&advice, &finding.names)));
     text.section(&places.show(style, &mut sources));
+    if context.like.is_none() {
+        stale.iter().for_each(|told| text.marked("stale", told));
+    }
     if let Some(advice) = advice {
         text.marked("help", &advice);
     }
@@ -74,6 +86,10 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     if let Some(turning) = turning.and_then(|point| turning::of(finding, point, &mut sources)) {
         text.blank();
         turning.iter().for_each(|line| text.prose(line, 0, INDENT));
+    }
+    if turning.is_none() && finding.schedule.environment.stale_reads > 0 && style.detail == Verbosity::Verbose
+    {
+        text.marked("note", NO_TURNING_POINT);
     }
     match context.like {
         Some(number) => {

@@ -194,7 +194,7 @@ fn describe(finding: &Finding, event: &FindingEvent, method: Option<&str>) -> St
 }
 
 /// Returns a value: the largest ones as Rust writes them for every type, `!0` for `usize::MAX` and for -1.
-fn number(value: u64) -> String {
+pub(crate) fn number(value: u64) -> String {
     const FEW: u64 = 16;
     match !value < FEW {
         true => format!("!{}", !value),

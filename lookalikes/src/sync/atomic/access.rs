@@ -108,7 +108,12 @@ pub(super) mod by_model {
         failure: Ordering,
         weak: bool,
     ) -> Result<T, T> {
-        let failure = memory_order(failure);
+        let failed = Access {
+            op: SyncVarOp::AtomicRmwFailed,
+            order: memory_order(failure),
+            ..access
+        };
+        let failure = engine.raised(failed);
         let kind = MemoryOp::Exchange {
             expected: current.bits(),
             failure,
@@ -121,9 +126,8 @@ pub(super) mod by_model {
         }
         if before != current || fails {
             let failed = Access {
-                op: SyncVarOp::AtomicRmwFailed,
                 order: failure,
-                ..access
+                ..failed
             };
             engine.commit_by_model(failed, before.bits(), 0);
             return Err(before);

@@ -18,6 +18,8 @@ fn event(
         task: format!("task {task}"),
         op: op.name().into(),
         effect: None,
+        from: None,
+        newer: Vec::new(),
         order: None,
         var: var.into(),
         read: values.0,

@@ -1,0 +1,200 @@
+//! The operations of an execution with the stores that they read: enough to see which stores were newer, and which
+//! orderings would forbid the execution.
+
+use super::{Cpp20, MemoryAccess, MemoryModel, MemoryOp, RaisedOrders};
+use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp};
+
+/// An execution under a memory model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryHistory {
+    /// The events in order. `site` is an index in the table of places.
+    pub(crate) events: Vec<(SyncVarAccess, Option<Performed>)>,
+    /// The places in the source, as `file:line:column`.
+    pub(crate) places: Vec<String>,
+    /// The values that were written without an operation, each with the number of events before it.
+    pub(crate) overwrites: Vec<(usize, SyncVar)>,
+    /// The values of the stores to each variable, by number.
+    pub(crate) values: Vec<Vec<u64>>,
+}
+
+/// An operation on an atomic, with the stores that were chosen for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Performed {
+    pub(crate) kind: MemoryOp,
+    /// The store that it reads.
+    pub(crate) reads: Option<u32>,
+    /// The store right after which its own comes, if it stores.
+    pub(crate) after: Option<u32>,
+}
+
+/// The stores around an operation that read an old one, or came before a newer one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OldStore {
+    /// The operation that made the store that was read; `None` for a value that no operation has stored, and for an
+    /// operation that reads nothing.
+    pub from: Option<EventId>,
+    /// The operations whose stores are newer, oldest first. All were performed before.
+    pub newer: Vec<EventId>,
+}
+
+/// The stores to a variable, by number: which operation made each, and their modification order.
+#[derive(Clone, Default)]
+struct Order {
+    makers: Vec<Option<EventId>>,
+    order: Vec<u32>,
+}
+
+impl Order {
+    fn add(&mut self, maker: Option<EventId>, after: Option<u32>) {
+        let place = after.and_then(|after| self.order.iter().position(|&store| store == after));
+        let at = place.map_or(self.order.len(), |place| place + 1);
+        self.order.insert(at, self.makers.len() as u32);
+        self.makers.push(maker);
+    }
+
+    /// Returns the makers of the stores that are newer than this one.
+    fn newer(&self, store: u32) -> Vec<EventId> {
+        let after = self.order.iter().skip_while(|&&other| other != store).skip(1);
+        after.filter_map(|&store| self.makers[store as usize]).collect()
+    }
+}
+
+impl MemoryHistory {
+    /// Returns each operation on an atomic and each fence: the kind, the place, and the ordering.
+    pub fn orders(&self) -> impl Iterator<Item = (SyncVarOp, &str, MemoryOrder)> {
+        let ordered = self
+            .events
+            .iter()
+            .filter(|(access, performed)| performed.is_some() || access.op == SyncVarOp::Fence);
+        ordered.map(|(access, _)| (access.op, self.place(access), access.order))
+    }
+
+    fn place(&self, access: &SyncVarAccess) -> &str {
+        self.places.get(access.site.0 as usize).map_or("", String::as_str)
+    }
+
+    /// Returns the stores around each operation that did not take the newest, by number of the event.
+    pub fn old_stores(&self) -> Vec<(usize, OldStore)> {
+        let mut vars = vec![Order::default(); self.values.len()];
+        let mut old = Vec::new();
+        self.walk(|at, (access, performed)| {
+            let Some(var) = vars.get_mut(access.var.index()) else {
+                return;
+            };
+            let Some(performed) = performed else {
+                return var.add(None, None);
+            };
+            if var.makers.is_empty() {
+                var.add(None, None);
+            }
+            if let Some(store) = performed.reads.or(performed.after) {
+                let newer = var.newer(store);
+                let from = performed.reads.and_then(|read| var.makers[read as usize]);
+                if !newer.is_empty() {
+                    old.push((at, OldStore { from, newer }));
+                }
+            }
+            if performed.after.is_some() {
+                var.add(Some(access.event), performed.after);
+            }
+        });
+        old
+    }
+
+    /// Calls a function with each operation on an atomic, and with each value that was written without one.
+    fn walk(&self, mut each: impl FnMut(usize, (&SyncVarAccess, Option<&Performed>))) {
+        let mut overwrites = self.overwrites.iter().peekable();
+        for (at, (access, performed)) in self.events.iter().enumerate() {
+            while let Some((_, var)) = overwrites.next_if(|(before, _)| *before <= at) {
+                let plain = SyncVarAccess { var: *var, ..*access };
+                each(at, (&plain, None));
+            }
+            if let Some(performed) = performed {
+                each(at, (access, Some(performed)));
+            }
+        }
+    }
+
+    /// Returns `true` if the memory model of C++20 allows this execution with stronger orderings: then it takes place as
+    /// it is, because every operation reads the same.
+    pub fn is_allowed(&self, raised: &RaisedOrders) -> bool {
+        self.with(raised).is_some()
+    }
+
+    /// Returns `true` if with stronger orderings one event happens before the other in this execution, or if the
+    /// execution is not allowed then.
+    pub fn is_ordered(&self, raised: &RaisedOrders, earlier: EventId, later: EventId) -> bool {
+        self.with(raised)
+            .is_none_or(|model| model.happens_before(earlier, later))
+    }
+
+    /// Returns the model after this execution; `None` if it does not allow it.
+    fn with(&self, raised: &RaisedOrders) -> Option<Cpp20> {
+        let mut model = Cpp20::default();
+        model.begin();
+        let mut overwrites = self.overwrites.iter().peekable();
+        let mut stores = vec![0; self.values.len()];
+        for (at, (access, performed)) in self.events.iter().enumerate() {
+            while let Some((_, var)) = overwrites.next_if(|(before, _)| *before <= at) {
+                stores[var.index()] += 1;
+                model.overwrites(*var);
+            }
+            let mut access = *access;
+            access.order = raised.order(access.op, self.place(&access), access.order);
+            if let Some(performed) = performed {
+                let store = &mut stores[access.var.index()];
+                // Number 0 is the initial value.
+                *store = (*store).max(1);
+                if !self.takes(&mut model, &access, performed, *store) {
+                    return None;
+                }
+                *store += u32::from(performed.after.is_some());
+            }
+            model.observes(&access);
+        }
+        Some(model)
+    }
+
+    /// Lets an operation take its stores; `next` is the number of its own. Returns `false` if the model does not allow
+    /// that.
+    fn takes(&self, model: &mut Cpp20, access: &SyncVarAccess, performed: &Performed, next: u32) -> bool {
+        let failure = access.order;
+        let access = MemoryAccess {
+            event: access.event,
+            var: access.var,
+            order: access.order,
+            kind: match performed.kind {
+                MemoryOp::Exchange { expected, weak, .. } => MemoryOp::Exchange {
+                    expected,
+                    failure,
+                    weak,
+                },
+                MemoryOp::FailedExchange { .. } => MemoryOp::FailedExchange { failure },
+                kind => kind,
+            },
+        };
+        let values = &self.values[access.var.index()];
+        let mut listed = Vec::new();
+        let taken = match (performed.reads, performed.after) {
+            (Some(read), _) => {
+                model.readable(&access, values, &mut listed);
+                read
+            }
+            (None, Some(after)) => {
+                model.places(&access, &mut listed);
+                after
+            }
+            (None, None) => return true,
+        };
+        if !listed.contains(&taken) || !model.is_consistent(&access, values, taken) {
+            return false;
+        }
+        if let Some(read) = performed.reads {
+            model.reads(&access, read);
+        }
+        if let Some(after) = performed.after {
+            model.stores(&access, next, after);
+        }
+        true
+    }
+}

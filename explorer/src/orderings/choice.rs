@@ -1,0 +1,264 @@
+//! The choice of orderings that forbid the counterexamples: as few places as possible, and each as weak as possible.
+//!
+//! Up to [`FEW`] places every set is tried, in order of size, so the choice is the smallest. Where more are needed, places
+//! are left out as long as the rest is enough: then none of them can be left out, but there may be a smaller set.
+//! A stronger ordering forbids what a weaker one does, so each set is tried with `SeqCst` first.
+
+use crate::report::Finding;
+use intermezzo_engine::memory_model::{MemoryHistory, RaisedOrder, RaisedOrders, both};
+use intermezzo_sdk::{EventId, FindingKind, MemoryOrder, SyncVarOp, TaskId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The largest size of sets of which all are tried.
+const FEW: usize = 4;
+
+/// The largest number of ways to weaken the orderings of one set that are tried.
+const LEVELS_MAX: usize = 1024;
+
+/// A stronger ordering of the operations of one kind at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Raise {
+    pub(super) op: SyncVarOp,
+    pub(super) site: String,
+    /// The weakest ordering that the operations have.
+    pub(super) now: MemoryOrder,
+    pub(super) needs: MemoryOrder,
+}
+
+/// Orderings that forbid all counterexamples.
+pub(super) enum Choice {
+    Raise(Vec<Raise>),
+    /// None does.
+    None,
+    /// There was no time to find them.
+    TooMany,
+}
+
+/// An execution that shows the finding.
+pub(super) struct Counterexample {
+    history: Arc<MemoryHistory>,
+    /// Of a data race: pairs of events of which the first would have to happen before the second, so that there is none.
+    apart: Vec<(EventId, EventId)>,
+}
+
+impl Counterexample {
+    /// Returns the execution that shows a finding, if it is known.
+    pub(super) fn of(finding: &Finding) -> Option<Counterexample> {
+        let history = Arc::clone(finding.memory.as_ref()?);
+        let mut apart = Vec::new();
+        if let (FindingKind::DataRace, [one, other]) = (&finding.kind, &finding.deeds[..]) {
+            let places = [one, other].map(|deed| {
+                let event = event_id(&deed.after)?;
+                let is_event = finding
+                    .events
+                    .iter()
+                    .any(|event| event.id == deed.after && event.site == deed.site);
+                Some((event, is_event))
+            });
+            let [Some(one), Some(other)] = places else {
+                return None;
+            };
+            // Others learn of an access to plain memory by the next event of its task.
+            let known_by = |(event, is_event): (EventId, bool)| EventId {
+                index: event.index + u32::from(!is_event),
+                ..event
+            };
+            apart = vec![(known_by(one), other.0), (known_by(other), one.0)];
+        }
+        Some(Counterexample { history, apart })
+    }
+
+    /// Returns `true` if an ordering could be stronger.
+    pub(super) fn is_weak(&self) -> bool {
+        let mut orders = self.history.orders();
+        orders.any(|(op, _, order)| !levels(op, order).is_empty())
+    }
+
+    /// Returns `true` if it takes place with these orderings, and still shows the finding.
+    fn stays(&self, raised: &RaisedOrders) -> bool {
+        self.history.is_allowed(raised)
+            && !self
+                .apart
+                .iter()
+                .any(|&(earlier, later)| self.history.is_ordered(raised, earlier, later))
+    }
+}
+
+fn event_id(text: &str) -> Option<EventId> {
+    let (task, index) = text.split_once('.')?;
+    Some(EventId {
+        task: TaskId(task.parse().ok()?),
+        index: index.parse().ok()?,
+    })
+}
+
+/// Returns the stronger orderings that an operation can have instead of this one, weakest first.
+fn levels(op: SyncVarOp, now: MemoryOrder) -> Vec<MemoryOrder> {
+    use MemoryOrder::{AcqRel, Acquire, Release, SeqCst};
+    let all: &[MemoryOrder] = match op {
+        SyncVarOp::AtomicLoad | SyncVarOp::AtomicRmwFailed => &[Acquire, SeqCst],
+        SyncVarOp::AtomicStore => &[Release, SeqCst],
+        SyncVarOp::AtomicRmw | SyncVarOp::Fence => &[Acquire, Release, AcqRel, SeqCst],
+        _ => &[],
+    };
+    let mut levels: Vec<MemoryOrder> = all.iter().map(|&level| both(now, level)).collect();
+    levels.retain(|&level| level != now);
+    levels.dedup();
+    levels
+}
+
+/// Returns a number that is larger for stronger orderings.
+fn strength(order: MemoryOrder) -> usize {
+    match order {
+        MemoryOrder::None | MemoryOrder::Relaxed => 0,
+        MemoryOrder::Acquire | MemoryOrder::Release => 1,
+        MemoryOrder::AcqRel => 2,
+        MemoryOrder::SeqCst => 3,
+    }
+}
+
+/// Returns these orderings, for the engine.
+pub(super) fn orders(raise: &[Raise]) -> RaisedOrders {
+    let order = |raise: &Raise| RaisedOrder {
+        op: raise.op,
+        site: raise.site.clone(),
+        order: raise.needs,
+    };
+    RaisedOrders::from(raise.iter().map(order).collect::<Vec<_>>())
+}
+
+/// Chooses orderings that forbid all of these executions, until `ends`.
+pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Choice {
+    let mut weak: BTreeMap<(String, u32), Raise> = BTreeMap::new();
+    for (op, site, order) in counterexamples.iter().flat_map(|each| each.history.orders()) {
+        if levels(op, order).is_empty() {
+            continue;
+        }
+        let known = weak.entry((site.to_owned(), op as u32)).or_insert_with(|| Raise {
+            op,
+            site: site.to_owned(),
+            now: order,
+            needs: MemoryOrder::SeqCst,
+        });
+        if strength(order) < strength(known.now) {
+            known.now = order;
+        }
+    }
+    let all: Vec<Raise> = weak.into_values().collect();
+    let forbids = |raise: &[Raise]| {
+        let raised = orders(raise);
+        !counterexamples.iter().any(|each| each.stays(&raised))
+    };
+    if !forbids(&all) {
+        return Choice::None;
+    }
+    for size in 1..=FEW.min(all.len()) {
+        let mut best: Option<Vec<Raise>> = None;
+        let mut chosen: Vec<usize> = (0..size).collect();
+        loop {
+            if Instant::now() >= ends {
+                return Choice::TooMany;
+            }
+            let raise: Vec<Raise> = chosen.iter().map(|&at| all[at].clone()).collect();
+            if forbids(&raise) {
+                let weakest = weakest(raise, forbids);
+                if best.as_ref().is_none_or(|best| total(&weakest) < total(best)) {
+                    best = Some(weakest);
+                }
+            }
+            if !advance(&mut chosen, all.len()) {
+                break;
+            }
+        }
+        if let Some(best) = best {
+            return Choice::Raise(best);
+        }
+    }
+    let mut raise = all;
+    let mut at = 0;
+    while at < raise.len() {
+        if Instant::now() >= ends {
+            return Choice::TooMany;
+        }
+        let left_out = raise.remove(at);
+        if !forbids(&raise) {
+            raise.insert(at, left_out);
+            at += 1;
+        }
+    }
+    Choice::Raise(weakest(raise, forbids))
+}
+
+/// Moves to the next set of this size of the numbers below `all`. Returns `false` after the last one.
+fn advance(chosen: &mut [usize], all: usize) -> bool {
+    let size = chosen.len();
+    let Some(at) = (0..size).rev().find(|&at| chosen[at] < all - size + at) else {
+        return false;
+    };
+    chosen[at] += 1;
+    for next in at + 1..size {
+        chosen[next] = chosen[next - 1] + 1;
+    }
+    true
+}
+
+fn total(raise: &[Raise]) -> usize {
+    raise.iter().map(|raise| strength(raise.needs)).sum()
+}
+
+/// Returns the weakest orderings at these places that still forbid the executions.
+fn weakest(mut raise: Vec<Raise>, forbids: impl Fn(&[Raise]) -> bool) -> Vec<Raise> {
+    let levels: Vec<Vec<MemoryOrder>> = raise.iter().map(|raise| levels(raise.op, raise.now)).collect();
+    let ways: usize = levels.iter().map(Vec::len).fold(1, usize::saturating_mul);
+    if ways > LEVELS_MAX {
+        for (at, levels) in levels.iter().enumerate() {
+            for &level in levels {
+                raise[at].needs = level;
+                if forbids(&raise) {
+                    break;
+                }
+            }
+        }
+        return raise;
+    }
+    let mut all: Vec<Vec<Raise>> = (0..ways)
+        .map(|mut way| {
+            let mut weaker = raise.clone();
+            for (raise, levels) in weaker.iter_mut().zip(&levels) {
+                raise.needs = levels[way % levels.len()];
+                way /= levels.len();
+            }
+            weaker
+        })
+        .collect();
+    all.sort_by_key(|raise| total(raise));
+    all.into_iter().find(|weaker| forbids(weaker)).unwrap_or(raise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_of_a_size_is_chosen_once() {
+        let mut chosen = vec![0, 1];
+        let mut sets = vec![chosen.clone()];
+        while advance(&mut chosen, 4) {
+            sets.push(chosen.clone());
+        }
+        assert_eq!(sets, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
+    }
+
+    #[test]
+    fn levels_are_stronger_than_the_ordering_that_an_operation_has() {
+        use MemoryOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+        assert_eq!(levels(SyncVarOp::AtomicLoad, Relaxed), [Acquire, SeqCst]);
+        assert_eq!(levels(SyncVarOp::AtomicRmw, Acquire), [AcqRel, SeqCst]);
+        assert_eq!(levels(SyncVarOp::AtomicRmw, Release), [AcqRel, SeqCst]);
+        assert_eq!(levels(SyncVarOp::Fence, AcqRel), [SeqCst]);
+        assert!(levels(SyncVarOp::AtomicStore, SeqCst).is_empty());
+        assert!(levels(SyncVarOp::Choice, Relaxed).is_empty());
+    }
+}

@@ -1,0 +1,222 @@
+//! Advice on orderings: the operations on atomics and the fences that have to be stronger, so that a finding under a memory
+//! model does not occur any more.
+//!
+//! A counterexample is an execution that shows the finding. The fewest places are looked for whose stronger orderings
+//! forbid all counterexamples (`choice`). Then the test is explored with these orderings, which the engine raises. If the
+//! finding still occurs, that execution is one more counterexample. Otherwise the advice is told. Fences are inserted in
+//! this way by Abdulla, Atig, Chen, Leonardsson and Rezine, "Counter-Example Guided Fence Insertion under TSO" (TACAS
+//! 2012). Differs: orderings are raised, the memory model is that of C++20, and a counterexample forbids sets of orderings
+//! without a run of the test.
+//!
+//! An execution that is allowed even if everything is `SeqCst` takes place then, too: no ordering mends the finding.
+//!
+//! Misses: fences that could be added; advice on findings for which the executions with stronger orderings are too many to
+//! run all of them. A note says so.
+
+mod choice;
+
+use crate::driver::Exploration;
+use crate::listening::Listening;
+use crate::minimise::same_place;
+use crate::recording::Apart;
+use crate::report::{Finding, FindingEvent, FoundBy, OrderingAdvice, Report, StrongerOrdering, source};
+use crate::settings::{JournalAt, Reduction, Settings, SpinLoops, StrategyKind};
+use choice::{Choice, Counterexample, Raise};
+use intermezzo_engine::memory_model::RaisedOrders;
+use intermezzo_engine::runtime::interrupt::interrupted;
+use intermezzo_sdk::FindingKind;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// The largest number of executions for a finding.
+const EXECUTIONS: u64 = 20_000;
+
+/// The largest number of explorations for a finding. Each needs another counterexample.
+const EXPLORATIONS: usize = 24;
+
+/// The time for a finding if `minimise_time` does not limit it.
+const TIME: Duration = Duration::from_secs(60);
+
+/// The result of an exploration with stronger orderings.
+enum Checked {
+    /// The finding does not occur.
+    Mended,
+    /// It occurs.
+    Occurs(Counterexample),
+    /// Neither is known, for this reason.
+    Unknown(&'static str),
+}
+
+/// Adds advice to the findings of a report. The test is explored with stronger orderings for that.
+pub(crate) fn advise(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync)) {
+    // After a crash or a hang the process may be damaged.
+    let damages = |finding: &Finding| matches!(finding.kind, FindingKind::Crash | FindingKind::Hang);
+    if report.findings.iter().any(damages) {
+        return;
+    }
+    for at in 0..report.findings.len() {
+        if interrupted() {
+            return;
+        }
+        let finding = report.findings[at].clone();
+        let is_heard = finding.monitor == FoundBy::Engine || apart.monitor(&finding).is_some();
+        if !finding.is_error() || finding.replays.is_some() || !is_heard {
+            continue;
+        }
+        let ends_by_itself = !matches!(
+            finding.kind,
+            FindingKind::Divergence | FindingKind::StepLimit | FindingKind::UnfairSpin
+        );
+        let Some(first) = Counterexample::of(&finding).filter(|first| ends_by_itself && first.is_weak())
+        else {
+            continue;
+        };
+        let mut search = Search {
+            apart,
+            test,
+            finding: &finding,
+            executions: 0,
+            ends: Instant::now() + apart.settings.minimise_time.unwrap_or(TIME),
+        };
+        match search.run(first) {
+            Ok(mut raise) => {
+                raise.sort_by_cached_key(|raise| (place_in_order(&raise.site), raise.op as u32));
+                let advice = OrderingAdvice {
+                    finding: at,
+                    raise: raise.iter().map(|raise| stronger(raise, &finding)).collect(),
+                    executions: search.executions,
+                };
+                // The monitor's own advice may be of another kind: to take a lock.
+                if !advice.raise.is_empty() || finding.suggestion.is_none() {
+                    report.findings[at].suggestion = Some(advice.words());
+                }
+                report.orderings.push(advice);
+            }
+            Err(why) => report.note(&format!(
+                "finding {}: the orderings that mend it are not known: {why}",
+                at + 1
+            )),
+        }
+    }
+}
+
+/// Returns a raised ordering as it is reported.
+fn stronger(raise: &Raise, finding: &Finding) -> StrongerOrdering {
+    // The end of a task has the place of its last operation.
+    let is_there = |event: &&FindingEvent| event.site == raise.site && event.op == raise.op.name();
+    let of_place = finding.events.iter().filter(is_there);
+    let vars: BTreeSet<&String> = of_place.map(|event| &event.var).collect();
+    // One place may access several variables.
+    let var = vars.first().filter(|_| vars.len() == 1).map(|var| (*var).clone());
+    StrongerOrdering {
+        op: raise.op.name().to_owned(),
+        var: var.unwrap_or_default(),
+        site: raise.site.clone(),
+        now: format!("{:?}", raise.now),
+        needs: format!("{:?}", raise.needs),
+    }
+}
+
+/// Returns a key by which places are in the order of the source.
+fn place_in_order(site: &str) -> (String, usize, usize) {
+    let parts = source::parts(site).map(|(file, line, column)| (file.to_owned(), line, column));
+    parts.unwrap_or_else(|| (site.to_owned(), 0, 0))
+}
+
+/// The search for the orderings that mend a finding.
+struct Search<'a> {
+    apart: &'a Apart,
+    test: &'a (dyn Fn() + Sync),
+    finding: &'a Finding,
+    /// The number of executions of the last exploration.
+    executions: u64,
+    ends: Instant,
+}
+
+impl Search<'_> {
+    /// Returns the orderings that mend the finding: none if no ordering does.
+    ///
+    /// # Errors
+    /// They are not known, for the reason that is returned.
+    fn run(&mut self, first: Counterexample) -> Result<Vec<Raise>, &'static str> {
+        let mut counterexamples = vec![first];
+        let mut left = EXECUTIONS;
+        for _ in 0..EXPLORATIONS {
+            let raise = match choice::choose(&counterexamples, self.ends) {
+                Choice::Raise(raise) => raise,
+                Choice::None => {
+                    self.executions = 1;
+                    return Ok(Vec::new());
+                }
+                Choice::TooMany => return Err("there are too many places at which they could be stronger"),
+            };
+            match self.check(choice::orders(&raise), left) {
+                Checked::Mended => return Ok(raise),
+                Checked::Occurs(another) => counterexamples.push(another),
+                Checked::Unknown(why) => return Err(why),
+            }
+            left = left.saturating_sub(self.executions);
+        }
+        Err("it occurs in too many ways")
+    }
+
+    /// Explores the test with these orderings.
+    fn check(&mut self, raised: RaisedOrders, executions: u64) -> Checked {
+        let mut report = self.explore(raised.clone(), executions, false);
+        let shows = |report: &Report| {
+            let mut findings = report.findings.iter();
+            findings.find(|other| same_place(other, self.finding)).cloned()
+        };
+        if shows(&report).is_none() && report.errors().next().is_some() {
+            // Another failure ended the exploration.
+            report = self.explore(raised, executions, true);
+        }
+        let shown = shows(&report);
+        self.executions = report.executions;
+        match shown {
+            Some(finding) => match Counterexample::of(&finding) {
+                Some(counterexample) => Checked::Occurs(counterexample),
+                None => Checked::Unknown("an execution with stronger orderings is not known in detail"),
+            },
+            None if *report.coverage() == crate::report::Coverage::Exhaustive => Checked::Mended,
+            None => Checked::Unknown("there are too many executions to check what stronger orderings mend"),
+        }
+    }
+
+    fn explore(&self, raised: RaisedOrders, executions: u64, keep_going: bool) -> Report {
+        let monitors = match self.finding.monitor {
+            FoundBy::Engine => Vec::new(),
+            FoundBy::Monitor(_) => {
+                let monitor = self.apart.monitor(self.finding);
+                monitor.into_iter().map(Listening::One).collect()
+            }
+        };
+        let settings = Settings {
+            strategy: StrategyKind::DFS,
+            reduction: Reduction::Dpor,
+            preemptions: None,
+            executions: Some(executions),
+            time: Some(self.ends.saturating_duration_since(Instant::now())),
+            jobs: 1,
+            keep_going,
+            checkpoint: None,
+            partition: None,
+            minimise: 0,
+            as_found: true,
+            iroots: None,
+            first_execution: None,
+            spin_loops: SpinLoops::Park,
+            journal: JournalAt::Off,
+            ..self.apart.settings.clone()
+        };
+        let exploration = Exploration {
+            raised,
+            ..self
+                .apart
+                .exploration(settings, self.finding.schedule.binary.clone(), monitors)
+        };
+        exploration
+            .run_apart(self.test)
+            .expect("an exploration without a checkpoint is refused by nothing")
+    }
+}

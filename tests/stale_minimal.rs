@@ -1,4 +1,4 @@
-//! Minimised findings under the memory model of C++20: no stale operation is in their executions that is not needed.
+//! Minimised findings under the memory model of C++20: their executions have only the stale operations that are needed.
 
 use intermezzo::sync::Arc;
 use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};

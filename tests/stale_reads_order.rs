@@ -1,5 +1,5 @@
-//! Everything that synchronises orders atomics under the memory model of C++20: a message passed over it is never read stale.
-//! Over an imitation of it, made of relaxed atomics, it is.
+//! Everything that synchronises orders atomics under the memory model of C++20: a message that is passed over it is never
+//! read stale. Over an imitation made of relaxed atomics, the message is read stale.
 
 use intermezzo::sync::atomic::Ordering::Relaxed;
 use intermezzo::sync::atomic::{AtomicU32, AtomicUsize};

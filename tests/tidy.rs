@@ -278,7 +278,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "tests/data_race/cells.rs",
         "tests/data_race/taken_back.rs",
         "tests/orderings.rs",
-        "tests/stale_reads.rs",
+        "tests/stale_reads/main.rs",
         // A user's crate with data races.
         "cli/tests/cli/new_user.rs",
         "cli/tests/cli/identity.rs",

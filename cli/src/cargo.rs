@@ -102,7 +102,7 @@ pub(crate) fn without_target_directory(mut arguments: Vec<OsString>) -> Vec<OsSt
 
 const TARGET_DIRECTORY: &str = "--target-dir";
 
-/// Returns the places of this flag of cargo and of its value among the arguments.
+/// Returns the range of the arguments that are this flag of cargo and its value; an empty one if it is not there.
 fn words_of(flag: &str, arguments: &[OsString]) -> Range<usize> {
     let of_cargo = arguments.iter().take_while(|&argument| argument != "--");
     let is_it = |argument: &OsString| {
@@ -114,7 +114,7 @@ fn words_of(flag: &str, arguments: &[OsString]) -> Range<usize> {
     let words = match arguments.get(at) {
         None => 0,
         Some(word) if word != flag => 1,
-        // Without a value it is left to cargo, which says so.
+        // A flag without a value stays for cargo, which reports the error.
         Some(_) => 2 * usize::from(at + 1 < of_cargo.count()),
     };
     at..at + words

@@ -89,11 +89,6 @@ impl Explorer {
         Explorer::with_settings(Settings::default())
     }
 
-    /// Returns the settings.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// Returns an explorer with these settings.
     pub fn with_settings(settings: Settings) -> Explorer {
         Explorer {

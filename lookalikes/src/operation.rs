@@ -9,9 +9,9 @@ use intermezzo_sdk::SyncVarOp;
 /// the same step as the operation's last action. Searches treat a return and a call of different tasks as dependent. So
 /// no reduction leaves out an execution for another one in which other operations had returned when one began.
 ///
-/// Under a memory model the order of an execution's steps is no time that tasks share. There calls and returns commute with
-/// everything and are no schedule points. One operation comes before another if its return happens before the other's call,
-/// and that is the same in all executions of a trace.
+/// Under a memory model, the order of an execution's steps is not a time that all tasks share. There calls and returns
+/// commute with everything and are no schedule points. One operation comes before another if its return happens before
+/// the other's call, and that is the same in all executions of a trace.
 pub struct Operations(Object<Marks>);
 
 struct Marks;

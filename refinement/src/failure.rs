@@ -100,11 +100,11 @@ pub struct Failure {
     pub scenario: Description,
     /// Its operations by place: all before the tasks, then each task's, then those after.
     pub operations: Vec<ToldOperation>,
-    /// The operations as intervals, one line a task, if there is a history to draw. Under a memory model there is none, since
-    /// the order of steps is no time that tasks share.
+    /// The operations as intervals, one line a task, if there is a history to draw. There is none under a memory model,
+    /// because the order of steps is not a time that all tasks share.
     pub timeline: Option<String>,
-    /// Under a memory model, the operations of different tasks, by place, of which the first happens before the second,
-    /// without those that follow from others. Nothing if real time orders operations, or no history was refused.
+    /// Under a memory model, the pairs of operations of different tasks, by place, of which the first happens before the
+    /// second, without those that follow from others. `None` if real time orders operations, or no history was refused.
     pub happens_before: Option<Vec<(u32, u32)>>,
     /// The point where each order of the operations fails, if there is a history that none explains.
     pub orders: Option<ToldOrders>,

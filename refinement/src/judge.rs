@@ -143,8 +143,8 @@ impl Judge {
             .try_for_each(|&alone| model.check(&self.scenario, orders.clone(), &history, Some(alone)))
     }
 
-    /// Returns, for each operation of a history that is compared by happens-before, those that have to come before it.
-    /// Operations that wait come before none, nor do those that may take effect late. `None` for real time.
+    /// Returns the operations that have to come before each operation, if the history is compared by happens-before; `None`
+    /// for real time. Operations that wait or that may take effect late come before none.
     fn predecessors(
         &self,
         compared: &ComparedHistory,
@@ -242,7 +242,7 @@ pub(crate) struct HistoryMonitor {
     pub(crate) judge: Arc<Judge>,
     /// Histories already judged.
     judged: HashMap<ComparedHistory, bool>,
-    /// The knowledge of the tasks of an execution, kept for its memory.
+    /// The knowledge of each task of an execution, kept for its memory.
     known: Synchronisation<VectorClock>,
 }
 
@@ -265,7 +265,7 @@ impl Monitor for HistoryMonitor {
     }
     fn reduction_compatible(&self) -> bool {
         // Executions of one trace have the same returns, and the same of them before each call. Under a memory model they
-        // read the same stores and synchronise alike, so the same operations happen before each other.
+        // read the same stores and synchronise alike, so happens-before is the same.
         true
     }
     fn follows_stale_reads(&self) -> bool {

@@ -40,7 +40,7 @@ pub(crate) trait Model: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct Orders<'a> {
     pub(crate) same: Same,
-    /// For each operation of the history, those that have to come before it, if real time does not say so.
+    /// The operations that have to come before each operation of the history; `None` for real time.
     pub(crate) before: Option<Vec<Vec<usize>>>,
     /// `true` for each operation that may take effect late, by place.
     pub(crate) late: &'a [bool],

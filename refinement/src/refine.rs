@@ -234,11 +234,11 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
     }
 
     /// Configures the exploration of each scenario: with a bound, another reduction, another environment.
-    /// `INTERMEZZO_ENVIRONMENT` in the environment of the process changes the environment afterwards. Default: all of
-    /// it, by `Reduction::Dpor`.
+    /// The variable `INTERMEZZO_ENVIRONMENT` of the process changes the environment after that. Default: all of it, by
+    /// `Reduction::Dpor`.
     ///
     /// Where the environment allows `stale_reads`, an operation comes before another if its return happens before the
-    /// other's call, in place of real time. What it is compared with stays sequentially consistent.
+    /// other's call, in place of real time. The object one operation at a time and models stay sequentially consistent.
     ///
     /// ```
     /// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }

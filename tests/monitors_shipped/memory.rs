@@ -72,9 +72,10 @@ fn a_forgotten_handle_is_a_leak_if_its_counts_were_never_used() {
             "{report}"
         );
     }
-    // SAFETY: the pointer is from `into_raw`, and becomes a handle once.
     nothing(&explore(Leaks::new, || {
-        drop(unsafe { Arc::from_raw(Arc::into_raw(Arc::new(1))) })
+        let pointer = Arc::into_raw(Arc::new(1));
+        // SAFETY: the pointer is from `into_raw`, and becomes a handle once.
+        drop(unsafe { Arc::from_raw(pointer) });
     }));
 }
 

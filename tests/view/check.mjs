@@ -128,7 +128,7 @@ await test("a race: both accesses, both pasts, several findings", async () => {
 
 await test("a stale read: its store, the newer one, and the arrow", async () => {
   await open("peterson");
-  assert.match(await text(".finding-more .stale"), /task 1 reads 0 from `flags#1` at .*, the value before any store\. It passes over 1, which task 2 has stored at/);
+  assert.match(await text(".finding-more .stale"), /task 1 reads 0 from `flags#1` at .*, the value before any store\. It passes over 1, stored by task 2 at/);
   await press("/");
   await tab.keyboard.type("stale");
   await settle();

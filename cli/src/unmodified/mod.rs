@@ -117,7 +117,7 @@ impl Unmodified {
             // All but tests in documentation.
             arguments.push("--tests".into());
         }
-        // The directory of the builds is in a variable.
+        // `CARGO_TARGET_DIR` names the directory instead.
         arguments.extend(cargo::without_target_directory(given));
         Ok(arguments)
     }
@@ -154,7 +154,7 @@ fn is_intermezzo(project: &Value) -> bool {
     })
 }
 
-/// Returns what cargo, which this command runs, knows of a project on this target: these arguments name it.
+/// Returns cargo's metadata of a project for this target. `command` runs cargo, and `arguments` name the project.
 fn metadata(arguments: Vec<OsString>, host: &str, mut command: Command) -> Result<Value, Problem> {
     command
         // What other targets need may not be there.

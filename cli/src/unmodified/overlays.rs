@@ -147,8 +147,8 @@ impl Compiler {
     }
 }
 
-/// Makes a command that runs cargo for the overlays, with the compiler of this toolchain. It reads the user's
-/// configuration, and not that of the project: this may name another target, other profiles, or a directory with
+/// Makes a command that runs cargo for the overlays, with the compiler of this toolchain. Cargo reads the user's
+/// configuration there, and not the project's, which may name another target, other profiles, or a directory with only
 /// the packages that the project needs.
 fn cargo_for_overlays(place: &Path, toolchain: &Path) -> Command {
     let mut command = cargo::command();

@@ -83,7 +83,7 @@ pub(crate) struct FindingFile {
     pub(crate) message: String,
     #[serde(default)]
     pub(crate) suggestion: Option<String>,
-    /// The operations that read or made a store although a newer one was there, in words.
+    /// The stale operations, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) stale_operations: Vec<String>,
     #[serde(default)]

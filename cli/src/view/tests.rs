@@ -153,7 +153,7 @@ fn stale_reads_have_their_stores() {
         };
         assert!(told.starts_with("main reads 5 from `data` at "), "{told}");
         assert!(
-            told.contains(". It passes over 7, which task 1 has stored at "),
+            told.contains(". It passes over 7, stored by task 1 at "),
             "{told}"
         );
         let advice = finding.said.suggestion.as_deref().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! `test --unmodified` in projects that configure cargo and lints: what they set changes neither what is built nor what is
-//! seen.
+//! `test --unmodified` in projects that configure cargo and lints: their settings change neither the layer over std nor the
+//! findings.
 #![cfg(target_os = "linux")]
 
 use crate::throw_away;

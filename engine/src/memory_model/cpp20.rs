@@ -172,7 +172,7 @@ impl Graph {
 }
 
 impl Cpp20 {
-    /// Returns `true` if one event happens before the other, as far as both were observed.
+    /// Returns `true` if one event happens before the other; `false` if the later one was not observed.
     pub(super) fn happens_before(&self, earlier: EventId, later: EventId) -> bool {
         let of_task = self.graph.tasks.get(later.task.index());
         let mut of_task = of_task.into_iter().flatten();
@@ -215,15 +215,6 @@ impl Cpp20 {
     }
 }
 
-/// Returns `true` if an operation that reads this value, or comes after it, stores.
-fn writes(access: &MemoryAccess, value: u64) -> bool {
-    match access.kind {
-        MemoryOp::Load | MemoryOp::FailedExchange { .. } => false,
-        MemoryOp::Store | MemoryOp::Modify => true,
-        MemoryOp::Exchange { expected, .. } => value == expected,
-    }
-}
-
 impl MemoryModel for Cpp20 {
     fn begin(&mut self) {
         self.known.forget();
@@ -238,7 +229,7 @@ impl MemoryModel for Cpp20 {
         let clock = self.clock_of(read);
         let stores = self.graph.stores(read.var);
         let may_be_read =
-            |&store: &u32| !writes(read, values[store as usize]) || !stores.list[store as usize].is_followed;
+            |&store: &u32| !read.writes(values[store as usize]) || !stores.list[store as usize].is_followed;
         readable.extend(stores.from(stores.floor(&clock)).filter(may_be_read));
     }
 
@@ -260,7 +251,7 @@ impl MemoryModel for Cpp20 {
         }
         let mut clock = self.clock_of(access);
         let stores = self.graph.stores(access.var);
-        let writes = writes(access, values[listed as usize]);
+        let writes = access.writes(values[listed as usize]);
         let order = match access.kind {
             MemoryOp::Exchange { failure, .. } | MemoryOp::FailedExchange { failure } if !writes => failure,
             _ => access.order,

@@ -27,13 +27,13 @@ pub(crate) struct Performed {
     pub(crate) after: Option<u32>,
 }
 
-/// The stores around an operation that read an old one, or came before a newer one.
+/// The stores that a stale operation read and passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OldStore {
     /// The operation that made the store that was read; `None` for a value that no operation has stored, and for an
     /// operation that reads nothing.
     pub from: Option<EventId>,
-    /// The operations whose stores are newer, oldest first. All were performed before.
+    /// The operations whose stores are newer, oldest first. All of them were performed earlier.
     pub newer: Vec<EventId>,
 }
 
@@ -73,7 +73,7 @@ impl MemoryHistory {
         self.places.get(access.site.0 as usize).map_or("", String::as_str)
     }
 
-    /// Returns the stores around each operation that did not take the newest, by number of the event.
+    /// Returns the stores of each stale operation, by the number of its event.
     pub fn old_stores(&self) -> Vec<(usize, OldStore)> {
         let mut vars = vec![Order::default(); self.values.len()];
         let mut old = Vec::new();
@@ -115,8 +115,8 @@ impl MemoryHistory {
         }
     }
 
-    /// Returns `true` if the memory model of C++20 allows this execution with stronger orderings: then it takes place as
-    /// it is, because every operation reads the same.
+    /// Returns `true` if the memory model of C++20 allows this execution with stronger orderings, too. Every operation reads
+    /// the same then, so the test takes the same course.
     pub fn is_allowed(&self, raised: &RaisedOrders) -> bool {
         self.with(raised).is_some()
     }
@@ -128,7 +128,8 @@ impl MemoryHistory {
             .is_none_or(|model| model.happens_before(earlier, later))
     }
 
-    /// Returns the model after this execution; `None` if it does not allow it.
+    /// Performs this execution with stronger orderings. Returns the model at its end; `None` if the model does not allow
+    /// the execution.
     fn with(&self, raised: &RaisedOrders) -> Option<Cpp20> {
         let mut model = Cpp20::default();
         model.begin();
@@ -155,8 +156,8 @@ impl MemoryHistory {
         Some(model)
     }
 
-    /// Lets an operation take its stores; `next` is the number of its own. Returns `false` if the model does not allow
-    /// that.
+    /// Performs an operation with the stores that were chosen for it; `next` is the number of its own store. Returns `false`
+    /// if the model does not allow that.
     fn takes(&self, model: &mut Cpp20, access: &SyncVarAccess, performed: &Performed, next: u32) -> bool {
         let failure = access.order;
         let access = MemoryAccess {

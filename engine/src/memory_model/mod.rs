@@ -34,6 +34,17 @@ pub struct MemoryAccess {
     pub kind: MemoryOp,
 }
 
+impl MemoryAccess {
+    /// Returns `true` if the operation stores, given the value that it reads, or after whose store its own comes.
+    pub fn writes(&self, value: u64) -> bool {
+        match self.kind {
+            MemoryOp::Load | MemoryOp::FailedExchange { .. } => false,
+            MemoryOp::Store | MemoryOp::Modify => true,
+            MemoryOp::Exchange { expected, .. } => value == expected,
+        }
+    }
+}
+
 /// The kind of an operation on an atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryOp {

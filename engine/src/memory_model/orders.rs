@@ -1,4 +1,4 @@
-//! Orderings that are raised at places in the source, to see what they would mend.
+//! Stronger orderings at places in the source, to see which failures they would mend.
 
 use intermezzo_sdk::{MemoryOrder, Side, SyncVarOp};
 

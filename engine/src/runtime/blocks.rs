@@ -106,7 +106,7 @@ impl Blocks {
         self.list[block as usize]
     }
 
-    /// Notes that monitors are notified of a block. Returns `false` if they were before.
+    /// Notes that monitors are notified of a block. Returns `false` if they had been notified already.
     pub(super) fn tell(&mut self, block: u32) -> bool {
         !std::mem::replace(&mut self.list[block as usize].is_told, true)
     }

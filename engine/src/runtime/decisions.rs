@@ -15,8 +15,9 @@ pub(super) struct Decisions {
     departed: Option<Vec<Choice>>,
     /// The evidence for the report if it departs.
     pub(super) alike: Alike,
-    /// The points closed in this execution.
+    /// The points closed in this execution, and the number of those that the strategy was not asked for.
     closed: Vec<Closed>,
+    not_asked: usize,
     /// The alternatives of a decision, if they are not simply the enabled tasks; kept for its memory.
     pub(super) candidates: Vec<u32>,
     pub(super) strategy: Box<dyn Strategy>,
@@ -27,11 +28,12 @@ pub(super) struct Decisions {
     pub(super) journal: Journal,
 }
 
-/// A closed point: a decision that the strategy was not asked for.
+/// A decision at which the strategy is not asked, or is offered only some of the alternatives that a schedule contains.
 struct Closed {
-    /// The number of decisions before it.
-    decided: usize,
-    alternatives: u32,
+    /// Its index among the decisions, or that of the next one if the strategy was not asked.
+    at: usize,
+    is_asked: bool,
+    choice: Choice,
 }
 
 impl Decisions {
@@ -64,6 +66,7 @@ impl Decisions {
             departed: None,
             alike: Alike::default(),
             closed: Vec::new(),
+            not_asked: 0,
             candidates: Vec::new(),
             strategy,
             asks_always: needs.every_step,
@@ -76,6 +79,7 @@ impl Decisions {
     pub(super) fn begin(&mut self) {
         self.alike.begin();
         self.closed.clear();
+        self.not_asked = 0;
         self.prescribed = self.plan.choices().len();
         self.decided = 0;
         self.departed = None;
@@ -103,7 +107,7 @@ impl Decisions {
     ) -> Option<u32> {
         let choice = self.next_prescribed()?;
         if choice.alternatives == alternatives && choice.kind == kind && choice.preempts == preempts {
-            self.decided += 1;
+            self.note_repeated(choice);
             return Some(choice.taken);
         }
         None
@@ -115,13 +119,22 @@ impl Decisions {
     pub(super) fn repeat(&mut self, choices_end: usize) -> bool {
         // The choice of a step's task is the first of the step's choices.
         if choices_end > self.decided
-            && let Some(choice) = self.plan.choices().get(self.decided)
+            && let Some(&choice) = self.plan.choices().get(self.decided)
             && choice.kind == ChoiceKind::Task
         {
-            self.decided += 1;
+            self.note_repeated(choice);
             return choice.preempts && choice.taken != 0;
         }
         false
+    }
+
+    /// Notes that a prescribed decision was made.
+    #[inline(always)]
+    fn note_repeated(&mut self, choice: Choice) {
+        if !self.closed.is_empty() {
+            self.journal.push(self.decided + self.not_asked, choice);
+        }
+        self.decided += 1;
     }
 
     /// Makes and returns the strategy's decision; `None` if another was prescribed, or the strategy expects none.
@@ -141,7 +154,7 @@ impl Decisions {
             alternatives: point.alternatives,
             taken,
         };
-        self.journal.push(self.decided, choice);
+        self.journal.push(self.decided + self.not_asked, choice);
         self.plan.push(choice);
         self.decided += 1;
         Some(taken)
@@ -180,12 +193,38 @@ impl Decisions {
         self.plan.replace(&prescribed);
     }
 
-    /// Closes the present point, which has this many alternatives.
-    pub(super) fn close(&mut self, alternatives: u32) {
-        self.closed.push(Closed {
-            decided: self.decided,
+    /// Closes the present point, which has this many alternatives: the strategy is not asked, and the default is taken.
+    pub(super) fn close(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32) {
+        let choice = Choice {
+            kind,
+            preempts,
             alternatives,
-        });
+            taken: 0,
+        };
+        self.add_closed(self.decided, false, choice);
+    }
+
+    /// Notes that the last decision offered only some of this many alternatives; `taken` is its index among all of them.
+    pub(super) fn close_some(&mut self, alternatives: u32, taken: u32) {
+        let at = self.decided - 1;
+        let choice = Choice {
+            alternatives,
+            taken,
+            ..self.plan.choices()[at]
+        };
+        self.add_closed(at, true, choice);
+    }
+
+    fn add_closed(&mut self, at: usize, is_asked: bool, choice: Choice) {
+        let is_first = self.closed.is_empty();
+        self.closed.push(Closed { at, is_asked, choice });
+        match is_first {
+            // Until then the journal has the prescribed choices, as the strategy knows them.
+            true if self.journal.is_kept() => self.journal.rewrite(&self.so_far()),
+            true => {}
+            false => self.journal.push(at + self.not_asked, choice),
+        }
+        self.not_asked += usize::from(!is_asked);
     }
 
     /// Returns the decisions of the execution, including those at closed points.
@@ -202,15 +241,14 @@ impl Decisions {
         let mut all = Vec::with_capacity(decided.len() + self.closed.len());
         let mut closed = self.closed.iter().peekable();
         for at in 0..=decided.len() {
-            while let Some(point) = closed.next_if(|point| point.decided == at) {
-                all.push(Choice {
-                    kind: ChoiceKind::Task,
-                    preempts: true,
-                    alternatives: point.alternatives,
-                    taken: 0,
-                });
+            let mut choice = decided.get(at).copied();
+            while let Some(point) = closed.next_if(|point| point.at == at) {
+                match point.is_asked {
+                    true => choice = choice.map(|_| point.choice),
+                    false => all.push(point.choice),
+                }
             }
-            all.extend(decided.get(at));
+            all.extend(choice);
         }
         all
     }

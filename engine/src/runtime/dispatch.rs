@@ -457,7 +457,9 @@ impl Runtime {
 
     /// Adds an access of the current step in addition to those to the variables of its events.
     pub(super) fn add_to_footprint(&mut self, key: Key, class: Class) {
-        self.record.add_to_footprint(self.tasks.current(), key, class);
+        let task = self.tasks.current();
+        self.record.add_to_footprint(task, key, class);
+        self.memory.forget_past(task);
     }
 
     /// Shows the strategy a point with only one alternative, because it needs every step. Returns `false` if the strategy

@@ -202,7 +202,7 @@ impl Runtime {
         self.objects.begin();
         #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
         self.begin_reuse();
-        self.memory.begin();
+        self.memory.begin(&*self.decisions.strategy);
         self.decisions.begin();
         self.monitors.watches_memory = self.watches_memory();
         if self.constraints.data_points.is_some() {

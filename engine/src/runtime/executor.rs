@@ -147,8 +147,8 @@ impl Executor {
         self.runtime.memory.raise(orders);
     }
 
-    /// Ends each further execution that takes more than `most` stores although a newer one is there, right after the one
-    /// too many; `None` for no limit.
+    /// Limits the stale operations of each further execution to `most`; `None` for no limit. An execution ends right after
+    /// an operation that exceeds the limit.
     pub fn limit_old_stores(&mut self, most: Option<u32>) {
         self.runtime.memory.limit_old_stores(most);
     }

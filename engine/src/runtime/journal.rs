@@ -136,6 +136,8 @@ pub struct Journal {
     kept: Option<Kept>,
     /// The number of choices that are there from the execution before.
     written: usize,
+    /// `true` if the choices are not those of the search's own plan.
+    is_rewritten: bool,
 }
 
 /// A mapped file.
@@ -158,6 +160,7 @@ impl Journal {
         Journal {
             kept: None,
             written: 0,
+            is_rewritten: false,
         }
     }
 
@@ -167,6 +170,7 @@ impl Journal {
         let mut journal = Journal {
             kept: spare(directory).or_else(|| map(directory).ok()),
             written: 0,
+            is_rewritten: false,
         };
         journal.executions_of(schedule);
         journal
@@ -198,6 +202,11 @@ impl Journal {
     #[inline]
     pub(super) fn begin(&mut self, choices: &[Choice], same: usize) {
         let Some(kept) = &self.kept else { return };
+        let same = if std::mem::take(&mut self.is_rewritten) {
+            0
+        } else {
+            same
+        };
         let length = choices.len().min(CHOICES_MAX);
         let from = same.min(self.written).min(length);
         for (word, &choice) in kept.words[HEAD_WORDS + from..].iter().zip(&choices[from..length]) {
@@ -206,6 +215,17 @@ impl Journal {
         kept.words[2].store(length as u64, Relaxed);
         kept.words[1].store(1, Relaxed);
         self.written = length;
+    }
+
+    /// Returns `true` if it records anything.
+    pub(super) fn is_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Replaces the choices of the execution by these.
+    pub(super) fn rewrite(&mut self, choices: &[Choice]) {
+        self.begin(choices, 0);
+        self.is_rewritten = true;
     }
 
     /// Records a choice of the execution.

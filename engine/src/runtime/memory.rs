@@ -1,5 +1,8 @@
 //! The values that operations on atomics read, if a memory model says so.
 
+mod past;
+mod raised;
+
 use super::naming::site_name;
 use super::{Access, Engine, Runtime, Stop};
 use crate::described::Effect;
@@ -10,7 +13,10 @@ use crate::memory_model::{
 use crate::record::Event;
 use crate::schedule::ChoiceKind;
 use crate::site::Site;
-use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
+use crate::strategy::Strategy;
+use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, TaskId};
+use past::Past;
+use raised::Raised;
 use std::collections::BTreeMap;
 
 /// The number of times that a search which draws its choices draws again. Few stores are inconsistent, so it hardly ever
@@ -25,6 +31,11 @@ pub(super) struct Memory {
     vars: Vec<Stores>,
     /// The stores that an operation may read, or come after; kept for its memory.
     listed: Vec<u32>,
+    /// The indexes of those that the search has to explore: see [`Past`].
+    open: Vec<u32>,
+    /// `true` if the search explores each order of dependent steps.
+    explores_orders: bool,
+    past: Past,
     /// The stores of the events that the model was told.
     told: Vec<Told>,
     /// The same for the operation that is being performed.
@@ -38,37 +49,13 @@ pub(super) struct Memory {
     /// The number of times that a place of a task may read the same store after a newer one was there. A loop that waits
     /// could read it for ever.
     stale_reads_max: u32,
-    /// The number of stores that the execution has taken although a newer one was there, and the largest number that it
-    /// may take; `None` for any number.
+    /// The number of the execution's stale operations.
     old_stores: u32,
+    /// The largest number that is allowed; `None` for no limit.
     old_stores_max: Option<u32>,
     /// The values that were written without an operation, each with the number of events before it.
     overwrites: Vec<(usize, SyncVar)>,
     raised: Raised,
-}
-
-/// The orderings that are raised.
-#[derive(Default)]
-struct Raised {
-    orders: RaisedOrders,
-    /// The names of the places of operations, by word: they are long to make.
-    names: BTreeMap<usize, String>,
-    /// The orderings that operations have themselves where another one is in their place, by place and kind.
-    own: BTreeMap<(usize, u32), MemoryOrder>,
-}
-
-impl Raised {
-    fn order(&mut self, op: SyncVarOp, site: Site, own: MemoryOrder) -> MemoryOrder {
-        if self.orders.is_empty() {
-            return own;
-        }
-        let name = self.names.entry(site.word()).or_insert_with(|| site_name(site));
-        let raised = self.orders.order(op, name, own);
-        if raised != own {
-            self.own.insert((site.word(), op as u32), own);
-        }
-        raised
-    }
 }
 
 /// The store that an event read or made, for monitors and findings.
@@ -92,6 +79,10 @@ struct Stores {
     /// The store that each counts as where stale reads are counted: a loop that waits by read-modify-writes reads what it
     /// made of an old store itself.
     counts_as: Vec<u32>,
+    /// The event that performed each; `None` for a value that was there without an operation.
+    events: Vec<Option<EventId>>,
+    /// `true` if an operation that stored nothing came after the last of them.
+    was_read_since: bool,
     /// The number of those that were operations.
     by_events: u32,
     /// The newest.
@@ -116,7 +107,10 @@ impl StaleReads {
 impl Memory {
     /// Returns the memory of this environment.
     pub(super) fn of(environment: &Environment) -> Memory {
-        let mut memory = Memory::default();
+        let mut memory = Memory {
+            past: Past::new(environment.arc_counts),
+            ..Memory::default()
+        };
         if environment.stale_reads > 0 {
             memory.read_by(Box::new(Cpp20::default()), environment.stale_reads);
         }
@@ -135,10 +129,10 @@ impl Memory {
 
     /// Raises these orderings, and no others, from the next execution on.
     pub(super) fn raise(&mut self, orders: RaisedOrders) {
-        self.raised.orders = orders;
+        self.raised = Raised::new(orders);
     }
 
-    /// Limits the number of stores that an execution takes although a newer one is there.
+    /// Limits the number of an execution's stale operations.
     pub(super) fn limit_old_stores(&mut self, most: Option<u32>) {
         self.old_stores_max = most;
     }
@@ -158,8 +152,7 @@ impl Memory {
                 history.places.len() as u32 - 1
             });
             let mut access = told(event, SiteId(site), store.number);
-            let own = self.raised.own.get(&(event.site.word(), event.op as u32));
-            access.order = own.copied().unwrap_or(access.order);
+            access.order = self.raised.own(access.event, event.op).unwrap_or(access.order);
             history.events.push((access, store.performed));
         }
         Some(history)
@@ -181,14 +174,19 @@ impl Memory {
     }
 
     /// Resets the state for a new execution.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, strategy: &dyn Strategy) {
         if let Some(model) = &mut self.model {
             model.begin();
+            self.explores_orders = strategy.needs().explores_orders;
+            self.past.begin();
+            self.raised.begin();
             for var in &mut self.vars {
                 var.values.clear();
                 var.told.clear();
                 var.counts_as.clear();
+                var.events.clear();
                 (var.by_events, var.newest) = (0, 0);
+                var.was_read_since = false;
             }
             self.told.clear();
             self.stale_reads.clear();
@@ -199,6 +197,13 @@ impl Memory {
         }
     }
 
+    /// Notes that the task's last operation accesses more than its variable.
+    pub(super) fn forget_past(&mut self, task: u32) {
+        if self.explores_orders {
+            self.past.forget(TaskId(task));
+        }
+    }
+
     /// Tells the model the events since the last call.
     fn observe(&mut self, events: &[Event]) {
         let Some(model) = &mut self.model else { return };
@@ -206,7 +211,11 @@ impl Memory {
         for event in events.get(self.told.len()..).unwrap_or_default() {
             let store = std::mem::take(&mut self.next_told);
             self.told.push(store);
-            model.observes(&told(event, SiteId(0), store.number));
+            let event = told(event, SiteId(0), store.number);
+            model.observes(&event);
+            if self.explores_orders {
+                self.past.observe(&event);
+            }
         }
     }
 
@@ -224,6 +233,7 @@ impl Memory {
             stores.values.push(value);
             stores.told.push(1);
             stores.counts_as.push(stores.newest);
+            stores.events.push(None);
             if let Some(model) = self.model.as_mut().filter(|_| !is_first) {
                 model.overwrites(var);
                 self.overwrites.push((self.told.len(), var));
@@ -257,6 +267,7 @@ impl Memory {
             stale_left_out |= !stays;
             stays
         });
+        self.list_open(read);
         stale_left_out
     }
 
@@ -267,7 +278,8 @@ impl Memory {
         if let Some(model) = &mut self.model {
             model.reads(read, store);
         }
-        let stores = &self.vars[read.var.index()];
+        let stores = &mut self.vars[read.var.index()];
+        stores.was_read_since = true;
         let is_newest = store == stores.newest;
         self.next_told = Told {
             number: stores.told[store as usize],
@@ -307,10 +319,39 @@ impl Memory {
             model.places(write, listed);
         }
         assert!(!listed.is_empty(), "a memory model has a place for each store");
+        self.list_open(write);
     }
 
-    /// Returns `true` if the operation can take this one of the stores that were listed, as far as that is known: see
-    /// [`Engine::settle_exchange`].
+    /// Returns `true` if the search need not explore the operation with the listed store at this index: another order of
+    /// the steps leads to the same. See [`Past`].
+    fn is_closed(&self, access: &MemoryAccess, at: usize) -> bool {
+        let stores = &self.vars[access.var.index()];
+        let (newer, taken) = (&self.listed[..at], self.listed[at]);
+        let comes_later = |store: u32| {
+            let event = stores.events[store as usize];
+            store > taken && event.is_some_and(|event| !self.past.has(access.event.task, event))
+        };
+        match access.writes(stores.values[taken as usize]) {
+            true => {
+                let last = stores.values.len() as u32 - 1;
+                !stores.was_read_since && newer.contains(&last) && comes_later(last)
+            }
+            false => newer.iter().any(|&store| comes_later(store)),
+        }
+    }
+
+    /// Notes the indexes of the listed stores with which the search has to explore the operation.
+    fn list_open(&mut self, access: &MemoryAccess) {
+        self.open.clear();
+        for at in 0..self.listed.len() {
+            if !self.explores_orders || !self.is_closed(access, at) {
+                self.open.push(at as u32);
+            }
+        }
+    }
+
+    /// Returns `true` if the operation can take this one of the listed stores, within the limit on stale operations and as
+    /// far as the model knows: see [`Engine::settle_exchange`].
     fn is_settled(&mut self, access: &MemoryAccess, taken: u32) -> bool {
         if taken != 0 && self.old_stores_max.is_some_and(|most| self.old_stores >= most) {
             return false;
@@ -337,6 +378,8 @@ impl Memory {
         let stores = &mut self.vars[write.var.index()];
         let store = stores.values.len() as u32;
         stores.values.push(value);
+        stores.events.push(Some(write.event));
+        stores.was_read_since = false;
         stores.by_events += 1;
         // The value that was there before has number 1.
         let told = 1 + stores.by_events;
@@ -462,13 +505,17 @@ impl Engine {
     /// draws its choices draws again. For all others the execution ends right after the operation: they explore the other
     /// stores, too.
     fn choose_store(self, access: &MemoryAccess) -> u32 {
-        let (listed, mut draws_left) = self.with(|rt| {
+        let (open, mut draws_left) = self.with(|rt| {
             let draws = rt.decisions.is_beyond_prescribed() && rt.decisions.strategy.needs().draws;
-            (rt.memory.listed.len() as u32, if draws { DRAWS } else { 0 })
+            (rt.memory.open.len() as u32, if draws { DRAWS } else { 0 })
         });
         loop {
-            let taken = self.choose(ChoiceKind::Value, listed);
-            if self.in_teardown() || self.with(|rt| rt.memory.is_settled(access, taken)) {
+            let chosen = self.choose(ChoiceKind::Value, open);
+            if self.in_teardown() {
+                return chosen;
+            }
+            let taken = self.with(|rt| rt.close_stores(chosen));
+            if self.with(|rt| rt.memory.is_settled(access, taken)) {
                 self.with(|rt| rt.memory.old_stores += u32::from(taken != 0));
                 return taken;
             }
@@ -525,12 +572,16 @@ impl Engine {
         self.commit_by_model(self.announced(), read, written);
     }
 
-    /// Returns the ordering that an operation of this kind, announced at this place, has under the model: a stronger one
-    /// where it is raised.
+    /// Returns the ordering that this operation has under the model: a stronger one if the ordering at its place is
+    /// raised, otherwise its own.
     #[cold]
     #[inline(never)]
     pub fn raised(self, access: Access) -> MemoryOrder {
-        self.with(|rt| rt.memory.raised.order(access.op, access.site, access.order))
+        let event = self.next_event();
+        self.with(|rt| {
+            let Access { op, site, order, .. } = access;
+            rt.memory.raised.order(event, op, site, order)
+        })
     }
 
     /// Raises the ordering of the announced operation, if it has to be.
@@ -550,19 +601,38 @@ impl Engine {
     /// Returns that operation, for the model.
     fn memory_access(self, kind: MemoryOp) -> MemoryAccess {
         let access = self.announced();
-        self.with(|rt| MemoryAccess {
-            event: EventId {
-                task: TaskId(rt.tasks.current()),
-                index: rt.tasks.current_task().events + 1,
-            },
+        MemoryAccess {
+            event: self.next_event(),
             var: SyncVar(access.var),
             order: access.order,
             kind,
+        }
+    }
+
+    /// Returns the event that will record the announced operation.
+    fn next_event(self) -> EventId {
+        self.with(|rt| EventId {
+            task: TaskId(rt.tasks.current()),
+            index: rt.tasks.current_task().events + 1,
         })
     }
 }
 
 impl Runtime {
+    /// Notes that the search had only the open stores to choose from, and chose the one at this index. Returns the index
+    /// of that store among all that are listed.
+    fn close_stores(&mut self, chosen: u32) -> u32 {
+        let listed = self.memory.listed.len() as u32;
+        let open = &self.memory.open;
+        let taken = open[chosen as usize];
+        match open.len() as u32 {
+            all if all == listed => {}
+            1 => self.decisions.close(ChoiceKind::Value, false, listed),
+            _ => self.decisions.close_some(listed, taken),
+        }
+        taken
+    }
+
     /// Tells the model all events so far.
     pub(super) fn observe_by_model(&mut self) {
         self.memory.observe(self.record.events.as_slice());

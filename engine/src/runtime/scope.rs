@@ -12,6 +12,7 @@
 
 use super::naming::{site_name, var_name};
 use super::{Engine, Runtime, SourceNames, VarKind};
+use crate::schedule::ChoiceKind;
 use crate::scope::Scope;
 use crate::serial::{Deserialize, Serialize};
 use crate::site::Site;
@@ -235,7 +236,7 @@ impl Runtime {
             }
         };
         if closed {
-            self.decisions.close(alternatives);
+            self.decisions.close(ChoiceKind::Task, true, alternatives);
         }
         closed
     }

@@ -328,7 +328,7 @@ impl Runtime {
             // Either the earlier panic was caught, or this one began in a destructor that it runs.
             let unwinding = panic_count::lay_down();
             panic_count::take_up(unwinding);
-            // One that the harness raises is noted before it begins.
+            // A panic that the harness raises is noted before it begins, while the count is still 0.
             unwinding.max(1)
         } else {
             1

@@ -82,7 +82,7 @@ impl Engine {
         }
     }
 
-    /// Calls a function that may let other tasks run, from code that must not be unwound, as an allocator or C is.
+    /// Calls a function that may let other tasks run, from code that must not be unwound, such as an allocator or C.
     pub fn keep_from_unwinding<R>(self, f: impl FnOnce() -> R) -> R {
         let task = self.task();
         let before = self.with_task(task, |entry| std::mem::replace(&mut entry.finishing, true));

@@ -24,6 +24,9 @@ pub struct Needs {
     pub scope: bool,
     /// `true` if it draws its choices at random, and draws another one if it is asked again.
     pub draws: bool,
+    /// `true` if each order of dependent steps is explored, without a bound on preemptions. Then a stale read is not
+    /// offered if another order gives the same execution graph without it.
+    pub explores_orders: bool,
     /// `true` if executions come in order of their preemptions.
     pub in_order: bool,
     /// `true` if the search cannot continue past an execution that departed from its schedule each time.
@@ -102,6 +105,7 @@ impl Default for Needs {
             analysis: Analysis::Fingerprints,
             scope: true,
             draws: false,
+            explores_orders: false,
             in_order: false,
             replays_exactly: false,
             fallback: None,

@@ -555,3 +555,20 @@ fn happens_before_orders_sc_events_whatever_the_variables() {
     assert_eq!(ends(Y), (false, false));
     assert_eq!(ends(Z), (false, false));
 }
+
+/// Tasks in a ring store to one variable each, and load the next one. There are `2^tasks` execution graphs.
+#[test]
+fn stale_reads_that_another_order_gives_are_left_out() {
+    let ring = |tasks: usize| -> Program {
+        let ops = |task| vec![Store(task, 1, Relaxed), Load((task + 1) % tasks, Relaxed)];
+        (0..tasks).map(ops).collect()
+    };
+    let by_caching_and_dpor = |tasks: usize| {
+        let program = ring(tasks);
+        [1, 3].map(|search| explored(&program, tasks, SEARCHES[search]).unwrap().1)
+    };
+    assert_eq!(
+        [2, 3, 4].map(by_caching_and_dpor),
+        [[13, 5], [119, 10], [825, 19]]
+    );
+}

@@ -9,11 +9,12 @@ mod support;
 use intermezzo_engine::environment::Environment;
 use intermezzo_engine::memory_model::Cpp20;
 use intermezzo_engine::runtime::{Executor, Listeners, Stop};
+use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::Strategy;
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering, fence};
-use intermezzo_explorer::thread;
-use intermezzo_search::{Caching, DepthFirst, Dpor, Insertion, Visits};
+use intermezzo_explorer::{choices, thread};
+use intermezzo_search::{Caching, DepthFirst, Dpor, Insertion, Replay, Visits};
 use oracle::{Model, Op, Order, Outcome, Program, outcomes, random_program};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -87,6 +88,25 @@ const SEARCHES: [Search; 4] = [
     }),
 ];
 
+/// Returns a program's outcome in the execution with exactly these choices; `None` if it cannot make them.
+fn replayed(program: &Program, variables: usize, choices: Vec<Choice>) -> Option<Outcome> {
+    let mut executor = executor(Box::new(Replay::new(choices)));
+    assert!(executor.prepare());
+    let found = Mutex::new(None);
+    let outcome = executor.execute(&|| *found.lock().unwrap() = Some(run(program, variables)));
+    found
+        .into_inner()
+        .unwrap()
+        .filter(|_| !outcome.departed && outcome.trouble.is_none())
+}
+
+fn executor(search: Box<dyn Strategy>) -> Executor {
+    let listeners = Listeners::new(Vec::new());
+    let mut executor = Executor::new(search, Environment::calm(), support::limits(), None, listeners);
+    executor.read_by(Box::new(Cpp20::default()), u32::MAX);
+    executor
+}
+
 /// Explores a program under the memory model of C++20. Returns the outcomes and the number of executions; `None` if the program does
 /// something for which the search is not sound.
 fn explored(
@@ -94,20 +114,15 @@ fn explored(
     variables: usize,
     (sound, search): Search,
 ) -> Option<(BTreeSet<Outcome>, u64)> {
-    let mut executor = Executor::new(
-        search(),
-        Environment::calm(),
-        support::limits(),
-        None,
-        Listeners::new(Vec::new()),
-    );
-    executor.read_by(Box::new(Cpp20::default()), u32::MAX);
+    let mut executor = executor(search());
     let found = Mutex::new(BTreeSet::new());
+    let last = Mutex::new(None);
     let (mut executions, mut given_up) = (0, 0);
     while executor.prepare() {
         let outcome = executor.execute(&|| {
             let result = run(program, variables);
-            found.lock().unwrap().insert(result);
+            found.lock().unwrap().insert(result.clone());
+            *last.lock().unwrap() = choices().map(|choices| (choices, result));
         });
         assert!(!outcome.departed, "{program:?}");
         if let Some(trouble) = outcome.trouble {
@@ -122,6 +137,10 @@ fn explored(
             return None;
         }
         executions += 1;
+        // What is left out is a matter of the search: a replay has every alternative.
+        if let Some((choices, result)) = last.lock().unwrap().take().filter(|_| executions % 16 == 1) {
+            assert_eq!(replayed(program, variables, choices), Some(result), "{program:?}");
+        }
     }
     assert!(executor.redundant() >= given_up);
     Some((found.into_inner().unwrap(), executions))

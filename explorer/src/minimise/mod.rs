@@ -1,10 +1,11 @@
 //! Replay and minimisation of findings: each finding is replayed once, and then a smaller execution that shows the same
 //! is looked for.
 //!
-//! An execution is smaller if it has fewer stale operations, under a memory model; with as many of them, fewer preemptions;
-//! with as many of those, fewer context switches; and with as many of those, fewer steps. First the execution is reduced greedily (`reduce`): by delta debugging (Zeller, Hildebrandt,
-//! TSE 2002) over its preemptions, and by merging blocks as in Tinertia (Jalbert, Sen, FSE 2010). Then every execution
-//! is run in order of preemptions, as far as the budget goes (`prove`). The note on the finding says how far that got.
+//! An execution is smaller if it has fewer stale operations, under a memory model; with as many of them, fewer
+//! preemptions; with as many of those, fewer context switches; and with as many of those, fewer steps. First the
+//! execution is reduced greedily (`reduce`): by delta debugging (Zeller, Hildebrandt, TSE 2002) over its preemptions, and
+//! by merging blocks as in Tinertia (Jalbert, Sen, FSE 2010). Then every execution is run in order of preemptions, as far
+//! as the budget goes (`prove`). The note on the finding says how far that got.
 //!
 //! Guarantee: the result shows the same failure (see `same`), in a strict replay of its schedule. Misses: without a
 //! complete proof, smaller executions; the note then says that there may be one. Crashes and

@@ -18,8 +18,8 @@ pub(super) enum Proven {
 }
 
 impl Search<'_> {
-    /// Runs executions in order of preemptions, as far as the budget goes: those with fewer stale operations than the smallest
-    /// execution so far has, and then those with as many and no more preemptions.
+    /// Runs executions in order of preemptions, as far as the budget goes. First come those with fewer stale operations than
+    /// the smallest execution so far. Then come those with no more stale operations and no more preemptions than it has.
     pub(super) fn prove(&mut self) -> Result<Proven, Crashed> {
         let has_fewest = self.with_fewer_stale()?;
         // Without a memory model there is nothing to limit.
@@ -47,8 +47,8 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Runs executions with at most this many stale operations, which the worker is limited to. Returns `true` if one shows
-    /// the failure, and `None` if that is not known.
+    /// Runs executions with at most this many stale operations: the worker has that limit. Returns `true` if one shows the
+    /// failure, `false` if none does, and `None` if that is not known.
     fn with_at_most(&mut self, stale: u32) -> Result<Option<bool>, Crashed> {
         let Search {
             worker,

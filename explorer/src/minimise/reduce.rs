@@ -29,7 +29,7 @@ impl Search<'_> {
         self.is_smaller(script)
     }
 
-    /// Runs a script, whatever is left of the budget. Returns as [`helps`](Self::helps).
+    /// Does the same as [`helps`](Self::helps), whatever is left of the budget.
     fn is_smaller(&mut self, script: Script) -> Result<bool, Crashed> {
         let Search {
             subject,
@@ -51,7 +51,7 @@ impl Search<'_> {
         }
     }
 
-    /// Sets all choices that may be among stores to their defaults at once: then every load reads the newest store.
+    /// Sets all choices of values to their defaults at once, those of `choose(n)` too: every load reads the newest store.
     fn read_newest(&mut self) -> Result<(), Crashed> {
         if self.best.size.stale > 0 {
             let mut script = self.best.script.clone();
@@ -65,8 +65,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Lets each stale operation take the newest store instead, with the rest as it is, until each is needed. That takes few
-    /// executions, so it is done whatever is left of the budget.
+    /// Sets one choice of a value at a time to its default, until each stale operation is needed. That takes few executions,
+    /// so it is done whatever is left of the budget.
     pub(super) fn need_each_stale(&mut self) -> Result<(), Crashed> {
         let mut at = 0;
         while self.best.size.stale > 0

@@ -47,7 +47,7 @@ impl Failure {
     }
 }
 
-/// Returns `true` if two findings are the same up to the values that they show: panics at the same places.
+/// Returns `true` if two findings are the same. Panics are compared by their places, because messages may show values.
 pub(crate) fn same_place(one: &Finding, other: &Finding) -> bool {
     let panics = |finding: &Finding| match &finding.detail {
         FindingDetail::Panic { panics, .. } => {

@@ -33,8 +33,8 @@ pub(super) struct Value {
     pub(super) kind: ChoiceKind,
     /// The alternative that is taken.
     pub(super) taken: u32,
-    /// The task that makes it, and the number of the task's events before its step: where an earlier value is another one,
-    /// a task may have fewer choices.
+    /// The lineage of the task that makes it, and the number of the task's events before its step. Its position among all
+    /// choices is not enough: if an earlier value changes, a task may make fewer choices.
     at: (u64, u32),
 }
 

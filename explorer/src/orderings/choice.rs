@@ -1,8 +1,8 @@
 //! The choice of orderings that forbid the counterexamples: as few places as possible, and each as weak as possible.
 //!
-//! Up to [`FEW`] places every set is tried, in order of size, so the choice is the smallest. Where more are needed, places
-//! are left out as long as the rest is enough: then none of them can be left out, but there may be a smaller set.
-//! A stronger ordering forbids what a weaker one does, so each set is tried with `SeqCst` first.
+//! Every set of up to [`FEW`] places is tried, smaller ones first, so the choice is the smallest. If more are needed, places
+//! are left out as long as the rest is enough. Then none of the rest can be left out, but there may be a smaller set.
+//! A stronger ordering forbids all that a weaker one forbids, so each set is tried with `SeqCst` first.
 
 use crate::report::Finding;
 use intermezzo_engine::memory_model::{MemoryHistory, RaisedOrder, RaisedOrders, both};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The largest size of sets of which all are tried.
+/// The largest size of which every set is tried.
 const FEW: usize = 4;
 
 /// The largest number of ways to weaken the orderings of one set that are tried.
@@ -28,18 +28,18 @@ pub(super) struct Raise {
 }
 
 /// Orderings that forbid all counterexamples.
-pub(super) enum Choice {
+pub(super) enum Remedy {
     Raise(Vec<Raise>),
-    /// None does.
-    None,
+    /// No orderings do.
+    Impossible,
     /// There was no time to find them.
-    TooMany,
+    OutOfTime,
 }
 
 /// An execution that shows the finding.
 pub(super) struct Counterexample {
     history: Arc<MemoryHistory>,
-    /// Of a data race: pairs of events of which the first would have to happen before the second, so that there is none.
+    /// For a data race, pairs of events: there is no race if the first event of one of them happens before the second.
     apart: Vec<(EventId, EventId)>,
 }
 
@@ -130,7 +130,7 @@ pub(super) fn orders(raise: &[Raise]) -> RaisedOrders {
 }
 
 /// Chooses orderings that forbid all of these executions, until `ends`.
-pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Choice {
+pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Remedy {
     let mut weak: BTreeMap<(String, u32), Raise> = BTreeMap::new();
     for (op, site, order) in counterexamples.iter().flat_map(|each| each.history.orders()) {
         if levels(op, order).is_empty() {
@@ -152,14 +152,14 @@ pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Choic
         !counterexamples.iter().any(|each| each.stays(&raised))
     };
     if !forbids(&all) {
-        return Choice::None;
+        return Remedy::Impossible;
     }
     for size in 1..=FEW.min(all.len()) {
         let mut best: Option<Vec<Raise>> = None;
         let mut chosen: Vec<usize> = (0..size).collect();
         loop {
             if Instant::now() >= ends {
-                return Choice::TooMany;
+                return Remedy::OutOfTime;
             }
             let raise: Vec<Raise> = chosen.iter().map(|&at| all[at].clone()).collect();
             if forbids(&raise) {
@@ -173,14 +173,14 @@ pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Choic
             }
         }
         if let Some(best) = best {
-            return Choice::Raise(best);
+            return Remedy::Raise(best);
         }
     }
     let mut raise = all;
     let mut at = 0;
     while at < raise.len() {
         if Instant::now() >= ends {
-            return Choice::TooMany;
+            return Remedy::OutOfTime;
         }
         let left_out = raise.remove(at);
         if !forbids(&raise) {
@@ -188,7 +188,7 @@ pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Choic
             at += 1;
         }
     }
-    Choice::Raise(weakest(raise, forbids))
+    Remedy::Raise(weakest(raise, forbids))
 }
 
 /// Moves to the next set of this size of the numbers below `all`. Returns `false` after the last one.

@@ -1,17 +1,18 @@
 //! Advice on orderings: the operations on atomics and the fences that have to be stronger, so that a finding under a memory
 //! model does not occur any more.
 //!
-//! A counterexample is an execution that shows the finding. The fewest places are looked for whose stronger orderings
-//! forbid all counterexamples (`choice`). Then the test is explored with these orderings, which the engine raises. If the
-//! finding still occurs, that execution is one more counterexample. Otherwise the advice is told. Fences are inserted in
-//! this way by Abdulla, Atig, Chen, Leonardsson and Rezine, "Counter-Example Guided Fence Insertion under TSO" (TACAS
-//! 2012). Differs: orderings are raised, the memory model is that of C++20, and a counterexample forbids sets of orderings
-//! without a run of the test.
+//! A counterexample is an execution that shows the finding. A small set of places is chosen whose stronger orderings forbid
+//! all counterexamples (`choice`). Then the test is explored with these orderings, which the engine raises. If the finding
+//! still occurs, that execution is one more counterexample. Otherwise the advice is given.
 //!
-//! An execution that is allowed even if everything is `SeqCst` takes place then, too: no ordering mends the finding.
+//! Abdulla, Atig, Chen, Leonardsson and Rezine insert fences in this way: "Counter-Example Guided Fence Insertion under
+//! TSO" (TACAS 2012). Differs: orderings are raised, the memory model is that of C++20, and sets of orderings that allow a
+//! counterexample are ruled out without a run of the test.
 //!
-//! Misses: fences that could be added; advice on findings for which the executions with stronger orderings are too many to
-//! run all of them. A note says so.
+//! If a counterexample is allowed even with `SeqCst` everywhere, no ordering mends the finding.
+//!
+//! Misses: fences that could be added. Findings get no advice if there are too many executions with the stronger orderings
+//! to run all of them; a note says so.
 
 mod choice;
 
@@ -21,7 +22,7 @@ use crate::minimise::same_place;
 use crate::recording::Apart;
 use crate::report::{Finding, FindingEvent, FoundBy, OrderingAdvice, Report, StrongerOrdering, source};
 use crate::settings::{JournalAt, Reduction, Settings, SpinLoops, StrategyKind};
-use choice::{Choice, Counterexample, Raise};
+use choice::{Counterexample, Raise, Remedy};
 use intermezzo_engine::memory_model::RaisedOrders;
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_sdk::FindingKind;
@@ -47,7 +48,7 @@ enum Checked {
     Unknown(&'static str),
 }
 
-/// Adds advice to the findings of a report. The test is explored with stronger orderings for that.
+/// Adds advice to the findings of a report, which takes explorations of the test with stronger orderings.
 pub(crate) fn advise(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync)) {
     // After a crash or a hang the process may be damaged.
     let damages = |finding: &Finding| matches!(finding.kind, FindingKind::Crash | FindingKind::Hang);
@@ -71,12 +72,15 @@ pub(crate) fn advise(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync
         else {
             continue;
         };
+        let now = Instant::now();
+        let time = apart.settings.minimise_time.unwrap_or(TIME);
         let mut search = Search {
             apart,
             test,
             finding: &finding,
             executions: 0,
-            ends: Instant::now() + apart.settings.minimise_time.unwrap_or(TIME),
+            executions_left: EXECUTIONS,
+            ends: now.checked_add(time).unwrap_or(now + TIME),
         };
         match search.run(first) {
             Ok(mut raise) => {
@@ -117,7 +121,7 @@ fn stronger(raise: &Raise, finding: &Finding) -> StrongerOrdering {
     }
 }
 
-/// Returns a key by which places are in the order of the source.
+/// Returns a key that sorts places in the order of the source.
 fn place_in_order(site: &str) -> (String, usize, usize) {
     let parts = source::parts(site).map(|(file, line, column)| (file.to_owned(), line, column));
     parts.unwrap_or_else(|| (site.to_owned(), 0, 0))
@@ -130,49 +134,47 @@ struct Search<'a> {
     finding: &'a Finding,
     /// The number of executions of the last exploration.
     executions: u64,
+    executions_left: u64,
     ends: Instant,
 }
 
 impl Search<'_> {
-    /// Returns the orderings that mend the finding: none if no ordering does.
+    /// Returns the orderings that mend the finding; an empty list if no ordering does.
     ///
     /// # Errors
-    /// They are not known, for the reason that is returned.
+    /// Returns the reason if they are not known.
     fn run(&mut self, first: Counterexample) -> Result<Vec<Raise>, &'static str> {
         let mut counterexamples = vec![first];
-        let mut left = EXECUTIONS;
         for _ in 0..EXPLORATIONS {
             let raise = match choice::choose(&counterexamples, self.ends) {
-                Choice::Raise(raise) => raise,
-                Choice::None => {
+                Remedy::Raise(raise) => raise,
+                Remedy::Impossible => {
                     self.executions = 1;
                     return Ok(Vec::new());
                 }
-                Choice::TooMany => return Err("there are too many places at which they could be stronger"),
+                Remedy::OutOfTime => return Err("there are too many places at which they could be stronger"),
             };
-            match self.check(choice::orders(&raise), left) {
+            match self.check(choice::orders(&raise)) {
                 Checked::Mended => return Ok(raise),
                 Checked::Occurs(another) => counterexamples.push(another),
                 Checked::Unknown(why) => return Err(why),
             }
-            left = left.saturating_sub(self.executions);
         }
         Err("it occurs in too many ways")
     }
 
     /// Explores the test with these orderings.
-    fn check(&mut self, raised: RaisedOrders, executions: u64) -> Checked {
-        let mut report = self.explore(raised.clone(), executions, false);
+    fn check(&mut self, raised: RaisedOrders) -> Checked {
+        let mut report = self.explore(raised.clone(), false);
         let shows = |report: &Report| {
             let mut findings = report.findings.iter();
             findings.find(|other| same_place(other, self.finding)).cloned()
         };
         if shows(&report).is_none() && report.errors().next().is_some() {
             // Another failure ended the exploration.
-            report = self.explore(raised, executions, true);
+            report = self.explore(raised, true);
         }
         let shown = shows(&report);
-        self.executions = report.executions;
         match shown {
             Some(finding) => match Counterexample::of(&finding) {
                 Some(counterexample) => Checked::Occurs(counterexample),
@@ -183,7 +185,7 @@ impl Search<'_> {
         }
     }
 
-    fn explore(&self, raised: RaisedOrders, executions: u64, keep_going: bool) -> Report {
+    fn explore(&mut self, raised: RaisedOrders, keep_going: bool) -> Report {
         let monitors = match self.finding.monitor {
             FoundBy::Engine => Vec::new(),
             FoundBy::Monitor(_) => {
@@ -195,7 +197,7 @@ impl Search<'_> {
             strategy: StrategyKind::DFS,
             reduction: Reduction::Dpor,
             preemptions: None,
-            executions: Some(executions),
+            executions: Some(self.executions_left),
             time: Some(self.ends.saturating_duration_since(Instant::now())),
             jobs: 1,
             keep_going,
@@ -215,8 +217,11 @@ impl Search<'_> {
                 .apart
                 .exploration(settings, self.finding.schedule.binary.clone(), monitors)
         };
-        exploration
+        let report = exploration
             .run_apart(self.test)
-            .expect("an exploration without a checkpoint is refused by nothing")
+            .expect("an exploration without a checkpoint is refused by nothing");
+        self.executions = report.executions;
+        self.executions_left = self.executions_left.saturating_sub(report.executions);
+        report
     }
 }

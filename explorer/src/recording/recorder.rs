@@ -288,7 +288,7 @@ fn events(
             task,
             index: access.event.index,
             op: access.op.to_string(),
-            // They are known at the end: see `mark`.
+            // `mark` adds them once the execution is over.
             effect: None,
             from: None,
             newer: Vec::new(),

@@ -7,10 +7,11 @@ use intermezzo_engine::serial::Serialize;
 pub struct OrderingAdvice {
     /// The finding, by its index in the report's list, from 0.
     pub finding: usize,
-    /// The orderings that have to be stronger. All of them have to be, and then the failure does not occur any more. Empty
-    /// if it occurs even if every operation on an atomic and every fence is `SeqCst`.
+    /// The orderings that have to be stronger. With all of them the failure does not occur any more. Empty if it occurs even
+    /// if every operation on an atomic and every fence is `SeqCst`.
     pub raise: Vec<StrongerOrdering>,
-    /// The number of executions in which that was checked: all that are left with these orderings.
+    /// The number of executions in which that was checked: all that the test has with these orderings. 1 if there are none,
+    /// because one execution shows that no ordering helps.
     pub executions: u64,
 }
 
@@ -34,8 +35,7 @@ impl OrderingAdvice {
     /// Returns the advice in words.
     pub(crate) fn words(&self) -> String {
         if self.raise.is_empty() {
-            return "stronger orderings do not mend it: it occurs as well if every operation on an atomic and every fence is \
-                    `SeqCst`"
+            return "no ordering mends it: it also occurs with `SeqCst` for every operation on an atomic and every fence"
                 .to_owned();
         }
         let one = |raise: &StrongerOrdering| {
@@ -58,10 +58,6 @@ impl OrderingAdvice {
             format!("`{needs}` for {what}{of} at {site} (now `{now}`)")
         };
         let raise: Vec<String> = self.raise.iter().map(one).collect();
-        let mend = if raise.len() == 1 { "mends" } else { "mend" };
-        format!(
-            "{} {mend} it: explored with that, it does not occur any more",
-            raise.join(", and ")
-        )
+        format!("the failure does not occur with {}", raise.join(", and "))
     }
 }

@@ -110,7 +110,7 @@ pub struct RecordedEvent {
     pub index: u32,
     /// The operation: `lock`, `store`.
     pub op: String,
-    /// The effect that it had, if it is not the usual one: as in a report.
+    /// The effect that it had, if it is not the usual one. It is that of the report's event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
     /// The event whose store it read, by index, if a newer one was there. Absent for a value that no operation has stored.

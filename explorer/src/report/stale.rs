@@ -5,9 +5,6 @@ use super::{Effect, Finding, FindingEvent, number};
 /// The largest number of newer stores that are named.
 const NEWER_MAX: usize = 3;
 
-/// The largest number of stale operations that are described.
-const DESCRIBED: usize = 6;
-
 impl Finding {
     /// Returns a sentence for each read that did not return the newest value, and for each store that took its place
     /// before a newer one. There are some only under a memory model (`stale_reads`).
@@ -29,20 +26,11 @@ impl Finding {
     /// });
     /// let told = report.findings()[0].stale_operations();
     /// assert!(told[0].starts_with("main reads 0 from "), "{told:?}");
-    /// assert!(told[0].contains("It passes over 1, which task 1 has stored at "), "{told:?}");
+    /// assert!(told[0].contains("It passes over 1, stored by task 1 at "), "{told:?}");
     /// ```
     pub fn stale_operations(&self) -> Vec<String> {
         let stale = self.events.iter().filter(|event| !event.newer.is_empty());
-        let mut told: Vec<String> = stale
-            .clone()
-            .take(DESCRIBED)
-            .map(|event| self.tell(event))
-            .collect();
-        let more = stale.count().saturating_sub(DESCRIBED);
-        if more > 0 {
-            told.push(format!("{more} more are marked below"));
-        }
-        told
+        stale.map(|event| self.tell(event)).collect()
     }
 
     fn tell(&self, event: &FindingEvent) -> String {
@@ -58,7 +46,7 @@ impl Finding {
         }
         let from = event.from.as_ref().and_then(|id| self.event(id));
         let stored = match from {
-            Some(store) => format!("which {} has stored at {}", store.task, store.site),
+            Some(store) => format!("stored by {} at {}", store.task, store.site),
             None => "the value before any store".to_owned(),
         };
         format!(
@@ -72,7 +60,7 @@ impl Finding {
         let stores = event.newer.iter().filter_map(|id| self.event(id));
         let named = stores.take(NEWER_MAX).map(|store| {
             let value = number(store.written.unwrap_or_default());
-            format!("{value}, which {} has stored at {}", store.task, store.site)
+            format!("{value}, stored by {} at {}", store.task, store.site)
         });
         let mut words = named.collect::<Vec<_>>().join(", and ");
         let more = event.newer.len().saturating_sub(NEWER_MAX);

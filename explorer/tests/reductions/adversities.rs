@@ -64,8 +64,10 @@ fn compare(
     if case.1.is_some() {
         return Ok(());
     }
-    if report.traces() != every.traces() {
-        let (found, wanted) = (report.traces(), every.traces());
+    // Stale reads that another order gives make more traces, which partial-order reduction leaves out.
+    let leaves_out = environment.stale_reads > 0 && matches!(report.reduction(), "dpor" | "source-dpor");
+    let (found, wanted) = (report.traces(), every.traces());
+    if found > wanted || found < wanted && !leaves_out {
         return Err(format!("{found:?} traces, where there are {wanted:?}"));
     }
     // As in a calm environment: a failure that the environment causes is no reason for another reduction.

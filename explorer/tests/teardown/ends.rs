@@ -6,8 +6,8 @@
     reason = "how a child process tells its parent what it does"
 )]
 
-use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use intermezzo_explorer::{Explorer, Report, Schedule, choose, thread};
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use intermezzo_explorer::{Explorer, Report, Schedule, choose, preemptions_off, thread};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -63,6 +63,15 @@ fn in_one_execution(happens: impl Fn() + Sync) {
     });
 }
 
+/// Returns the schedule with which a process says that it can be replayed.
+fn schedule_in(told: &str) -> Schedule {
+    let token = told
+        .split("INTERMEZZO_REPLAY=")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next());
+    Schedule::from_token(token.unwrap()).unwrap()
+}
+
 /// `true` if the execution of this schedule is the one in which it happens.
 fn happens_in(schedule: Schedule) -> bool {
     let happened = std::sync::atomic::AtomicBool::new(false);
@@ -94,20 +103,77 @@ fn a_call_of_exit_is_told_with_its_schedule() {
         told.starts_with("error[exit]: `ends` called `exit` in the middle of an execution"),
         "{told}"
     );
-    let token = told
-        .split("INTERMEZZO_REPLAY=")
-        .nth(1)
-        .and_then(|rest| rest.split(' ').next());
-    assert!(
-        happens_in(Schedule::from_token(token.unwrap()).unwrap()),
-        "{told}"
-    );
+    assert!(happens_in(schedule_in(&told)), "{told}");
     assert_eq!(
         std::fs::read_dir(&directory).unwrap().count(),
         0,
         "the journal is gone"
     );
     std::fs::remove_dir(&directory).unwrap();
+}
+
+/// Two tasks that each read what the other stores, and then draw a value. Calls `happens` if both have drawn 1, and both
+/// miss the other's store, if `is_weak`.
+fn in_an_execution_with_regions(is_weak: bool, happens: impl Fn() + Sync) {
+    let (stores, missed) = ([AtomicUsize::new(0), AtomicUsize::new(0)], AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for task in 0..2 {
+            let (stores, missed, happens) = (&stores, &missed, &happens);
+            scope.spawn(move || {
+                preemptions_off(|| {
+                    stores[task].store(1, Relaxed);
+                    missed.fetch_add(0, Relaxed);
+                });
+                let misses = stores[1 - task].load(Relaxed) == 0 || !is_weak;
+                let before = missed.fetch_add(usize::from(misses && choose(2) == 1), Relaxed);
+                if misses && before == 1 {
+                    happens();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_journal_has_the_points_that_were_closed() {
+    let settings = [
+        ("dpor", "stale_reads=1", true),
+        ("none", "stale_reads=1", true),
+        ("none", "calm", false),
+    ];
+    let explorer_with = |directory: &Path, at: usize| {
+        let (reduction, environment, _) = settings[at];
+        explorer(directory)
+            .set("reduction", reduction)
+            .set("environment", environment)
+    };
+    if let Some((how, directory)) = asked() {
+        let at: usize = how.parse().unwrap();
+        explorer_with(&directory, at)
+            .explore(|| in_an_execution_with_regions(settings[at].2, || std::process::exit(0)));
+        unreachable!("the process has ended");
+    }
+    for (at, (.., is_weak)) in settings.into_iter().enumerate() {
+        let directory = directory(&format!("closed-{at}"));
+        let mut child = process(
+            "a_journal_has_the_points_that_were_closed",
+            &at.to_string(),
+            &directory,
+        );
+        let told = read(&mut child.stderr);
+        assert_eq!(child.wait().unwrap().code(), Some(101), "{told}");
+        let happened = std::sync::atomic::AtomicBool::new(false);
+        let report = explorer_with(&directory, at)
+            .set("journal", "none")
+            .replay(schedule_in(&told))
+            .explore(|| {
+                in_an_execution_with_regions(is_weak, || {
+                    happened.store(true, std::sync::atomic::Ordering::Relaxed);
+                });
+            });
+        assert!(happened.into_inner(), "{at}: {told}\n{report}");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 }
 
 #[test]

@@ -82,8 +82,8 @@ impl<'a, S: Specification> Checker<'a, S> {
         }
     }
 
-    /// Sets, for each operation by its place in the history, those that have to come before it, in place of what times and
-    /// processes say. The object is then checked as a whole.
+    /// Sets the operations that have to come before each operation, by place in the history. They replace the order of times
+    /// and processes. The object is then checked as a whole.
     pub(crate) fn before(self, before: Option<Vec<Vec<usize>>>) -> Self {
         Checker { before, ..self }
     }

@@ -1,5 +1,5 @@
-//! The search for an order that keeps some operations before others: those of each process, for sequential consistency, or
-//! those that happen before others.
+//! The search for an order that keeps given operations before others. For sequential consistency these are the earlier ones
+//! of the same process, and under a memory model those that happen before.
 //!
 //! Like the general search, without a list in the order of time. An operation that never returned may have happened or
 //! not. It is the last of its process, or is followed by a next life that need not come after it. Nor need anything

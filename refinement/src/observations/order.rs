@@ -1,8 +1,8 @@
 //! The order that the operations of a history must keep.
 //!
-//! Without a memory model an operation comes before another if it had returned when the other was called. Under a memory
-//! model the order of an execution's steps is no time that tasks share: a task may read an old store long after the new one
-//! was performed. There an operation comes before another if its return happens before the other's call.
+//! Without a memory model, an operation comes before another if it had returned when the other was called. Under a memory
+//! model, the order of an execution's steps is not a time that all tasks share: a task may read an old store long after the
+//! new one was performed. There an operation comes before another if its return happens before the other's call.
 
 use super::{Outcome, Outcomes};
 use crate::check::Same;
@@ -11,7 +11,7 @@ use crate::scenario::{Phase, Place, Scenario};
 use intermezzo_sdk as sdk;
 use sdk::{EventId, Moments as _, SyncVarAccess, SyncVarOp, Synchronisation, VectorClock};
 
-/// A history that is compared: the calls and returns of an execution, and the order that they must keep.
+/// The history of an execution: its calls and returns, and the order that they must keep.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ComparedHistory {
     pub(crate) marks: Vec<Mark>,
@@ -38,10 +38,9 @@ pub(crate) struct HappensBefore {
 }
 
 impl HappensBefore {
-    /// Works it out for an execution of a scenario. `known` is used for its memory.
+    /// Returns the order of an execution of a scenario. `known` is reset first, and only used for its memory.
     ///
-    /// Operations before the tasks happen before all of theirs, and operations after the tasks were joined happen after
-    /// them, as the scenario has it.
+    /// Operations before the tasks happen before all operations of the tasks, and those after the tasks happen after them.
     pub(crate) fn of(
         accesses: &[SyncVarAccess],
         scenario: &Scenario,
@@ -165,20 +164,20 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// `true` if nothing was running at some moment between `a` and `b`. Then the operations are on two sides of that
-    /// moment, `a` and `b` on different ones, and each of the first side comes before each of the second.
+    /// `true` if the operations can be divided into two sides, with `a` on the first and `b` on the second, so that each of
+    /// the first comes before each of the second. In real time, nothing is running at the moment between them.
     fn apart(&self, a: usize, b: usize) -> bool {
-        // The smallest first side with `a`: it has each operation that does not come after all of that side.
+        // The smallest first side with `a`. It includes each operation that does not come after all others of that side.
         let mut first_side = vec![a];
         let mut is_first = vec![false; self.brackets.called.len()];
         is_first[a] = true;
         let mut at = 0;
         while let Some(&one) = first_side.get(at) {
             at += 1;
-            for other in 0..is_first.len() {
+            for (other, is_first) in is_first.iter_mut().enumerate() {
                 let was_called = self.brackets.called[other] != NEVER;
-                if was_called && !is_first[other] && !self.precedes(one, other) {
-                    is_first[other] = true;
+                if was_called && !*is_first && !self.precedes(one, other) {
+                    *is_first = true;
                     first_side.push(other);
                 }
             }

@@ -77,7 +77,7 @@ pub(crate) struct Record {
     pub(crate) cut_short: bool,
     /// `true` if an operation panicked.
     pub(crate) panicked: bool,
-    /// `true` if the order of the marks is that of time: there is no memory model.
+    /// `true` if the order of the marks is that of time, because there is no memory model.
     pub(crate) in_real_time: bool,
     /// The object, as long as it exists.
     pub(crate) object: Option<Weak<dyn Any>>,

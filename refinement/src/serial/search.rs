@@ -197,7 +197,7 @@ impl Path {
     }
 }
 
-/// The performers of operations, and their times.
+/// The performers of a scenario's operations, and the part of the scenario that each belongs to.
 pub(crate) struct Parts<'a> {
     scenario: &'a Scenario,
     performers: Vec<u32>,

@@ -78,7 +78,7 @@ fn a_chase_lev_deque() {
             .op("pop", (), |deque, ()| deque.pop())
             .op("steal", (), |deque, ()| deque.steal())
             .exclusive("owner", ["push", "pop"])
-            // The thief takes both items, and the owner, which does not see that, the second.
+            // The thief takes both items. The owner does not see that, and takes the second one, too.
             .pin(|scenario| {
                 scenario
                     .init("push", 1u8)

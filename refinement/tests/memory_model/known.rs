@@ -264,7 +264,7 @@ fn a_ring_with_room() {
 }
 
 /// A producer that finds the ring full, and a consumer that finds it empty, each have to see what the other did before.
-/// Release and acquire leave out both, as for a store buffer: no order explains that.
+/// With release and acquire both may miss it, as with store buffers. No order explains that.
 #[test]
 fn a_ring_that_is_found_full_and_empty_needs_sequential_consistency() {
     let run = |right| {
@@ -301,7 +301,7 @@ impl SequenceLock {
         let before = self.sequence.load(self.orderings.of(2, Acquire));
         let seen = [self.values[0].load(Relaxed), self.values[1].load(Relaxed)];
         self.orderings.fence(3, Acquire);
-        (before % 2 == 0 && self.sequence.load(Relaxed) == before).then_some(seen)
+        (before.is_multiple_of(2) && self.sequence.load(Relaxed) == before).then_some(seen)
     }
 }
 

@@ -7,8 +7,8 @@
 //! - **Versions.** The [`VERSION`] is part of the name of the [entry](Entry), and of both tables. Any change of a
 //!   struct, a number or a meaning is another version. Each struct begins with its size, so that a plugin compiled in
 //!   another way is noticed as well. An engine loads plugins of its own version, and of those older ones that
-//!   [`ENTRIES`] lists. To these it shows the table that their version has, and from them it takes theirs. A plugin refuses an engine of another
-//!   version.
+//!   [`ENTRIES`] lists. Such a plugin receives the host's table of its own version, and fills the monitor's table of that
+//!   version. A plugin refuses an engine of another version.
 //! - **Ownership.** The side that made something frees it. What a function is given belongs to the caller and is
 //!   valid until the function returns; a function that wants to keep it copies it.
 //! - **Text** is UTF-8 with its length, and need not end with a zero byte.

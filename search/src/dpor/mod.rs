@@ -615,22 +615,21 @@ impl Strategy for Dpor {
     }
 
     fn needs(&self) -> Needs {
+        let is_bounded = matches!(self.insertion, Insertion::Bounded(_));
         Needs {
             every_step: true,
-            analysis: match self.insertion {
-                // Within a bound, the tasks that have to wait matter.
-                Insertion::Bounded(_) => Analysis::Waits,
-                _ => Analysis::Races,
-            },
+            // Within a bound, the tasks that have to wait matter.
+            analysis: [Analysis::Races, Analysis::Waits][usize::from(is_bounded)],
             scope: false,
             // The course of a departed execution is unknown, and so is what it makes redundant.
             replays_exactly: true,
+            explores_orders: !is_bounded,
             // The other reductions hold no sequences.
             fallback: match self.insertion {
                 _ if self.is_too_large() && !self.is_over => Some(FallbackReason::TooMany),
                 Insertion::WakeupTrees => self.bound.unreliable(),
                 Insertion::Bounded(_) if self.bound.has_held_back() => Some(FallbackReason::FairWithinBound),
-                Insertion::SourceSets | Insertion::Bounded(_) => None,
+                _ => None,
             },
             ..Needs::default()
         }

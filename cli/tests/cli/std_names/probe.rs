@@ -57,14 +57,17 @@ impl Probe {
     }
 }
 
-/// Returns the errors of the compiler, each with the lines of the library that it is about.
+/// A lint that [`Probe`]s deny. Denied lints warn under `--unmodified`.
+const LINT: &str = "ambiguous_glob_imports";
+
+/// Returns the errors of the compiler, and those of the lint, each with the lines of the library that it is about.
 fn located(ran: &Ran, project: &Path) -> Vec<(usize, String)> {
     let messages = ran
         .stdout
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
         .map(|mut message| message["message"].take())
-        .filter(|message| message["level"] == "error");
+        .filter(|message| message["level"] == "error" || message["code"]["code"] == LINT);
     let mut all = Vec::new();
     for message in messages {
         let code = message["code"]["code"].as_str().unwrap_or_default();

@@ -16,7 +16,10 @@ use std::borrow::Cow;
 /// The longest token that is shown, in bytes: some lines of a terminal.
 pub const TOKEN_MAX: usize = 600;
 
-/// The note of a finding under a memory model.
+/// The largest number of stale operations that are explained.
+const STALE_MAX: usize = 6;
+
+/// The note in place of a turning point, under a memory model.
 const NO_TURNING_POINT: &str =
     "no turning point: under `stale_reads` a failure does not depend on the order of the tasks alone";
 
@@ -68,10 +71,15 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
         add_concerned(finding, &mut places, &mut sources);
     }
     let stale = finding.stale_operations();
-    let stale: Vec<String> = stale
+    let unexplained = stale.len().saturating_sub(STALE_MAX);
+    let mut stale: Vec<String> = stale
         .iter()
+        .take(STALE_MAX)
         .map(|told| places.numbered(&in_text(told, &finding.names)))
         .collect();
+    if unexplained > 0 {
+        stale.push(format!("{unexplained} more are marked below"));
+    }
     let own = finding.suggestion.as_deref().map(Cow::from);
     let advice = own.or_else(|| help::of(finding));
     let advice = advice.map(|advice| places.numbered(&in_text(&advice, &finding.names)));

@@ -158,7 +158,7 @@ fn stale_reads_have_their_stores() {
         );
         let advice = finding.said.suggestion.as_deref().unwrap_or_default();
         assert!(
-            advice.starts_with("`Release` for the store of `ready` at "),
+            advice.starts_with("the failure does not occur with `Release` for the store of `ready` at "),
             "{advice}"
         );
         for export in [

@@ -459,7 +459,7 @@ impl Runtime {
     pub(super) fn add_to_footprint(&mut self, key: Key, class: Class) {
         let task = self.tasks.current();
         self.record.add_to_footprint(task, key, class);
-        self.memory.forget_past(task);
+        self.memory.forget_past(task, self.record.events.as_slice());
     }
 
     /// Shows the strategy a point with only one alternative, because it needs every step. Returns `false` if the strategy

@@ -197,9 +197,13 @@ impl Memory {
         }
     }
 
-    /// Notes that the task's last operation accesses more than its variable.
-    pub(super) fn forget_past(&mut self, task: u32) {
+    /// Notes that the task accesses more than the variable of its operation. `events` are those so far. The access may
+    /// belong to the last one, so the past of that one is not known either, if it is the task's.
+    pub(super) fn forget_past(&mut self, task: u32, events: &[Event]) {
         if self.explores_orders {
+            let is_own = events.last().is_some_and(|last| last.task == task);
+            // Whether another task has had the others observed already must make no difference.
+            self.observe(&events[..events.len() - usize::from(is_own)]);
             self.past.forget(TaskId(task));
         }
     }

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The largest size of which every set is tried.
+/// The largest size of which every set is tried. Of 30 places there are some 30,000 sets of up to four.
 const FEW: usize = 4;
 
-/// The largest number of ways to weaken the orderings of one set that are tried.
+/// The largest number of ways to weaken the orderings of one set that are tried: all for five read-modify-writes, which
+/// have four levels each.
 const LEVELS_MAX: usize = 1024;
 
 /// A stronger ordering of the operations of one kind at a place.
@@ -131,6 +132,32 @@ pub(super) fn orders(raise: &[Raise]) -> RaisedOrders {
 
 /// Chooses orderings that forbid all of these executions, until `ends`.
 pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Remedy {
+    let all = weak_places(counterexamples);
+    let forbids = |raise: &[Raise]| {
+        let raised = orders(raise);
+        !counterexamples.iter().any(|each| each.stays(&raised))
+    };
+    if !forbids(&all) {
+        return Remedy::Impossible;
+    }
+    for size in 1..=FEW.min(all.len()) {
+        match best_of_size(size, &all, forbids, ends) {
+            Err(OutOfTime) => return Remedy::OutOfTime,
+            Ok(Some(best)) => return Remedy::Raise(best),
+            Ok(None) => {}
+        }
+    }
+    match irreducible(all, forbids, ends) {
+        Err(OutOfTime) => Remedy::OutOfTime,
+        Ok(raise) => Remedy::Raise(weakest(raise, forbids)),
+    }
+}
+
+/// There was no time left.
+struct OutOfTime;
+
+/// Returns all places whose orderings could be stronger, with `SeqCst`.
+fn weak_places(counterexamples: &[Counterexample]) -> Vec<Raise> {
     let mut weak: BTreeMap<(String, u32), Raise> = BTreeMap::new();
     for (op, site, order) in counterexamples.iter().flat_map(|each| each.history.orders()) {
         if levels(op, order).is_empty() {
@@ -146,41 +173,46 @@ pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Remed
             known.now = order;
         }
     }
-    let all: Vec<Raise> = weak.into_values().collect();
-    let forbids = |raise: &[Raise]| {
-        let raised = orders(raise);
-        !counterexamples.iter().any(|each| each.stays(&raised))
-    };
-    if !forbids(&all) {
-        return Remedy::Impossible;
-    }
-    for size in 1..=FEW.min(all.len()) {
-        let mut best: Option<Vec<Raise>> = None;
-        let mut chosen: Vec<usize> = (0..size).collect();
-        loop {
-            if Instant::now() >= ends {
-                return Remedy::OutOfTime;
-            }
-            let raise: Vec<Raise> = chosen.iter().map(|&at| all[at].clone()).collect();
-            if forbids(&raise) {
-                let weakest = weakest(raise, forbids);
-                if best.as_ref().is_none_or(|best| total(&weakest) < total(best)) {
-                    best = Some(weakest);
-                }
-            }
-            if !advance(&mut chosen, all.len()) {
-                break;
+    weak.into_values().collect()
+}
+
+/// Returns the weakest orderings that forbid the executions at `size` of these places; `None` if no set of that size is
+/// enough.
+fn best_of_size(
+    size: usize,
+    all: &[Raise],
+    forbids: impl Fn(&[Raise]) -> bool + Copy,
+    ends: Instant,
+) -> Result<Option<Vec<Raise>>, OutOfTime> {
+    let mut best: Option<Vec<Raise>> = None;
+    let mut chosen: Vec<usize> = (0..size).collect();
+    loop {
+        if Instant::now() >= ends {
+            return Err(OutOfTime);
+        }
+        let raise: Vec<Raise> = chosen.iter().map(|&at| all[at].clone()).collect();
+        if forbids(&raise) {
+            let weakest = weakest(raise, forbids);
+            if best.as_ref().is_none_or(|best| total(&weakest) < total(best)) {
+                best = Some(weakest);
             }
         }
-        if let Some(best) = best {
-            return Remedy::Raise(best);
+        if !advance(&mut chosen, all.len()) {
+            return Ok(best);
         }
     }
-    let mut raise = all;
+}
+
+/// Leaves out places as long as the rest is enough.
+fn irreducible(
+    mut raise: Vec<Raise>,
+    forbids: impl Fn(&[Raise]) -> bool,
+    ends: Instant,
+) -> Result<Vec<Raise>, OutOfTime> {
     let mut at = 0;
     while at < raise.len() {
         if Instant::now() >= ends {
-            return Remedy::OutOfTime;
+            return Err(OutOfTime);
         }
         let left_out = raise.remove(at);
         if !forbids(&raise) {
@@ -188,7 +220,7 @@ pub(super) fn choose(counterexamples: &[Counterexample], ends: Instant) -> Remed
             at += 1;
         }
     }
-    Remedy::Raise(weakest(raise, forbids))
+    Ok(raise)
 }
 
 /// Moves to the next set of this size of the numbers below `all`. Returns `false` after the last one.

@@ -135,7 +135,17 @@ const STALE: Environment = Environment {
 };
 
 fn agrees_with_stale_reads<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
-    match compare_all(&program, STALE, EXECUTIONS_MAX) {
+    agrees_in(STALE, &program)
+}
+
+/// Waits may time out early, too.
+fn agrees_with_stale_reads_in_time<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
+    let environment = Environment { timeouts: 1, ..STALE };
+    agrees_in(environment, &program)
+}
+
+fn agrees_in(environment: Environment, program: &Program) -> TestResult {
+    match compare_all(program, environment, EXECUTIONS_MAX) {
         None => TestResult::discard(),
         Some(Err(problem)) => TestResult::error(problem),
         Some(Ok(())) => TestResult::passed(),
@@ -166,6 +176,13 @@ fn atomics_are_stale_between_waits() {
 #[test]
 fn atomics_are_stale_between_parked_tasks() {
     stale_suite::<5>(Family::Parking);
+}
+
+#[test]
+fn atomics_are_stale_where_time_passes() {
+    let programs = variable("EXPLORED_PROGRAMS").map_or(PROGRAMS / 2, |all| all / 40);
+    check(Family::Conditions, programs, agrees_with_stale_reads_in_time::<3>);
+    check(Family::Parking, programs, agrees_with_stale_reads_in_time::<5>);
 }
 
 fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {

@@ -50,6 +50,7 @@ mod bound;
 mod bounded;
 mod crew;
 mod elided_rounds;
+mod insertion;
 mod known_states;
 mod names;
 mod node;
@@ -68,12 +69,13 @@ use crate::partition::Locus;
 pub use allowance::Allowance;
 use bound::Bound;
 use bounded::PossibleFootprints;
+pub use insertion::Insertion;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
     ChoicePoint, Coverage, FallbackReason, Needs, Parallel, Partition, Partitioned, Plan, Resumable, SoFar,
     Status, Strategy, TimeIsOver,
 };
-use intermezzo_engine::trace::{Analysis, Ending, Trace};
+use intermezzo_engine::trace::{Ending, Trace};
 use intermezzo_sdk::TaskId;
 use known_states::KnownStates;
 use node::{Candidate, Node, Path};
@@ -83,17 +85,6 @@ use sharing::Sharing;
 use sleep::{Footprint, Sleeper, is_asleep};
 use tree::Tree;
 use values::{Values, Wanted, next_value};
-
-/// The reductions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Insertion {
-    /// Source sets: keep the first step of a sequence that reverses a race.
-    SourceSets,
-    /// Wakeup trees: keep the whole sequence.
-    WakeupTrees,
-    /// Bounded: with at most this many preemptions; see `bounded`.
-    Bounded(u32),
-}
 
 /// The point after which an execution is not part of the search.
 struct Abort {
@@ -464,7 +455,7 @@ impl Dpor {
     }
 
     fn is_bounded(&self) -> bool {
-        matches!(self.insertion, Insertion::Bounded(_))
+        self.insertion.is_bounded()
     }
 
     /// Returns the number of preemptions that it costs if this task takes the step.
@@ -603,10 +594,7 @@ impl Strategy for Dpor {
 
     fn status(&self, so_far: &SoFar<'_>) -> Status {
         Status {
-            reduction: match self.insertion {
-                Insertion::SourceSets => "source-dpor",
-                Insertion::WakeupTrees | Insertion::Bounded(_) => "dpor",
-            },
+            reduction: self.insertion.name(),
             redundant: self.redundant,
             blocked: self.blocked,
             progress: Some(self.progress(so_far.choices)),
@@ -615,21 +603,19 @@ impl Strategy for Dpor {
     }
 
     fn needs(&self) -> Needs {
-        let is_bounded = matches!(self.insertion, Insertion::Bounded(_));
         Needs {
             every_step: true,
-            // Within a bound, the tasks that have to wait matter.
-            analysis: [Analysis::Races, Analysis::Waits][usize::from(is_bounded)],
+            analysis: self.insertion.analysis(),
             scope: false,
             // The course of a departed execution is unknown, and so is what it makes redundant.
             replays_exactly: true,
-            explores_orders: !is_bounded,
+            explores_orders: !self.is_bounded(),
             // The other reductions hold no sequences.
             fallback: match self.insertion {
                 _ if self.is_too_large() && !self.is_over => Some(FallbackReason::TooMany),
                 Insertion::WakeupTrees => self.bound.unreliable(),
                 Insertion::Bounded(_) if self.bound.has_held_back() => Some(FallbackReason::FairWithinBound),
-                _ => None,
+                Insertion::SourceSets | Insertion::Bounded(_) => None,
             },
             ..Needs::default()
         }

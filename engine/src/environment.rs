@@ -36,8 +36,8 @@ pub struct Environment {
     #[serde(default, skip_serializing_if = "is_none")]
     pub address_reuse: u32,
     /// The number of times that a place in each task reads the same store to an atomic after a newer one was there, as the
-    /// memory model of C++20 allows it; see [`Cpp20`](crate::memory_model::Cpp20). The result of a read-modify-write that
-    /// read an old store counts as that store. Default 0: executions are sequentially consistent.
+    /// memory model of C++20 allows it; see [`Cpp20`](crate::memory_model::Cpp20). The result of a stale
+    /// read-modify-write counts as the store that it read. Default 0: executions are sequentially consistent.
     #[serde(default, skip_serializing_if = "is_none")]
     pub stale_reads: u32,
     /// The seed of the random numbers that the test itself draws. Default 0.

@@ -5,7 +5,7 @@ use crate::report::{
     TaskPanic, VarNames, WaitingTask,
 };
 use intermezzo_engine::described::NamedPlace;
-use intermezzo_engine::memory_model::MemoryHistory;
+use intermezzo_engine::memory_model::ExecutionGraph;
 use intermezzo_engine::runtime::{
     Abnormal, Crash, Doing, Endless, EndlessLoop, FailureContext, Layout, PanicNote, Reported, Stop, Unlike,
     Verdict, Waiting,
@@ -79,7 +79,7 @@ pub(crate) fn findings(
         events,
         given_names,
         layout,
-        memory,
+        graph,
         current,
         toucher,
         unlike,
@@ -105,7 +105,7 @@ pub(crate) fn findings(
         names: given_names.clone(),
         functions: BTreeMap::new(),
         layout: layout.clone(),
-        memory: memory.clone(),
+        graph: graph.clone(),
     };
     let likely_source = |another_var| Some(likely_source(unlike, toucher.as_deref(), another_var));
     let panicked = |panics: Vec<TaskPanic>, waiting: Vec<WaitingTask>| {
@@ -268,7 +268,7 @@ pub(crate) fn findings(
             Vec::new(),
         ));
     }
-    let context = (&given_names, &layout, &memory);
+    let context = (&given_names, &layout, &graph);
     found.extend(reported(reports, &events, context, &schedule));
     found
 }
@@ -277,7 +277,7 @@ pub(crate) fn findings(
 pub(crate) fn reported(
     reports: Vec<Reported>,
     events: &[FindingEvent],
-    (given_names, layout, memory): (&VarNames, &Layout, &Option<Arc<MemoryHistory>>),
+    (given_names, layout, graph): (&VarNames, &Layout, &Option<Arc<ExecutionGraph>>),
     schedule: &Schedule,
 ) -> Vec<Finding> {
     let finding = |Reported {
@@ -317,7 +317,7 @@ pub(crate) fn reported(
             names: given_names.clone(),
             functions: BTreeMap::new(),
             layout: layout.clone(),
-            memory: memory.clone(),
+            graph: graph.clone(),
         }
     };
     reports.into_iter().map(finding).collect()

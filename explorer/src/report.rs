@@ -130,7 +130,7 @@ pub struct Finding {
     /// The places of its variables in memory, from which elements and objects are numbered.
     pub(crate) layout: Layout,
     /// The operations on atomics with the stores that they read, under a memory model.
-    pub(crate) memory: Option<Arc<MemoryHistory>>,
+    pub(crate) graph: Option<Arc<ExecutionGraph>>,
 }
 
 impl Finding {

@@ -1,6 +1,6 @@
 //! Executions under the memory model of C++20, as a test sees them: what is found, replayed, reported and refused.
 
-mod told;
+mod explained;
 
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
 use intermezzo::sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp};

@@ -7,16 +7,16 @@
 //! Tasks still run one after the other, so stores are performed in some order. The order in which they become the
 //! values of their variable, the *modification order*, is the model's.
 //!
-//! A [`MemoryHistory`] is an execution with the stores that were chosen. It says whether stronger orderings
+//! An [`ExecutionGraph`] is an execution with the stores that were chosen. It says whether stronger orderings
 //! ([`RaisedOrders`]) would forbid the execution.
 
 mod cpp20;
-mod history;
+mod graph;
 mod orders;
 
 pub use cpp20::Cpp20;
-pub(crate) use history::Performed;
-pub use history::{MemoryHistory, OldStore};
+pub use graph::{ExecutionGraph, StaleOperation};
+pub(crate) use graph::{Node, Performed};
 pub use orders::{RaisedOrder, RaisedOrders, both};
 
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess};

@@ -3,7 +3,7 @@
 use crate::record::{Events, Gates, Task, Vars};
 use crate::site::Site;
 use crate::strategy::Plan;
-use crate::trace::{Analysis, Aside, Class, Key, Limit, More, SoundReduction, StepAccess, Trace};
+use crate::trace::{Analysis, Aside, Class, Extra, Key, Limit, SoundReduction, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 
 /// The record of an execution.
@@ -97,18 +97,22 @@ impl ExecutionRecord {
     /// Adds an access of the current step, by this task, in addition to those to the variables of its events.
     pub(super) fn add_to_footprint(&mut self, task: u32, key: Key, class: Class) {
         // An access to the clock belongs to the task's last operation, any other to its present one.
-        self.add_aside(task, More::Access(StepAccess { key, class }), key.var().is_none());
+        self.add_aside(
+            task,
+            Extra::Access(StepAccess { key, class }),
+            key.var().is_none(),
+        );
     }
 
     /// Notes the store that a memory model let the task's present operation read, or come after.
     pub(super) fn add_store(&mut self, task: u32, store: u32) {
-        self.add_aside(task, More::Store(store), false);
+        self.add_aside(task, Extra::Store(store), false);
     }
 
-    fn add_aside(&mut self, task: u32, more: More, of_last_event: bool) {
+    fn add_aside(&mut self, task: u32, extra: Extra, of_last_event: bool) {
         if self.is_observed() {
             self.extra_footprint.push(Aside {
-                more,
+                extra,
                 task,
                 events_before: self.events.as_slice().len(),
                 of_last_event,

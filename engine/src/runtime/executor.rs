@@ -149,8 +149,8 @@ impl Executor {
 
     /// Limits the stale operations of each further execution to `most`; `None` for no limit. An execution ends right after
     /// an operation that exceeds the limit.
-    pub fn limit_old_stores(&mut self, most: Option<u32>) {
-        self.runtime.memory.limit_old_stores(most);
+    pub fn limit_stale_operations(&mut self, most: Option<u32>) {
+        self.runtime.memory.limit_stale_operations(most);
     }
 
     /// Makes crashes be reported to `emergency` before anything else is done about them.

@@ -3,7 +3,7 @@
 use super::naming::{site_name, task_name, var_name};
 use super::{FailureContext, Layout, Runtime, Waiting};
 use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
-use crate::memory_model::{MemoryHistory, OldStore};
+use crate::memory_model::{ExecutionGraph, StaleOperation};
 use crate::record::{Event, NO_TASK, Status};
 use crate::strategy::Operation;
 use intermezzo_sdk::{Deed, EventId, MemoryOrder, SyncVar, SyncVarOp, TaskId};
@@ -103,9 +103,10 @@ impl Runtime {
             let next = addresses.len() as u64;
             *addresses.entry(value).or_insert(next)
         };
-        let stores = self.memory.told();
-        let memory = self.memory.history(self.record.events.as_slice());
-        let mut old: BTreeMap<usize, OldStore> = memory.iter().flat_map(MemoryHistory::old_stores).collect();
+        let stores = self.memory.event_stores();
+        let graph = self.memory.graph(self.record.events.as_slice());
+        let stale = graph.iter().flat_map(ExecutionGraph::stale_operations);
+        let mut stale: BTreeMap<EventId, StaleOperation> = stale.collect();
         let events = self
             .telling_events()
             .iter()
@@ -115,7 +116,7 @@ impl Runtime {
                     task: TaskId(event.task),
                     index: event.index,
                 };
-                let OldStore { from, newer } = old.remove(&at).unwrap_or_default();
+                let StaleOperation { from, newer } = stale.remove(&id).unwrap_or_default();
                 let (read, written) = values(event.op, plain(event, event.read), plain(event, event.written));
                 FindingEvent {
                     id: id.to_string(),
@@ -162,7 +163,7 @@ impl Runtime {
             events,
             given_names,
             layout,
-            memory: memory.map(Arc::new),
+            graph: graph.map(Arc::new),
             current,
             toucher: None,
             unlike: self.decisions.alike.told(),

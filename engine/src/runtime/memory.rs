@@ -1,15 +1,13 @@
 //! The values that operations on atomics read, if a memory model says so.
 
+mod graph;
 mod past;
 mod raised;
 
-use super::naming::site_name;
 use super::{Access, Engine, Runtime, Stop};
 use crate::described::Effect;
 use crate::environment::Environment;
-use crate::memory_model::{
-    Cpp20, MemoryAccess, MemoryHistory, MemoryModel, MemoryOp, Performed, RaisedOrders,
-};
+use crate::memory_model::{Cpp20, MemoryAccess, MemoryModel, MemoryOp, Performed, RaisedOrders};
 use crate::record::Event;
 use crate::schedule::ChoiceKind;
 use crate::site::Site;
@@ -17,7 +15,6 @@ use crate::strategy::Strategy;
 use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, TaskId};
 use past::Past;
 use raised::Raised;
-use std::collections::BTreeMap;
 
 /// The number of times that a search which draws its choices draws again. Few stores are inconsistent, so it hardly ever
 /// needs as many.
@@ -36,10 +33,10 @@ pub(super) struct Memory {
     /// `true` if the search explores each order of dependent steps.
     explores_orders: bool,
     past: Past,
-    /// The stores of the events that the model was told.
-    told: Vec<Told>,
+    /// The stores of the events that the model has observed.
+    event_stores: Vec<EventStore>,
     /// The same for the operation that is being performed.
-    next_told: Told,
+    next_store: EventStore,
     /// The store that the last operation has read.
     last_read: u32,
     stale_reads: Vec<StaleReads>,
@@ -50,9 +47,9 @@ pub(super) struct Memory {
     /// could read it for ever.
     stale_reads_max: u32,
     /// The number of the execution's stale operations.
-    old_stores: u32,
+    stale_operations: u32,
     /// The largest number that is allowed; `None` for no limit.
-    old_stores_max: Option<u32>,
+    stale_operations_max: Option<u32>,
     /// The values that were written without an operation, each with the number of events before it.
     overwrites: Vec<(usize, SyncVar)>,
     raised: Raised,
@@ -60,7 +57,7 @@ pub(super) struct Memory {
 
 /// The store that an event read or made, for monitors and findings.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Told {
+pub(super) struct EventStore {
     /// Its number for monitors; 0 for none.
     pub(super) number: u32,
     /// Its effect, if that is unusual.
@@ -75,9 +72,9 @@ struct Stores {
     /// The value of each, by number.
     values: Vec<u64>,
     /// The number by which monitors know each.
-    told: Vec<u32>,
+    monitor_numbers: Vec<u32>,
     /// The store that each counts as where stale reads are counted: a loop that waits by read-modify-writes reads what it
-    /// made of an old store itself.
+    /// made of a stale store itself.
     counts_as: Vec<u32>,
     /// The event that performed each; `None` for a value that was there without an operation.
     events: Vec<Option<EventId>>,
@@ -122,9 +119,9 @@ impl Memory {
         (self.model, self.stale_reads_max) = (Some(model), stale_reads_max);
     }
 
-    /// Returns what is told of the stores of the first events; `None` without a model.
-    pub(super) fn told(&self) -> Option<&[Told]> {
-        self.model.as_ref().map(|_| &*self.told)
+    /// Returns the stores of the events that the model has observed; `None` without a model.
+    pub(super) fn event_stores(&self) -> Option<&[EventStore]> {
+        self.model.as_ref().map(|_| &*self.event_stores)
     }
 
     /// Raises these orderings, and no others, from the next execution on.
@@ -133,29 +130,8 @@ impl Memory {
     }
 
     /// Limits the number of an execution's stale operations.
-    pub(super) fn limit_old_stores(&mut self, most: Option<u32>) {
-        self.old_stores_max = most;
-    }
-
-    /// Returns the execution of these events, with the orderings that the program has; `None` without a model.
-    pub(super) fn history(&self, events: &[Event]) -> Option<MemoryHistory> {
-        self.model.as_ref()?;
-        let mut history = MemoryHistory {
-            overwrites: self.overwrites.clone(),
-            values: self.vars.iter().map(|var| var.values.clone()).collect(),
-            ..MemoryHistory::default()
-        };
-        let mut sites: BTreeMap<usize, u32> = BTreeMap::new();
-        for (event, store) in events.iter().zip(&self.told) {
-            let site = *sites.entry(event.site.word()).or_insert_with(|| {
-                history.places.push(site_name(event.site));
-                history.places.len() as u32 - 1
-            });
-            let mut access = told(event, SiteId(site), store.number);
-            access.order = self.raised.own(access.event, event.op).unwrap_or(access.order);
-            history.events.push((access, store.performed));
-        }
-        Some(history)
+    pub(super) fn limit_stale_operations(&mut self, most: Option<u32>) {
+        self.stale_operations_max = most;
     }
 
     /// Returns the number of executions of this search that could not go on.
@@ -170,7 +146,9 @@ impl Memory {
 
     /// Returns `true` if the store of an event comes before a newer one, so that it is not what a variable holds.
     pub(super) fn is_behind(&self, event: usize) -> bool {
-        self.told.get(event).is_some_and(|store| store.effect.is_some())
+        self.event_stores
+            .get(event)
+            .is_some_and(|store| store.effect.is_some())
     }
 
     /// Resets the state for a new execution.
@@ -182,18 +160,18 @@ impl Memory {
             self.raised.begin();
             for var in &mut self.vars {
                 var.values.clear();
-                var.told.clear();
+                var.monitor_numbers.clear();
                 var.counts_as.clear();
                 var.events.clear();
                 (var.by_events, var.newest) = (0, 0);
                 var.was_read_since = false;
             }
-            self.told.clear();
+            self.event_stores.clear();
             self.stale_reads.clear();
             self.overwrites.clear();
-            self.old_stores = 0;
+            self.stale_operations = 0;
             self.is_inconsistent = false;
-            self.next_told = Told::default();
+            self.next_store = EventStore::default();
         }
     }
 
@@ -212,10 +190,10 @@ impl Memory {
     fn observe(&mut self, events: &[Event]) {
         let Some(model) = &mut self.model else { return };
         // After the last execution there are no events any more.
-        for event in events.get(self.told.len()..).unwrap_or_default() {
-            let store = std::mem::take(&mut self.next_told);
-            self.told.push(store);
-            let event = told(event, SiteId(0), store.number);
+        for event in events.get(self.event_stores.len()..).unwrap_or_default() {
+            let store = std::mem::take(&mut self.next_store);
+            self.event_stores.push(store);
+            let event = sync_var_access(event, SiteId(0), store.number);
             model.observes(&event);
             if self.explores_orders {
                 self.past.observe(&event);
@@ -235,12 +213,12 @@ impl Memory {
         if is_first || stores.values[stores.newest as usize] != value {
             stores.newest = stores.values.len() as u32;
             stores.values.push(value);
-            stores.told.push(1);
+            stores.monitor_numbers.push(1);
             stores.counts_as.push(stores.newest);
             stores.events.push(None);
             if let Some(model) = self.model.as_mut().filter(|_| !is_first) {
                 model.overwrites(var);
-                self.overwrites.push((self.told.len(), var));
+                self.overwrites.push((self.event_stores.len(), var));
             }
         }
     }
@@ -285,8 +263,8 @@ impl Memory {
         let stores = &mut self.vars[read.var.index()];
         stores.was_read_since = true;
         let is_newest = store == stores.newest;
-        self.next_told = Told {
-            number: stores.told[store as usize],
+        self.next_store = EventStore {
+            number: stores.monitor_numbers[store as usize],
             effect: (!is_newest).then_some(Effect::Stale),
             performed: Some(Performed {
                 kind: read.kind,
@@ -357,7 +335,11 @@ impl Memory {
     /// Returns `true` if the operation can take this one of the listed stores, within the limit on stale operations and as
     /// far as the model knows: see [`Engine::settle_exchange`].
     fn is_settled(&mut self, access: &MemoryAccess, taken: u32) -> bool {
-        if taken != 0 && self.old_stores_max.is_some_and(|most| self.old_stores >= most) {
+        if taken != 0
+            && self
+                .stale_operations_max
+                .is_some_and(|most| self.stale_operations >= most)
+        {
             return false;
         }
         let store = self.listed[taken as usize];
@@ -386,8 +368,8 @@ impl Memory {
         stores.was_read_since = false;
         stores.by_events += 1;
         // The value that was there before has number 1.
-        let told = 1 + stores.by_events;
-        stores.told.push(told);
+        let number = 1 + stores.by_events;
+        stores.monitor_numbers.push(number);
         let is_newest = self
             .model
             .as_mut()
@@ -395,14 +377,14 @@ impl Memory {
         if is_newest {
             stores.newest = store;
         }
-        let follows_old = write.kind != MemoryOp::Store && !is_newest;
-        stores.counts_as.push(match follows_old {
+        let follows_stale = write.kind != MemoryOp::Store && !is_newest;
+        stores.counts_as.push(match follows_stale {
             true => stores.counts_as[after as usize],
             false => store,
         });
         if write.kind == MemoryOp::Store {
-            self.next_told = Told {
-                number: told,
+            self.next_store = EventStore {
+                number,
                 effect: (!is_newest).then_some(Effect::Overwritten),
                 performed: Some(Performed {
                     kind: write.kind,
@@ -410,15 +392,15 @@ impl Memory {
                     after: Some(after),
                 }),
             };
-        } else if let Some(performed) = &mut self.next_told.performed {
+        } else if let Some(performed) = &mut self.next_store.performed {
             performed.after = Some(after);
         }
         is_newest
     }
 }
 
-/// Returns an event as monitors and models are told of it.
-pub(super) fn told(event: &Event, site: SiteId, store: u32) -> SyncVarAccess {
+/// Returns an event as monitors and models see it.
+pub(super) fn sync_var_access(event: &Event, site: SiteId, store: u32) -> SyncVarAccess {
     SyncVarAccess {
         event: EventId {
             task: TaskId(event.task),
@@ -520,7 +502,7 @@ impl Engine {
             }
             let taken = self.with(|rt| rt.close_stores(chosen));
             if self.with(|rt| rt.memory.is_settled(access, taken)) {
-                self.with(|rt| rt.memory.old_stores += u32::from(taken != 0));
+                self.with(|rt| rt.memory.stale_operations += u32::from(taken != 0));
                 return taken;
             }
             if draws_left == 0 {
@@ -544,7 +526,7 @@ impl Engine {
         let access = self.memory_access(kind);
         self.with(|rt| {
             let last_read = rt.memory.last_read;
-            if let Some(performed) = &mut rt.memory.next_told.performed {
+            if let Some(performed) = &mut rt.memory.next_store.performed {
                 performed.kind = access.kind;
             }
             if !rt.end.teardown && !rt.memory.is_consistent(&access, last_read) {

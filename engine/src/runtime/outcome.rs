@@ -5,7 +5,7 @@ use super::listen::Reported;
 use super::scope::Scoping;
 use super::{CutOffExecution, Layout, PanicNote, Stop};
 use crate::described::{BreakpointFigures, FindingEvent};
-use crate::memory_model::MemoryHistory;
+use crate::memory_model::ExecutionGraph;
 use crate::schedule::{Choice, Premises};
 use crate::serial::{Deserialize, Serialize};
 use crate::strategy::Operation;
@@ -140,8 +140,8 @@ pub struct FailureContext {
     pub given_names: BTreeMap<String, String>,
     /// The places of its variables in memory.
     pub layout: Layout,
-    /// The operations with the stores that they read, under a memory model.
-    pub memory: Option<Arc<MemoryHistory>>,
+    /// The execution graph, under a memory model.
+    pub graph: Option<Arc<ExecutionGraph>>,
     /// The name of the task that ran last.
     pub current: String,
     /// The name of an uncontrolled thread that used objects of the execution.

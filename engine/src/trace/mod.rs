@@ -45,7 +45,7 @@ pub use race::Race;
 pub use soundness::SoundReduction;
 pub use stable_id::StableOpId;
 pub use step::StepEnd;
-pub use step::{Aside, More};
+pub use step::{Aside, Extra};
 pub use step::{NOTHING, Step};
 pub use timed::{EndedWait, Limit};
 
@@ -368,7 +368,7 @@ impl Trace {
             owner.or_else(any).unwrap_or(end.events.len().saturating_sub(1))
         };
         let owners: SmallVec<[usize; 4]> = end.extra_footprint.iter().map(owner).collect();
-        let shared = |aside: &Aside| aside.task != end.task && aside.more.is_shared();
+        let shared = |aside: &Aside| aside.task != end.task && aside.extra.is_shared();
         if end.extra_footprint.iter().any(shared) {
             // The operations of a task after a join belong to whichever step was the last.
             self.only(SoundReduction::Caching);
@@ -378,7 +378,7 @@ impl Trace {
                 .iter()
                 .zip(end.extra_footprint)
                 .filter(|(owner, _)| **owner == at);
-            let mine: SmallVec<[More; 4]> = own.map(|(_, aside)| aside.more).collect();
+            let mine: SmallVec<[Extra; 4]> = own.map(|(_, aside)| aside.extra).collect();
             self.add_event::<false>(&mut step, event, &mine, end);
         }
         step
@@ -391,7 +391,7 @@ impl Trace {
         &mut self,
         step: &mut Step,
         event: &Event,
-        extra_footprint: &[More],
+        extra_footprint: &[Extra],
         end: &StepEnd<'_>,
     ) {
         let Event { task, elided, .. } = *event;
@@ -486,13 +486,13 @@ impl Trace {
         &mut self,
         step: &mut Step,
         by: &NewEntry,
-        extra_footprint: &[More],
+        extra_footprint: &[Extra],
         end: &StepEnd<'_>,
     ) {
-        for (place, &more) in extra_footprint.iter().enumerate() {
-            let access = match more {
-                More::Access(access) => access,
-                More::Store(store) => {
+        for (place, &extra) in extra_footprint.iter().enumerate() {
+            let access = match extra {
+                Extra::Access(access) => access,
+                Extra::Store(store) => {
                     step.count(hash128(by.identity, u64::from(store), !(place as u64)));
                     continue;
                 }

@@ -7,7 +7,7 @@ use crate::record::{Event, Gates, Task, Vars};
 #[derive(Clone, Copy, Debug)]
 pub struct Aside {
     /// The addition.
-    pub more: More,
+    pub extra: Extra,
     /// The accessing task, and the number of events before.
     pub task: u32,
     pub(crate) events_before: usize,
@@ -17,7 +17,7 @@ pub struct Aside {
 
 /// An addition to an event.
 #[derive(Clone, Copy, Debug)]
-pub enum More {
+pub enum Extra {
     /// Another access.
     Access(StepAccess),
     /// The store that a memory model let the operation read, or come after: its number among those of the variable. The
@@ -25,10 +25,10 @@ pub enum More {
     Store(u32),
 }
 
-impl More {
+impl Extra {
     /// `true` if it accesses what all tasks share.
     pub(super) fn is_shared(&self) -> bool {
-        matches!(self, More::Access(access) if access.key.var().is_none())
+        matches!(self, Extra::Access(access) if access.key.var().is_none())
     }
 }
 

@@ -23,9 +23,9 @@ impl Search<'_> {
     pub(super) fn prove(&mut self) -> Result<Proven, Crashed> {
         let has_fewest = self.with_fewer_stale()?;
         // Without a memory model there is nothing to limit.
-        self.worker.limit_old_stores(Some(self.best.size.stale));
+        self.worker.limit_stale_operations(Some(self.best.size.stale));
         let proven = self.with_fewer_preemptions();
-        self.worker.limit_old_stores(None);
+        self.worker.limit_stale_operations(None);
         match proven? {
             _ if !has_fewest => Ok(Proven::Nothing),
             proven => Ok(proven),
@@ -35,9 +35,9 @@ impl Search<'_> {
     /// Looks for executions with fewer stale operations. Returns `true` if none is left.
     fn with_fewer_stale(&mut self) -> Result<bool, Crashed> {
         while let Some(fewer) = self.best.size.stale.checked_sub(1) {
-            self.worker.limit_old_stores(Some(fewer));
+            self.worker.limit_stale_operations(Some(fewer));
             let found = self.with_at_most(fewer);
-            self.worker.limit_old_stores(None);
+            self.worker.limit_stale_operations(None);
             match found? {
                 Some(true) => {}
                 Some(false) => return Ok(true),

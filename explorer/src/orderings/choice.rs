@@ -5,7 +5,7 @@
 //! A stronger ordering forbids all that a weaker one forbids, so each set is tried with `SeqCst` first.
 
 use crate::report::Finding;
-use intermezzo_engine::memory_model::{MemoryHistory, RaisedOrder, RaisedOrders, both};
+use intermezzo_engine::memory_model::{ExecutionGraph, RaisedOrder, RaisedOrders, both};
 use intermezzo_sdk::{EventId, FindingKind, MemoryOrder, SyncVarOp, TaskId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) enum Remedy {
 
 /// An execution that shows the finding.
 pub(super) struct Counterexample {
-    history: Arc<MemoryHistory>,
+    graph: Arc<ExecutionGraph>,
     /// For a data race, pairs of events: there is no race if the first event of one of them happens before the second.
     apart: Vec<(EventId, EventId)>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Counterexample {
 impl Counterexample {
     /// Returns the execution that shows a finding, if it is known.
     pub(super) fn of(finding: &Finding) -> Option<Counterexample> {
-        let history = Arc::clone(finding.memory.as_ref()?);
+        let graph = Arc::clone(finding.graph.as_ref()?);
         let mut apart = Vec::new();
         if let (FindingKind::DataRace, [one, other]) = (&finding.kind, &finding.deeds[..]) {
             let places = [one, other].map(|deed| {
@@ -68,22 +68,22 @@ impl Counterexample {
             };
             apart = vec![(known_by(one), other.0), (known_by(other), one.0)];
         }
-        Some(Counterexample { history, apart })
+        Some(Counterexample { graph, apart })
     }
 
     /// Returns `true` if an ordering could be stronger.
     pub(super) fn is_weak(&self) -> bool {
-        let mut orders = self.history.orders();
+        let mut orders = self.graph.orders();
         orders.any(|(op, _, order)| !levels(op, order).is_empty())
     }
 
     /// Returns `true` if it takes place with these orderings, and still shows the finding.
     fn stays(&self, raised: &RaisedOrders) -> bool {
-        self.history.is_allowed(raised)
+        self.graph.is_allowed(raised)
             && !self
                 .apart
                 .iter()
-                .any(|&(earlier, later)| self.history.is_ordered(raised, earlier, later))
+                .any(|&(earlier, later)| self.graph.is_ordered(raised, earlier, later))
     }
 }
 
@@ -159,7 +159,7 @@ struct OutOfTime;
 /// Returns all places whose orderings could be stronger, with `SeqCst`.
 fn weak_places(counterexamples: &[Counterexample]) -> Vec<Raise> {
     let mut weak: BTreeMap<(String, u32), Raise> = BTreeMap::new();
-    for (op, site, order) in counterexamples.iter().flat_map(|each| each.history.orders()) {
+    for (op, site, order) in counterexamples.iter().flat_map(|each| each.graph.orders()) {
         if levels(op, order).is_empty() {
             continue;
         }

@@ -290,13 +290,15 @@ fn mark(recording: &mut Recording, finding: &Finding) {
     for event in &mut recording.events {
         event.concerned = false;
     }
-    for told in &finding.events {
-        let Some(&at) = places.get(&told.id) else { continue };
+    for marked in &finding.events {
+        let Some(&at) = places.get(&marked.id) else {
+            continue;
+        };
         let event = &mut recording.events[at];
-        event.concerned = told.concerned;
-        event.effect = told.effect;
-        event.from = told.from.as_ref().and_then(|id| places.get(id)).copied();
-        event.newer = told
+        event.concerned = marked.concerned;
+        event.effect = marked.effect;
+        event.from = marked.from.as_ref().and_then(|id| places.get(id)).copied();
+        event.newer = marked
             .newer
             .iter()
             .filter_map(|id| places.get(id))

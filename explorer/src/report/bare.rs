@@ -38,7 +38,7 @@ impl Finding {
             names: Default::default(),
             functions: Default::default(),
             layout: Default::default(),
-            memory: None,
+            graph: None,
         }
     }
 }

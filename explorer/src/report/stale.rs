@@ -24,16 +24,16 @@ impl Finding {
     ///     });
     ///     assert!(!flags[1].load(Relaxed) || flags[0].load(Relaxed));
     /// });
-    /// let told = report.findings()[0].stale_operations();
-    /// assert!(told[0].starts_with("main reads 0 from "), "{told:?}");
-    /// assert!(told[0].contains("It passes over 1, stored by task 1 at "), "{told:?}");
+    /// let stale = report.findings()[0].stale_operations();
+    /// assert!(stale[0].starts_with("main reads 0 from "), "{stale:?}");
+    /// assert!(stale[0].contains("It passes over 1, stored by task 1 at "), "{stale:?}");
     /// ```
     pub fn stale_operations(&self) -> Vec<String> {
         let stale = self.events.iter().filter(|event| !event.newer.is_empty());
-        stale.map(|event| self.tell(event)).collect()
+        stale.map(|event| self.explain_stale(event)).collect()
     }
 
-    fn tell(&self, event: &FindingEvent) -> String {
+    fn explain_stale(&self, event: &FindingEvent) -> String {
         let FindingEvent { task, var, site, .. } = event;
         let value = |value: Option<u64>| number(value.unwrap_or_default());
         let newer = self.newer(event);

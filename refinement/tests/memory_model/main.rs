@@ -9,7 +9,7 @@ mod wording;
 
 use intermezzo_explorer::{Environment, Explorer};
 
-/// Lets loads read old stores, and nothing else of the environment.
+/// Lets reads be stale, and nothing else of the environment.
 fn weak(stale_reads: u32) -> impl Fn(Explorer) -> Explorer + Send + Sync + Copy + 'static {
     move |explorer: Explorer| {
         explorer.environment(Environment {

@@ -229,7 +229,7 @@ impl Runtime {
     /// Has the record contain all visible operations so far.
     #[inline(always)]
     fn catch_up(&mut self) {
-        if self.memory.told().is_some() {
+        if self.memory.event_stores().is_some() {
             return self.catch_up_by_model();
         }
         let Runtime { record, monitors, .. } = self;
@@ -497,7 +497,7 @@ impl Runtime {
         if !self.monitors.listening.intersects(Interests::SYNC_ACCESSES) {
             return;
         }
-        if self.memory.told().is_some() {
+        if self.memory.event_stores().is_some() {
             self.catch_up_by_model();
         }
         let Some(mut audience) = self.monitors.listeners.monitors.take() else {

@@ -5,7 +5,7 @@ use super::sets::Sets;
 use super::sites::SiteNumbers;
 use crate::record::{Event, TaskSet};
 use crate::runtime::Runtime;
-use crate::runtime::memory::{Told, told};
+use crate::runtime::memory::{EventStore, sync_var_access};
 use crate::site::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::{
@@ -496,10 +496,10 @@ impl Record {
     }
 
     /// Does the same under a memory model; `stores` are the numbers of their stores.
-    pub(super) fn catch_up_by_model(&mut self, events: &[Event], stores: &[Told]) {
+    pub(super) fn catch_up_by_model(&mut self, events: &[Event], stores: &[EventStore]) {
         let first = self.accesses.len();
         for (event, store) in events.iter().zip(stores).skip(first) {
-            let access = told(event, self.sites.number(event.site), store.number);
+            let access = sync_var_access(event, self.sites.number(event.site), store.number);
             if !self.accesses.push(access) {
                 self.ops.get_mut().truncate(self.accesses.len() - 1);
             }
@@ -570,7 +570,7 @@ impl Runtime {
     pub(super) fn catch_up_by_model(&mut self) {
         self.observe_by_model();
         let known = self.monitors.listeners.record();
-        let stores = self.memory.told().unwrap_or_default();
+        let stores = self.memory.event_stores().unwrap_or_default();
         known.catch_up_by_model(self.record.events.as_slice(), stores);
     }
 }
@@ -578,7 +578,7 @@ impl Runtime {
 /// Returns an event as monitors see it, without a memory model.
 #[inline(always)]
 fn access(sites: &mut SiteNumbers, event: &Event) -> SyncVarAccess {
-    told(event, sites.number(event.site), 0)
+    sync_var_access(event, sites.number(event.site), 0)
 }
 
 /// Returns the entry with that number, which is created if it is missing.

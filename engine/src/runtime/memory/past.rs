@@ -1,8 +1,7 @@
 //! The past of each task, which tells the stale reads that no other order of the steps gives.
 //!
-//! Suppose that a load reads an old store although a newer one was performed, and that nothing in the load's past depends
-//! on the newer one. Then the load and its past can come before the newer store: the same execution graph, with one
-//! stale read less. A search that explores each order of dependent steps reaches that execution anyway. So it needs
+//! Suppose that a load is stale, and that nothing in its past depends on the newer store. Then the load and its past can
+//! come before the newer store: the same execution graph, with one stale read less. A search that explores each order of dependent steps reaches that execution anyway. So it needs
 //! only those stale reads at which all newer stores are in the load's past, in the order of the trace.
 //!
 //! A store that takes its place before newer ones is left out in fewer cases: only if the last operation on its variable

@@ -267,7 +267,7 @@ impl SavedFinding {
                 functions: BTreeMap::new(),
                 layout: self.layout,
                 // A replay finds it again.
-                memory: None,
+                graph: None,
                 detail: self.detail,
             },
         })

@@ -75,7 +75,7 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     let mut stale: Vec<String> = stale
         .iter()
         .take(STALE_MAX)
-        .map(|told| places.numbered(&in_text(told, &finding.names)))
+        .map(|sentence| places.numbered(&in_text(sentence, &finding.names)))
         .collect();
     if unexplained > 0 {
         stale.push(format!("{unexplained} more are marked below"));
@@ -85,7 +85,7 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
     let advice = advice.map(|advice| places.numbered(&in_text(&advice, &finding.names)));
     text.section(&places.show(style, &mut sources));
     if context.like.is_none() {
-        stale.iter().for_each(|told| text.marked("stale", told));
+        stale.iter().for_each(|sentence| text.marked("stale", sentence));
     }
     if let Some(advice) = advice {
         text.marked("help", &advice);

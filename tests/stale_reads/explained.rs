@@ -41,15 +41,15 @@ fn a_finding_says_which_store_was_read_and_which_were_passed_over() {
         (Some(Effect::Stale), &Some(stored.id.clone()))
     );
     assert_eq!(read.newer, newer.map(|event| event.id.clone()));
-    let told = format!(
+    let stale = format!(
         "main reads 5 from {} at {}, stored by task 1 at {}. It passes over 6, stored by task 1 at {}, and 7, \
          stored by task 1 at {}",
         read.var, read.site, stored.site, newer[0].site, newer[1].site
     );
-    assert_eq!(finding.stale_operations(), std::slice::from_ref(&told));
+    assert_eq!(finding.stale_operations(), std::slice::from_ref(&stale));
     let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
     let json = &json["findings"][0];
-    assert_eq!(json["stale_operations"], serde_json::json!([told]));
+    assert_eq!(json["stale_operations"], serde_json::json!([stale]));
     let events = json["events"].as_array().unwrap();
     let event = events.iter().find(|event| event["id"] == *read.id).unwrap();
     assert_eq!(event["from"], *stored.id);
@@ -62,14 +62,14 @@ fn a_finding_says_which_store_was_read_and_which_were_passed_over() {
     assert!(text.contains("It passes over 6, stored by task 1 at ["), "{text}");
 }
 
-/// Nothing was stored before, and a store may be old as well.
+/// Nothing was stored before, and a store may be stale as well.
 #[test]
-fn initial_values_and_old_stores_are_told() {
+fn initial_values_and_stale_stores_are_explained() {
     let report = explored(|| store_buffer(Relaxed, Relaxed, false));
-    let told = report.findings()[0].stale_operations().join("\n");
+    let stale = report.findings()[0].stale_operations().join("\n");
     assert!(
-        told.contains(", the value before any store. It passes over 1, stored by "),
-        "{told}"
+        stale.contains(", the value before any store. It passes over 1, stored by "),
+        "{stale}"
     );
     let report = explored(|| {
         let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
@@ -83,8 +83,8 @@ fn initial_values_and_old_stores_are_told() {
         task.join().unwrap();
         assert_ne!([vars[0].load(Relaxed), vars[1].load(Relaxed)], [1, 1]);
     });
-    let told = report.findings()[0].stale_operations().join("\n");
-    assert!(told.contains(", but behind a newer value: "), "{told}");
+    let stale = report.findings()[0].stale_operations().join("\n");
+    assert!(stale.contains(", but behind a newer value: "), "{stale}");
 }
 
 /// A replay tells the same, and so does its recording.
@@ -106,13 +106,13 @@ fn recordings_have_the_stores() {
         format!("{}.{}", event.task, event.index)
     };
     assert_eq!(recording.events.len(), finding.events.len());
-    for (at, told) in finding.events.iter().enumerate() {
+    for (at, known) in finding.events.iter().enumerate() {
         let event = &recording.events[at];
-        assert_eq!((id(at), event.effect), (told.id.clone(), told.effect));
-        assert_eq!(event.from.map(id), told.from);
+        assert_eq!((id(at), event.effect), (known.id.clone(), known.effect));
+        assert_eq!(event.from.map(id), known.from);
         assert_eq!(
             event.newer.iter().copied().map(id).collect::<Vec<_>>(),
-            told.newer
+            known.newer
         );
     }
     assert!(

@@ -6,15 +6,22 @@ use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp};
 
 /// An execution under a memory model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MemoryHistory {
-    /// The events in order. `site` is an index in the table of places.
-    pub(crate) events: Vec<(SyncVarAccess, Option<Performed>)>,
+pub struct ExecutionGraph {
+    /// The events, and the values that were written without one, in order.
+    pub(crate) nodes: Vec<Node>,
     /// The places in the source, as `file:line:column`.
     pub(crate) places: Vec<String>,
-    /// The values that were written without an operation, each with the number of events before it.
-    pub(crate) overwrites: Vec<(usize, SyncVar)>,
     /// The values of the stores to each variable, by number.
     pub(crate) values: Vec<Vec<u64>>,
+}
+
+/// A node of an execution graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    /// An event, with its stores if it is an operation on an atomic. `site` is an index in the table of places.
+    Event(SyncVarAccess, Option<Performed>),
+    /// A value that was written to a variable without an operation.
+    Overwrite(SyncVar),
 }
 
 /// An operation on an atomic, with the stores that were chosen for it.
@@ -27,9 +34,9 @@ pub(crate) struct Performed {
     pub(crate) after: Option<u32>,
 }
 
-/// The stores that a stale operation read and passed over.
+/// An operation that read, or came right after, another store than the newest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OldStore {
+pub struct StaleOperation {
     /// The operation that made the store that was read; `None` for a value that no operation has stored, and for an
     /// operation that reads nothing.
     pub from: Option<EventId>,
@@ -59,31 +66,35 @@ impl Order {
     }
 }
 
-impl MemoryHistory {
+impl ExecutionGraph {
     /// Returns each operation on an atomic and each fence: the kind, the place, and the ordering.
     pub fn orders(&self) -> impl Iterator<Item = (SyncVarOp, &str, MemoryOrder)> {
-        let ordered = self
-            .events
-            .iter()
-            .filter(|(access, performed)| performed.is_some() || access.op == SyncVarOp::Fence);
-        ordered.map(|(access, _)| (access.op, self.place(access), access.order))
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Event(access, performed) if performed.is_some() || access.op == SyncVarOp::Fence => {
+                Some((access.op, self.place(access), access.order))
+            }
+            _ => None,
+        })
     }
 
     fn place(&self, access: &SyncVarAccess) -> &str {
         self.places.get(access.site.0 as usize).map_or("", String::as_str)
     }
 
-    /// Returns the stores of each stale operation, by the number of its event.
-    pub fn old_stores(&self) -> Vec<(usize, OldStore)> {
+    /// Returns the stale operations, in order.
+    pub fn stale_operations(&self) -> Vec<(EventId, StaleOperation)> {
         let mut vars = vec![Order::default(); self.values.len()];
-        let mut old = Vec::new();
-        self.walk(|at, (access, performed)| {
-            let Some(var) = vars.get_mut(access.var.index()) else {
-                return;
+        let mut stale = Vec::new();
+        for node in &self.nodes {
+            let (access, performed) = match node {
+                Node::Event(access, Some(performed)) => (access, performed),
+                Node::Event(_, None) => continue,
+                Node::Overwrite(var) => {
+                    vars[var.index()].add(None, None);
+                    continue;
+                }
             };
-            let Some(performed) = performed else {
-                return var.add(None, None);
-            };
+            let var = &mut vars[access.var.index()];
             if var.makers.is_empty() {
                 var.add(None, None);
             }
@@ -91,56 +102,44 @@ impl MemoryHistory {
                 let newer = var.newer(store);
                 let from = performed.reads.and_then(|read| var.makers[read as usize]);
                 if !newer.is_empty() {
-                    old.push((at, OldStore { from, newer }));
+                    stale.push((access.event, StaleOperation { from, newer }));
                 }
             }
             if performed.after.is_some() {
                 var.add(Some(access.event), performed.after);
             }
-        });
-        old
-    }
-
-    /// Calls a function with each operation on an atomic, and with each value that was written without one.
-    fn walk(&self, mut each: impl FnMut(usize, (&SyncVarAccess, Option<&Performed>))) {
-        let mut overwrites = self.overwrites.iter().peekable();
-        for (at, (access, performed)) in self.events.iter().enumerate() {
-            while let Some((_, var)) = overwrites.next_if(|(before, _)| *before <= at) {
-                let plain = SyncVarAccess { var: *var, ..*access };
-                each(at, (&plain, None));
-            }
-            if let Some(performed) = performed {
-                each(at, (access, Some(performed)));
-            }
         }
+        stale
     }
 
     /// Returns `true` if the memory model of C++20 allows this execution with stronger orderings, too. Every operation reads
     /// the same then, so the test takes the same course.
     pub fn is_allowed(&self, raised: &RaisedOrders) -> bool {
-        self.with(raised).is_some()
+        self.perform(raised).is_some()
     }
 
     /// Returns `true` if with stronger orderings one event happens before the other in this execution, or if the
     /// execution is not allowed then.
     pub fn is_ordered(&self, raised: &RaisedOrders, earlier: EventId, later: EventId) -> bool {
-        self.with(raised)
+        self.perform(raised)
             .is_none_or(|model| model.happens_before(earlier, later))
     }
 
     /// Performs this execution with stronger orderings. Returns the model at its end; `None` if the model does not allow
     /// the execution.
-    fn with(&self, raised: &RaisedOrders) -> Option<Cpp20> {
+    fn perform(&self, raised: &RaisedOrders) -> Option<Cpp20> {
         let mut model = Cpp20::default();
         model.begin();
-        let mut overwrites = self.overwrites.iter().peekable();
         let mut stores = vec![0; self.values.len()];
-        for (at, (access, performed)) in self.events.iter().enumerate() {
-            while let Some((_, var)) = overwrites.next_if(|(before, _)| *before <= at) {
-                stores[var.index()] += 1;
-                model.overwrites(*var);
-            }
-            let mut access = *access;
+        for node in &self.nodes {
+            let (mut access, performed) = match node {
+                Node::Event(access, performed) => (*access, performed),
+                Node::Overwrite(var) => {
+                    stores[var.index()] += 1;
+                    model.overwrites(*var);
+                    continue;
+                }
+            };
             access.order = raised.order(access.op, self.place(&access), access.order);
             if let Some(performed) = performed {
                 let store = &mut stores[access.var.index()];

@@ -19,16 +19,17 @@ pub(super) fn of(finding: &Finding) -> Vec<&FindingEvent> {
     }
     let (first, rest) = events.split_at(FIRST);
     let (between, last) = rest.split_at(rest.len() - LAST);
-    let named: HashSet<&str> = finding.deeds.iter().map(|deed| deed.after.as_str()).collect();
-    let is_told = |event: &&FindingEvent| named.contains(event.id.as_str()) || !event.newer.is_empty();
-    let told = between.iter().filter(is_told);
-    let told: Vec<&FindingEvent> = told.collect();
-    let room = TELLING.saturating_sub(told.len());
-    let concerned = between.iter().filter(|event| event.concerned);
+    let deeds = finding.deeds.iter().map(|deed| deed.after.as_str());
     // The last ones are nearest to the failure.
-    let concerned = concerned.rev().take(room).map(|event| event.id.as_str());
-    let named: HashSet<&str> = named.into_iter().chain(concerned).collect();
-    let between = between.iter().filter(|event| named.contains(event.id.as_str()));
+    let latest = |is_telling: fn(&&FindingEvent) -> bool| {
+        let telling = between.iter().rev().filter(is_telling);
+        telling.map(|event| event.id.as_str())
+    };
+    let telling = deeds
+        .chain(latest(|event| !event.newer.is_empty()))
+        .chain(latest(|event| event.concerned));
+    let telling: HashSet<&str> = telling.take(TELLING).collect();
+    let between = between.iter().filter(|event| telling.contains(event.id.as_str()));
     first.iter().chain(between).chain(last).collect()
 }
 
@@ -79,6 +80,7 @@ mod tests {
             .iter_mut()
             .for_each(|event| event.concerned = false);
         finding.events[3000].concerned = true;
+        finding.events[4000].newer = vec![finding.events[3000].id.clone()];
         finding.deeds = vec![FindingDeed {
             after: finding.events[5000].id.clone(),
             task: finding.events[5000].task.clone(),
@@ -86,9 +88,10 @@ mod tests {
             site: "src/x.rs:1:2".into(),
         }];
         let listed = of(&finding);
-        assert_eq!(listed.len(), FIRST + LAST + 2);
+        assert_eq!(listed.len(), FIRST + LAST + 3);
         assert_eq!(listed[FIRST], &finding.events[3000]);
-        assert_eq!(listed[FIRST + 1], &finding.events[5000]);
+        assert_eq!(listed[FIRST + 1], &finding.events[4000]);
+        assert_eq!(listed[FIRST + 2], &finding.events[5000]);
         assert_eq!(listed.last(), finding.events.last().as_ref());
         let json = serde_json::to_value(&finding).unwrap();
         assert_eq!(json["events_left_out"], all - listed.len());

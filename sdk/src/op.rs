@@ -136,6 +136,23 @@ impl MemoryOrder {
         use MemoryOrder::*;
         [None, Relaxed, Acquire, Release, AcqRel, SeqCst]
     };
+
+    /// Returns the weakest ordering that is at least as strong as both.
+    ///
+    /// ```
+    /// use intermezzo_sdk::MemoryOrder::{AcqRel, Acquire, Relaxed, Release};
+    ///
+    /// assert_eq!(Acquire.join(Release), AcqRel);
+    /// assert_eq!(Acquire.join(Relaxed), Acquire);
+    /// ```
+    pub fn join(self, other: MemoryOrder) -> MemoryOrder {
+        use MemoryOrder::{AcqRel, Acquire, Release};
+        match (self, other) {
+            (Acquire, Release) | (Release, Acquire) => AcqRel,
+            // Of any other two, the one with the larger number is the stronger one.
+            _ => MemoryOrder::ALL[usize::max(self as usize, other as usize)],
+        }
+    }
 }
 
 impl SyncVarOp {
@@ -328,5 +345,44 @@ impl SyncVarOp {
 impl fmt::Display for SyncVarOp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MemoryOrder;
+    use crate::Side;
+
+    /// Returns `true` if the ordering gives all that the other one gives.
+    fn includes(order: MemoryOrder, other: MemoryOrder) -> bool {
+        let has = |order: MemoryOrder| {
+            [
+                order != MemoryOrder::None,
+                Side::Acquire.is_in(order),
+                Side::Release.is_in(order),
+                order == MemoryOrder::SeqCst,
+            ]
+        };
+        has(order)
+            .iter()
+            .zip(has(other))
+            .all(|(has, needs)| *has || !needs)
+    }
+
+    #[test]
+    fn a_join_is_the_weakest_ordering_that_includes_both() {
+        for one in MemoryOrder::ALL {
+            for other in MemoryOrder::ALL {
+                let join = one.join(other);
+                for order in MemoryOrder::ALL {
+                    let includes_both = includes(order, one) && includes(order, other);
+                    assert_eq!(
+                        includes(order, join),
+                        includes_both,
+                        "{one:?}, {other:?}: {join:?}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -17,7 +17,7 @@ mod orders;
 pub use cpp20::Cpp20;
 pub use graph::{ExecutionGraph, StaleOperation};
 pub(crate) use graph::{Node, Performed};
-pub use orders::{RaisedOrder, RaisedOrders, both};
+pub use orders::{RaisedOrder, RaisedOrders};
 
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess};
 

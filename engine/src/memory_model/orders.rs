@@ -1,6 +1,6 @@
 //! Stronger orderings at places in the source, to see which failures they would mend.
 
-use intermezzo_sdk::{MemoryOrder, Side, SyncVarOp};
+use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 
 /// Stronger orderings for operations at places in the source. All other operations keep theirs.
 ///
@@ -43,24 +43,12 @@ impl RaisedOrders {
     pub fn order(&self, op: SyncVarOp, site: &str, own: MemoryOrder) -> MemoryOrder {
         let is_of = |raised: &&RaisedOrder| raised.op == op && raised.site == site;
         let raised = self.list.iter().filter(is_of);
-        raised.fold(own, |order, raised| both(order, raised.order))
+        raised.fold(own, |order, raised| order.join(raised.order))
     }
 }
 
 impl From<Vec<RaisedOrder>> for RaisedOrders {
     fn from(list: Vec<RaisedOrder>) -> RaisedOrders {
         RaisedOrders { list }
-    }
-}
-
-/// Returns the weakest ordering that is at least as strong as both.
-pub fn both(one: MemoryOrder, other: MemoryOrder) -> MemoryOrder {
-    let has = |side: Side| side.is_in(one) || side.is_in(other);
-    match (has(Side::Acquire), has(Side::Release)) {
-        _ if one == MemoryOrder::SeqCst || other == MemoryOrder::SeqCst => MemoryOrder::SeqCst,
-        (true, true) => MemoryOrder::AcqRel,
-        (true, false) => MemoryOrder::Acquire,
-        (false, true) => MemoryOrder::Release,
-        (false, false) => MemoryOrder::Relaxed,
     }
 }

@@ -5,7 +5,7 @@
 //! A stronger ordering forbids all that a weaker one forbids, so each set is tried with `SeqCst` first.
 
 use crate::report::Finding;
-use intermezzo_engine::memory_model::{ExecutionGraph, RaisedOrder, RaisedOrders, both};
+use intermezzo_engine::memory_model::{ExecutionGraph, RaisedOrder, RaisedOrders};
 use intermezzo_sdk::{EventId, FindingKind, MemoryOrder, SyncVarOp, TaskId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ fn levels(op: SyncVarOp, now: MemoryOrder) -> Vec<MemoryOrder> {
         SyncVarOp::AtomicRmw | SyncVarOp::Fence => &[Acquire, Release, AcqRel, SeqCst],
         _ => &[],
     };
-    let mut levels: Vec<MemoryOrder> = all.iter().map(|&level| both(now, level)).collect();
+    let mut levels: Vec<MemoryOrder> = all.iter().map(|&level| now.join(level)).collect();
     levels.retain(|&level| level != now);
     levels.dedup();
     levels

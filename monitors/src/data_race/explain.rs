@@ -126,9 +126,13 @@ fn too_late(known_by: EventId, later: TaskId, events: &[SyncVarAccess], cx: &Con
 fn stronger(missing: &[Missing], cx: &Context<'_>) -> String {
     let mut changes: Vec<(SyncVarAccess, MemoryOrder)> = Vec::new();
     for Missing { access, side } in missing {
+        let needed = match side {
+            Side::Acquire => MemoryOrder::Acquire,
+            Side::Release => MemoryOrder::Release,
+        };
         match changes.last_mut().filter(|(last, _)| last.event == access.event) {
-            Some((_, order)) => *order = with(*order, *side),
-            None => changes.push((*access, with(access.order, *side))),
+            Some((_, order)) => *order = order.join(needed),
+            None => changes.push((*access, access.order.join(needed))),
         }
     }
     let words = changes.iter().map(|(access, order)| {
@@ -146,15 +150,4 @@ fn stronger(missing: &[Missing], cx: &Context<'_>) -> String {
     });
     let words: Vec<String> = words.collect();
     format!("{} would order them", words.join(", and "))
-}
-
-/// Returns the ordering that covers both this one and that side.
-fn with(order: MemoryOrder, side: Side) -> MemoryOrder {
-    match side {
-        _ if side.is_in(order) => order,
-        Side::Acquire if Side::Release.is_in(order) => MemoryOrder::AcqRel,
-        Side::Release if Side::Acquire.is_in(order) => MemoryOrder::AcqRel,
-        Side::Acquire => MemoryOrder::Acquire,
-        Side::Release => MemoryOrder::Release,
-    }
 }

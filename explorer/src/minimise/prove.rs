@@ -1,10 +1,12 @@
 //! A run of every execution in order of preemptions, as far as the budget goes. It finds a smaller execution, or proves
 //! that there is none.
 
-use super::trial::Trial;
+use super::trial::{Budget, Size, Trial};
 use super::{Crashed, Search};
+use intermezzo_engine::runtime::Executor;
 use intermezzo_engine::strategy::Coverage;
 use intermezzo_search::IterativePreemptionBounding;
+use std::cmp::Ordering;
 
 /// The certainty about the smallest execution found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,49 +38,38 @@ impl Search<'_> {
     fn with_fewer_stale(&mut self) -> Result<bool, Crashed> {
         while let Some(fewer) = self.best.size.stale.checked_sub(1) {
             self.worker.limit_stale_operations(Some(fewer));
-            let found = self.with_at_most(fewer);
+            let proven = self.run_in_order(u32::MAX, |_, budget, best| {
+                (best.stale <= fewer || budget.is_mostly_spent()).then_some(Proven::Nothing)
+            });
             self.worker.limit_stale_operations(None);
-            match found? {
-                Some(true) => {}
-                Some(false) => return Ok(true),
-                None => return Ok(false),
+            let proven = proven?;
+            if self.best.size.stale > fewer {
+                return Ok(proven == Proven::All);
             }
         }
         Ok(true)
     }
 
-    /// Runs executions with at most this many stale operations: the worker has that limit. Returns `true` if one shows the
-    /// failure, `false` if none does, and `None` if that is not known.
-    fn with_at_most(&mut self, stale: u32) -> Result<Option<bool>, Crashed> {
-        let Search {
-            worker,
-            subject,
-            failure,
-            heard,
-            others,
-            budget,
-            best,
-        } = self;
-        let strategy = IterativePreemptionBounding::new(u32::MAX);
-        worker.apart(Box::new(strategy), *heard, |worker| {
-            while !budget.is_mostly_spent() {
-                match subject.run(worker, failure, budget) {
-                    Trial::None => return Ok(Some(false)),
-                    Trial::Shown(shown) if shown.improves(best, others) => {
-                        *best = shown;
-                        return Ok(Some(best.size.stale <= stale));
-                    }
-                    Trial::Shown(_) | Trial::Other => {}
-                    Trial::Departed => return Ok(None),
-                    Trial::Crashed(findings) => return Err(Crashed(findings)),
-                }
+    /// Runs executions up to the number of preemptions of the smallest one so far, with the rest of the budget.
+    fn with_fewer_preemptions(&mut self) -> Result<Proven, Crashed> {
+        self.run_in_order(self.best.size.preemptions, |worker, budget, best| {
+            let complete = rounds_complete(&worker.strategy().coverage(false));
+            match complete.cmp(&best.preemptions) {
+                Ordering::Greater => Some(Proven::All),
+                _ if !budget.is_spent() => None,
+                Ordering::Equal => Some(Proven::Preemptions),
+                Ordering::Less => Some(Proven::Nothing),
             }
-            Ok(None)
         })
     }
 
-    /// Runs executions up to the number of preemptions of the smallest one so far, with the rest of the budget.
-    fn with_fewer_preemptions(&mut self) -> Result<Proven, Crashed> {
+    /// Runs executions in order of preemptions, up to this many, and keeps the smallest one that shows the failure. Returns
+    /// the certainty once `ended` gives it; [`Proven::All`] if every execution was run.
+    fn run_in_order(
+        &mut self,
+        preemptions: u32,
+        ended: impl Fn(&mut Executor, &Budget, &Size) -> Option<Proven>,
+    ) -> Result<Proven, Crashed> {
         let Search {
             worker,
             subject,
@@ -88,19 +79,11 @@ impl Search<'_> {
             budget,
             best,
         } = self;
-        let strategy = IterativePreemptionBounding::new(best.size.preemptions);
+        let strategy = IterativePreemptionBounding::new(preemptions);
         worker.apart(Box::new(strategy), *heard, |worker| {
             loop {
-                let complete = rounds_complete(&worker.strategy().coverage(false));
-                if complete > best.size.preemptions {
-                    return Ok(Proven::All);
-                }
-                if budget.is_spent() {
-                    return Ok(if complete == best.size.preemptions {
-                        Proven::Preemptions
-                    } else {
-                        Proven::Nothing
-                    });
+                if let Some(proven) = ended(worker, budget, &best.size) {
+                    return Ok(proven);
                 }
                 match subject.run(worker, failure, budget) {
                     Trial::None => return Ok(Proven::All),

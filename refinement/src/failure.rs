@@ -8,8 +8,7 @@ mod why;
 pub use steps::{ToldOperation, ToldStep};
 pub use why::{ToldDeadEnd, ToldOrders};
 
-use crate::check::Same;
-use crate::observations::{ComparedHistory, Order, Outcome};
+use crate::history::{ComparedHistory, Order, Outcome, Same};
 use crate::run::record::{Mark, Story, Texts};
 use crate::scenario::{Description, Place, Scenario, shortened};
 use crate::serial::search::Question;

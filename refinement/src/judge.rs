@@ -1,11 +1,11 @@
 //! The judgement of a scenario's histories: by observations, or by a specification.
 
-use crate::check::{Same, Violation};
+use crate::check::Violation;
 use crate::failure::{Why, Words};
-use crate::history::{History, Operation};
+use crate::history::{ComparedHistory, HappensBefore, History, Operation, Order, Outcome, Same};
 use crate::locks::held;
 use crate::model::{Asked, Model, Orders};
-use crate::observations::{ComparedHistory, HappensBefore, Observations, Order, Outcome, Undetermined};
+use crate::observations::{Observations, Undetermined};
 use crate::run::record::{Mark, Record, Texts};
 use crate::scenario::{Place, Scenario, shortened};
 use crate::serial::Unknown;

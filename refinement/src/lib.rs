@@ -44,8 +44,8 @@ mod verify;
 pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 
 pub use arguments::{AnyOf, Arguments, Fresh, Numbered, OneOf, Source, any, fresh, one_of};
-pub use check::Same;
 pub use failure::{Failure, ToldDeadEnd, ToldOperation, ToldOrders, ToldStep};
+pub use history::Same;
 pub use observations::{
     Difference, OBSERVATIONS_FORMAT, Observation, ObservationError, ObservationSet, ObservedOutcome,
     ObservedScenario,

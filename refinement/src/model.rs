@@ -1,9 +1,8 @@
 //! Models of objects, given by the meaning of each operation.
 
 use crate::check::general::Checker;
-use crate::check::{Same, Verdict, Violation};
-use crate::history::History;
-use crate::observations::Outcome;
+use crate::check::{Verdict, Violation};
+use crate::history::{History, Outcome, Same};
 use crate::operation::Argument;
 use crate::run::record::{TextId, Texts};
 use crate::scenario::{Place, Scenario, Step};

@@ -1,8 +1,8 @@
 //! The description of a test, and its run.
 
 use crate::arguments::Arguments;
-use crate::check::Same;
 use crate::generate;
+use crate::history::Same;
 use crate::minimise;
 use crate::model::{Meanings, Model};
 use crate::observations::ObservationSet;

@@ -1,6 +1,6 @@
 //! The settings of a test.
 
-use crate::check::Same;
+use crate::history::Same;
 use intermezzo_explorer::Explorer;
 use std::fmt;
 use std::ops::RangeInclusive;

@@ -9,22 +9,8 @@ mod process_order;
 mod states;
 
 use crate::history::History;
+pub use crate::history::Same;
 use crate::specification::Specification;
-
-/// The orders of operations that are allowed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Same {
-    /// An operation that returned before another was called comes before it: linearizability (Herlihy & Wing,
-    /// TOPLAS 1990).
-    #[default]
-    Linearizable,
-    /// Operations of each process keep their order, and no others: sequential consistency (Lamport, 1979).
-    Sequential,
-    /// An operation comes before another if a moment lies between them at which none was running: quiescent
-    /// consistency (Aspnes, Herlihy & Shavit, JACM 1994). It does not constrain the order of one process's
-    /// operations.
-    Quiescent,
-}
 
 /// A checker's verdict about a history.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Operations as intervals, one line a task.
 
 use super::Words;
-use crate::observations::{Brackets, Outcome};
+use crate::history::{Brackets, Outcome};
 use crate::run::record::Mark;
 use crate::scenario::Place;
 use std::fmt::Write;

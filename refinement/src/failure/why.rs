@@ -1,7 +1,7 @@
 //! The reasons why no order of the operations explains their results, in words and as data.
 
 use super::Words;
-use crate::observations::Outcome;
+use crate::history::Outcome;
 use crate::scenario::{Place, shortened};
 use crate::serial::search::{DeadEnd, Reasons};
 use serde::Serialize;

@@ -1,6 +1,10 @@
 //! Histories: operations with their times and results.
 
 pub mod formats;
+mod order;
+
+pub use order::Same;
+pub(crate) use order::{Brackets, ComparedHistory, HappensBefore, Order, Outcome, Outcomes};
 
 use std::fmt;
 

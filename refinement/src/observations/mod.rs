@@ -1,33 +1,16 @@
 //! Observations: the behaviour of an object whose operations ran one at a time.
 
-mod order;
 mod set;
 
-use order::NEVER;
-pub(crate) use order::{Brackets, ComparedHistory, HappensBefore, Order};
 pub use set::{
     Difference, OBSERVATIONS_FORMAT, Observation, ObservationError, ObservationSet, ObservedOutcome,
     ObservedScenario,
 };
 
-use crate::check::Same;
+use crate::history::{Brackets, ComparedHistory, Order, Outcome, Outcomes, Same};
 use crate::run::record::{Mark, TextId};
 use crate::scenario::Place;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The outcome of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Outcome {
-    /// It was not called.
-    Absent,
-    /// It was called and waits for ever.
-    Waits,
-    /// It returned this.
-    Returned(TextId),
-}
-
-/// The outcome of each operation, by place.
-pub(crate) type Outcomes = Vec<Outcome>;
 
 /// Different outcomes of the same operations in the same order.
 #[derive(Clone, Debug, PartialEq, Eq)]

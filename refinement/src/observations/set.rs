@@ -4,7 +4,8 @@
 //! before, each task's, those after. An observation has the result of each operation, and in `order` the calls and
 //! returns: `0( 1( 0) 1)` are two that overlap.
 
-use super::{Brackets, Observations, Outcome, Outcomes};
+use super::Observations;
+use crate::history::{Brackets, Outcome, Outcomes};
 use crate::run::record::{Mark, Texts};
 use crate::scenario::{Description, Place};
 use intermezzo_explorer::foreign::{self, printable, quoted};
@@ -152,7 +153,7 @@ impl Observation {
         let mut moments: Vec<(u32, String)> = Vec::new();
         for place in 0..outcomes.len() {
             let times = [(brackets.called[place], '('), (brackets.returned[place], ')')];
-            let real = times.into_iter().filter(|(now, _)| *now != super::NEVER);
+            let real = times.into_iter().filter(|(now, _)| *now != Brackets::NEVER);
             moments.extend(real.map(|(now, sign)| (now, format!("{place}{sign}"))));
         }
         moments.sort_unstable();

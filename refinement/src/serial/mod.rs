@@ -7,7 +7,8 @@
 pub(crate) mod oracle;
 pub(crate) mod search;
 
-use crate::observations::{Observations, Outcome};
+use crate::history::Outcome;
+use crate::observations::Observations;
 use crate::run::record::TextId;
 use crate::scenario::Place;
 

@@ -9,8 +9,9 @@
 //! outcomes differ, the object is not determined.
 
 use super::{OneByOne, Unknown};
+use crate::history::Outcome;
 use crate::locks::held;
-use crate::observations::{Outcome, Undetermined};
+use crate::observations::Undetermined;
 use crate::run::record::{Mark, Record, TextId};
 use crate::scenario::{Place, Scenario};
 use hashbrown::HashMap;

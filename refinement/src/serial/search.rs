@@ -5,8 +5,7 @@
 //! operations before, and there are the more of them the less operations return.
 
 use super::{OneByOne, Unknown};
-use crate::check::Same;
-use crate::observations::{ComparedHistory, Order, Outcome};
+use crate::history::{ComparedHistory, Order, Outcome, Same};
 use crate::run::record::{Mark, TextId};
 use crate::scenario::{Place, Scenario};
 

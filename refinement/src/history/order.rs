@@ -1,15 +1,42 @@
 //! The order that the operations of a history must keep.
 //!
 //! Without a memory model, an operation comes before another if it had returned when the other was called. Under a memory
-//! model, the order of an execution's steps is not a time that all tasks share: a task may read an old store long after the
-//! new one was performed. There an operation comes before another if its return happens before the other's call.
+//! model, the order of an execution's steps is not a time that all tasks share: a read may be stale long after the newer store
+//! was performed. There an operation comes before another if its return happens before the other's call.
 
-use super::{Outcome, Outcomes};
-use crate::check::Same;
-use crate::run::record::Mark;
+use crate::run::record::{Mark, TextId};
 use crate::scenario::{Phase, Place, Scenario};
 use intermezzo_sdk as sdk;
 use sdk::{EventId, Moments as _, SyncVarAccess, SyncVarOp, Synchronisation, VectorClock};
+
+/// The orders of operations that are allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Same {
+    /// An operation that returned before another was called comes before it: linearizability (Herlihy & Wing,
+    /// TOPLAS 1990).
+    #[default]
+    Linearizable,
+    /// Operations of each process keep their order, and no others: sequential consistency (Lamport, 1979).
+    Sequential,
+    /// An operation comes before another if a moment lies between them at which none was running: quiescent
+    /// consistency (Aspnes, Herlihy & Shavit, JACM 1994). It does not constrain the order of one process's
+    /// operations.
+    Quiescent,
+}
+
+/// The outcome of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Outcome {
+    /// It was not called.
+    Absent,
+    /// It was called and waits for ever.
+    Waits,
+    /// It returned this.
+    Returned(TextId),
+}
+
+/// The outcome of each operation, by place.
+pub(crate) type Outcomes = Vec<Outcome>;
 
 /// The history of an execution: its calls and returns, and the order that they must keep.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -100,21 +127,21 @@ impl HappensBefore {
 /// The order of the calls and returns of operations.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Brackets {
-    /// By place; `u32::MAX` for an event that did not happen.
-    pub(super) called: Vec<u32>,
-    pub(super) returned: Vec<u32>,
+    /// By place; [`Brackets::NEVER`] for an event that did not happen.
+    pub(crate) called: Vec<u32>,
+    pub(crate) returned: Vec<u32>,
 }
 
-/// The value for an event that is not in this history.
-pub(super) const NEVER: u32 = u32::MAX;
-
 impl Brackets {
+    /// The value for an event that did not happen.
+    pub(crate) const NEVER: u32 = u32::MAX;
+
     /// Returns those of a history of `places` operations, and the outcome of each. An operation that has not returned
     /// waits.
     pub(crate) fn of(marks: &[Mark], places: usize) -> (Brackets, Outcomes) {
         let mut brackets = Brackets {
-            called: vec![NEVER; places],
-            returned: vec![NEVER; places],
+            called: vec![Brackets::NEVER; places],
+            returned: vec![Brackets::NEVER; places],
         };
         let mut outcomes = vec![Outcome::Absent; places];
         for (mark, now) in marks.iter().zip(0..) {
@@ -134,7 +161,9 @@ impl Brackets {
 
     /// `true` if `a` had returned before `b` was called.
     fn precedes(&self, a: usize, b: usize) -> bool {
-        self.returned[a] != NEVER && self.called[b] != NEVER && self.returned[a] < self.called[b]
+        self.returned[a] != Brackets::NEVER
+            && self.called[b] != Brackets::NEVER
+            && self.returned[a] < self.called[b]
     }
 }
 
@@ -175,7 +204,7 @@ impl<'a> Order<'a> {
         while let Some(&one) = first_side.get(at) {
             at += 1;
             for (other, is_first) in is_first.iter_mut().enumerate() {
-                let was_called = self.brackets.called[other] != NEVER;
+                let was_called = self.brackets.called[other] != Brackets::NEVER;
                 if was_called && !*is_first && !self.precedes(one, other) {
                     *is_first = true;
                     first_side.push(other);
@@ -187,7 +216,7 @@ impl<'a> Order<'a> {
 
     /// `true` if `observed` keeps the order required here: where an operation has to come before another, it does so
     /// there. Only operations in `among` count.
-    pub(super) fn is_kept_by(&self, observed: &Brackets, same: Same, among: &[usize]) -> bool {
+    pub(crate) fn is_kept_by(&self, observed: &Brackets, same: Same, among: &[usize]) -> bool {
         among.iter().all(|&a| {
             among
                 .iter()

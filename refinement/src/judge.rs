@@ -10,7 +10,7 @@ use crate::run::record::{Mark, Record, Texts};
 use crate::scenario::{Place, Scenario, shortened};
 use crate::serial::Unknown;
 use crate::serial::oracle::Oracle;
-use crate::serial::search::{Parts, Question};
+use crate::serial::search::{ProgramOrder, Question};
 use hashbrown::HashMap;
 use intermezzo_sdk as sdk;
 use sdk::{Context, Execution, FindingKind, Interests, Monitor, Synchronisation, VectorClock};
@@ -152,9 +152,9 @@ impl Judge {
     ) -> Option<Vec<Vec<usize>>> {
         compared.happens_before.as_ref()?;
         let (order, _) = Order::of(compared, self.scenario.len());
-        let parts = Parts::new(&self.scenario);
+        let program_order = ProgramOrder::new(&self.scenario);
         let comes_before = |a: u32, b: u32| match self.same {
-            Same::Sequential => parts.come_in_order(Place(a), Place(b)),
+            Same::Sequential => program_order.precedes(Place(a), Place(b)),
             same => order.ordered(a as usize, b as usize, same),
         };
         let operations = history.operations();

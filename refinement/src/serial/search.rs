@@ -51,9 +51,9 @@ impl Question {
             Mark::Call(_) => None,
         });
         let completed: Vec<(Place, TextId)> = returned.collect();
-        let parts = Parts::new(scenario);
+        let program_order = ProgramOrder::new(scenario);
         let comes_before =
-            |a: Place, b: Place| parts.come_in_order(a, b) || order.ordered(a.index(), b.index(), same);
+            |a: Place, b: Place| program_order.precedes(a, b) || order.ordered(a.index(), b.index(), same);
         let before = completed.iter().map(|&(later, _)| {
             let all = completed.iter().enumerate();
             all.filter(|(_, (earlier, _))| comes_before(*earlier, later))
@@ -196,22 +196,22 @@ impl Path {
     }
 }
 
-/// The performers of a scenario's operations, and the part of the scenario that each belongs to.
-pub(crate) struct Parts<'a> {
+/// The order that a scenario itself gives its operations: those before the tasks, those of each task, those after them.
+pub(crate) struct ProgramOrder<'a> {
     scenario: &'a Scenario,
     performers: Vec<u32>,
 }
 
-impl Parts<'_> {
-    pub(crate) fn new(scenario: &Scenario) -> Parts<'_> {
-        Parts {
+impl ProgramOrder<'_> {
+    pub(crate) fn new(scenario: &Scenario) -> ProgramOrder<'_> {
+        ProgramOrder {
             scenario,
             performers: scenario.performers(),
         }
     }
 
-    /// `true` if the scenario has one come before the other: before the tasks, in one task, after them.
-    pub(crate) fn come_in_order(&self, a: Place, b: Place) -> bool {
+    /// `true` if `a` comes before `b`.
+    pub(crate) fn precedes(&self, a: Place, b: Place) -> bool {
         let phase = |place: Place| self.scenario.phase(place.index());
         let same_task = self.performers[a.index()] == self.performers[b.index()];
         phase(a) < phase(b) || phase(a) == phase(b) && same_task && a < b

@@ -2,6 +2,7 @@
 
 use super::{AFTER, Engine, Runtime};
 use crate::record::{Access, Event};
+use crate::site::Site;
 use intermezzo_sdk::EventId;
 
 impl Engine {
@@ -79,6 +80,11 @@ impl Engine {
     /// Returns the last event of the current task.
     pub(crate) fn last_event(self) -> EventId {
         self.with(|rt| rt.last_of_current())
+    }
+
+    /// Returns the place of the operation that the current task announced last.
+    pub fn last_site(self) -> Site {
+        self.with(|rt| rt.tasks.last_site())
     }
 }
 

@@ -1,33 +1,13 @@
 //! Tasks that wait at an address, as the system's futexes let them.
 
-use super::{Engine, Runtime, arena};
+use super::{Engine, arena};
 use crate::record::WaitsAt;
-use crate::site::Site;
-use intermezzo_sdk::SyncVarOp;
-
-impl Runtime {
-    /// Returns the place of the current task's last operation.
-    pub(super) fn last_site(&mut self) -> Site {
-        let is_main = self.tasks.current() == 0;
-        let last = self.tasks.current_task().pending.access;
-        // The test's own body was created at no place in the source.
-        match is_main && last.op == SyncVarOp::TaskBegin {
-            true => Site::NOWHERE,
-            false => last.site,
-        }
-    }
-}
 
 impl Engine {
     /// Returns the engine, if the caller is code of the test in an execution, and not code of ours that it called. Only
     /// with the feature `unmodified`.
     pub fn of_test() -> Option<Engine> {
         arena::test_runs().then(Engine::current).flatten()
-    }
-
-    /// Returns the place of the operation that the current task announced last.
-    pub fn last_site(self) -> Site {
-        self.with(|rt| rt.last_site())
     }
 
     /// Notes whether the operation that the current task announces needs only the address of its object, so that the

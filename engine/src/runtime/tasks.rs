@@ -143,6 +143,16 @@ impl Tasks {
         &mut self.list[self.current as usize]
     }
 
+    /// Returns the place of the operation that the current task announced last.
+    pub(super) fn last_site(&self) -> Site {
+        let last = self.list[self.current as usize].pending.access;
+        // The test's own body was created at no place in the source.
+        match self.current == 0 && last.op == SyncVarOp::TaskBegin {
+            true => Site::NOWHERE,
+            false => last.site,
+        }
+    }
+
     /// Returns the task whose fiber runs, or ran last.
     pub(super) fn running(&self) -> u32 {
         self.running

@@ -144,7 +144,7 @@ impl Runtime {
             return None;
         }
         let var = freed.var(room);
-        Some(Access::new(SyncVarOp::DataWrite, var, self.last_site()))
+        Some(Access::new(SyncVarOp::DataWrite, var, self.tasks.last_site()))
     }
 
     fn note_freed(&mut self, room: usize, block: FreedBlock) {

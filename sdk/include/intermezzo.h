@@ -730,7 +730,7 @@ typedef struct IntermezzoMonitorTable {
   // last store: `store` of the access says which one it reads. Else 0: where the environment allows `stale_reads`, such a
   // monitor is refused.
   uint32_t follows_stale_reads;
-  // 0.
+  // 0; any other value is refused.
   uint32_t reserved;
 } IntermezzoMonitorTable;
 

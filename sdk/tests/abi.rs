@@ -347,7 +347,7 @@ unsafe extern "C" fn given(
 
 #[test]
 fn a_table_that_cannot_be_is_refused_with_a_message() {
-    let cases: [Case<MonitorTable>; 12] = [
+    let cases: [Case<MonitorTable>; 13] = [
         (
             |table| table.version = VERSION + 1,
             "version 8 of the contract, which is newer than version 7 of its entry",
@@ -363,6 +363,10 @@ fn a_table_that_cannot_be_is_refused_with_a_message() {
         (
             |table| table.follows_stale_reads = 2,
             "`follows_stale_reads` in the plugin's table is 2, neither 0 nor 1",
+        ),
+        (
+            |table| table.reserved = 1,
+            "`reserved` in the plugin's table is 1, not 0",
         ),
         (
             |table| table.name = Text::NULL,

@@ -187,6 +187,12 @@ impl Foreign {
                 ));
             }
         }
+        if table.reserved != 0 {
+            return Err(format!(
+                "`reserved` in the plugin's table is {}, not 0",
+                table.reserved
+            ));
+        }
         Ok((name, plugin_version, interests))
     }
 

@@ -148,7 +148,7 @@ pub struct MonitorTable {
     /// last store: `store` of the access says which one it reads. Else 0: where the environment allows `stale_reads`, such a
     /// monitor is refused.
     pub follows_stale_reads: u32,
-    /// 0.
+    /// 0; any other value is refused.
     pub reserved: u32,
 }
 

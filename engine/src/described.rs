@@ -68,6 +68,16 @@ pub enum Effect {
     Spurious,
 }
 
+impl Effect {
+    /// Every effect.
+    pub const ALL: [Effect; 4] = [
+        Effect::Elided,
+        Effect::Stale,
+        Effect::Overwritten,
+        Effect::Spurious,
+    ];
+}
+
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -4,6 +4,7 @@ use super::{both, deadlock, shown};
 use crate::args::Format;
 use crate::view::export::{annotations, dot, junit, perfetto, sarif, shiviz};
 use crate::view::{check_order_is_known, page, render, source};
+use intermezzo::Effect;
 use quick_xml::events::Event;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -325,6 +326,18 @@ fn pages_are_whole() {
     assert!(one.contains("<title>store::tests::two &lt;locks&gt; &amp; &quot;one&quot;"));
     // The source of this very crate is found from its directory up.
     assert!(page.contains("let _second = locks.1.lock();"));
+}
+
+/// A report has the names of effects, and the page has the words for them.
+#[test]
+fn pages_call_effects_as_texts_do() {
+    let page = page::page(&both(), &source::Finder::new(None));
+    let words = Effect::ALL.map(|effect| {
+        let name = serde_json::to_value(effect).unwrap();
+        format!("{}: \"{effect}\"", name.as_str().unwrap())
+    });
+    let table = format!("const EFFECTS = {{ {} }};", words.join(", "));
+    assert!(page.contains(&table), "{table}");
 }
 
 /// A page has the executions of all findings, each with its tables, and what opens a view of any of them. `tests/view`

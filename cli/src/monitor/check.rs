@@ -105,7 +105,7 @@ fn text(file: &Path, tried: &Tried) -> String {
         "not followed: it is refused with `stale_reads`"
     };
     let mut text = format!(
-        "{}: the monitor `{}`{version}\n  wants       {wants}\n  reductions  {reductions}\n  stale reads {stale_reads}\n",
+        "{}: the monitor `{}`{version}\n  wants        {wants}\n  reductions   {reductions}\n  stale reads  {stale_reads}\n",
         file.display(),
         found.name
     );

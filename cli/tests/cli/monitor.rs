@@ -100,7 +100,7 @@ fn from_template(directory: &Path, flags: &[&str], build_it: impl Fn(&Path), ver
         .ends_with(0)
         .stdout;
     assert!(
-        text.contains("the monitor `no-relaxed`") && text.contains("wants       sync accesses"),
+        text.contains("the monitor `no-relaxed`") && text.contains("wants        sync accesses"),
         "{text}"
     );
     let says = format!("```\n$ cargo intermezzo monitor check {library}\n{text}```\n");

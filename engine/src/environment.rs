@@ -84,10 +84,15 @@ impl Environment {
 
     /// Returns the name of the memory model: `sc` for sequential consistency, or `cpp20`.
     pub fn memory_model(&self) -> &'static str {
-        match self.stale_reads {
-            0 => "sc",
-            _ => "cpp20",
+        match self.has_memory_model() {
+            true => "cpp20",
+            false => "sc",
         }
+    }
+
+    /// Returns `true` if operations on atomics read by a memory model, and are not sequentially consistent.
+    pub fn has_memory_model(&self) -> bool {
+        self.stale_reads > 0
     }
 }
 

@@ -60,9 +60,9 @@ impl Operations {
         }
     }
 
-    /// Returns `true` if calls and returns are ordered in time: there is no memory model.
-    pub fn are_in_real_time() -> bool {
-        Engine::current().is_none_or(|engine| !engine.has_memory_model())
+    /// Returns `true` if the calling task's execution has a memory model: calls and returns are not ordered in time then.
+    pub fn have_memory_model() -> bool {
+        Engine::current().is_some_and(Engine::has_memory_model)
     }
 }
 

@@ -164,13 +164,8 @@ impl Failure {
         } = Steps::new(words.scenario, words.calls, words.texts, &self.events, story);
         (self.columns, self.steps, self.operations) = (columns, steps, operations);
         let marks: Vec<Mark> = story.marks.iter().map(|(mark, _)| *mark).collect();
-        let is_drawn = !marks.is_empty() && self.is_in_real_time();
+        let is_drawn = !marks.is_empty() && !self.schedule.environment.has_memory_model();
         self.timeline = is_drawn.then(|| timeline::draw(words, &marks));
-    }
-
-    /// `true` if the order of the steps is that of time: there is no memory model.
-    pub(crate) fn is_in_real_time(&self) -> bool {
-        self.schedule.environment.stale_reads == 0
     }
 
     /// Draws the relevant steps in columns, in lines of at most `width` characters as far as possible.

@@ -278,15 +278,15 @@ impl Monitor for HistoryMonitor {
         }
         let shown = Record::with(|record| match record.panicked {
             true => None,
-            false => Some((std::mem::take(&mut record.marks), record.in_real_time)),
+            false => Some((std::mem::take(&mut record.marks), record.has_memory_model)),
         });
-        let Some((marks, in_real_time)) = shown else {
+        let Some((marks, has_memory_model)) = shown else {
             return;
         };
         let mut order = || HappensBefore::of(execution.accesses, &self.judge.scenario, &mut self.known);
         let mut history = ComparedHistory {
             marks,
-            happens_before: (!in_real_time).then(&mut order),
+            happens_before: has_memory_model.then(&mut order),
         };
         history.normalise();
         let allowed = match self.judged.get(&history) {

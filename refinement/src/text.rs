@@ -61,9 +61,9 @@ impl Failure {
         }
         let interleaving = self.interleaving(style.columns());
         if !interleaving.is_empty() {
-            text.title(match self.is_in_real_time() {
-                true => "what happened, from top to bottom:",
-                false => {
+            text.title(match self.schedule.environment.has_memory_model() {
+                false => "what happened, from top to bottom:",
+                true => {
                     "what happened, from top to bottom; a stale load does not see the last store above it:"
                 }
             });

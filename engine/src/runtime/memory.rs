@@ -108,7 +108,7 @@ impl Memory {
             past: Past::new(environment.arc_counts),
             ..Memory::default()
         };
-        if environment.stale_reads > 0 {
+        if environment.has_memory_model() {
             memory.read_by(Box::new(Cpp20::default()), environment.stale_reads);
         }
         memory

@@ -121,7 +121,7 @@ impl Exploration {
         let kind = self.kind();
         let jobs = self.settings.jobs;
         let mut sets = self.monitor_sets()?;
-        if self.settings.environment.stale_reads > 0 {
+        if self.settings.environment.has_memory_model() {
             listening::check_stale_reads(&sets)?;
         }
         let observers = Observers::of(&sets[0], listening::telling_apart(&sets));

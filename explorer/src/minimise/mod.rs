@@ -105,8 +105,8 @@ impl<'a> Minimiser<'a> {
                     report.findings[at] = settled.finding;
                     let reproduced = report.findings[at].replays.is_none();
                     // After a choice among stores, it is not the order of the tasks alone that decides.
-                    let is_strong = report.findings[at].schedule.environment.stale_reads == 0;
-                    if share > 0 && reproduced && is_strong {
+                    let has_memory_model = report.findings[at].schedule.environment.has_memory_model();
+                    if share > 0 && reproduced && !has_memory_model {
                         match self.turning_point(&report.findings[at], at, subject) {
                             Ok(turning_point) => report.turning_points.extend(turning_point),
                             Err(Crashed(findings)) => {
@@ -215,8 +215,14 @@ impl<'a> Minimiser<'a> {
             });
         }
         let cut = (proven != Proven::All && budget.is_cut()).then_some(self.deadline);
-        let is_weak = finding.schedule.environment.stale_reads > 0;
-        let note = note((before, best.size), is_weak, budget.executions, proven, cut);
+        let has_memory_model = finding.schedule.environment.has_memory_model();
+        let note = note(
+            (before, best.size),
+            has_memory_model,
+            budget.executions,
+            proven,
+            cut,
+        );
         let (count, found_by) = (finding.count, finding.found_by);
         finding = Finding {
             count,
@@ -280,10 +286,10 @@ fn not_replayed(number: usize, deadline: Deadline) -> String {
     format!("finding {number} and those after it were neither replayed nor minimised: {why}")
 }
 
-/// Describes the result of minimising. `is_weak` is `true` under a memory model. `cut` is the deadline, if that ended it.
+/// Describes the result of minimising. `cut` is the deadline, if that ended it.
 fn note(
     (before, after): (Size, Size),
-    is_weak: bool,
+    has_memory_model: bool,
     executions: u64,
     proven: Proven,
     cut: Option<Deadline>,
@@ -303,7 +309,7 @@ fn note(
     };
     let left = match proven {
         Proven::Nothing => "a smaller one may be left",
-        Proven::Preemptions if is_weak => {
+        Proven::Preemptions if has_memory_model => {
             "none with fewer preemptions, and no more stale operations, shows it"
         }
         Proven::Preemptions => "none with fewer preemptions shows it",

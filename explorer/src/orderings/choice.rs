@@ -72,7 +72,7 @@ impl Counterexample {
     }
 
     /// Returns `true` if an ordering could be stronger.
-    pub(super) fn is_weak(&self) -> bool {
+    pub(super) fn could_be_stronger(&self) -> bool {
         let mut orders = self.graph.orders();
         orders.any(|(op, _, order)| !levels(op, order).is_empty())
     }

@@ -68,7 +68,8 @@ pub(crate) fn advise(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync
             finding.kind,
             FindingKind::Divergence | FindingKind::StepLimit | FindingKind::UnfairSpin
         );
-        let Some(first) = Counterexample::of(&finding).filter(|first| ends_by_itself && first.is_weak())
+        let Some(first) =
+            Counterexample::of(&finding).filter(|first| ends_by_itself && first.could_be_stronger())
         else {
             continue;
         };

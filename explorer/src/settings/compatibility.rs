@@ -227,18 +227,18 @@ const REFUSED: &[Refused] = &[
     ),
     (
         "reduction",
-        |s| is_weak(s) && s.reduction == Reduction::OrderedAtomics,
+        |s| has_memory_model(s) && s.reduction == Reduction::OrderedAtomics,
         "an atomic may be read before it is written although its accesses are ordered: with `stale_reads` give another \
          reduction",
     ),
     (
         "spin_loops",
-        |s| is_weak(s) && assumes_loops(s),
+        |s| has_memory_model(s) && assumes_loops(s),
         "a round that reads a stale value does not predict the next one: with `stale_reads` give `park` or `run`",
     ),
     (
         "environment",
-        |s| is_weak(s) && measures_iroots(s),
+        |s| has_memory_model(s) && measures_iroots(s),
         "iRoots are about the order of events, which with `stale_reads` is not the order of what is read and written: give \
          neither the search `maple` nor `iroots`",
     ),
@@ -305,9 +305,8 @@ fn reuses(settings: &Settings) -> bool {
     settings.environment.address_reuse > 0
 }
 
-/// `true` if a memory model says what is read.
-fn is_weak(settings: &Settings) -> bool {
-    settings.environment.stale_reads > 0
+fn has_memory_model(settings: &Settings) -> bool {
+    settings.environment.has_memory_model()
 }
 
 fn scoped(settings: &Settings) -> bool {

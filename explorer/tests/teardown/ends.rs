@@ -113,8 +113,8 @@ fn a_call_of_exit_is_told_with_its_schedule() {
 }
 
 /// Two tasks that each read what the other stores, and then draw a value. Calls `happens` if both have drawn 1, and both
-/// miss the other's store, if `is_weak`.
-fn in_an_execution_with_regions(is_weak: bool, happens: impl Fn() + Sync) {
+/// miss the other's store, if `has_memory_model`.
+fn in_an_execution_with_regions(has_memory_model: bool, happens: impl Fn() + Sync) {
     let (stores, missed) = ([AtomicUsize::new(0), AtomicUsize::new(0)], AtomicUsize::new(0));
     thread::scope(|scope| {
         for task in 0..2 {
@@ -124,7 +124,7 @@ fn in_an_execution_with_regions(is_weak: bool, happens: impl Fn() + Sync) {
                     stores[task].store(1, Relaxed);
                     missed.fetch_add(0, Relaxed);
                 });
-                let misses = stores[1 - task].load(Relaxed) == 0 || !is_weak;
+                let misses = stores[1 - task].load(Relaxed) == 0 || !has_memory_model;
                 let before = missed.fetch_add(usize::from(misses && choose(2) == 1), Relaxed);
                 if misses && before == 1 {
                     happens();
@@ -153,7 +153,7 @@ fn a_journal_has_the_points_that_were_closed() {
             .explore(|| in_an_execution_with_regions(settings[at].2, || std::process::exit(0)));
         unreachable!("the process has ended");
     }
-    for (at, (.., is_weak)) in settings.into_iter().enumerate() {
+    for (at, (.., has_memory_model)) in settings.into_iter().enumerate() {
         let directory = directory(&format!("closed-{at}"));
         let mut child = process(
             "a_journal_has_the_points_that_were_closed",
@@ -167,7 +167,7 @@ fn a_journal_has_the_points_that_were_closed() {
             .set("journal", "none")
             .replay(schedule_in(&told))
             .explore(|| {
-                in_an_execution_with_regions(is_weak, || {
+                in_an_execution_with_regions(has_memory_model, || {
                     happened.store(true, std::sync::atomic::Ordering::Relaxed);
                 });
             });

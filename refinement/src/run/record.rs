@@ -77,8 +77,8 @@ pub(crate) struct Record {
     pub(crate) cut_short: bool,
     /// `true` if an operation panicked.
     pub(crate) panicked: bool,
-    /// `true` if the order of the marks is that of time, because there is no memory model.
-    pub(crate) in_real_time: bool,
+    /// `true` if there is a memory model: the order of the marks is not that of time.
+    pub(crate) has_memory_model: bool,
     /// The object, as long as it exists.
     pub(crate) object: Option<Weak<dyn Any>>,
     /// `true` if the current choice decides which task's turn it is, one operation at a time.
@@ -108,7 +108,7 @@ impl Record {
             // An abandoned execution has left it. Its memory may have been taken back.
             std::mem::forget(record.object.take());
             (record.cut_short, record.panicked) = (false, false);
-            record.in_real_time = Operations::are_in_real_time();
+            record.has_memory_model = Operations::have_memory_model();
             if let Some(story) = &mut record.story {
                 story.marks.clear();
             }

@@ -95,7 +95,9 @@ pub(super) fn show(finding: &Finding, context: FindingContext<'_>, style: &TextS
         text.blank();
         turning.iter().for_each(|line| text.prose(line, 0, INDENT));
     }
-    if turning.is_none() && finding.schedule.environment.stale_reads > 0 && style.detail == Verbosity::Verbose
+    if turning.is_none()
+        && finding.schedule.environment.has_memory_model()
+        && style.detail == Verbosity::Verbose
     {
         text.marked("note", NO_TURNING_POINT);
     }

@@ -422,9 +422,6 @@ mod explored {
         if layers.are_all_that_is_wanted(program) {
             return Ok(None);
         }
-        if binary.is_unmodified() && layers.settings().environment.stale_reads > 0 {
-            return Err(NO_STALE_READS.to_owned());
-        }
         let mut explorer = Explorer::with_settings(layers.settings().clone())
             .program(program)
             .binary(binary)
@@ -454,11 +451,6 @@ mod explored {
         let report = run(explorer).map_err(|error| error.to_string())?;
         Ok(Some((report, layers.settings().detail)))
     }
-
-    /// The reason for which a test that was not written for intermezzo is not explored under a memory model.
-    const NO_STALE_READS: &str = "std's own code, such as the counts of an `Arc`, orders accesses in unmodified tests and is \
-                                  not seen: leave out `stale_reads` of the `environment`, or write the test with the types \
-                                  of intermezzo";
 
     /// Returns a description of the schedule that is to be replayed, if that belongs to another test than this one.
     fn other_test(program: &str, binary: &TestBinary) -> Option<String> {

@@ -58,10 +58,6 @@ pub use intermezzo_breakpoint as breakpoint;
 #[doc(hidden)]
 pub use intermezzo_engine::foreign;
 
-/// `true` if this build explores code that was not written for intermezzo.
-#[doc(hidden)]
-pub const IS_FOR_UNMODIFIED: bool = cfg!(feature = "unmodified");
-
 /// The parts that the overlays of std need besides the look-alikes.
 #[doc(hidden)]
 #[cfg(feature = "unmodified")]

@@ -37,7 +37,7 @@ pub(crate) use text::number;
 pub use text::{INDENT, Part, ReplayedBy, TOKEN_MAX, Text, TextStyle, replay_command, with_places};
 
 use intermezzo_engine::environment::Environment;
-use intermezzo_engine::memory_model::MemoryHistory;
+use intermezzo_engine::memory_model::ExecutionGraph;
 use intermezzo_engine::runtime::Layout;
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::serial::Serialize;
@@ -460,6 +460,11 @@ impl Report {
     /// ```
     pub fn limits(&self) -> &[Limit] {
         &self.limits
+    }
+
+    /// Returns the environment of the executions.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Returns the number of executions, complete or not.

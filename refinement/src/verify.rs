@@ -276,8 +276,6 @@ impl<T: Sync + 'static> Subject<T> {
             .deadlocks_allowed(true)
             .record(self.records(task.how))
             .monitor_with(move || HistoryMonitor::new(Arc::clone(&listening)));
-        let is_weak = explorer.settings().environment.stale_reads > 0;
-        refuse_unmodified(is_weak, intermezzo_explorer::IS_FOR_UNMODIFIED);
         let report = explorer.explore(|| task.body.concurrent(some_wait, false));
         checked.executions += report.executions();
         checked.traces += report.traces().unwrap_or(0);
@@ -287,7 +285,7 @@ impl<T: Sync + 'static> Subject<T> {
         checked.short = checked.short.take().or(not_whole(&report)).or(undecided);
         checked.limits = report.limits().to_vec();
         checked.monitors = report.monitors().to_vec();
-        checked.by_happens_before = is_weak;
+        checked.by_happens_before = report.environment().has_memory_model();
         // A warning does not change the verdict, here as well.
         let error = report.findings().iter().find(|finding| finding.is_error());
         checked.failure = error.map(|finding| {
@@ -480,18 +478,6 @@ impl<T> Task<'_, T> {
     fn program(&self, phase: Phase) -> String {
         phase.program(&self.description)
     }
-}
-
-/// Refuses a memory model for objects that were not written for intermezzo.
-///
-/// # Panics
-/// If the code is unmodified, and there is one.
-fn refuse_unmodified(is_weak: bool, is_unmodified: bool) {
-    assert!(
-        !(is_weak && is_unmodified),
-        "std's own code, such as the counts of an `Arc`, orders accesses in unmodified code and is not seen: leave out \
-         `stale_reads` of the `environment`, or write the object with the types of intermezzo"
-    );
 }
 
 /// Returns the reason why not every execution was run, if so.

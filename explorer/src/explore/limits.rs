@@ -2,16 +2,10 @@
 
 use super::Explorer;
 use crate::report::Expected;
-use crate::settings::Settings;
 use std::path::PathBuf;
 use std::time::Duration;
 
 impl Explorer {
-    /// Returns the settings.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     /// Stops after this many executions. Default: no limit; with [`Strategy::auto`](super::Strategy::auto) and
     /// no limit on time, 50,000.
     pub fn executions(mut self, most: u64) -> Explorer {

@@ -1,5 +1,6 @@
 //! Settings that cannot be combined, with the reasons.
 
+use intermezzo_engine::runtime::is_laid_over_std;
 use intermezzo_engine::serial::NO_FILES;
 
 use super::{
@@ -242,7 +243,15 @@ const REFUSED: &[Refused] = &[
         "iRoots are about the order of events, which with `stale_reads` is not the order of what is read and written: give \
          neither the search `maple` nor `iroots`",
     ),
+    MEMORY_MODEL_OVER_STD,
 ];
+
+const MEMORY_MODEL_OVER_STD: Refused = (
+    "environment",
+    |s| has_memory_model(s) && is_laid_over_std(),
+    "std's own code, such as the counts of an `Arc`, orders accesses in unmodified code and is not seen: leave out \
+     `stale_reads`, or write the test with the types of intermezzo",
+);
 
 /// Combinations that are refused with a search of the user's own.
 const REFUSED_TO_CUSTOM: &[Refused] = &[
@@ -258,6 +267,7 @@ const REFUSED_TO_CUSTOM: &[Refused] = &[
         "the search starts again when a loop proves to only wait, and a strategy of your own cannot: give \
          `park`",
     ),
+    MEMORY_MODEL_OVER_STD,
 ];
 
 /// `true` if some executions are left out.

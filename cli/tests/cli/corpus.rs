@@ -50,7 +50,7 @@ fn a_broken_program_fails() {
     for says in [
         &format!("error[{}]: main panicked at [1]: ", deque_kind()),
         "173 | ",
-        "could have gone on, but ",
+        "could have continued, but ",
         "replay it; ",
         "corpus::work_stealing_queue failed",
         "cargo intermezzo replay",

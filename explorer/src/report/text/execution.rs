@@ -79,7 +79,7 @@ pub(super) fn show(
         };
         if is_first_of_event && let Some(preempted) = preempted(events, *at) {
             let words = format!(
-                "-- {preempted} could have gone on, but {} goes first --",
+                "-- {preempted} could have continued, but {} runs first --",
                 row.task
             );
             text.push_str(&switch(&words));

@@ -5,7 +5,9 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::num::NonZero;
 use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 /// A place in the code: a place in the source that the compiler noted, or the address of an instruction.
@@ -21,7 +23,7 @@ use std::sync::OnceLock;
 /// ```
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Site(*const Location<'static>);
+pub struct Site(NonNull<Location<'static>>);
 
 // SAFETY: it is an address, or a reference to something that never changes.
 unsafe impl Send for Site {}
@@ -64,31 +66,35 @@ impl Site {
     #[inline(always)]
     #[track_caller]
     pub const fn caller() -> Site {
-        Site(Location::caller())
+        Site(NonNull::from_ref(Location::caller()))
     }
 
     /// Returns the place of the instruction at this address, which must be less than half of all addresses.
     pub const fn instruction(address: usize) -> Site {
-        Site(std::ptr::without_provenance(address << 1 | IS_ADDRESS))
+        let word = NonZero::new(address << 1 | IS_ADDRESS).expect("a bit is set");
+        Site(NonNull::without_provenance(word))
     }
 
     /// Returns `true` if both are the same word: then they are equal. If not, they may still be.
     #[inline(always)]
     pub fn is_same_word(self, other: Site) -> bool {
-        std::ptr::eq(self.0, other.0)
+        self.0 == other.0
     }
 
     /// Returns the word, for a table of sites.
     #[inline(always)]
     pub fn word(self) -> usize {
-        self.0.addr()
+        self.0.addr().get()
     }
 
     /// Returns the place that the compiler noted, unless it is an instruction.
     fn noted(self) -> Option<&'static Location<'static>> {
         const { assert!(align_of::<Location<'static>>() > IS_ADDRESS) };
+        if self.word() & IS_ADDRESS != 0 {
+            return None;
+        }
         // SAFETY: it was made from a reference, whose address is even.
-        (self.0.addr() & IS_ADDRESS == 0).then(|| unsafe { &*self.0 })
+        Some(unsafe { self.0.as_ref() })
     }
 
     /// Returns the place in the source. For an instruction whose place is not found, the file is `?`.
@@ -101,7 +107,7 @@ impl Site {
             },
             None => LOOKUP
                 .get()
-                .and_then(|lookup| lookup(self.0.addr() >> 1))
+                .and_then(|lookup| lookup(self.word() >> 1))
                 .unwrap_or(Place {
                     file: "?",
                     line: 0,
@@ -127,7 +133,7 @@ impl Hash for Site {
     fn hash<H: Hasher>(&self, state: &mut H) {
         match self.noted() {
             Some(at) => at.hash(state),
-            None => self.0.addr().hash(state),
+            None => self.word().hash(state),
         }
     }
 }
@@ -135,7 +141,7 @@ impl Hash for Site {
 impl From<&'static Location<'static>> for Site {
     #[inline(always)]
     fn from(location: &'static Location<'static>) -> Site {
-        Site(location)
+        Site(NonNull::from_ref(location))
     }
 }
 
@@ -163,8 +169,9 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn a_site_is_one_word() {
+    fn a_site_is_one_word_and_so_is_a_missing_one() {
         assert_eq!(size_of::<Site>(), size_of::<usize>());
+        assert_eq!(size_of::<Option<Site>>(), size_of::<usize>());
     }
 
     #[test]

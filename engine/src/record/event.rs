@@ -28,10 +28,10 @@ pub struct Event {
 }
 
 impl Event {
-    /// Returns `true` if this event is this operation, on this variable, at this place and by this task.
+    /// Returns `true` if this event is this operation, by this task.
     #[inline(always)]
-    fn is_like(&self, task: u32, op: SyncVarOp, var: u32, site: Site) -> bool {
-        (self.task, self.op, self.var) == (task, op, var) && self.site.is_same_word(site)
+    fn is_like(&self, task: u32, access: &Access) -> bool {
+        (self.task, self.op, self.var) == (task, access.op, access.var) && self.site.is_same_word(access.site)
     }
 }
 
@@ -71,7 +71,7 @@ impl Events {
     /// Returns `true` if there is room for one more event and, if one is expected, it is that one.
     pub(crate) fn has_room(&self, task: u32, access: &Access) -> bool {
         match self.entries.get(self.used) {
-            Some(entry) => self.used >= self.known || entry.is_like(task, access.op, access.var, access.site),
+            Some(entry) => self.used >= self.known || entry.is_like(task, access),
             None => false,
         }
     }
@@ -88,21 +88,32 @@ impl Events {
         }
     }
 
-    /// Adds an event. Returns `false` if there is no room for it, or if another one is expected.
+    /// Adds the `index`-th event of a task. Returns `false` if there is no room for it, or if another one is expected.
     #[inline(always)]
-    pub(crate) fn record(&mut self, event: Event) -> bool {
+    pub(crate) fn record(&mut self, task: u32, index: u32, access: &Access, read: u64, written: u64) -> bool {
         let Some(entry) = self.entries.get_mut(self.used) else {
             return false;
         };
-        // Nothing takes the event's address, so its fields go from registers directly to their places. If it were put
-        // together elsewhere and copied in larger pieces, each copy would wait for the stores before it.
-        if self.used >= self.known {
-            *entry = event;
-        } else if entry.is_like(event.task, event.op, event.var, event.site) {
+        if self.used < self.known {
+            if !entry.is_like(task, access) {
+                return false;
+            }
             // The other fields have been compared.
-            (entry.read, entry.written, entry.elided) = (event.read, event.written, event.elided);
+            (entry.read, entry.written, entry.elided) = (read, written, false);
         } else {
-            return false;
+            // Nothing takes the event's address, so its fields go from registers directly to their places. If it were put
+            // together elsewhere and copied in larger pieces, each copy would wait for the stores before it.
+            *entry = Event {
+                site: access.site,
+                read,
+                written,
+                task,
+                index,
+                var: access.var,
+                op: access.op,
+                order: access.order,
+                elided: false,
+            };
         }
         self.used += 1;
         true

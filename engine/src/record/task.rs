@@ -4,6 +4,7 @@ use super::var::Gates;
 use crate::site::Site;
 use intermezzo_sdk::{MemoryOrder, SyncVar, SyncVarOp};
 use std::any::Any;
+use std::num::NonZero;
 use std::sync::Arc;
 
 /// A visible operation: its kind, its variable, and its place in the source.
@@ -80,8 +81,8 @@ pub struct WaitsAt {
     pub var: u32,
     /// It is woken by those that have one of these bits.
     pub bits: u32,
-    /// The number of events before: those that came first are woken first.
-    pub since: usize,
+    /// The number of events before, the beginning of its task among them: those that came first are woken first.
+    pub since: NonZero<u32>,
 }
 
 /// The state of a task.
@@ -198,8 +199,8 @@ pub struct Task {
     pub(crate) abandoned: bool,
     /// `true` if its closure has returned and it is dropping what the closure left.
     pub(crate) finishing: bool,
-    /// The number of events when its closure returned, `usize::MAX` before; and `true` if a query found it ended.
-    pub(crate) over_at: usize,
+    /// The number of events when its closure returned, `None` before; and `true` if a query found it ended.
+    pub(crate) over_at: Option<NonZero<u32>>,
     pub(crate) found_ended: bool,
     /// The number of times that time has passed since then because no task could continue, as far as no early time-out
     /// has accounted for it.
@@ -276,7 +277,7 @@ impl Task {
             withdrawn: false,
             abandoned: false,
             finishing: false,
-            over_at: usize::MAX,
+            over_at: None,
             found_ended: false,
             passed_since_over: 0,
             pinned_by_scope: false,
@@ -326,7 +327,7 @@ impl Task {
         self.unwinding = 0;
         (self.held, self.withdrawn, self.abandoned) = (false, false, false);
         self.finishing = false;
-        self.over_at = usize::MAX;
+        self.over_at = None;
         self.found_ended = false;
         self.passed_since_over = 0;
         self.pinned_by_scope = false;
@@ -344,6 +345,10 @@ impl Task {
         );
     }
 }
+
+// An entry is found by its number with one shift.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Task>() == 256);
 
 /// The gates of a task's own variable.
 pub mod gate {

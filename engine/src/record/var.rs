@@ -108,6 +108,10 @@ pub struct Var {
     pub(crate) reading: Reading,
 }
 
+// An entry is found by its number with one shift.
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Var>() == 128);
+
 /// The uses of a reader-writer lock in an execution.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {

@@ -1,7 +1,7 @@
 //! Recording of operations as events.
 
 use super::{AFTER, Engine, Runtime};
-use crate::record::{Access, Event};
+use crate::record::Access;
 use crate::site::Site;
 use intermezzo_sdk::EventId;
 
@@ -16,7 +16,7 @@ impl Engine {
         if self.in_teardown() {
             return;
         }
-        match self.with(|rt| rt.record_at_once(access, read, written)) {
+        match self.with(|rt| rt.record_at_once(&access, read, written)) {
             Some(false) => {}
             Some(true) => self.tell_access(),
             None => self.commit_anyway(&access, read, written),
@@ -31,7 +31,7 @@ impl Engine {
             if !rt.record.events.has_room(rt.tasks.current(), &access) {
                 rt.record.events.make_room();
             }
-            rt.record(access, read, written);
+            rt.record(&access, read, written);
         });
     }
 
@@ -49,7 +49,7 @@ impl Engine {
                 rt.look_at_pointers();
             }
         });
-        if self.with(|rt| rt.record(*access, read, written)) == Some(true) {
+        if self.with(|rt| rt.record(access, read, written)) == Some(true) {
             self.tell_access();
         }
     }
@@ -92,7 +92,7 @@ impl Runtime {
     /// Records the effect of the current task's operation. Returns `true` if a monitor is to be told, and `None` if nothing
     /// was recorded, because pointers have to be looked at first or for the reasons of [`record`](Self::record).
     #[inline(always)]
-    fn record_at_once(&mut self, access: Access, read: u64, written: u64) -> Option<bool> {
+    fn record_at_once(&mut self, access: &Access, read: u64, written: u64) -> Option<bool> {
         if self.monitors.pointers_out {
             return None;
         }
@@ -102,22 +102,11 @@ impl Runtime {
     /// Records the effect of the current task's operation. Returns `true` if a monitor is to be told, and `None` if nothing
     /// was recorded, because there is no room or another event was expected.
     #[inline(always)]
-    fn record(&mut self, access: Access, read: u64, written: u64) -> Option<bool> {
+    fn record(&mut self, access: &Access, read: u64, written: u64) -> Option<bool> {
         let task = self.tasks.current();
         let entry = &mut self.tasks[task];
         let index = entry.events + 1;
-        let is_recorded = self.record.events.record(Event {
-            site: access.site,
-            read,
-            written,
-            task,
-            index,
-            var: access.var,
-            op: access.op,
-            order: access.order,
-            elided: false,
-        });
-        if !is_recorded {
+        if !self.record.events.record(task, index, access, read, written) {
             return None;
         }
         (entry.events, entry.yielded) = (index, false);

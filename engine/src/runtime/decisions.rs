@@ -131,10 +131,16 @@ impl Decisions {
     /// Notes that a prescribed decision was made.
     #[inline(always)]
     fn note_repeated(&mut self, choice: Choice) {
-        if !self.closed.is_empty() {
+        if self.any_closed() {
             self.journal.push(self.decided + self.not_asked, choice);
         }
         self.decided += 1;
+    }
+
+    /// Returns `true` if a point was closed in this execution.
+    #[inline(always)]
+    pub(super) fn any_closed(&self) -> bool {
+        !self.closed.is_empty()
     }
 
     /// Makes and returns the strategy's decision; `None` if another was prescribed, or the strategy expects none.

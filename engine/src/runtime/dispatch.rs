@@ -75,7 +75,9 @@ impl Runtime {
             self.ready.end_fair_step_low();
             return self.step_known(task);
         }
+        let is_over = !self.tasks.any_live();
         if enabled == 0
+            && !is_over
             && let Some(next) = self.released_by_outsiders()
         {
             return next;
@@ -86,6 +88,8 @@ impl Runtime {
         if !listed && enabled != 0 {
             self.ready.end_fair_step_low();
             self.pick(enabled)
+        } else if is_over {
+            self.give_up()
         } else {
             self.dispatch_slow()
         }
@@ -100,11 +104,11 @@ impl Runtime {
         is_simple.then_some(known)
     }
 
-    /// Takes the known step of the current task, which waits at no gate, if it took the last step as well. Returns `false`
-    /// if it did not.
+    /// Takes the known step of the current task, which waits at no gate, if it took the last step as well and no point was
+    /// closed. Returns `false` if it did not.
     #[inline(always)]
     pub(super) fn continue_as_known(&mut self, task: u32) -> bool {
-        if self.ready.last() != task {
+        if self.ready.last() != task || self.decisions.any_closed() {
             return false;
         }
         // It is no preemption, because the task continues.

@@ -76,16 +76,16 @@ impl Runtime {
     #[inline(always)]
     fn examine(&mut self) -> Examined {
         self.mark_unwinding();
-        let stop = self.end.stop.take().expect("the loop ends with a reason");
+        let mut stop = self.end.stop.take().expect("the loop ends with a reason");
         if let Stop::CutOff = stop {
             return self.examine_cut_off();
         }
         self.note_static_uses();
-        let stop = self.check_prescribed(stop);
+        self.check_prescribed(&mut stop);
         if self.constraints.ordered_atomics.is_some() {
             self.verify_quiet();
         }
-        let stop = self.end_trace(stop);
+        self.end_trace(&mut stop);
         let complete = matches!(stop, Stop::Complete) && !self.end.damaged;
         if self.monitors.listeners.any() {
             self.tell_end(complete);
@@ -96,14 +96,15 @@ impl Runtime {
             _ => Vec::new(),
         };
         // To all but the monitors this is an end like any other.
-        let stop = match stop {
-            Stop::Ended => Stop::Complete,
-            Stop::Deadlock if self.limits.deadlocks_allowed => Stop::Complete,
-            Stop::Deadlock | Stop::Livelock if self.limits.unmodified && self.has_main_ended() => {
-                Stop::Complete
-            }
-            other => other,
+        let ends_well = match stop {
+            Stop::Ended => true,
+            Stop::Deadlock if self.limits.deadlocks_allowed => true,
+            Stop::Deadlock | Stop::Livelock => self.limits.unmodified && self.has_main_ended(),
+            _ => false,
         };
+        if ends_well {
+            stop = Stop::Complete;
+        }
         let breakpoints = self.constraints.breakpoints.as_deref();
         self.constraints.scoping.by_breakpoint = breakpoints.is_some_and(Breakpoints::acted);
         let quiet = matches!(stop, Stop::Complete)
@@ -241,11 +242,12 @@ impl Runtime {
         self.tasks[0].status == Status::Ended
     }
 
-    /// Ends the trace with the execution.
+    /// Ends the trace with the execution. If it differs from the one before, that is why it stopped, unless it showed
+    /// something: then that is what counts.
     #[inline(always)]
-    fn end_trace(&mut self, stop: Stop) -> Stop {
+    fn end_trace(&mut self, stop: &mut Stop) {
         if self.record.trace.detail() == Analysis::Nothing || self.decisions.has_departed() {
-            return stop;
+            return;
         }
         let known = self.record.trace.steps().len() as u64;
         if known > self.record.steps + 1 {
@@ -254,14 +256,12 @@ impl Runtime {
             self.observe();
         }
         if let Some(differed) = self.end.stop.take() {
-            // If it showed something, that is what counts.
-            return if matches!(stop, Stop::Complete | Stop::Ended) {
-                differed
-            } else {
-                stop
-            };
+            if matches!(stop, Stop::Complete | Stop::Ended) {
+                *stop = differed;
+            }
+            return;
         }
-        let ending = match &stop {
+        let ending = match stop {
             Stop::Complete => Ending::Complete,
             // Other executions show what follows with another store.
             Stop::Inconsistent => Ending::Complete,
@@ -270,34 +270,32 @@ impl Runtime {
             _ => Ending::GivenUp,
         };
         self.record.trace.end(ending, self.tasks.as_slice());
-        stop
     }
 
     /// Treats an execution that ended before all its prescribed choices were made as departed from them. If it showed
     /// something, that is what counts.
     #[inline(always)]
-    fn check_prescribed(&mut self, stop: Stop) -> Stop {
+    fn check_prescribed(&mut self, stop: &mut Stop) {
         if self.decisions.has_departed() {
-            return stop;
+            return;
         }
         let expected = self.decisions.next_prescribed();
         if expected.is_none() {
-            return stop;
+            return;
         }
         let at = self.decisions.decided();
         if !matches!(stop, Stop::Complete | Stop::Ended) {
             self.depart();
-            return stop;
-        }
-        if self.record.events.differs().is_some() {
+        } else if self.record.events.differs().is_some() {
             self.differed();
-            return self.end.stop.take().expect("what differs ends the execution");
-        }
-        self.depart();
-        Stop::Diverged {
-            at,
-            expected,
-            found: None,
+            *stop = self.end.stop.take().expect("what differs ends the execution");
+        } else {
+            self.depart();
+            *stop = Stop::Diverged {
+                at,
+                expected,
+                found: None,
+            };
         }
     }
 

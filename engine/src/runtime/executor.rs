@@ -291,26 +291,37 @@ impl Executor {
     /// # Panics
     /// The calling thread is inside an execution already.
     pub fn execute(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
-        let executed = self.execute_on_clear_stacks(test);
-        if !self.runtime.end.runs_again {
-            return executed;
+        let mut executed = self.execute_once(test);
+        if self.was_unclear() {
+            executed = self.execute_again(test);
         }
-        self.prepare_again();
-        self.execute_on_clear_stacks(test)
+        if self.runtime.end.runs_again {
+            executed = self.execute_again(test);
+        }
+        executed
     }
 
-    /// Runs the prepared execution, and once more with stacks that are cleared further if need be. That happens a few
+    /// Returns `true` if the last execution has to run once more with stacks that are cleared further. That happens a few
     /// times in a process.
-    fn execute_on_clear_stacks(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
+    fn was_unclear(&self) -> bool {
+        self.runtime.end.is_unclear && !self.runtime.end.damaged
+    }
+
+    /// Runs the last execution once more, and again as long as stacks have to be cleared further.
+    #[cold]
+    #[inline(never)]
+    fn execute_again(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
         loop {
+            self.prepare_again();
             let executed = self.execute_once(test);
-            if !self.runtime.end.is_unclear || self.runtime.end.damaged {
+            if !self.was_unclear() {
                 return executed;
             }
-            self.prepare_again();
         }
     }
 
+    // Inlined, because the outcome is large: each function that passes it on copies it.
+    #[inline(always)]
     fn execute_once(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
         program::before_execution();
         restore_statics();

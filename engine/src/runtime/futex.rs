@@ -2,6 +2,7 @@
 
 use super::{Engine, arena};
 use crate::record::WaitsAt;
+use std::num::NonZero;
 
 impl Engine {
     /// Returns the engine, if the caller is code of the test in an execution, and not code of ours that it called. Only
@@ -19,8 +20,8 @@ impl Engine {
     /// Notes that the current task waits at the address of a variable, and is woken by those that have one of these bits.
     pub fn waits_at(self, address: usize, var: u32, bits: u32) {
         self.with(|rt| {
-            let since = rt.record.events.as_slice().len();
-            rt.tasks.current_task().waits_at = Some(WaitsAt {
+            let since = NonZero::new(rt.record.events.len() as u32);
+            rt.tasks.current_task().waits_at = since.map(|since| WaitsAt {
                 address,
                 var,
                 bits,
@@ -49,9 +50,9 @@ impl Engine {
     pub fn waiter_at(self, address: usize, bits: u32, which: usize) -> u32 {
         self.with(|rt| {
             let all = rt.tasks.as_slice().iter().enumerate();
-            let mut waiters: Vec<(usize, usize)> = all
+            let mut waiters: Vec<(u32, usize)> = all
                 .filter(|(_, task)| is_woken(task.waits_at, address, bits))
-                .map(|(number, task)| (task.waits_at.map_or(0, |wait| wait.since), number))
+                .map(|(number, task)| (task.waits_at.map_or(0, |wait| wait.since.get()), number))
                 .collect();
             waiters.sort_unstable();
             waiters[which].1 as u32

@@ -24,6 +24,7 @@ pub fn set_statics_restored() {
 }
 
 /// Returns `true` if the front end restores the bytes of all statics before each execution.
+#[inline]
 pub fn statics_are_restored() -> bool {
     RESTORED.load(Relaxed)
 }
@@ -44,7 +45,21 @@ struct Segment {
 }
 
 /// Returns `true` if the bytes at this address are those of a static, as the compiler made it.
+#[inline]
 pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
+    !is_in_gap(address) && is_initial(address, bytes)
+}
+
+/// Returns `true` if this address is near the last one that was in no static. Every object is looked up once in each
+/// execution, and most are there.
+#[inline]
+fn is_in_gap(address: usize) -> bool {
+    let (begin, end) = GAP.get();
+    (begin..end).contains(&address)
+}
+
+#[inline(never)]
+fn is_initial(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
     let Some(segment) = segment_of(address) else {
         return false;
     };
@@ -64,9 +79,7 @@ pub(super) fn is_in_static(address: usize) -> bool {
 
 /// Returns the writable segment with this address.
 fn segment_of(address: usize) -> Option<&'static Segment> {
-    // Every object is looked up once in each execution, and most are near the last one.
-    let (begin, end) = GAP.get();
-    if (begin..end).contains(&address) {
+    if is_in_gap(address) {
         return None;
     }
     let segments = writable_segments();

@@ -177,18 +177,37 @@ impl Engine {
     /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
     #[inline(never)]
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
+        // What follows is in functions of their own, which are called last, so that the most frequent case needs none of
+        // their registers.
+        if self.may_abandon() || self.with(|rt| rt.monitors.pointers_out || rt.tasks.current() >= 64) {
+            return self.enter_with_care(op, order, var, site);
+        }
+        self.announce(Access { op, order, var, site });
+    }
+
+    /// Does the same where more may have to be done than to announce the operation, or where there are many tasks.
+    #[cold]
+    #[inline(never)]
+    fn enter_with_care(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
         if self.may_abandon() {
             if self.in_teardown() {
                 return self.abandon_current();
             }
             self.unwind_if_withdrawn(op);
         }
-        let (current, known) = self.with(|rt| {
+        self.with(|rt| {
             if rt.monitors.pointers_out {
                 rt.look_at_pointers();
             }
+        });
+        self.announce(Access { op, order, var, site });
+    }
+
+    /// Announces an operation that is always possible; returns when it may happen.
+    #[inline(always)]
+    fn announce(self, access: Access) {
+        let (current, known) = self.with(|rt| {
             let current = rt.tasks.current();
-            let access = Access { op, order, var, site };
             rt.tasks[current].pending = Pending {
                 access,
                 gate_var: 0,
@@ -199,7 +218,6 @@ impl Engine {
             rt.ready.enable(current);
             (current, rt.known_step())
         });
-        // What follows is in functions of their own so that the most frequent case needs none of their registers.
         match known {
             Some(task) if task == current && self.with(|rt| rt.continue_as_known(task)) => {
                 self.with(Runtime::begin_operation);

@@ -114,7 +114,7 @@ impl Runtime {
     pub(super) fn next_is_quiet(&mut self) -> bool {
         let task = &self.tasks[self.ready.last()];
         // Until a task drops its thread-locals, a query may find it ended or not.
-        if task.over_at != usize::MAX || task.heir_of.is_some() {
+        if task.over_at.is_some() || task.heir_of.is_some() {
             return false;
         }
         let var = task.pending.access.var;

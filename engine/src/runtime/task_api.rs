@@ -151,9 +151,7 @@ impl Engine {
     pub fn look_for_end(self, task: u32) -> (bool, bool) {
         let may_be_late = self.with(|rt| {
             let entry = &rt.tasks[task];
-            if entry.over_at == usize::MAX {
-                return None;
-            }
+            entry.over_at?;
             let surely = entry.found_ended || rt.limits.every_operation || rt.end.teardown;
             Some(!surely && rt.may_be_late(task))
         });
@@ -185,7 +183,7 @@ impl Engine {
     pub fn detach(self, task: u32) {
         let has_returned = self.with_task(task, |entry| {
             entry.detached = true;
-            entry.over_at != usize::MAX
+            entry.over_at.is_some()
         });
         if !has_returned {
             return;
@@ -219,7 +217,7 @@ impl Engine {
         let access = Access::new(SyncVarOp::TaskCheck, var, site);
         self.enter(access);
         let (has_returned, had_locals) =
-            self.with_task(task, |entry| (entry.over_at != usize::MAX, entry.had_locals));
+            self.with_task(task, |entry| (entry.over_at.is_some(), entry.had_locals));
         let (ended, late) = match had_locals {
             true => (has_returned, false),
             false => self.look_for_end(task),
@@ -351,7 +349,8 @@ impl Runtime {
         let (me, over) = (self.tasks.current(), &self.tasks[task]);
         let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
         let (mut was_late, mut given_way) = (false, 0);
-        for event in &self.record.events.as_slice()[over.over_at..] {
+        let events_before = over.over_at.map_or(0, |before| before.get() as usize);
+        for event in &self.record.events.as_slice()[events_before..] {
             match event.op {
                 SyncVarOp::TaskEnd | SyncVarOp::TaskBegin => {}
                 SyncVarOp::TaskFork if event.task == task && over.heir.is_some() => {}

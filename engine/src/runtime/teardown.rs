@@ -22,6 +22,7 @@ use crate::record::{Access, Gates, Local, Status, Task, Wake, gate};
 use intermezzo_sdk::{Interests, SyncVarOp};
 use std::any::Any;
 use std::convert::Infallible;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -135,7 +136,7 @@ impl Engine {
                 return false;
             }
             // There is nothing to drop and no step to take, so the task can end at once.
-            entry.over_at = rt.record.events.len();
+            entry.over_at = NonZero::new(rt.record.events.len() as u32);
             !entry.detached || returned && rt.tasks.room(task).forget_result()
         });
         let quiet = nothing_own || self.give_up_own(task);
@@ -156,7 +157,7 @@ impl Engine {
         }
         let nothing_own = self.with(|rt| {
             let entry = &mut rt.tasks[task];
-            entry.over_at = rt.record.events.len();
+            entry.over_at = NonZero::new(rt.record.events.len() as u32);
             entry.had_locals = !entry.locals.is_empty();
             !entry.detached && !entry.had_locals
         });
@@ -576,11 +577,16 @@ impl Engine {
     /// Runs a task, and those that follow it, until control returns to the worker.
     pub(super) fn resume(self, task: u32) {
         // The exploration may run in a destructor of a thread that unwinds.
-        let own = panic_count::lay_down();
+        let own = match std::thread::panicking() {
+            true => panic_count::lay_down(),
+            false => 0,
+        };
         if let Back::Crashed(crash) = self.enter_fiber(task) {
             self.take_crash(crash);
         }
-        panic_count::take_up(own);
+        if own > 0 {
+            panic_count::take_up(own);
+        }
         if let Some(panic) = self.with(|rt| rt.end.carried.take()) {
             resume_unwind(panic);
         }

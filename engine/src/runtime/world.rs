@@ -95,5 +95,5 @@ impl World {
 /// Returns the tasks whose closures have returned.
 fn over(tasks: &mut Tasks) -> impl Iterator<Item = &mut Task> {
     let tasks = tasks.as_mut_slice().iter_mut();
-    tasks.filter(|task| task.over_at != usize::MAX)
+    tasks.filter(|task| task.over_at.is_some())
 }

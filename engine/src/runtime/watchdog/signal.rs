@@ -44,7 +44,13 @@ static ALLOCATOR: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 /// Installs the handler.
 pub(super) fn install() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(find_allocator);
+    ONCE.call_once(|| {
+        find_allocator();
+        // The unwinder's first walk binds its functions, for which the alternate stack of the handler is too small where
+        // processors have many registers to save.
+        // SAFETY: nothing resolves addresses on this thread.
+        unsafe { walk(|address| address != 0) };
+    });
     // SAFETY: plain calls with valid pointers. `BEFORE` is used here and in `uninstall` only, both under one lock.
     unsafe {
         let mut ours: libc::sigaction = std::mem::zeroed();

@@ -2,16 +2,16 @@
 
 pub use intermezzo_explorer::thread_local_lookalike as thread_local;
 pub use intermezzo_explorer::{
-    Arrays, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError, CheckpointProblem,
-    Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate, Expected, ExploreError,
-    Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy, Growth, HangState,
-    IRootCoverage, IRootId, IRootOptions, IRootsExposed, Limit, LoopStep, MemoError, MemoProblem, MergedMemo,
-    MonitorRequest, NamedPlace, OnFound, OrderingAdvice, Partition, PlainAccesses, Plugin, PluginError,
-    PluginProblem, Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction,
-    Reversal, Schedule, ScheduleError, Scope, SettingError, Settings, Share, Sites, SpinLoops, StopPoint,
-    Stopped, StoredIRoot, StoredMemo, StoredTest, Strategy, StrategyKind, StrongerOrdering,
-    SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried, TurningPoint,
-    Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, unfinished,
+    Arrays, AutoOptions, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError,
+    CheckpointProblem, Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate,
+    Expected, ExploreError, Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy,
+    Growth, HangState, IRootCoverage, IRootId, IRootOptions, IRootsExposed, Limit, LoopStep, MemoError,
+    MemoProblem, MergedMemo, MonitorRequest, NamedPlace, OnFound, OrderingAdvice, Partition, PlainAccesses,
+    Plugin, PluginError, PluginProblem, Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays,
+    Report, Reproduction, Reversal, Schedule, ScheduleError, Scope, SettingError, Settings, Share, Sites,
+    SpinLoops, StopPoint, Stopped, StoredIRoot, StoredMemo, StoredTest, Strategy, StrategyKind,
+    StrongerOrdering, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried,
+    TurningPoint, Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, WeakMemory, unfinished,
 };
 pub use intermezzo_explorer::{
     Nameable, any_bool, atomically, attribute, choices, choose, event, is_exploring, name, preemptions_off,

@@ -27,6 +27,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "explorer/src/report/share.rs",
             "explorer/src/report/orderings.rs",
             "explorer/src/report/turning.rs",
+            "explorer/src/report/weak_memory.rs",
             "engine/src/schedule/mod.rs",
             "engine/src/strategy/coverage.rs",
             "engine/src/strategy/partition.rs",

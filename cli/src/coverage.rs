@@ -1,6 +1,6 @@
 //! Coverage, as it is read from reports.
 
-use intermezzo::{Coverage, RankBound};
+use intermezzo::{Coverage, RankBound, WeakMemory};
 use serde::Deserialize;
 
 /// Coverage as reports have it.
@@ -21,6 +21,24 @@ pub(crate) enum CoverageJson {
     Replayed {
         as_recorded: bool,
     },
+}
+
+/// The executions under a memory model that followed others, as reports have them.
+#[derive(Clone, Deserialize)]
+pub(crate) struct WeakMemoryJson {
+    stale_reads: u32,
+    executions: u64,
+    coverage: CoverageJson,
+}
+
+impl From<WeakMemoryJson> for WeakMemory {
+    fn from(part: WeakMemoryJson) -> WeakMemory {
+        WeakMemory {
+            stale_reads: part.stale_reads,
+            executions: part.executions,
+            coverage: part.coverage.into(),
+        }
+    }
 }
 
 impl From<CoverageJson> for Coverage {

@@ -2,34 +2,29 @@
 
 mod deterministic;
 mod limits;
+mod run;
 mod strategy;
+mod weak_memory;
 mod within;
 
 pub use strategy::Strategy;
 pub use within::Within;
 
-use crate::determinism::DefaultExecution;
-use crate::driver::{Decide, Exploration, ExploreError, OnFound, OnProgress, Progress};
-use crate::files::checkpoint_in;
+use crate::driver::{Decide, ExploreError, OnFound, OnProgress, Progress};
 use crate::listening::Listening;
-use crate::orderings;
 use crate::plugin::{self, ByName};
 use crate::recording;
 use crate::report::source::Search;
-use crate::report::{Expected, Finding, Limit, Report};
-use crate::settings::{Reduction, SettingError, Settings, variables};
+use crate::report::{Expected, Finding, Report};
+use crate::settings::{Reduction, Settings, variables};
 use crate::stop_before::{StopPoint, Stopped, Stopper};
 use intermezzo_breakpoint::Armings;
 use intermezzo_engine::environment::Environment;
-use intermezzo_engine::memory_model::RaisedOrders;
-use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
-use intermezzo_engine::runtime::races::is_memory_watched;
-use intermezzo_engine::runtime::{Inspection, Inspector, is_laid_over_std, statics_are_restored};
+use intermezzo_engine::runtime::{Inspection, Inspector};
 use intermezzo_engine::schedule::{Schedule, TestBinary};
 use intermezzo_engine::serial;
 use intermezzo_sdk::{EventId, Monitor};
 use intermezzo_search as search;
-use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use strategy::Chosen;
@@ -455,186 +450,6 @@ impl Explorer {
         let program = self.program.take().unwrap_or_else(name_of::<F>);
         self.explore_body(program, call::<F> as *const () as usize, &|| call(&test))
     }
-
-    /// Explores the test of this name, whose code is at this address. Compiled once, and not for each test.
-    fn explore_body(
-        mut self,
-        program: String,
-        body: usize,
-        test: &(dyn Fn() + Sync),
-    ) -> Result<Report, ExploreError> {
-        if is_laid_over_std() {
-            self.binary = self.binary.unmodified(is_memory_watched());
-        }
-        if let Some(schedule) = &self.replay {
-            schedule
-                .for_test(&program, &self.binary)
-                .map_err(ExploreError::Schedule)?;
-        }
-        self.settle_settings(&program);
-        match &mut self.custom {
-            None => self.settings.check(),
-            Some(search) => self.settings.check_custom(&mut **search),
-        }?;
-        if self.settings.partition.is_some() && !self.expected.is_empty() {
-            let problem = "the test declares what its exploration shows, and a share need not show it: explore it whole, \
-                           and leave it out of runs in shares";
-            return Err(SettingError::new("partition", problem).into());
-        }
-        if self.settings.environment.address_reuse > 0 && !REUSES_ADDRESSES {
-            return Err(SettingError::new(
-                "environment",
-                "executions have no memory of their own here, so no address can be used again: `address_reuse` is for \
-                 `cargo intermezzo test --unmodified`, on Unix",
-            )
-            .into());
-        }
-        if self.binary.is_unmodified() && self.settings.jobs > 1 {
-            let problem = "the statics of unmodified code are there once in a process: give 1";
-            return Err(SettingError::new("jobs", problem).into());
-        }
-        let named = plugin::attach(
-            &self.settings.monitors,
-            &self.known,
-            &self.monitors,
-            self.settings.jobs,
-        );
-        let named = named.map_err(|problem| SettingError::new("monitors", problem))?;
-        self.monitors.extend(named);
-        #[cfg(feature = "files")]
-        let reports = self.reports.clone();
-        let expected = mem::take(&mut self.expected);
-        let unmodified = self.binary.is_unmodified();
-        let mut by_default = match self.deterministic {
-            true => Some(DefaultExecution::of(self.bare_exploration(&program, body), test)?),
-            false => None,
-        };
-        self.monitors
-            .extend(by_default.as_ref().and_then(DefaultExecution::comparison));
-        let advises =
-            self.settings.environment.stale_reads > 0 && self.settings.minimise > 0 && self.replay.is_none();
-        let records = self.record;
-        let apart = (records || advises).then(|| recording::Apart {
-            settings: self.settings.clone(),
-            sources: self.sources.clone().unwrap_or_else(Search::here),
-            program: program.clone(),
-            body,
-            makes: self.monitors.iter().filter_map(Listening::make).collect(),
-        });
-        let (mut live, is_replay) = (None, self.replay.is_some());
-        if is_replay {
-            self.custom = None;
-            live = self.record.then(recording::Live::default);
-            self.monitors.extend(live.as_ref().map(recording::Live::listener));
-            let stopper = self.stopper.take();
-            self.monitors
-                .extend(stopper.map(|stopper| Listening::One(Box::new(stopper))));
-        }
-        let sources = self.sources.get_or_insert_with(Search::here).clone();
-        let damaged = by_default.as_mut().and_then(DefaultExecution::take_if_damaged);
-        let mut report = match damaged {
-            Some(report) => report,
-            None => self.exploration(&program, body).run_apart(test)?,
-        };
-        if let Some(by_default) = by_default {
-            by_default.settle(&mut report, is_replay);
-        }
-        if let Some(apart) = apart.as_ref().filter(|_| advises) {
-            orderings::advise(&mut report, apart, test);
-        }
-        report.name_variables(&sources);
-        if let Some(apart) = apart.filter(|_| records) {
-            recording::record(&mut report, &apart, live.as_ref(), test);
-            report.name_recorded(&sources);
-        }
-        if unmodified {
-            // It includes this one.
-            report
-                .limits
-                .retain(|limit| !matches!(limit, Limit::PlainMemory { .. } | Limit::ArcCounts));
-            let differ = addresses_differ();
-            report.limits.push(Limit::Unmodified {
-                statics_stay: !statics_are_restored(),
-                // Only memory of an execution's own is.
-                watched: is_memory_watched() && differ.is_none(),
-            });
-            report.limits.extend(differ);
-        }
-        report.settle_expected(&expected);
-        #[cfg(feature = "files")]
-        if let Some(directory) = reports {
-            report.write_into(&directory);
-        }
-        Ok(report)
-    }
-
-    /// Completes the settings for the test of this name.
-    fn settle_settings(&mut self, program: &str) {
-        if self.replay.is_some() {
-            // One execution: there is nothing to share, and nothing to keep.
-            (self.settings.jobs, self.settings.checkpoint) = (1, None);
-            self.settings.partition = None;
-        } else if let Some(directory) = &self.checkpoints
-            && self.settings.checkpoint.is_none()
-            && self.custom.is_none()
-        {
-            self.settings.checkpoint = Some(checkpoint_in(directory, program));
-        }
-    }
-
-    /// Returns an exploration of the same test with the same settings, and nothing attached to it.
-    fn bare_exploration(&self, program: &str, body: usize) -> Exploration {
-        let mut bare = Explorer::with_settings(self.settings.clone());
-        // Every share compares with one execution, or replays one.
-        bare.settings.partition = None;
-        (bare.binary, bare.sources) = (self.binary.clone(), self.sources.clone());
-        bare.exploration(program, body)
-    }
-
-    /// Returns the exploration of the test of this name, whose code is at this address.
-    fn exploration(self, program: &str, body: usize) -> Exploration {
-        let Explorer {
-            settings,
-            binary,
-            replay_with,
-            custom,
-            replay,
-            monitors,
-            progress,
-            decide,
-            inspector,
-            sources,
-            ..
-        } = self;
-        Exploration {
-            settings,
-            program: program.to_owned(),
-            binary,
-            replay_with,
-            body,
-            custom,
-            replay,
-            monitors,
-            progress,
-            decide,
-            inspector,
-            raised: RaisedOrders::default(),
-            sources: sources.unwrap_or_else(Search::here),
-        }
-    }
-}
-
-/// Returns the limit of executions whose memory has other addresses each time, if it has.
-fn addresses_differ() -> Option<Limit> {
-    let because = match shortage()? {
-        Shortage::NotInstalled => "the program has a global allocator of its own",
-        Shortage::NoRange => "the system has no range of addresses for them",
-        Shortage::Full => "one needed more memory than there is for them",
-        Shortage::InUse => "several workers ran them",
-    };
-    Some(Limit::Addresses {
-        because: because.into(),
-    })
 }
 
 /// Returns the path of a closure, as the name of a test that has no other.

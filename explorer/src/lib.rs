@@ -105,10 +105,10 @@ pub use report::{
     FindingDetail, FindingEvent, FoundBy, Growth, HangState, Limit, LoopStep, NamedPlace, OrderingAdvice,
     PlainAccesses, RankBound, ReplayedBy, Replays, Report, Reproduction, Reversal, Share, StrongerOrdering,
     SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TextStyle, TurningPoint, Verbosity, Verdict,
-    WaitingTask,
+    WaitingTask, WeakMemory,
 };
 pub use settings::{
-    Arrays, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest, RankedOptions,
-    Reduction, SettingError, Settings, SpinLoops, StrategyKind, VariableSets,
+    Arrays, AutoOptions, BestFirstOptions, DepthFirstBounds, Epsilon, IRootOptions, MonitorRequest,
+    RankedOptions, Reduction, SettingError, Settings, SpinLoops, StrategyKind, VariableSets,
 };
 pub use stop_before::{StopPoint, Stopped};

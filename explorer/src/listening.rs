@@ -72,6 +72,14 @@ pub(crate) fn telling_apart(sets: &[Vec<Box<dyn Monitor>>]) -> Option<String> {
     first.map(|monitor| monitor.name().to_owned())
 }
 
+/// Returns `true` if all monitors can judge executions in which atomics read stale values.
+pub(crate) fn follow_stale_reads(monitors: &[Listening]) -> bool {
+    monitors.iter().all(|listening| match listening {
+        Listening::One(monitor) => monitor.follows_stale_reads(),
+        Listening::Each(make) => make().follows_stale_reads(),
+    })
+}
+
 /// Checks that the monitors can judge executions in which atomics read stale values.
 ///
 /// # Errors

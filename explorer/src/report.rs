@@ -20,6 +20,7 @@ pub mod source;
 mod stale;
 mod text;
 mod turning;
+mod weak_memory;
 
 pub use crate::files::write_beside;
 pub use crate::settings::Verbosity;
@@ -61,6 +62,7 @@ pub use growth::Growth;
 pub use names::VarNames;
 pub use orderings::{OrderingAdvice, StrongerOrdering};
 pub use turning::{Reversal, TurningPoint};
+pub use weak_memory::WeakMemory;
 
 /// The format of a report's JSON form.
 pub const REPORT_FORMAT: &str = "intermezzo-report/1";
@@ -228,9 +230,15 @@ pub struct Report {
     pub(crate) is_expected: bool,
     pub(crate) coverage: Coverage,
     pub(crate) limits: Vec<Limit>,
+    /// The executions under a memory model that followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) weak_memory: Option<Box<WeakMemory>>,
     pub(crate) executions: u64,
     pub(crate) redundant: u64,
     pub(crate) blocked: u64,
+    /// The number of failures that the user's function settled.
+    #[serde(skip)]
+    pub(crate) settled: u64,
     pub(crate) traces: Option<u64>,
     pub(crate) first_failure: Option<u64>,
     pub(crate) findings: Vec<Finding>,
@@ -293,9 +301,11 @@ impl Report {
             is_expected: false,
             coverage: Coverage::stopped(),
             limits: Vec::new(),
+            weak_memory: None,
             executions: 0,
             redundant: 0,
             blocked: 0,
+            settled: 0,
             traces: None,
             first_failure: None,
             findings: Vec::new(),

@@ -44,7 +44,8 @@ pub use verbosity::Verbosity;
 pub use intermezzo_engine::monitors::MonitorRequest;
 pub use intermezzo_engine::strategy::{Arrays, Epsilon};
 pub use intermezzo_search::kinds::{
-    BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind, VariableSets,
+    AutoOptions, BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind,
+    VariableSets,
 };
 
 use declared::SETTINGS;
@@ -174,7 +175,7 @@ impl Settings {
     pub(crate) fn reduction_at_work(&self) -> Reduction {
         match (self.reduction, &self.strategy) {
             // Within a bound, caching runs fewer executions than partial-order reduction.
-            (Reduction::Auto, StrategyKind::Auto) => [Reduction::Dpor, Reduction::Caching]
+            (Reduction::Auto, StrategyKind::Auto(_)) => [Reduction::Dpor, Reduction::Caching]
                 .into_iter()
                 .filter(|&reduction| reduction != Reduction::Dpor || self.preemptions.is_none())
                 .find(|&reduction| compatibility::check(&self.with_reduction(reduction)).is_ok())
@@ -187,7 +188,7 @@ impl Settings {
     /// `true` if the search begins without its bound on preemptions: without it partial-order reduction often runs far
     /// fewer executions. A search that others share, or that is kept, has the bound from the beginning.
     pub(crate) fn tries_all_first(&self) -> bool {
-        self.strategy == StrategyKind::Auto
+        self.strategy.is_auto()
             && self.reduction == Reduction::Dpor
             && self.preemptions.is_some()
             && self.jobs == 1
@@ -197,7 +198,7 @@ impl Settings {
 
     /// `true` if the search chooses its reduction itself, and may do without one.
     pub(crate) fn chooses_reduction(&self) -> bool {
-        self.reduction == Reduction::Auto && self.strategy == StrategyKind::Auto
+        self.reduction == Reduction::Auto && self.strategy.is_auto()
     }
 
     /// Checks that races that are found can become schedule points in this search.

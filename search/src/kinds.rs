@@ -19,9 +19,8 @@ const DELAYS: u32 = DEPTH;
 pub enum StrategyKind {
     /// Depth-first: every schedule; with a preemption bound, in order of preemptions.
     DepthFirst(DepthFirstBounds),
-    /// Like [`StrategyKind::DepthFirst`], in order of preemptions, until it has had its part of the executions; then a
-    /// portfolio of the kinds from [`StrategyKind::Random`] on.
-    Auto,
+    /// Exhaustive search and samples, in turns; then, if the test passed, the same under a memory model.
+    Auto(AutoOptions),
     /// The unexplored prefix that ranks first, by priority functions.
     BestFirst(BestFirstOptions),
     /// In order of preemptions, variables and tasks concerned.
@@ -51,6 +50,19 @@ pub enum StrategyKind {
     Surw(Interesting),
     /// Several sampling strategies that take turns. Each has a weight of at least 1, its share of the executions.
     Portfolio(Vec<(u32, StrategyKind)>),
+}
+
+/// The parameters of the search of a test that names none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AutoOptions {
+    /// The bound `stale_reads` of the environment in the second part of the search, under the memory model of C++20; 0 for
+    /// no such part.
+    pub stale_reads: u32,
+}
+
+impl AutoOptions {
+    /// One stale read of a store at each place of a task: only code that a task runs several times could read more.
+    pub const DEFAULT: AutoOptions = AutoOptions { stale_reads: 1 };
 }
 
 /// Bounds of a depth-first search, in addition to the one on preemptions.
@@ -154,10 +166,13 @@ impl StrategyKind {
     /// Depth-first, with no other bound than that on preemptions.
     pub const DFS: StrategyKind = StrategyKind::DepthFirst(DepthFirstBounds::NONE);
 
+    /// The search of a test that names none.
+    pub const AUTO: StrategyKind = StrategyKind::Auto(AutoOptions::DEFAULT);
+
     /// For each kind: its name in settings, and the strategy that it stands for without parameters. A portfolio is not
     /// among them, because it is nothing without members.
     pub const ALL: [(&'static str, StrategyKind); 13] = [
-        ("auto", StrategyKind::Auto),
+        ("auto", StrategyKind::AUTO),
         ("dfs", StrategyKind::DFS),
         ("best-first", StrategyKind::BestFirst(BestFirstOptions::DEFAULT)),
         ("ranked", StrategyKind::Ranked(RankedOptions::DEFAULT)),
@@ -183,11 +198,16 @@ impl StrategyKind {
         !matches!(
             self,
             StrategyKind::DepthFirst(_)
-                | StrategyKind::Auto
+                | StrategyKind::Auto(_)
                 | StrategyKind::BestFirst(_)
                 | StrategyKind::Ranked(_)
                 | StrategyKind::Maple(_)
         )
+    }
+
+    /// Returns `true` for the search of a test that names none.
+    pub fn is_auto(&self) -> bool {
+        matches!(self, StrategyKind::Auto(_))
     }
 
     /// Returns the bounds of a depth-first search; `None` for every other kind.
@@ -203,7 +223,7 @@ impl fmt::Display for StrategyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StrategyKind::DepthFirst(bounds) => bounds.fmt(f),
-            StrategyKind::Auto => f.write_str("auto"),
+            StrategyKind::Auto(options) => options.fmt(f),
             StrategyKind::BestFirst(options) => options.fmt(f),
             StrategyKind::Ranked(options) => options.fmt(f),
             StrategyKind::Maple(options) => write_call(f, "maple", &options.parameters()),
@@ -243,6 +263,13 @@ fn parameter<T: PartialEq + ToString>(name: &str, value: T, default: T) -> Optio
 /// Returns `name=value` if there is a value.
 fn optional<T: ToString>(name: &str, value: Option<T>) -> Option<String> {
     value.map(|value| format!("{name}={}", value.to_string()))
+}
+
+impl fmt::Display for AutoOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stale_reads = parameter("stale_reads", self.stale_reads, AutoOptions::DEFAULT.stale_reads);
+        write_call(f, "auto", &Vec::from_iter(stale_reads))
+    }
 }
 
 impl fmt::Display for DepthFirstBounds {

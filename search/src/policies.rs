@@ -27,7 +27,7 @@ const UNIFORM_LATER: u64 = 14;
 /// Returns the policy that draws executions; `preemptions` is the bound of random walks.
 pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Policy> {
     match sampler {
-        StrategyKind::Auto
+        StrategyKind::Auto(_)
         | StrategyKind::DepthFirst(_)
         | StrategyKind::BestFirst(_)
         | StrategyKind::Ranked(_)

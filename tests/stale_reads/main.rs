@@ -1,5 +1,6 @@
 //! Executions under the memory model of C++20, as a test sees them: what is found, replayed, reported and refused.
 
+mod auto;
 mod explained;
 
 use intermezzo::cell::{ByPointer as _, UnsafeCell};

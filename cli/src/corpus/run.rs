@@ -111,7 +111,13 @@ fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
         "{}  {:width$}  {came}{expected}: {executions}; {}\n",
         output::painted(word, colour),
         program.name,
-        covered(report.coverage(), report.limits(), any, passes)
+        covered(
+            report.coverage(),
+            report.weak_memory(),
+            report.limits(),
+            any,
+            passes
+        )
     )
 }
 

@@ -1,7 +1,7 @@
 //! Reports that the tests of a project wrote, read back.
 
 use super::refusal::Refusal;
-use crate::coverage::CoverageJson;
+use crate::coverage::{CoverageJson, WeakMemoryJson};
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
@@ -12,7 +12,7 @@ use intermezzo::report::names::in_text;
 use intermezzo::report::{TOKEN_MAX, VarNames, covered};
 use intermezzo::{
     BreakpointFigures, Coverage, Environment, FindingDetail, Limit, NamedPlace, Schedule, TestBinary,
-    TextStyle, Verbosity, Verdict,
+    TextStyle, Verbosity, Verdict, WeakMemory,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -43,6 +43,7 @@ pub(crate) struct ProjectReport {
     /// Seconds that the exploration took, if the report says so.
     pub(super) seconds: Option<f64>,
     pub(super) coverage: Coverage,
+    pub(super) weak_memory: Option<WeakMemory>,
     pub(super) limits: Vec<Limit>,
     pub(crate) findings: Vec<FindingJson>,
     notes: Vec<String>,
@@ -71,6 +72,7 @@ struct ReportJson {
     executions: u64,
     elapsed_seconds: Option<f64>,
     coverage: CoverageJson,
+    weak_memory: Option<WeakMemoryJson>,
     #[serde(default)]
     limits: Vec<Limit>,
     findings: Vec<FindingJson>,
@@ -222,6 +224,7 @@ impl ProjectReport {
             known: false,
             seconds: report.elapsed_seconds,
             coverage,
+            weak_memory: report.weak_memory.map(WeakMemory::from),
             limits: report.limits,
             findings: report.findings,
             notes: report.notes,
@@ -260,7 +263,13 @@ impl ProjectReport {
             line.push_str("; ");
         }
         let (any, passes) = (!self.findings.is_empty(), self.verdict.is_pass());
-        line.push_str(&covered(&self.coverage, &self.limits, any, passes));
+        line.push_str(&covered(
+            &self.coverage,
+            self.weak_memory.as_ref(),
+            &self.limits,
+            any,
+            passes,
+        ));
         let mut text = output::beside(self.word(), &line, style);
         text.push_str(&self.told(style));
         if style.detail == Verbosity::Quiet {

@@ -294,6 +294,14 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
         {
             say("not every schedule", reason.clone(), at);
         }
+        let weak = match report.weak_memory.as_ref().map(|part| &part.coverage) {
+            Some(Coverage::Bounded { reason, .. }) => reason.clone(),
+            Some(coverage @ Coverage::Sampled { .. }) => Some(coverage.to_string()),
+            _ => None,
+        };
+        if let Some(why) = weak {
+            say("not every schedule under weak memory", why, at);
+        }
         for limit in report.limits.iter().filter(|limit| !limit.narrows()) {
             match limit {
                 Limit::PlainMemory { accesses: these } => accesses += these,
@@ -361,7 +369,8 @@ fn counts(ran: &Ran) -> String {
 mod tests {
     use super::*;
     use intermezzo::sync::Mutex;
-    use intermezzo::{Explorer, Report, thread};
+    use intermezzo::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use intermezzo::{Explorer, Report, Strategy, thread};
 
     /// Returns a run of tests with these reports, whose times are as given.
     fn ran(reports: &[(&str, Report, f64)]) -> Ran {
@@ -393,6 +402,15 @@ mod tests {
         });
     }
 
+    fn two_adders(additions: u32) {
+        let n = AtomicU32::new(0);
+        let add = || (0..additions).for_each(|_| _ = n.fetch_add(1, Relaxed));
+        thread::scope(|scope| {
+            scope.spawn(add);
+            add();
+        });
+    }
+
     fn shown(ran: &Ran, detail: Verbosity) -> String {
         summary(ran, None, &TextStyle::default().detail(detail))
     }
@@ -415,7 +433,9 @@ mod tests {
         let all = [
             (
                 "my_queue::close::twice",
-                Explorer::new().explore(|| two_tasks(1)),
+                Explorer::new()
+                    .strategy(Strategy::auto())
+                    .explore(|| two_adders(1)),
                 0.0,
             ),
             (
@@ -449,6 +469,25 @@ mod tests {
             "{verbose}"
         );
         assert!(verbose.contains("cargo intermezzo replay imz1."), "{verbose}");
+    }
+
+    #[test]
+    fn what_weak_memory_did_not_cover_is_said() {
+        let limited = Explorer::new().strategy(Strategy::auto()).executions(8);
+        let ran = ran(&[("ring::full", limited.explore(|| two_adders(9)), 0.1)]);
+        let text = shown(&ran, Verbosity::Normal);
+        assert!(text.contains("not every schedule: "), "{text}");
+        assert!(text.contains("not every schedule under weak memory: "), "{text}");
+        assert!(
+            text.contains("not explored: loads that read later stores"),
+            "{text}"
+        );
+        let verbose = shown(&ran, Verbosity::Verbose);
+        let words = verbose.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains("; under weak memory: 2 schedules sampled"),
+            "{verbose}"
+        );
     }
 
     #[test]

@@ -5,6 +5,9 @@ use crate::problem::Problem;
 use intermezzo::{Settings, StrategyKind};
 use serde::{Deserialize, Serialize};
 
+/// The default search, without its part under a memory model, which no other search has.
+const AUTO: &str = "auto(stale_reads=0)";
+
 /// A search, as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Search {
@@ -38,7 +41,10 @@ impl Search {
             ("preemptions", &self.preemptions),
         ];
         given.extend(self.cache_bytes.as_deref().map(|bytes| ("cache_bytes", bytes)));
-        given.extend(named(&self.strategy));
+        given.extend(named(match self.strategy.as_str() {
+            "auto" => AUTO,
+            other => other,
+        }));
         given
     }
 
@@ -56,7 +62,7 @@ impl Search {
         match settings.strategy {
             StrategyKind::BestFirst(options) => options.priority.is_some_and(|priority| priority.is_random()),
             // First bounded, then drawn; and an undecided search is drawn.
-            StrategyKind::Auto | StrategyKind::Maple(_) => true,
+            StrategyKind::Auto(_) | StrategyKind::Maple(_) => true,
             // `pct-all` too, though it draws just the first of the executions that it learns from.
             ref other => other.is_sampler(),
         }
@@ -76,7 +82,7 @@ impl Search {
     pub(crate) fn paste(&self) -> Vec<(&str, &str)> {
         let mut given = self.given();
         given.retain(|&(name, value)| match name {
-            "strategy" => value != DEFAULT.0,
+            "strategy" => value != AUTO,
             // Only `auto` chooses a reduction of its own.
             "reduction" => !matches!(value, "none" | "auto"),
             _ => value != "none",

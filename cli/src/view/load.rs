@@ -2,12 +2,12 @@
 
 use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport};
 use super::{check, commands, partial};
-use crate::coverage::CoverageJson;
+use crate::coverage::{CoverageJson, WeakMemoryJson};
 use crate::problem::Problem;
 use intermezzo::recording::Recorded;
 use intermezzo::refinement::REFINEMENT_FORMAT;
 use intermezzo::report::names::{in_row, in_text};
-use intermezzo::{Coverage, foreign};
+use intermezzo::{Coverage, WeakMemory, foreign};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fs;
@@ -22,6 +22,7 @@ struct ReportFile {
     program: String,
     verdict: String,
     coverage: CoverageJson,
+    weak_memory: Option<WeakMemoryJson>,
     executions: u64,
     #[serde(default)]
     elapsed_seconds: f64,
@@ -222,13 +223,17 @@ fn shown(file: ReportFile) -> Result<ShownReport, String> {
         finding_with(finding, recorded, replay).map_err(|why| format!("findings[{at}].{why}"))
     });
     let run = commands::run(&file.program, &file.package, &file.target, test, with);
+    let mut coverage = Coverage::from(file.coverage).to_string();
+    if let Some(part) = file.weak_memory {
+        coverage.push_str(&format!("; {}", WeakMemory::from(part)));
+    }
     Ok(ShownReport {
         run,
         view: None,
         findings: findings.collect::<Result<_, _>>()?,
         program: file.program,
         verdict: file.verdict,
-        coverage: Coverage::from(file.coverage).to_string(),
+        coverage,
         executions: file.executions,
         elapsed_seconds: file.elapsed_seconds,
         strategy: file.strategy,

@@ -209,7 +209,7 @@ fn passes_are_told(project: &Path) {
     // Lines are as wide as the terminal.
     let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
     for says in [
-        "new_user::reads passed: 1 execution; every schedule was run; not explored: other tasks (the test created none), relaxed memory",
+        "new_user::reads passed: 1 execution; every schedule was run; not explored: other tasks (the test created none)",
         "plain memory: 1 access, watched for data races",
         "monitors: data-race, leak, misuse",
         "warning[misuse]: main continues after a wait on `condvar` at [1] that ended without a notification, though what it waits for cannot have changed",

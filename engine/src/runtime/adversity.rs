@@ -14,7 +14,7 @@ use crate::record::{Access, Adversities, TimesOut};
 use crate::schedule::ChoiceKind;
 use crate::site::Site;
 use crate::trace::SoundReduction;
-use intermezzo_sdk::SyncVarOp;
+use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 
 impl Engine {
     /// Decides whether a weak compare-exchange that could succeed fails. Returns `true` if it does.
@@ -106,6 +106,14 @@ impl Engine {
         }
         self.with(|rt| *so_far(&mut rt.tasks.current_task().adversities) += 1);
         true
+    }
+
+    /// Notes an operation on an atomic with this ordering. One that is weaker than `SeqCst` could read another value under a
+    /// memory model.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
+    pub fn note_order(self, order: MemoryOrder) {
+        self.with(|rt| rt.world.capped.weaker_orders |= order != MemoryOrder::SeqCst);
     }
 
     /// Notes that `notify_one` could have woken another waiter if the environment allowed it.

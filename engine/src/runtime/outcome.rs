@@ -77,6 +77,9 @@ pub struct Capped {
     /// A read of a store once more after a newer one was there.
     #[serde(default)]
     pub stale_reads: bool,
+    /// Without a memory model, an operation on an atomic with an ordering weaker than `SeqCst`.
+    #[serde(default)]
+    pub weaker_orders: bool,
     /// Another task that drops the payload of a panic.
     #[serde(default)]
     pub payloads: bool,
@@ -104,6 +107,7 @@ impl Capped {
         self.notify_any |= other.notify_any;
         self.address_reuse |= other.address_reuse;
         self.stale_reads |= other.stale_reads;
+        self.weaker_orders |= other.weaker_orders;
         self.payloads |= other.payloads;
         self.waiting_writers |= other.waiting_writers;
         self.left_over |= other.left_over;

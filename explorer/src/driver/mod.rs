@@ -21,6 +21,7 @@ pub(crate) use found::Decide;
 pub use found::OnFound;
 pub(crate) use progress::OnProgress;
 pub use progress::Progress;
+pub(crate) use shared::limits_left;
 
 use crate::classify;
 use crate::listening::{self, Listening};
@@ -66,6 +67,9 @@ pub(crate) struct Exploration {
     pub(crate) inspector: Option<Inspector>,
     /// The orderings that are raised under a memory model.
     pub(crate) raised: RaisedOrders,
+    /// `true` if another exploration follows once orderings weaker than `SeqCst` were seen, for which a part of the limits
+    /// is kept.
+    pub(crate) is_followed: bool,
     /// The way in which source files are found, for monitors that ask for names.
     pub(crate) sources: Search,
 }
@@ -158,7 +162,7 @@ impl Exploration {
         };
         let mut ending = None;
         let mut before = Duration::ZERO;
-        let by_turns = kind == Kind::OfSettings && settings.strategy == StrategyKind::Auto;
+        let by_turns = kind == Kind::OfSettings && settings.strategy.is_auto();
         let mut workers = Workers {
             alone: jobs == 1 || asked < SoundReduction::Caching || by_turns,
             several: jobs > 1,
@@ -192,6 +196,7 @@ impl Exploration {
             decide,
             inspector,
             raised,
+            is_followed,
             sources,
             ..
         } = self;
@@ -201,6 +206,7 @@ impl Exploration {
             && settings.may_preempt_at_races().is_ok();
         let shares = shares(strategy, jobs);
         let mut shared = Shared::new(&settings, kind, workers, results, traces, before, keeping);
+        shared.follows(is_followed);
         shared.progress = progress.map(Mutex::new);
         shared.decide = decide.map(Mutex::new);
         shared.log = log;
@@ -243,6 +249,7 @@ impl Exploration {
         log.iter()
             .for_each(|log| log.searched(&done, elapsed.saturating_sub(before)));
         let alone = shared.alone;
+        let keeps_rest = shared.keeps_rest();
         let (results, traces, progress) = shared.into_books();
         // If several workers stopped at a finding, their executions beyond it are included.
         let measured = iroots.map(|session| session.close());
@@ -258,6 +265,7 @@ impl Exploration {
             alone,
             progress,
             identity,
+            keeps_rest,
         };
         outcome.settle(
             &mut report,

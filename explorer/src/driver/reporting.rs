@@ -14,7 +14,7 @@ use crate::report::{
     narrowed,
 };
 use crate::settings::{Reduction, Settings};
-use intermezzo_engine::runtime::{Executor, Layout, ROUNDS_LEFT_OVER, Reported};
+use intermezzo_engine::runtime::{Executor, Layout, ROUNDS_LEFT_OVER, Reported, is_laid_over_std};
 use intermezzo_engine::schedule::Premises;
 use intermezzo_engine::strategy::{Coverage, Partition};
 use intermezzo_engine::trace::Fingerprints;
@@ -67,6 +67,8 @@ pub(super) struct Outcome<'a> {
     pub(super) progress: Option<OnProgress>,
     /// The share of the search that was explored, and the identity of the search; `None` for a whole search.
     pub(super) identity: Option<(Partition, Identity)>,
+    /// `true` if a part of the limits was kept for an exploration that follows.
+    pub(super) keeps_rest: bool,
 }
 
 /// The progress while findings are replayed and minimised, for the caller.
@@ -129,6 +131,7 @@ impl Outcome<'_> {
             alone,
             progress,
             identity,
+            keeps_rest,
         } = self;
         // Executions of several workers beyond the first finding do not count: a single worker would not have run them.
         let last = match ended {
@@ -156,13 +159,8 @@ impl Outcome<'_> {
             _ => None,
         };
         let weakened = done.iter().any(|done| done.weakened);
-        match books.settled {
-            0 => {}
-            1 => report.note("on_finding: 1 failure was settled, and is not reported"),
-            settled => report.note(&format!(
-                "on_finding: {settled} failures were settled, and are not reported"
-            )),
-        }
+        report.settled = books.settled;
+        report.note_settled(books.settled, "");
         let gave_way = books.gave_way.as_deref().filter(|_| weakened);
         note_tally(report, &tally, settings, gave_way);
         let given_up = done[0].given_up;
@@ -184,7 +182,7 @@ impl Outcome<'_> {
         let mut coverage = covered(
             worker.coverage(ended.is_none()),
             &tally,
-            ended.map(|end| end.reason(settings, run, &books.cut_off)),
+            ended.map(|end| end.reason(settings, run, &books.cut_off, keeps_rest)),
             kind,
         );
         report.plain_accesses.seen = tally.plain_accesses;
@@ -375,6 +373,9 @@ fn covered(coverage: Coverage, tally: &Counts, ended: Option<String>, kind: Kind
 fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit> {
     let environment = &settings.environment;
     let capped = tally.capped;
+    // With other orderings than `SeqCst`, and with several tasks, memory may behave in other ways. In code that was not
+    // written for intermezzo, orderings are not seen everywhere.
+    let is_weaker = environment.has_memory_model() || is_laid_over_std() || tally.may_be_weaker();
     let memory = Limit::Memory {
         model: memory_model.to_owned(),
     };
@@ -388,7 +389,7 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
             every: settings.fair_yields.max(1),
         }),
         (tally.max_tasks == 1).then_some(Limit::OneTask),
-        Some(memory),
+        is_weaker.then_some(memory),
         capped.timeouts.then_some(Limit::Timeouts {
             most: environment.timeouts,
         }),
@@ -510,6 +511,19 @@ impl Report {
                 None if self.findings.len() < FINDINGS_MAX => self.findings.push(finding),
                 None => self.note(&too_many()),
             }
+        }
+    }
+
+    /// Adds a note on the failures that the user's function settled, if there are any. `when` follows their number.
+    pub(crate) fn note_settled(&mut self, settled: u64, when: &str) {
+        match settled {
+            0 => {}
+            1 => self.note(&format!(
+                "on_finding: 1 failure{when} was settled, and is not reported"
+            )),
+            settled => self.note(&format!(
+                "on_finding: {settled} failures{when} were settled, and are not reported"
+            )),
         }
     }
 

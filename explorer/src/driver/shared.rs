@@ -1,6 +1,7 @@
 //! The state that the workers of one exploration share: limits, results, the reason for its end, and its checkpoint.
 
 mod fallback;
+mod limits;
 
 use super::checkpoint::{Checkpoint, CheckpointError, CheckpointProblem, Contents, Ending, Identity};
 use super::cut_off::CutOffExecutions;
@@ -11,7 +12,7 @@ use super::span_totals::SpanTotals;
 use super::{Decide, OnProgress, Progress};
 use crate::report::Finding;
 use crate::retry::{Departed, DepartedOfAll};
-use crate::settings::{Settings, StrategyKind};
+use crate::settings::Settings;
 use fallback::Fallback;
 use intermezzo_engine::memory_model::RaisedOrders;
 use intermezzo_engine::runtime::CutOffTime;
@@ -21,6 +22,8 @@ use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_engine::words::seconds;
 use intermezzo_search::classic::maple::Session;
 use intermezzo_search::estimate::Estimate;
+use limits::Limits;
+pub(crate) use limits::limits_left;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -49,9 +52,17 @@ impl End {
     }
 
     /// Returns the reason in words, for a report of this many executions, in addition to those that were cut off.
-    pub(super) fn reason(self, settings: &Settings, executions: u64, cut_off: &CutOffExecutions) -> String {
+    /// `keeps_rest` is `true` if a part of the limits was kept for an exploration that follows.
+    pub(super) fn reason(
+        self,
+        settings: &Settings,
+        executions: u64,
+        cut_off: &CutOffExecutions,
+        keeps_rest: bool,
+    ) -> String {
         let limits = Limits::of(settings);
         let raise = match limits.by_default {
+            true if keeps_rest => " (no limit is set: set `executions` or `time` to change it)",
             true => ", which holds where none is set (set `executions` or `time` to change it)",
             false => "",
         };
@@ -63,6 +74,15 @@ impl End {
             End::ForGood(Ending::Divergence) => {
                 "the test did not do the same thing twice under the same schedule".into()
             }
+            End::Executions if keeps_rest && limits.executions(true) < limits.executions => format!(
+                "three quarters of the limit of {} executions were run; the rest is for weak memory{raise}",
+                limits.executions.unwrap_or_default()
+            ),
+            End::Time if keeps_rest => format!(
+                "three quarters of the limit of {} were used{}; the rest is for weak memory{raise}",
+                seconds(limits.time.unwrap_or_default()),
+                cut_off.within(),
+            ),
             End::Executions => format!("the limit of {executions} executions was reached{raise}"),
             End::Time => format!(
                 "the limit of {} was reached{}{raise}",
@@ -75,46 +95,9 @@ impl End {
     }
 }
 
-/// The limit of executions for `auto` if neither executions nor time are limited: some seconds for a short test.
-const EXECUTIONS: u64 = 50_000;
-
 /// The note of a report whose search cannot be saved.
 const GAVE_UP: &str =
     "checkpoint: the time was over before the last execution was analysed; the file is as it was before";
-
-/// The limit of time for any search if neither executions nor time are limited.
-const TIME: Duration = Duration::from_secs(120);
-
-/// The limits at which an exploration ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Limits {
-    pub(super) executions: Option<u64>,
-    pub(super) time: Option<Duration>,
-    /// `true` if they apply because none was set.
-    pub(super) by_default: bool,
-}
-
-impl Limits {
-    /// Returns the limits of these settings, or the default ones if none is set.
-    pub(super) fn of(settings: &Settings) -> Limits {
-        let by_default = settings.executions.is_none() && settings.time.is_none();
-        let by_turns = settings.strategy == StrategyKind::Auto;
-        Limits {
-            executions: settings
-                .executions
-                .or((by_default && by_turns).then_some(EXECUTIONS)),
-            time: settings.time.or(by_default.then_some(TIME)),
-            by_default,
-        }
-    }
-
-    /// No limits.
-    const NONE: Limits = Limits {
-        executions: None,
-        time: None,
-        by_default: false,
-    };
-}
 
 /// The results of the exploration so far.
 pub(super) struct Results {
@@ -268,6 +251,10 @@ pub(super) struct Workers {
 pub(super) struct Shared<'a> {
     pub(super) settings: &'a Settings,
     limits: Limits,
+    /// `true` if another exploration follows once orderings weaker than `SeqCst` were seen.
+    is_followed: AtomicBool,
+    /// `true` once such orderings were seen: then a part of the limits is kept for it.
+    keeps_rest: AtomicBool,
     /// `true` if a finding ends the exploration at once: either no other worker can be running something before it, or
     /// the order depends on the pace of the workers.
     pub(super) alone: bool,
@@ -341,6 +328,8 @@ impl<'a> Shared<'a> {
             } else {
                 Limits::of(settings)
             },
+            is_followed: AtomicBool::new(false),
+            keeps_rest: AtomicBool::new(false),
             kind,
             alone: workers.alone,
             several: workers.several,
@@ -368,6 +357,34 @@ impl<'a> Shared<'a> {
             executions: AtomicU64::new(executions),
             allowed: AtomicU64::new(executions),
             begun: AtomicU64::new(executions),
+        }
+    }
+
+    /// Sets whether another exploration follows, and looks for what the results so far say of it.
+    pub(super) fn follows(&self, is_followed: bool) {
+        let (so_far, failed) = {
+            let books = self.books();
+            (books.ledger.total(None), books.catalogue.len() > 0)
+        };
+        self.is_followed.store(is_followed && !failed, Relaxed);
+        self.note_orders(so_far.may_be_weaker());
+    }
+
+    /// Notes that an execution failed: then no other exploration follows.
+    pub(super) fn note_failure(&self) {
+        self.is_followed.store(false, Relaxed);
+    }
+
+    /// `true` once a part of the limits is kept for the exploration that follows.
+    pub(super) fn keeps_rest(&self) -> bool {
+        self.keeps_rest.load(Relaxed) && self.is_followed.load(Relaxed)
+    }
+
+    /// Notes whether several tasks used atomics with orderings weaker than `SeqCst`.
+    #[inline]
+    pub(super) fn note_orders(&self, are_weaker: bool) {
+        if are_weaker {
+            self.keeps_rest.store(true, Relaxed);
         }
     }
 
@@ -449,7 +466,7 @@ impl<'a> Shared<'a> {
 
     /// Allows a worker to prepare an execution. Returns `false` if the limit of executions is reached.
     pub(super) fn allow(&self) -> bool {
-        let Some(most) = self.limits.executions else {
+        let Some(most) = self.limits.executions(self.keeps_rest()) else {
             return true;
         };
         loop {
@@ -482,7 +499,10 @@ impl<'a> Shared<'a> {
             self.end(End::Interrupted);
             return true;
         }
-        let over = self.limits.time.is_some_and(|most| self.began.elapsed() >= most);
+        let over = self
+            .limits
+            .time(self.keeps_rest())
+            .is_some_and(|most| self.began.elapsed() >= most);
         if over {
             self.end(End::Time);
         }
@@ -492,7 +512,10 @@ impl<'a> Shared<'a> {
     /// Returns the time at which running executions are cut off.
     pub(super) fn cut_off_at(&self) -> CutOffTime {
         CutOffTime {
-            at: self.limits.time.and_then(|most| self.began.checked_add(most)),
+            at: self
+                .limits
+                .time(self.keeps_rest())
+                .and_then(|most| self.began.checked_add(most)),
         }
     }
 

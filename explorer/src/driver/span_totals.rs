@@ -121,6 +121,12 @@ impl Counts {
         self.failed_iterations += u64::from(executed.failed_iterations > 0);
     }
 
+    /// Returns `true` if a memory model could show more: several tasks ran, and an operation on an atomic had an ordering
+    /// weaker than `SeqCst`.
+    pub(super) fn may_be_weaker(&self) -> bool {
+        self.capped.weaker_orders && self.max_tasks > 1
+    }
+
     /// Returns all counters.
     pub(super) fn counts(&self) -> impl Iterator<Item = u64> {
         let of_breakpoint = |figures: &BreakpointFigures| {

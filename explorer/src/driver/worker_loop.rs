@@ -296,6 +296,8 @@ impl<'a> WorkerLoop<'a> {
             .as_ref()
             .is_none_or(|trouble| classify::complete(&trouble.stop));
         self.tally.count(executed, complete);
+        self.common
+            .note_orders(executed.capped.weaker_orders && executed.tasks > 1);
         self.executions += 1;
         self.since_look.0 += 1;
         self.since_look.1 += executed.steps;
@@ -482,6 +484,7 @@ impl<'a> WorkerLoop<'a> {
         log.for_each(|log| log.found(self.number, self.executions, &found));
         let failed = found.iter().any(Finding::is_error);
         if failed {
+            self.common.note_failure();
             self.common.iroots.iter().for_each(Session::failed);
             self.tally.first_failure.get_or_insert(self.tally.executions);
         }

@@ -24,10 +24,12 @@ impl Strategy {
     }
 
     /// Exhaustive search and samples, by turns: every trace with the strongest sound reduction, executions in order of
-    /// preemptions, and executions drawn by several strategies. It ends when one of the exhaustive searches does. This is
-    /// the search of `#[intermezzo::test]`.
+    /// preemptions, and executions drawn by several strategies. It ends when one of the exhaustive searches does. If the
+    /// test passed, and has operations on atomics with orderings weaker than `SeqCst`, the same search runs again under the
+    /// memory model of C++20, with one stale read at each place of a task; `Strategy::named("auto(stale_reads=0)")` leaves
+    /// that out. This is the search of `#[intermezzo::test]`.
     pub fn auto() -> Strategy {
-        StrategyKind::Auto.into()
+        StrategyKind::AUTO.into()
     }
 
     /// Random walk, with the explorer's seed.

@@ -214,6 +214,7 @@ impl Search<'_> {
         };
         let exploration = Exploration {
             raised,
+            is_followed: false,
             ..self
                 .apart
                 .exploration(settings, self.finding.schedule.binary.clone(), monitors)

@@ -219,6 +219,7 @@ impl Apart {
             decide: None,
             inspector: None,
             raised: RaisedOrders::default(),
+            is_followed: false,
             sources: self.sources.clone(),
         }
     }

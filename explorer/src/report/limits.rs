@@ -3,7 +3,7 @@
 //! Coverage says how much of the stated environment was run. A limit is something that this environment leaves out, or
 //! that was kept out of the search. A limit is listed only if an execution met it. All of them are put into words here.
 
-use super::Coverage;
+use super::{Coverage, WeakMemory};
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::fmt;
 
@@ -114,6 +114,11 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// Returns `true` if a weaker memory model could show more.
+    pub(crate) fn is_memory(&self) -> bool {
+        matches!(self, Limit::Memory { .. })
+    }
+
     /// Returns `true` if schedules of the stated environment are missing. Coverage is not exhaustive then.
     pub fn narrows(&self) -> bool {
         matches!(
@@ -249,9 +254,19 @@ pub(crate) fn narrowed(coverage: Coverage, limits: &[Limit]) -> Coverage {
     })
 }
 
-/// Returns the coverage in words, as [`Coverage::with_findings`]. For a pass, adds what was not explored.
-pub fn covered(coverage: &Coverage, limits: &[Limit], any_findings: bool, passes: bool) -> String {
+/// Returns the coverage in words, as [`Coverage::with_findings`], and that of executions under a memory model that followed.
+/// For a pass, adds what was not explored.
+pub fn covered(
+    coverage: &Coverage,
+    weak_memory: Option<&WeakMemory>,
+    limits: &[Limit],
+    any_findings: bool,
+    passes: bool,
+) -> String {
     let mut words = coverage.with_findings(any_findings);
+    if let Some(part) = weak_memory {
+        words.push_str(&format!("; {part}"));
+    }
     if passes && !matches!(coverage, Coverage::Replayed { .. }) {
         words.push_str(&unexplored(limits));
     }

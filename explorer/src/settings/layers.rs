@@ -138,7 +138,7 @@ impl Layers {
     pub fn of_test(program: &str, attribute: &[(&str, &str)]) -> Result<Layers, LayersError> {
         // The default for tests: as many bugs as can be found in the time.
         let settings = Settings {
-            strategy: StrategyKind::Auto,
+            strategy: StrategyKind::AUTO,
             ..Settings::default()
         };
         let mut layers = Layers {

@@ -31,7 +31,7 @@ pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
 
 /// Returns the search of these settings, undivided.
 fn whole(settings: &Settings) -> Box<dyn Strategy> {
-    if settings.strategy == StrategyKind::Auto {
+    if settings.strategy.is_auto() {
         return auto(settings, SoundReduction::WakeupTrees, 0);
     }
     match (settings.reduction_at_work(), &settings.strategy) {
@@ -209,7 +209,7 @@ fn unreduced(settings: &Settings) -> Box<dyn Strategy> {
         }
         StrategyKind::Ranked(options) => Box::new(ranked(settings, options)),
         StrategyKind::Maple(_) => unreachable!("a search for iRoots is made by the session that knows them"),
-        StrategyKind::Auto => unreachable!("it is made around the search of the other settings"),
+        StrategyKind::Auto(_) => unreachable!("it is made around the search of the other settings"),
         sampler => {
             let policy = policies::policy(sampler, most);
             let first = settings.first_execution.map(|first| first.saturating_sub(1));

@@ -4,7 +4,8 @@ use super::value;
 use intermezzo_engine::strategy::{Arrays, Epsilon};
 use intermezzo_engine::suggest::give_instead;
 use intermezzo_search::kinds::{
-    BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind, VariableSets,
+    AutoOptions, BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind,
+    VariableSets,
 };
 use intermezzo_search::{Interesting, PrioritySpec};
 use std::num::NonZero;
@@ -13,7 +14,7 @@ use std::num::NonZero;
 pub(super) const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, `places`, \
                                  or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                                  `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
-                                 `best-first(PRIORITIES,prefixes=N)`, \
+                                 `best-first(PRIORITIES,prefixes=N)`, `auto(stale_reads=N)`, \
                                  `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,per_place=N)`, \
                                  `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 
@@ -40,6 +41,7 @@ pub(super) fn parse(text: &str) -> Result<StrategyKind, String> {
         return known.map(|(_, strategy)| strategy).ok_or_else(|| none(text));
     };
     match name {
+        "auto" => auto(parameters).map(StrategyKind::Auto),
         "dfs" => depth_first(parameters).map(StrategyKind::DepthFirst),
         "best-first" => best_first(parameters).map(StrategyKind::BestFirst),
         "ranked" => ranked(parameters).map(StrategyKind::Ranked),
@@ -152,6 +154,15 @@ impl<'t> Parameters<'t> {
             self.of
         ))
     }
+}
+
+fn auto(list: &str) -> Result<AutoOptions, String> {
+    let mut given = Parameters::new("auto", list)?;
+    let stale_reads = given.take("stale_reads", value::number)?;
+    given.end("`stale_reads=N`")?;
+    Ok(AutoOptions {
+        stale_reads: stale_reads.unwrap_or(AutoOptions::DEFAULT.stale_reads),
+    })
 }
 
 fn depth_first(list: &str) -> Result<DepthFirstBounds, String> {

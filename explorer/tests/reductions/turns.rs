@@ -16,7 +16,9 @@ const PROGRAMS: u64 = 600;
 const JOBS_MAX: u64 = 3;
 
 fn by_turns(bound: Option<u32>) -> Explorer {
-    explorer((Reduction::Auto, bound), Environment::calm()).strategy(Strategy::auto())
+    // The models have sequentially consistent memory.
+    let strategy = Strategy::named("auto(stale_reads=0)").unwrap();
+    explorer((Reduction::Auto, bound), Environment::calm()).strategy(strategy)
 }
 
 /// Compares the result of a search with the model.

@@ -1,6 +1,6 @@
 //! `loom::model`: runs a test once per schedule, and panics with the report if one fails.
 
-use intermezzo::{Environment, Explorer, Reduction, Settings, StrategyKind};
+use intermezzo::{AutoOptions, Environment, Explorer, Reduction, Settings, StrategyKind};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -88,7 +88,7 @@ impl Builder {
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
         let settings = Settings {
             // Without the bound, a small test has fewer executions: all are run, if there are few.
-            strategy: StrategyKind::Auto,
+            strategy: StrategyKind::Auto(AutoOptions { stale_reads: 0 }),
             reduction: Reduction::Dpor,
             preemptions: self
                 .preemption_bound

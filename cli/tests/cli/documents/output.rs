@@ -32,6 +32,11 @@ const BLOCKS: &[(&str, &str, Source)] = &[
         Command("corpus run peterson --environment stale_reads=1", 1),
     ),
     (
+        "docs/guide/src/memory.md",
+        "ring::hand_over passed",
+        Test("tests/stale_reads/auto.rs"),
+    ),
+    (
         "docs/BREAKPOINTS.md",
         "lostupd: 100 executions",
         Command("breakpoints corpus lostupd", 1),

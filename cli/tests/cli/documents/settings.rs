@@ -15,7 +15,7 @@ fn row(setting: &Setting) -> String {
     } = setting;
     // A test's: an explorer in code is depth-first.
     let defaults = Settings {
-        strategy: StrategyKind::Auto,
+        strategy: StrategyKind::AUTO,
         ..Settings::default()
     };
     let default = defaults.values().find(|(known, _)| known == name);

@@ -1,6 +1,7 @@
 //! The reasons for which a search ended, and its limits.
 
 use super::*;
+use crate::settings::StrategyKind;
 
 fn limits(strategy: StrategyKind, given: &[(&str, &str)]) -> Limits {
     let mut settings = Settings {
@@ -19,7 +20,7 @@ fn every_search_has_a_limit() {
         let limits = limits(strategy, given);
         (limits.executions, limits.time, limits.by_default)
     };
-    let (dfs, auto) = (|| StrategyKind::DFS, || StrategyKind::Auto);
+    let (dfs, auto) = (|| StrategyKind::DFS, || StrategyKind::AUTO);
     let minutes = Some(Duration::from_secs(120));
     assert_eq!(told(dfs(), &[]), (None, minutes, true));
     assert_eq!(told(auto(), &[]), (Some(50_000), minutes, true));
@@ -35,10 +36,52 @@ fn every_search_has_a_limit() {
 }
 
 #[test]
+fn what_is_left_of_the_limits_is_for_the_exploration_that_follows() {
+    let secs = Duration::from_secs;
+    let left = |given: &[(&str, &str)], executions, elapsed| {
+        let mut settings = Settings {
+            strategy: StrategyKind::AUTO,
+            ..Settings::default()
+        };
+        for (name, value) in given {
+            settings.set(name, value).unwrap();
+        }
+        limits_left(&settings, executions, elapsed)
+    };
+    assert_eq!(left(&[], 20, secs(1)), (Some(49_980), Some(secs(5))));
+    assert_eq!(left(&[], 20, secs(30)).1, Some(secs(30)));
+    assert_eq!(left(&[], 20, secs(80)).1, Some(secs(40)));
+    assert_eq!(left(&[("time", "60")], 20, secs(1)), (None, Some(secs(59))));
+    for elapsed in [46, 1_000] {
+        assert_eq!(left(&[("time", "60")], 20, secs(elapsed)).1, Some(secs(15)));
+    }
+    let micros = Duration::from_micros(1_250_300);
+    assert_eq!(
+        left(&[("time", "3")], 20, micros).1,
+        Some(Duration::from_millis(1_749))
+    );
+    assert_eq!(left(&[("executions", "60")], 20, secs(1)), (Some(40), None));
+    assert_eq!(left(&[("executions", "10")], 20, secs(1)).0, Some(0));
+}
+
+#[test]
+fn a_limit_of_which_nothing_is_left_is_named_as_one() {
+    let reason = |executions| {
+        let settings = Settings {
+            executions: Some(executions),
+            ..Settings::default()
+        };
+        End::Executions.reason(&settings, executions, &CutOffExecutions::default(), true)
+    };
+    assert_eq!(reason(3), "the limit of 3 executions was reached");
+    assert!(reason(4).contains("the rest is for weak memory"));
+}
+
+#[test]
 fn a_limit_that_was_not_set_says_how_to_set_one() {
     let settings = Settings::default();
     assert_eq!(
-        End::Time.reason(&settings, 9, &CutOffExecutions::default()),
+        End::Time.reason(&settings, 9, &CutOffExecutions::default(), false),
         "the limit of 120 seconds was reached, which holds where none is set (set `executions` or `time` to change it)"
     );
     let settings = Settings {
@@ -46,7 +89,7 @@ fn a_limit_that_was_not_set_says_how_to_set_one() {
         ..settings
     };
     assert_eq!(
-        End::Executions.reason(&settings, 9, &CutOffExecutions::default()),
+        End::Executions.reason(&settings, 9, &CutOffExecutions::default(), false),
         "the limit of 9 executions was reached"
     );
 }

@@ -96,6 +96,7 @@ impl Report {
         let passes = self.verdict.is_pass();
         line.push_str(&covered(
             &self.coverage,
+            self.weak_memory(),
             &self.limits,
             !self.findings.is_empty(),
             passes,

@@ -232,6 +232,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
             }
             return read;
         }
+        engine.note_order(access.order);
         let read = look(value);
         engine.commit(access, read.bits(), 0);
         if Self::MAY_BE_UNMODIFIED {
@@ -258,6 +259,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         if engine.has_memory_model() {
             return by_model::store(engine, value, new);
         }
+        engine.note_order(access.order);
         put(value, new);
         engine.commit(access, 0, new.bits());
     }
@@ -277,6 +279,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
             }
             return before;
         }
+        engine.note_order(access.order);
         let mut before = look(value);
         let after = loop {
             let after = f(before);
@@ -349,6 +352,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
             }
             return exchanged;
         }
+        engine.note_order(access.order);
         let before = look(value);
         if before != current || weak && engine.weak_exchange_fails() {
             let failed = Access {
@@ -356,6 +360,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
                 order: memory_order(failure),
                 ..access
             };
+            engine.note_order(failed.order);
             engine.commit(failed, before.bits(), 0);
             if Self::MAY_BE_UNMODIFIED {
                 engine.changed_nothing(failed, before.bits());

@@ -1,0 +1,87 @@
+//! The limits at which an exploration ends.
+
+use crate::settings::Settings;
+use std::time::Duration;
+
+/// The limit of executions for `auto` if neither executions nor time are limited: some seconds for a short test.
+const EXECUTIONS: u64 = 50_000;
+
+/// The part of each limit that is kept for an exploration that follows: one `REST`th.
+const REST: u32 = 4;
+
+/// The limit of time for any search if neither executions nor time are limited.
+const TIME: Duration = Duration::from_secs(120);
+
+/// The time that an exploration after another one may take however short the first was, if no limit was set. Executions
+/// under a memory model may take much longer than those before.
+const TIME_AFTER: Duration = Duration::from_secs(5);
+
+/// The limits at which an exploration ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    pub(super) executions: Option<u64>,
+    pub(super) time: Option<Duration>,
+    /// `true` if they apply because none was set.
+    pub(super) by_default: bool,
+}
+
+impl Limits {
+    /// Returns the limits of these settings, or the default ones if none is set.
+    pub(super) fn of(settings: &Settings) -> Limits {
+        let by_default = settings.executions.is_none() && settings.time.is_none();
+        let by_turns = settings.strategy.is_auto();
+        Limits {
+            executions: settings
+                .executions
+                .or((by_default && by_turns).then_some(EXECUTIONS)),
+            time: settings.time.or(by_default.then_some(TIME)),
+            by_default,
+        }
+    }
+
+    /// Returns the limit of executions, without the rest if that is kept.
+    pub(super) fn executions(&self, keeps_rest: bool) -> Option<u64> {
+        let most = self.executions?;
+        Some(if keeps_rest {
+            most - most / u64::from(REST)
+        } else {
+            most
+        })
+    }
+
+    /// Returns the limit of time, without the rest if that is kept.
+    pub(super) fn time(&self, keeps_rest: bool) -> Option<Duration> {
+        let most = self.time?;
+        Some(if keeps_rest { most - most / REST } else { most })
+    }
+
+    /// No limits.
+    pub(super) const NONE: Limits = Limits {
+        executions: None,
+        time: None,
+        by_default: false,
+    };
+}
+
+/// Returns what the settings allow after an exploration of this many executions, which took this long; `None` for no limit.
+/// The rest of the time is kept even if writing checkpoints took it, or earlier processes.
+pub(crate) fn limits_left(
+    settings: &Settings,
+    executions: u64,
+    elapsed: Duration,
+) -> (Option<u64>, Option<Duration>) {
+    let limits = Limits::of(settings);
+    let time = limits.time.map(|most| {
+        let left = most.saturating_sub(elapsed).max(most / REST);
+        let left = match limits.by_default {
+            true => left.min(elapsed.max(TIME_AFTER)),
+            false => left,
+        };
+        // A report may name it.
+        Duration::from_millis(left.as_millis().try_into().unwrap_or(u64::MAX))
+    });
+    (
+        limits.executions.map(|most| most.saturating_sub(executions)),
+        time,
+    )
+}

@@ -1,0 +1,127 @@
+//! The second part of the search of a test that names none: the same search, under a memory model.
+//!
+//! The first part explores with sequentially consistent memory: it needs fewer executions, and a failure is simpler to
+//! read. The second part follows if the test passed, and an execution had an operation on an atomic with an ordering weaker
+//! than `SeqCst`. Without one, and without data races, all behaviours are sequentially consistent (Boehm and Adve,
+//! "Foundations of the C++ Concurrency Memory Model", PLDI 2008).
+//!
+//! It takes as many executions as the first part, and at least [`EXECUTIONS`]; without a limit that is set no longer than the
+//! first part, or some seconds. So a test takes about twice as long at most.
+
+use super::Explorer;
+use crate::driver::{Exploration, ExploreError, limits_left};
+use crate::listening::{self, Listening};
+use crate::report::{Coverage, Limit, Report};
+use crate::settings::{Settings, StrategyKind};
+use intermezzo_engine::environment::Environment;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The number of executions that the second part may run however few the first part ran.
+const EXECUTIONS_ALWAYS: u64 = 1_000;
+
+/// The second part of a search.
+pub(super) struct SecondPart {
+    exploration: Exploration,
+}
+
+impl SecondPart {
+    /// Returns the second part of an explorer's search. Returns `None` if there is to be none: another search was asked for,
+    /// or the first part has the memory model already, or a setting or a monitor cannot be combined with one.
+    pub(super) fn of(explorer: &mut Explorer, program: &str, body: usize) -> Option<SecondPart> {
+        let StrategyKind::Auto(options) = explorer.settings.strategy else {
+            return None;
+        };
+        let settings = Settings {
+            environment: Environment {
+                stale_reads: options.stale_reads,
+                ..explorer.settings.environment
+            },
+            checkpoint: None,
+            ..explorer.settings.clone()
+        };
+        let is_another = explorer.custom.is_some()
+            || explorer.replay.is_some()
+            // A share that had no part in the first search may have one in the second, and does not know of it.
+            || explorer.settings.partition.is_some()
+            || explorer.settings.environment.has_memory_model()
+            || options.stale_reads == 0;
+        if is_another || settings.check().is_err() {
+            return None;
+        }
+        let monitors: Option<Vec<_>> = explorer.monitors.iter().map(Listening::make).collect();
+        let monitors: Vec<_> = monitors?.into_iter().map(Listening::Each).collect();
+        if !listening::follow_stale_reads(&monitors) {
+            return None;
+        }
+        let mut second = Explorer::with_settings(settings);
+        second.binary = explorer.binary.clone();
+        second.replay_with.clone_from(&explorer.replay_with);
+        second.sources.clone_from(&explorer.sources);
+        second.monitors = monitors;
+        if let Some(call) = explorer.progress.take() {
+            let call = Arc::new(Mutex::new(call));
+            let of_second = Arc::clone(&call);
+            explorer.progress = Some(Box::new(move |at| {
+                call.lock().unwrap_or_else(PoisonError::into_inner)(at);
+            }));
+            second.progress = Some(Box::new(move |at| {
+                of_second.lock().unwrap_or_else(PoisonError::into_inner)(at);
+            }));
+        }
+        if let Some(decide) = explorer.decide.take() {
+            let decide = Arc::new(Mutex::new(decide));
+            let of_second = Arc::clone(&decide);
+            explorer.decide = Some(Box::new(move |found| {
+                decide.lock().unwrap_or_else(PoisonError::into_inner)(found)
+            }));
+            second.decide = Some(Box::new(move |found| {
+                of_second.lock().unwrap_or_else(PoisonError::into_inner)(found)
+            }));
+        }
+        Some(SecondPart {
+            exploration: second.exploration(program, body),
+        })
+    }
+
+    /// Runs the second part after the first part has reported, if that leaves anything to explore. Adds its results, and
+    /// replaces the settings by its own if the report is its own from now on, because it failed.
+    ///
+    /// # Errors
+    /// As the exploration.
+    pub(super) fn run(
+        mut self,
+        report: &mut Report,
+        settings: &mut Settings,
+        test: &(dyn Fn() + Sync),
+    ) -> Result<(), ExploreError> {
+        if !report.verdict.is_pass() || !report.limits.iter().any(Limit::is_memory) {
+            return Ok(());
+        }
+        let (executions, time) = limits_left(settings, report.executions(), report.elapsed());
+        let most = report.executions.max(EXECUTIONS_ALWAYS);
+        let executions = executions.map_or(most, |left| left.min(most));
+        if executions == 0 || time.is_some_and(|left| left.is_zero()) {
+            return Ok(());
+        }
+        self.exploration.settings.executions = Some(executions);
+        self.exploration.settings.time = time;
+        let own = self.exploration.settings.clone();
+        let mut second = self.exploration.run_apart(test)?;
+        // The user has set no such limit.
+        if let Coverage::Bounded {
+            reason: Some(reason), ..
+        } = &mut second.coverage
+            && second.executions == most
+            && executions == most
+        {
+            *reason = format!(
+                "{most} executions were run; `stale_reads={}` in the `environment` explores further",
+                own.environment.stale_reads
+            );
+        }
+        if report.take_second(second) {
+            *settings = own;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,442 @@
+//! The second part of a search that a test does not name: under the memory model, if the test passed without.
+
+use super::store_buffer;
+use intermezzo::sdk::{Interests, Monitor};
+use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use intermezzo::sync::{Arc, Mutex};
+use intermezzo::{Coverage, Environment, Explorer, Limit, OnFound, Report, Strategy, Verdict, thread};
+use rand::{RngExt, SeedableRng, seq::IndexedRandom};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeSet;
+use std::sync::Mutex as Kept;
+use std::sync::atomic::AtomicU64;
+
+fn auto() -> Explorer {
+    Explorer::new()
+        .environment(Environment::calm())
+        .strategy(Strategy::auto())
+}
+
+/// Returns the memory model whose weaker behaviours the report says were not explored, if it says so.
+fn not_explored(report: &Report) -> Option<&str> {
+    report.limits().iter().find_map(|limit| match limit {
+        Limit::Memory { model } => Some(model.as_str()),
+        _ => None,
+    })
+}
+
+/// Adds in two tasks.
+fn count(order: Ordering) {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| n.fetch_add(1, order));
+        }
+    });
+    assert_eq!(n.load(order), 2);
+}
+
+#[test]
+fn a_test_with_weaker_orderings_is_explored_under_the_model_as_well() {
+    for jobs in [1, 2] {
+        let report = auto().jobs(jobs).explore(|| store_buffer(SeqCst, SeqCst, false));
+        assert_eq!(
+            (report.weak_memory(), not_explored(&report)),
+            (None, None),
+            "{report}"
+        );
+        let report = auto().jobs(jobs).explore(|| {
+            let n = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                scope.spawn(|| n.store(1, Release));
+                n.load(Acquire);
+            });
+        });
+        assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+        let part = report.weak_memory().expect("it has `Acquire`");
+        assert_eq!(
+            (part.stale_reads, &part.coverage),
+            (1, &Coverage::Exhaustive),
+            "{report}"
+        );
+        assert_eq!(not_explored(&report), Some("cpp20"), "{report}");
+        let words = format!(
+            "every schedule was run; under weak memory: {} executions, every schedule was run; not explored: ",
+            part.executions
+        );
+        assert!(
+            report.to_string().replace("\n  ", " ").contains(&words),
+            "{report}"
+        );
+    }
+}
+
+/// The guide shows its report.
+#[test]
+fn a_pass_says_what_both_parts_covered() {
+    let report = auto().program("ring::hand_over").explore(|| {
+        let (slot, full) = (AtomicUsize::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                slot.store(7, Relaxed);
+                full.store(true, Release);
+                full.load(Relaxed)
+            });
+            assert!(!full.load(Acquire) || slot.load(Relaxed) == 7);
+            full.store(false, Release);
+        });
+    });
+    let text = report.to_string();
+    let shown = text.split("\n  environment: ").next().unwrap();
+    let guide = include_str!("../../docs/guide/src/memory.md");
+    assert!(
+        guide.contains(&format!("```text\n{shown}\n```\n")),
+        "the guide does not show:\n{text}"
+    );
+}
+
+#[test]
+fn a_failure_that_only_weak_memory_has_is_found_by_default() {
+    for jobs in [1, 2] {
+        let test = || store_buffer(Release, Acquire, false);
+        let report = auto().jobs(jobs).explore(test);
+        assert_eq!(report.verdict(), Verdict::Fail, "{report}");
+        let finding = &report.findings()[0];
+        assert_eq!(finding.schedule.environment.stale_reads, 1);
+        assert!(!finding.stale_operations().is_empty());
+        assert_eq!(report.orderings().len(), 1, "{report}");
+        let passes = "with sequentially consistent memory no error was found: ";
+        assert!(
+            report.notes().iter().any(|note| note.starts_with(passes)),
+            "{report}"
+        );
+        let again = auto().replay(finding.schedule.clone()).explore(test);
+        assert_eq!(again.findings()[0].message, finding.message);
+        let recorded = auto().jobs(jobs).record(true).explore(test);
+        let recorded = &recorded.recordings()[0];
+        assert!(recorded.execution.is_some() && recorded.nearest_pass.is_some());
+    }
+}
+
+#[test]
+fn a_failure_without_weak_memory_is_shown_without_it() {
+    let report = auto().explore(|| {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| n.store(n.load(Relaxed) + 1, Relaxed));
+            }
+        });
+        assert_eq!(n.load(Relaxed), 2);
+    });
+    assert_eq!(report.verdict(), Verdict::Fail);
+    assert_eq!(
+        report.findings()[0].schedule.environment.stale_reads,
+        0,
+        "{report}"
+    );
+}
+
+#[test]
+fn memory_has_no_limit_where_no_ordering_is_weaker() {
+    let locked = auto().explore(|| {
+        let n = Arc::new(Mutex::new(0));
+        let task = thread::spawn({
+            let n = Arc::clone(&n);
+            move || *n.lock().unwrap() += 1
+        });
+        *n.lock().unwrap() += 1;
+        task.join().unwrap();
+    });
+    let alone = auto().explore(|| {
+        AtomicUsize::new(0).fetch_add(1, Relaxed);
+    });
+    for report in [locked, alone, auto().explore(|| count(SeqCst))] {
+        assert_eq!(
+            (report.weak_memory(), not_explored(&report)),
+            (None, None),
+            "{report}"
+        );
+    }
+    // The ordering of an exchange that fails counts as well.
+    let failing = auto().explore(|| {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| n.compare_exchange(0, 1, SeqCst, Relaxed));
+            _ = n.compare_exchange(0, 1, SeqCst, Relaxed);
+        });
+    });
+    assert!(failing.weak_memory().is_some(), "{failing}");
+}
+
+struct Counts;
+
+impl Monitor for Counts {
+    fn name(&self) -> &str {
+        "counts"
+    }
+
+    fn interests(&self) -> Interests {
+        Interests::NONE
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_does_not_go_with_the_model_leaves_it_out_and_the_report_says_so() {
+    let named = |name: &str| Strategy::named(name).unwrap();
+    for (why, explorer) in [
+        ("off", auto().strategy(named("auto(stale_reads=0)"))),
+        ("another search", auto().strategy(Strategy::dfs())),
+        ("an attached monitor", auto().monitor(Counts)),
+        (
+            "a monitor that needs the last stores",
+            auto().monitor_with(|| Counts),
+        ),
+        ("a shipped monitor", auto().monitors("atomicity")),
+        (
+            "loops that are assumed to wait",
+            auto().set("spin_loops", "assume"),
+        ),
+        ("iRoots", auto().set("iroots", true)),
+        ("a share", auto().set("reduction", "dpor").set("partition", "1/2")),
+    ] {
+        let report = explorer.explore(|| count(Relaxed));
+        assert_eq!(report.weak_memory(), None, "{why}: {report}");
+        assert_eq!(not_explored(&report), Some("sc"), "{why}: {report}");
+        assert_eq!(report.verdict(), Verdict::Pass, "{why}: {report}");
+    }
+    // All of it is under the model already.
+    let report = auto()
+        .set("environment", "stale_reads=2")
+        .explore(|| count(Relaxed));
+    assert_eq!(
+        (report.weak_memory(), not_explored(&report)),
+        (None, Some("cpp20"))
+    );
+}
+
+/// Four tasks with four steps, in 63,063,000 orders.
+fn large(order: Ordering) {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for task in 0..4 {
+            let n = &n;
+            scope.spawn(move || (0..4).for_each(|_| _ = n.swap(task + 1, order)));
+        }
+    });
+}
+
+#[test]
+fn a_quarter_of_the_limits_is_kept_for_weak_memory_if_there_is_any() {
+    for jobs in [1, 2] {
+        let report = auto().jobs(jobs).executions(400).explore(|| large(AcqRel));
+        assert_eq!(report.executions(), 300, "{report}");
+        let part = report.weak_memory().unwrap();
+        assert_eq!(part.executions, 100, "{report}");
+        let words = report.to_string().replace("\n  ", " ");
+        // With several workers it depends on their pace whether the report has a reason.
+        let reason = "three quarters of the limit of 400 executions were run; the rest is for weak memory";
+        assert!(jobs > 1 || words.contains(reason), "{report}");
+        assert!(words.contains("under weak memory: 100 "), "{report}");
+        let report = auto().jobs(jobs).executions(400).explore(|| large(SeqCst));
+        assert_eq!(
+            (report.executions(), report.weak_memory()),
+            (400, None),
+            "{report}"
+        );
+        let reason = "the limit of 400 executions was reached";
+        assert!(
+            jobs > 1 || report.to_string().replace("\n  ", " ").contains(reason),
+            "{report}"
+        );
+    }
+    let report = auto().executions(1).explore(|| large(AcqRel));
+    assert_eq!((report.executions(), report.weak_memory()), (1, None), "{report}");
+    assert!(!report.to_string().contains("weak memory"), "{report}");
+    // One task has no need of it.
+    let alone = auto().executions(8).explore(|| {
+        AtomicUsize::new(0).store(intermezzo::choose(100), Relaxed);
+    });
+    assert_eq!(
+        (alone.executions(), alone.limits()),
+        (8, &[Limit::OneTask][..]),
+        "{alone}"
+    );
+    assert_eq!(not_explored(&report), Some("sc"));
+}
+
+#[test]
+fn nothing_is_kept_for_weak_memory_once_the_test_failed() {
+    let fails = || {
+        large(AcqRel);
+        assert_eq!(intermezzo::choose(2), 0);
+    };
+    let report = auto().keep_going(true).executions(40).explore(fails);
+    assert_eq!(report.executions(), 40, "{report}");
+}
+
+#[test]
+fn a_search_that_continues_from_a_checkpoint_keeps_time_for_weak_memory() {
+    let file = std::env::temp_dir().join(format!("intermezzo-weak-{}.checkpoint", std::process::id()));
+    for _ in 0..2 {
+        let explorer = auto().set("time", "0.8").checkpoint(&file);
+        let report = explorer.explore(|| large(AcqRel));
+        assert!(report.weak_memory().is_some(), "{report}");
+    }
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn weak_memory_takes_no_more_executions_than_the_search_before_or_a_thousand() {
+    let test = || {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for task in 0..3 {
+                let n = &n;
+                scope.spawn(move || {
+                    (0..3).for_each(|store| n.store(3 * task + store, Relaxed));
+                    (0..6).for_each(|_| _ = n.load(Relaxed));
+                });
+            }
+        });
+    };
+    for reduction in ["auto", "caching"] {
+        let report = auto()
+            .set("preemptions", 0)
+            .set("reduction", reduction)
+            .explore(test);
+        assert!(report.executions() < 1_000, "{report}");
+        assert_eq!(report.weak_memory().unwrap().executions, 1_000, "{report}");
+        let words = report.to_string().replace("\n  ", " ");
+        let reason = match reduction {
+            "auto" => "under weak memory: 1000 schedules sampled",
+            _ => "1000 executions were run; `stale_reads=1` in the `environment` explores further",
+        };
+        assert!(words.contains(reason), "{report}");
+    }
+    let report = auto()
+        .set("preemptions", 1)
+        .executions(100_000)
+        .explore(|| large(AcqRel));
+    let part = report.weak_memory().unwrap();
+    assert!(part.executions <= report.executions().max(1_000), "{report}");
+}
+
+#[test]
+fn failures_of_the_second_part_are_asked_about() {
+    let seen = std::sync::Arc::new(AtomicU64::new(0));
+    let asked = std::sync::Arc::clone(&seen);
+    let report = auto()
+        .on_finding(move |finding| {
+            asked.fetch_add(1 + u64::from(finding.schedule.environment.stale_reads), SeqCst);
+            OnFound::Settle
+        })
+        .explore(|| store_buffer(Relaxed, Relaxed, false));
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    assert!(seen.load(SeqCst) >= 2, "{report}");
+    let told = |note: &String| note.starts_with("on_finding: ") && note.contains(" under weak memory w");
+    assert!(report.notes().iter().any(told), "{report}");
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Load(usize, Ordering),
+    Store(usize, usize, Ordering),
+    Add(usize, Ordering),
+}
+
+type Program = [Vec<Step>; 2];
+
+fn random(rng: &mut Xoshiro256PlusPlus) -> Program {
+    std::array::from_fn(|_| {
+        let step = |_| {
+            let var = rng.random_range(0..2);
+            match rng.random_range(0..5) {
+                0 | 1 => Step::Load(var, *[Relaxed, Relaxed, Acquire, SeqCst].choose(rng).unwrap()),
+                2 | 3 => {
+                    let order = *[Relaxed, Relaxed, Release, SeqCst].choose(rng).unwrap();
+                    Step::Store(var, rng.random_range(1..3), order)
+                }
+                _ => Step::Add(var, *[Relaxed, AcqRel, SeqCst].choose(rng).unwrap()),
+            }
+        };
+        (0..3).map(step).collect()
+    })
+}
+
+/// Runs the program, and returns what each step read and the last values.
+fn run(program: &Program) -> Vec<usize> {
+    let vars = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let side = |steps: &[Step]| -> Vec<usize> {
+        let step = |step: &Step| match *step {
+            Step::Load(var, order) => vars[var].load(order),
+            Step::Store(var, value, order) => {
+                vars[var].store(value, order);
+                9
+            }
+            Step::Add(var, order) => vars[var].fetch_add(1, order),
+        };
+        steps.iter().map(step).collect()
+    };
+    let mut read = thread::scope(|scope| {
+        let other = scope.spawn(|| side(&program[1]));
+        let mut read = side(&program[0]);
+        read.extend(other.join().unwrap());
+        read
+    });
+    read.extend(vars.iter().map(|var| var.load(SeqCst)));
+    read
+}
+
+/// Every outcome that the model allows is found by the default search, and no other.
+#[test]
+fn random_programs_fail_by_default_where_the_model_lets_them() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
+    let mut only_weak = 0;
+    for number in 0..150 {
+        let program = random(&mut rng);
+        let outcomes = |stale_reads| {
+            let seen = std::sync::Arc::new(Kept::new(BTreeSet::new()));
+            let (keep, steps) = (std::sync::Arc::clone(&seen), program.clone());
+            let environment = Environment {
+                stale_reads,
+                ..Environment::calm()
+            };
+            let report = Explorer::new().environment(environment).explore(move || {
+                let outcome = run(&steps);
+                keep.lock().unwrap().insert(outcome);
+            });
+            assert_eq!(report.coverage(), &Coverage::Exhaustive, "{report}");
+            std::mem::take(&mut *seen.lock().unwrap())
+        };
+        let (sc, weak) = (outcomes(0), outcomes(1));
+        assert!(weak.is_superset(&sc), "program {number}: {program:?}");
+        only_weak += usize::from(weak.len() > sc.len());
+        for wanted in weak.iter().chain([&vec![7; 8]]) {
+            let (steps, outcome) = (program.clone(), wanted.clone());
+            let explorer = auto().set("minimise", 0);
+            let report = explorer.explore(move || assert_ne!(run(&steps), outcome));
+            let fails = weak.contains(wanted);
+            assert_eq!(
+                report.verdict().is_fail(),
+                fails,
+                "program {number}, {wanted:?}: {program:?}"
+            );
+            let is_weak = report
+                .findings()
+                .iter()
+                .any(|found| found.schedule.environment.stale_reads > 0);
+            assert_eq!(
+                is_weak,
+                fails && !sc.contains(wanted),
+                "program {number}, {wanted:?}: {program:?}"
+            );
+        }
+    }
+    assert!(only_weak > 10, "{only_weak}");
+}

@@ -26,7 +26,7 @@ use intermezzo_engine::serial;
 use intermezzo_sdk::{EventId, Monitor};
 use intermezzo_search as search;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use strategy::Chosen;
 
 /// Explores the executions of a test.
@@ -316,7 +316,7 @@ impl Explorer {
 
     /// Calls this now and then while the exploration runs, on the thread of one of its workers.
     pub fn on_progress(mut self, call: impl FnMut(&Progress) + Send + 'static) -> Explorer {
-        self.progress = Some(Box::new(call));
+        self.progress = Some(Arc::new(Mutex::new(call)));
         self
     }
 
@@ -338,7 +338,7 @@ impl Explorer {
     /// assert_eq!(report.findings().len(), 1);
     /// ```
     pub fn on_finding(mut self, decide: impl FnMut(&Finding) -> OnFound + Send + 'static) -> Explorer {
-        self.decide = Some(Box::new(decide));
+        self.decide = Some(Arc::new(Mutex::new(decide)));
         self.keep_going(true)
     }
 

@@ -343,6 +343,58 @@ fn failures_of_the_second_part_are_asked_about() {
     assert!(report.notes().iter().any(told), "{report}");
 }
 
+#[test]
+fn progress_goes_on_in_the_second_part() {
+    let told = std::sync::Arc::new(Kept::new(Vec::new()));
+    let keep = std::sync::Arc::clone(&told);
+    let report = auto()
+        .executions(2_000)
+        .on_progress(move |now| keep.lock().unwrap().push((now.executions, now.elapsed)))
+        .explore(|| large(AcqRel));
+    let told = told.lock().unwrap();
+    assert!(told.is_sorted(), "{told:?}");
+    assert!(told.last().unwrap().0 > report.executions(), "{told:?}");
+}
+
+#[test]
+fn the_bound_is_a_parameter_of_the_strategy() {
+    let strategy = Strategy::named("auto(stale_reads=2)").unwrap();
+    let report = auto().strategy(strategy).explore(|| count(Relaxed));
+    assert_eq!(report.weak_memory().unwrap().stale_reads, 2);
+}
+
+/// The guide names them as limits: they are relaxed loads in std.
+#[test]
+fn counts_of_handles_and_the_ends_of_tasks_are_never_stale() {
+    let counted = auto().explore(|| {
+        let (handle, flag) = (Arc::new(0), Arc::new(AtomicBool::new(false)));
+        let (other, raised) = (Arc::clone(&handle), Arc::clone(&flag));
+        let task = thread::spawn(move || {
+            drop(other);
+            raised.store(true, Relaxed);
+        });
+        if flag.load(Relaxed) {
+            assert_eq!(Arc::strong_count(&handle), 1);
+        }
+        task.join().unwrap();
+    });
+    let ended = auto().explore(|| {
+        let value = Arc::new(AtomicUsize::new(0));
+        let stored = Arc::clone(&value);
+        let task = thread::spawn(move || stored.store(1, SeqCst));
+        if task.is_finished() {
+            assert_eq!(value.load(SeqCst), 1);
+        }
+    });
+    for report in [counted, ended] {
+        assert_eq!(
+            (report.verdict(), report.coverage()),
+            (Verdict::Pass, &Coverage::Exhaustive),
+            "{report}"
+        );
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Load(usize, Ordering),

@@ -1,6 +1,7 @@
 //! A function of the user's that decides about each failure when it is found.
 
 use crate::report::Finding;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The answer to a failure that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +15,12 @@ pub enum OnFound {
 }
 
 /// The function that decides.
-pub(crate) type Decide = Box<dyn FnMut(&Finding) -> OnFound + Send>;
+pub(crate) type Decide = Arc<Mutex<dyn FnMut(&Finding) -> OnFound + Send>>;
 
 /// Asks about each failure among these findings, removes those that are settled, and returns their number; and `true` if
 /// the search ends.
-pub(super) fn ask(decide: &mut Decide, found: &mut Vec<Finding>) -> (u64, bool) {
+pub(super) fn ask(decide: &Decide, found: &mut Vec<Finding>) -> (u64, bool) {
+    let mut decide = decide.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut settled, mut stops) = (0, false);
     found.retain(|finding| {
         if !finding.is_error() {

@@ -207,8 +207,8 @@ impl Exploration {
         let shares = shares(strategy, jobs);
         let mut shared = Shared::new(&settings, kind, workers, results, traces, before, keeping);
         shared.follows(is_followed);
-        shared.progress = progress.map(Mutex::new);
-        shared.decide = decide.map(Mutex::new);
+        shared.progress = progress;
+        shared.decide = decide;
         shared.log = log;
         shared.raised = raised;
         shared.iroots.clone_from(&iroots);

@@ -3,6 +3,7 @@
 use crate::settings::ProgressLines;
 use intermezzo_search::estimate::Estimate;
 use std::fmt;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The progress of an exploration.
@@ -43,7 +44,7 @@ impl fmt::Display for Progress {
 }
 
 /// A callback that is called from time to time while an exploration runs.
-pub(crate) type OnProgress = Box<dyn FnMut(&Progress) + Send>;
+pub(crate) type OnProgress = Arc<Mutex<dyn FnMut(&Progress) + Send>>;
 
 impl ProgressLines {
     /// Returns a function that says which line to show at a moment, if any; `None` if there are no lines.

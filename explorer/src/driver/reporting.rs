@@ -20,8 +20,9 @@ use intermezzo_engine::strategy::{Coverage, Partition};
 use intermezzo_engine::trace::Fingerprints;
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::estimate::Estimate;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// The note of a report whose executions had parked tasks.
@@ -73,7 +74,7 @@ pub(super) struct Outcome<'a> {
 
 /// The progress while findings are replayed and minimised, for the caller.
 struct MinimisingProgress {
-    call: RefCell<Option<OnProgress>>,
+    call: Option<OnProgress>,
     /// The progress at the end of the search.
     last: Progress,
     began: Instant,
@@ -83,7 +84,7 @@ struct MinimisingProgress {
 impl MinimisingProgress {
     fn new(report: &Report, elapsed: Duration, progress: Option<OnProgress>) -> MinimisingProgress {
         MinimisingProgress {
-            call: RefCell::new(progress),
+            call: progress,
             last: Progress {
                 executions: report.executions,
                 findings: report.findings.len(),
@@ -99,7 +100,8 @@ impl MinimisingProgress {
     /// Counts one more execution.
     fn ran(&self) {
         self.executions.set(self.executions.get() + 1);
-        if let Some(call) = &mut *self.call.borrow_mut() {
+        if let Some(call) = &self.call {
+            let mut call = call.lock().unwrap_or_else(PoisonError::into_inner);
             call(&Progress {
                 elapsed: self.last.elapsed + self.began.elapsed(),
                 minimising: Some(self.executions.get()),

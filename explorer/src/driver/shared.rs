@@ -277,8 +277,8 @@ pub(super) struct Shared<'a> {
     weaker: Mutex<Fallback>,
     /// The number of times that a weaker search took over. Read before every execution.
     weakened: AtomicU32,
-    pub(super) progress: Option<Mutex<OnProgress>>,
-    pub(super) decide: Option<Mutex<Decide>>,
+    pub(super) progress: Option<OnProgress>,
+    pub(super) decide: Option<Decide>,
     pub(super) log: Option<Log>,
     /// The orderings that are raised under a memory model.
     pub(super) raised: RaisedOrders,
@@ -405,10 +405,7 @@ impl<'a> Shared<'a> {
     /// Returns the results, the traces and the progress callback, once the search is over.
     pub(super) fn into_books(self) -> (Results, Fingerprints<()>, Option<OnProgress>) {
         let books = self.books.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let progress = self
-            .progress
-            .map(|call| call.into_inner().unwrap_or_else(PoisonError::into_inner));
-        (books, self.traces, progress)
+        (books, self.traces, self.progress)
     }
 
     /// `true` if there is something to do besides the next execution.

@@ -17,7 +17,6 @@ use intermezzo_engine::strategy::{FallbackReason, Parallel, SearchPosition};
 use intermezzo_engine::trace::{FingerprintBatch, SoundReduction};
 use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
-use std::sync::PoisonError;
 
 /// The memory that a gathered trace may take, including the time when its span is joined to others.
 const TRACE_BYTES: usize = 64;
@@ -525,9 +524,7 @@ impl<'a> WorkerLoop<'a> {
         let Some(decide) = &self.common.decide else {
             return false;
         };
-        let mut decide = decide.lock().unwrap_or_else(PoisonError::into_inner);
-        let (settled, stops) = found::ask(&mut decide, found);
-        drop(decide);
+        let (settled, stops) = found::ask(decide, found);
         self.common.books().settled += settled;
         stops
     }

@@ -109,7 +109,7 @@ impl Explorer {
                 .for_test(program, &self.binary)
                 .map_err(ExploreError::Schedule)?;
         }
-        self.share_nothing_in_replays(program);
+        self.settle_checkpoint(program);
         match &mut self.custom {
             None => self.settings.check(),
             Some(search) => self.settings.check_custom(&mut **search),
@@ -134,8 +134,8 @@ impl Explorer {
         Ok(())
     }
 
-    /// Leaves out what a replay has no use for, and adds the checkpoint of other explorations.
-    fn share_nothing_in_replays(&mut self, program: &str) {
+    /// Sets the checkpoint that the test has in a directory, if there is one. A replay shares and keeps nothing.
+    fn settle_checkpoint(&mut self, program: &str) {
         if self.replay.is_some() {
             // One execution: there is nothing to share, and nothing to keep.
             (self.settings.jobs, self.settings.checkpoint) = (1, None);

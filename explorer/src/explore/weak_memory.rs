@@ -5,11 +5,11 @@
 //! than `SeqCst`. Without one, and without data races, all behaviours are sequentially consistent (Boehm and Adve,
 //! "Foundations of the C++ Concurrency Memory Model", PLDI 2008).
 //!
-//! It takes as many executions as the first part, and at least [`EXECUTIONS`]; without a limit that is set no longer than the
-//! first part, or some seconds. So a test takes about twice as long at most.
+//! It runs at most as many executions as the first part, or [`EXECUTIONS_ALWAYS`] if that is more. If no limit is set, it
+//! takes at most as long as the first part, or some seconds.
 
 use super::Explorer;
-use crate::driver::{Exploration, ExploreError, limits_left};
+use crate::driver::{Exploration, ExploreError, OnProgress, Progress, limits_left};
 use crate::listening::{self, Listening};
 use crate::report::{Coverage, Limit, Report};
 use crate::settings::{Settings, StrategyKind};
@@ -58,26 +58,8 @@ impl SecondPart {
         second.replay_with.clone_from(&explorer.replay_with);
         second.sources.clone_from(&explorer.sources);
         second.monitors = monitors;
-        if let Some(call) = explorer.progress.take() {
-            let call = Arc::new(Mutex::new(call));
-            let of_second = Arc::clone(&call);
-            explorer.progress = Some(Box::new(move |at| {
-                call.lock().unwrap_or_else(PoisonError::into_inner)(at);
-            }));
-            second.progress = Some(Box::new(move |at| {
-                of_second.lock().unwrap_or_else(PoisonError::into_inner)(at);
-            }));
-        }
-        if let Some(decide) = explorer.decide.take() {
-            let decide = Arc::new(Mutex::new(decide));
-            let of_second = Arc::clone(&decide);
-            explorer.decide = Some(Box::new(move |found| {
-                decide.lock().unwrap_or_else(PoisonError::into_inner)(found)
-            }));
-            second.decide = Some(Box::new(move |found| {
-                of_second.lock().unwrap_or_else(PoisonError::into_inner)(found)
-            }));
-        }
+        second.progress.clone_from(&explorer.progress);
+        second.decide.clone_from(&explorer.decide);
         Some(SecondPart {
             exploration: second.exploration(program, body),
         })
@@ -105,6 +87,8 @@ impl SecondPart {
         }
         self.exploration.settings.executions = Some(executions);
         self.exploration.settings.time = time;
+        let progress = self.exploration.progress.take();
+        self.exploration.progress = progress.map(|call| later(call, report));
         let own = self.exploration.settings.clone();
         let mut second = self.exploration.run_apart(test)?;
         // The user has set no such limit.
@@ -124,4 +108,17 @@ impl SecondPart {
         }
         Ok(())
     }
+}
+
+/// Returns a callback whose progress goes on where this report ends.
+fn later(call: OnProgress, report: &Report) -> OnProgress {
+    let (executions, elapsed) = (report.executions(), report.elapsed());
+    Arc::new(Mutex::new(move |now: &Progress| {
+        let mut call = call.lock().unwrap_or_else(PoisonError::into_inner);
+        call(&Progress {
+            executions: executions + now.executions,
+            elapsed: elapsed + now.elapsed,
+            ..*now
+        });
+    }))
 }

@@ -154,6 +154,7 @@ pub fn take_over() {
 }
 
 /// Calls the system: the C library's function of this name, except for futexes and random numbers inside an execution.
+/// A `membarrier` there is noted, too.
 ///
 /// # Safety
 /// As for that function.
@@ -171,6 +172,11 @@ pub unsafe extern "C" fn syscall(
         // SAFETY: as the caller says.
         unsafe { fill(std::ptr::with_exposed_provenance_mut(a as usize), b as usize) };
         return b;
+    }
+    if number == libc::SYS_membarrier
+        && let Some(engine) = Engine::of_test()
+    {
+        engine.note_barrier();
     }
     if number == libc::SYS_futex
         && let Some(engine) = Engine::of_test()

@@ -1,7 +1,7 @@
 //! `test --unmodified --races`: data races in ordinary crates, in plain memory of any kind.
 
 use crate::unmodified::{project_of, report, run_with};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// The library: the second file begins with a line of its own, which cannot be in the middle.
@@ -60,7 +60,21 @@ fn data_races_are_found_and_nothing_else() {
             assert_eq!(report["verdict"], "pass", "{test} at {level}: {report:#}");
             let coverage = &report["coverage"]["kind"];
             assert_eq!(coverage, "exhaustive", "{test} at {level}: {report:#}");
+            // What the system orders is unknown to the model.
+            let barriers = test.ends_with("the_system_orders_threads");
+            let left_out = report["limits"]
+                .as_array()
+                .unwrap()
+                .contains(&json!({"kind": "barriers", "model": "sc"}));
+            assert_eq!(left_out, barriers, "{test} at {level}: {report:#}");
+            assert!(
+                !barriers || report["weak_memory"].is_null(),
+                "{test} at {level}: {report:#}"
+            );
         }
+        let weak =
+            tests_in(&fine).filter(|test| !report(&all, &format!("races::{test}"))["weak_memory"].is_null());
+        assert!(weak.count() > 10);
         if level != "0" {
             continue;
         }

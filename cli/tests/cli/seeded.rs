@@ -8,7 +8,7 @@ use std::path::Path;
 const LIBRARY: &str = include_str!("seeded/bugs.rs");
 
 /// The bugs, and the kind of finding that shows each.
-const BUGS: [(&str, &str); 10] = [
+const BUGS: [(&str, &str); 12] = [
     ("lost_update", "assertion"),
     ("check_then_act", "assertion"),
     ("crossed_locks", "deadlock"),
@@ -19,6 +19,8 @@ const BUGS: [(&str, &str); 10] = [
     ("use_after_free", "data_race"),
     ("leak", "leak"),
     ("leak_of_a_cycle", "leak"),
+    ("relaxed_message", "assertion"),
+    ("wishes_that_nobody_sees", "assertion"),
 ];
 
 /// Returns the project, or nothing if cargo cannot get parking_lot here.

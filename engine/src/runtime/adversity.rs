@@ -116,6 +116,11 @@ impl Engine {
         self.with(|rt| rt.world.capped.weaker_orders |= order != MemoryOrder::SeqCst);
     }
 
+    /// Notes that the test has the system order all its tasks at once.
+    pub fn note_barrier(self) {
+        self.with(|rt| rt.world.capped.barriers = true);
+    }
+
     /// Notes that `notify_one` could have woken another waiter if the environment allowed it.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]

@@ -114,6 +114,11 @@ impl Memory {
         memory
     }
 
+    /// Returns `true` if a model says what is read.
+    pub(super) fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
     /// Lets this model say what is read.
     pub(super) fn read_by(&mut self, model: Box<dyn MemoryModel>, stale_reads_max: u32) {
         (self.model, self.stale_reads_max) = (Some(model), stale_reads_max);
@@ -421,7 +426,7 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn has_memory_model(self) -> bool {
-        self.with(|rt| rt.memory.model.is_some())
+        self.with(|rt| rt.memory.has_model())
     }
 
     /// Returns the value that the current task's operation reads, as bits. The operation was announced, and `newest`

@@ -80,6 +80,9 @@ pub struct Capped {
     /// Without a memory model, an operation on an atomic with an ordering weaker than `SeqCst`.
     #[serde(default)]
     pub weaker_orders: bool,
+    /// What a barrier of the system orders, such as `membarrier`: memory models do not know it.
+    #[serde(default)]
+    pub barriers: bool,
     /// Another task that drops the payload of a panic.
     #[serde(default)]
     pub payloads: bool,
@@ -108,6 +111,7 @@ impl Capped {
         self.address_reuse |= other.address_reuse;
         self.stale_reads |= other.stale_reads;
         self.weaker_orders |= other.weaker_orders;
+        self.barriers |= other.barriers;
         self.payloads |= other.payloads;
         self.waiting_writers |= other.waiting_writers;
         self.left_over |= other.left_over;

@@ -14,7 +14,8 @@ use crate::report::{
     narrowed,
 };
 use crate::settings::{Reduction, Settings};
-use intermezzo_engine::runtime::{Executor, Layout, ROUNDS_LEFT_OVER, Reported, is_laid_over_std};
+use intermezzo_engine::runtime::races::is_order_seen;
+use intermezzo_engine::runtime::{Executor, Layout, ROUNDS_LEFT_OVER, Reported};
 use intermezzo_engine::schedule::Premises;
 use intermezzo_engine::strategy::{Coverage, Partition};
 use intermezzo_engine::trace::Fingerprints;
@@ -377,10 +378,10 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
     let capped = tally.capped;
     // With other orderings than `SeqCst`, and with several tasks, memory may behave in other ways. In code that was not
     // written for intermezzo, orderings are not seen everywhere.
-    let is_weaker = environment.has_memory_model() || is_laid_over_std() || tally.may_be_weaker();
-    let memory = Limit::Memory {
-        model: memory_model.to_owned(),
-    };
+    let is_weaker = environment.has_memory_model() || !is_order_seen() || tally.may_be_weaker();
+    let model = || memory_model.to_owned();
+    let has_barriers = is_weaker && capped.barriers;
+    let is_left_out = has_barriers && !environment.has_memory_model();
     let limits = [
         (tally.departures.departed > 0).then_some(Limit::Departures {
             executions: tally.departures.departed,
@@ -391,7 +392,8 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
             every: settings.fair_yields.max(1),
         }),
         (tally.max_tasks == 1).then_some(Limit::OneTask),
-        is_weaker.then_some(memory),
+        (is_weaker && !is_left_out).then(|| Limit::Memory { model: model() }),
+        has_barriers.then(|| Limit::Barriers { model: model() }),
         capped.timeouts.then_some(Limit::Timeouts {
             most: environment.timeouts,
         }),

@@ -16,6 +16,12 @@ pub enum Limit {
         /// The name of the model: `sc`, sequential consistency, or `cpp20`, that of C++20.
         model: String,
     },
+    /// The order that the system gives all tasks when the test asks for it, as by Linux's `membarrier`: no memory model knows
+    /// it. Without a model, the default search leaves weak memory out for this reason.
+    Barriers {
+        /// The name of the model, as for `Memory`.
+        model: String,
+    },
     /// The test created no task.
     OneTask,
     /// Waits with a time-out that ends early, beyond this many in a task.
@@ -157,6 +163,14 @@ impl fmt::Display for Limit {
             Limit::Memory { model } if model == "sc" => f.write_str("relaxed memory"),
             Limit::Memory { model } if model == "cpp20" => f.write_str("loads that read later stores (load buffering)"),
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),
+            Limit::Barriers { model } if model == "sc" => f.write_str(
+                "weak memory, because the test has the system order its tasks (`membarrier`), which the memory model does \
+                 not know",
+            ),
+            Limit::Barriers { .. } => f.write_str(
+                "what the system orders for the test (`membarrier`): the memory model does not know it, so a stale read \
+                 may be one that cannot happen",
+            ),
             Limit::StaleReads { most: 1 } => f.write_str("more than 1 stale read of a store at a place in a task"),
             Limit::StaleReads { most } => write!(f, "more than {most} stale reads of a store at a place in a task"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),

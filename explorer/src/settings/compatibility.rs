@@ -1,6 +1,6 @@
 //! Settings that cannot be combined, with the reasons.
 
-use intermezzo_engine::runtime::is_laid_over_std;
+use intermezzo_engine::runtime::races::is_order_seen;
 use intermezzo_engine::serial::NO_FILES;
 
 use super::{
@@ -248,9 +248,9 @@ const REFUSED: &[Refused] = &[
 
 const MEMORY_MODEL_OVER_STD: Refused = (
     "environment",
-    |s| has_memory_model(s) && is_laid_over_std(),
-    "std's own code, such as the counts of an `Arc`, orders accesses in unmodified code and is not seen: leave out \
-     `stale_reads`, or write the test with the types of intermezzo",
+    |s| has_memory_model(s) && !is_order_seen(),
+    "the counts of `Arc` order accesses, and in unmodified code they are seen only with `--races`, on Linux, and without a \
+     global allocator of the program's own: leave out `stale_reads`, or give `--races`",
 );
 
 /// Combinations that are refused with a search of the user's own.

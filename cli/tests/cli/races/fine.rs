@@ -498,4 +498,136 @@ mod also_fine {
         };
         assert_eq!(task.join().unwrap(), 3, "{text}");
     }
+    /// Returns the values of the atomics in an `Arc`, once all threads are done with it.
+    fn last(all: Arc<[AtomicUsize; 2]>) -> Option<[usize; 2]> {
+        Some(Arc::try_unwrap(all).ok()?.map(|n| n.load(Relaxed)))
+    }
+    #[test]
+    fn the_last_owner_reads_what_was_stored() {
+        let all = Arc::new([const { AtomicUsize::new(0) }; 2]);
+        let task = {
+            let all = all.clone();
+            thread::spawn(move || {
+                all[0].store(1, Relaxed);
+                all[1].store(2, Relaxed);
+                last(all)
+            })
+        };
+        let own = last(all);
+        let others = task.join().unwrap();
+        assert!(own.or(others).is_none_or(|all| all == [1, 2]));
+        assert!(own.is_none() || others.is_none());
+    }
+    #[test]
+    fn one_owner_reads_and_writes_alone() {
+        let mut all = Arc::new([const { AtomicUsize::new(0) }; 2]);
+        let task = {
+            let all = all.clone();
+            thread::spawn(move || all[0].store(1, Relaxed))
+        };
+        if let Some([one, two]) = Arc::get_mut(&mut all) {
+            assert_eq!(one.load(Relaxed), 1);
+            *two.get_mut() = 5;
+            assert_eq!(two.load(Relaxed), 5);
+        }
+        task.join().unwrap();
+    }
+    struct Checked(AtomicUsize, Arc<AtomicUsize>);
+    impl Drop for Checked {
+        fn drop(&mut self) {
+            assert_eq!(self.0.load(Relaxed), 2);
+            self.1.fetch_add(1, Relaxed);
+        }
+    }
+    #[test]
+    fn the_last_owner_drops_what_was_stored() {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let shared = Arc::new(Checked(AtomicUsize::new(0), dropped.clone()));
+        let task = {
+            let shared = shared.clone();
+            thread::spawn(move || shared.0.fetch_add(1, Relaxed))
+        };
+        shared.0.fetch_add(1, Relaxed);
+        drop(shared);
+        task.join().unwrap();
+        assert_eq!(dropped.load(Relaxed), 1);
+    }
+    /// An `Arc` that a thread-local, a channel or a result holds is dropped by none of the test's own functions.
+    #[test]
+    fn owners_that_others_drop() {
+        thread_local! {
+            static KEPT: RefCell<Vec<Arc<AtomicUsize>>> = const { RefCell::new(Vec::new()) };
+        }
+        let shared = Arc::new(AtomicUsize::new(0));
+        let (sender, receiver) = mpsc::channel();
+        sender.send(shared.clone()).unwrap();
+        let task = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                shared.store(1, Relaxed);
+                KEPT.with_borrow_mut(|kept| kept.push(shared.clone()));
+                drop(receiver);
+                shared
+            })
+        };
+        drop((sender, shared));
+        drop(task);
+    }
+    #[test]
+    fn stacks_that_are_used_again() {
+        fn counted(from: usize) {
+            let n = AtomicUsize::new(from);
+            let set = AtomicBool::new(false);
+            thread::scope(|scope| {
+                scope.spawn(|| n.fetch_add(1, Relaxed));
+                scope.spawn(|| set.store(true, Relaxed));
+            });
+            assert!(n.load(Relaxed) == from + 1 && set.load(Relaxed));
+        }
+        (0..3).for_each(|n| counted(n % 2));
+    }
+    #[test]
+    fn fences_order_relaxed_accesses() {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        static IS_THERE: AtomicBool = AtomicBool::new(false);
+        let task = thread::spawn(|| {
+            NUMBER.store(7, Relaxed);
+            fence(Release);
+            IS_THERE.store(true, Relaxed);
+        });
+        if IS_THERE.load(Relaxed) {
+            fence(Acquire);
+            assert_eq!(NUMBER.load(Relaxed), 7);
+        }
+        task.join().unwrap();
+    }
+    /// The system has every thread pass a fence. So the fence of the other side is one for the compiler only.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_system_orders_threads() {
+        use std::ffi::{c_int, c_long};
+        use std::sync::atomic::compiler_fence;
+        unsafe extern "C" {
+            fn syscall(number: c_long, command: c_int, flags: c_int, processor: c_int) -> c_long;
+        }
+        #[cfg(target_arch = "x86_64")]
+        const MEMBARRIER: c_long = 324;
+        #[cfg(target_arch = "aarch64")]
+        const MEMBARRIER: c_long = 283;
+        static WISHES: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+        let barrier = |command| unsafe { syscall(MEMBARRIER, command, 0, 0) } == 0;
+        // Registers for the barrier, which not every system has.
+        if !barrier(1 << 4) {
+            return;
+        }
+        let task = thread::spawn(|| {
+            WISHES[0].store(true, Relaxed);
+            compiler_fence(SeqCst);
+            WISHES[1].load(Relaxed)
+        });
+        WISHES[1].store(true, Relaxed);
+        barrier(1 << 3);
+        let seen = WISHES[0].load(Relaxed);
+        assert!(task.join().unwrap() || seen);
+    }
 }

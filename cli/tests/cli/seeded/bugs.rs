@@ -5,7 +5,7 @@
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::*};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
@@ -34,6 +34,17 @@ pub struct Flag {
     set: Mutex<bool>,
     changed: Condvar,
 }
+
+/// A message that one thread leaves for another.
+#[derive(Default)]
+pub struct Message {
+    number: AtomicUsize,
+    is_there: AtomicBool,
+}
+
+/// Two threads, each of which says that it wants to go first.
+#[derive(Default)]
+pub struct Wishes([AtomicBool; 2]);
 
 /// A value with a count of its users.
 pub struct Counted(*mut AtomicUsize);
@@ -182,6 +193,37 @@ mod bugs {
             *next.0.lock().unwrap() = Some(next.clone());
         });
     }
+
+    #[test]
+    fn relaxed_message() {
+        let message = Arc::new(Message::default());
+        let sender = thread::spawn({
+            let message = message.clone();
+            move || {
+                message.number.store(7, Relaxed);
+                message.is_there.store(true, Relaxed);
+            }
+        });
+        if message.is_there.load(Acquire) {
+            assert_eq!(message.number.load(Relaxed), 7);
+        }
+        sender.join().unwrap();
+    }
+
+    #[test]
+    fn wishes_that_nobody_sees() {
+        let wishes = Arc::new(Wishes::default());
+        let first = |wishes: &Wishes, own: usize| {
+            wishes.0[own].store(true, Release);
+            !wishes.0[1 - own].load(Acquire)
+        };
+        let other = thread::spawn({
+            let wishes = wishes.clone();
+            move || first(&wishes, 0)
+        });
+        let is_first = first(&wishes, 1);
+        assert!(!(is_first && other.join().unwrap()), "both go first");
+    }
 }
 
 #[cfg(test)]
@@ -289,5 +331,36 @@ mod fixed {
             *next.0.lock().unwrap() = Some(Arc::default());
             *node.0.lock().unwrap() = Some(next);
         });
+    }
+
+    #[test]
+    fn relaxed_message() {
+        let message = Arc::new(Message::default());
+        let sender = thread::spawn({
+            let message = message.clone();
+            move || {
+                message.number.store(7, Relaxed);
+                message.is_there.store(true, Release);
+            }
+        });
+        if message.is_there.load(Acquire) {
+            assert_eq!(message.number.load(Relaxed), 7);
+        }
+        sender.join().unwrap();
+    }
+
+    #[test]
+    fn wishes_that_nobody_sees() {
+        let wishes = Arc::new(Wishes::default());
+        let first = |wishes: &Wishes, own: usize| {
+            wishes.0[own].store(true, SeqCst);
+            !wishes.0[1 - own].load(SeqCst)
+        };
+        let other = thread::spawn({
+            let wishes = wishes.clone();
+            move || first(&wishes, 0)
+        });
+        let is_first = first(&wishes, 1);
+        assert!(!(is_first && other.join().unwrap()), "both go first");
     }
 }

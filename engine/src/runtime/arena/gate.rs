@@ -101,6 +101,16 @@ pub(in super::super) fn assert_open() {
     debug_assert!(GATE.get() != CLOSED, "a switch while the arena is closed");
 }
 
+/// Returns `true` if executions have the arena: those that run, or those that would begin now.
+pub fn is_available() -> bool {
+    if CLAIMED.swap(true, Relaxed) {
+        return shortage().is_none();
+    }
+    let is_available = range::reserve() && is_installed();
+    CLAIMED.store(false, Relaxed);
+    is_available
+}
+
 /// A worker's claim on the arena.
 pub(in super::super) struct Claim {
     has_it: bool,

@@ -50,7 +50,7 @@ pub use blocks::{Arena, in_use};
 #[allow(unused_imports, reason = "for `races`, which is on some systems only")]
 pub(super) use gate::{Claim, Closed, assert_open, has_execution, is_open, test_runs, while_tasks_run};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
-pub use gate::{outside, shortage};
+pub use gate::{is_available, outside, shortage};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 #[allow(unused_imports, reason = "for `races`, which is on some systems only")]
 pub(super) use range::holds;
@@ -64,7 +64,7 @@ pub(super) fn is_of_freed(word: u64) -> bool {
 }
 
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
-pub use absent::{Arena, in_use, outside, shortage};
+pub use absent::{Arena, in_use, is_available, outside, shortage};
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 #[allow(unused_imports, reason = "`test_runs` is for the feature `unmodified`")]
 pub(super) use absent::{Claim, Closed, assert_open, has_execution, is_of_freed, test_runs, while_tasks_run};
@@ -125,6 +125,11 @@ mod absent {
     /// Returns the numbers of blocks and of bytes that are in use: none.
     pub fn in_use() -> (usize, usize) {
         (0, 0)
+    }
+
+    /// Returns `true` if executions have the arena: never.
+    pub fn is_available() -> bool {
+        false
     }
 
     /// Returns the reason for which memory of executions has other addresses each time.

@@ -26,6 +26,7 @@
 ))]
 mod watch;
 
+use super::{arena, is_laid_over_std};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 #[cfg(all(
@@ -64,4 +65,10 @@ static WATCHED: AtomicBool = AtomicBool::new(false);
 /// Returns `true` if accesses to plain memory are seen, though the code was not written for the engine.
 pub fn is_memory_watched() -> bool {
     WATCHED.load(Relaxed)
+}
+
+/// Returns `true` if all that orders accesses is seen. In code that was not written for the engine, the counts of std's
+/// `Arc` order some, too.
+pub fn is_order_seen() -> bool {
+    !is_laid_over_std() || is_memory_watched() && arena::is_available()
 }

@@ -1,7 +1,7 @@
 //! Operations of std's own atomics, as LLVM's pass has code call them: `__tsan_atomic64_fetch_add` and its siblings.
 //!
-//! The atomics of the test are look-alikes. What is left are the counts of `Arc` and `Weak`, so an operation on one is
-//! recorded as one of a count, by what it did: it counted up or down, or only read. A count that is decremented to 0
+//! The atomics of the test are look-alikes. What is left for the test are the counts of `Arc` and `Weak`: an operation of
+//! theirs is recorded as one of a count, by what it did: it counted up or down, or only read. A count that is decremented to 0
 //! acquires what all releases gave, as `Arc` does by a fence; so fences need no record.
 //!
 //! Each call does the real operation, also where nothing is recorded. Atomics of 128 bits are not in stable Rust. Their
@@ -50,14 +50,17 @@ fn counted<T: Copy + Into<u64>, R>(
     let engine = if arena::is_open() { Engine::current() } else { None };
     // SAFETY: the call has put it there.
     let frame = || unsafe { *frame };
-    let Some((engine, site)) =
-        engine.and_then(|engine| Some((engine, engine.site_of_std_atomic(address, frame())?)))
-    else {
+    let caller = engine.and_then(|engine| Some((engine, engine.caller_of_count(address, frame())?)));
+    let Some((engine, caller)) = caller else {
         return operation().0;
     };
+    // Code of ours drops an `Arc` for the test when it drops a channel, say. That belongs to the step of an operation of
+    // ours, if one is in progress.
+    let is_point = engine.environment().arc_counts && caller.site.is_some();
+    let site = caller.site.unwrap_or_else(|| engine.last_site());
     let var = engine.var_of_count(address, site);
     let mut access = Access::new(SyncVarOp::CountRead, var, site);
-    if engine.environment().arc_counts {
+    if is_point {
         // The kind of operation must be known before: one that changes the count, or one that does not.
         let op = match kind {
             Kind::Reads => access.op,

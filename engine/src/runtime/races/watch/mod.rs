@@ -9,7 +9,7 @@ use super::super::tasks::Tasks;
 use super::super::{Engine, Runtime, arena, image};
 use super::WATCHED;
 use crate::site::{Site, look_up_addresses_by};
-use places::Frame;
+use places::{Caller, Frame};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -29,7 +29,7 @@ pub fn watch_memory(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) 
 fn seen(address: usize, size: usize, does: Does, frame: Frame) {
     let Some(engine) = Engine::current() else { return };
     let point = engine.with(|rt| {
-        let site = |tasks: &Tasks| places::site_of_test(tasks, frame);
+        let site = |tasks: &Tasks| places::caller_of(tasks, frame).site;
         rt.point_or_tell(address, size, does, site)
     });
     if let Some(access) = point {
@@ -93,14 +93,17 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Returns the place of an operation on an atomic of std's, if the test makes it and it is to be recorded.
-    fn site_of_std_atomic(self, address: usize, frame: Frame) -> Option<Site> {
+    /// Returns the caller of an operation on a count of `Arc` or `Weak`, if it is to be recorded.
+    fn caller_of_count(self, address: usize, frame: Frame) -> Option<Caller> {
         if places::is_ours(frame.returns_to) || !arena::holds(address) {
             return None;
         }
         self.with(|rt| {
-            let is_heard = rt.monitors.watches_memory && !rt.end.teardown;
-            is_heard.then(|| places::site_of_test(&rt.tasks, frame)).flatten()
+            let is_heard = rt.monitors.watches_memory || rt.memory.has_model();
+            if !is_heard || rt.end.teardown {
+                return None;
+            }
+            Some(places::caller_of(&rt.tasks, frame)).filter(|caller| caller.of_arc)
         })
     }
 }

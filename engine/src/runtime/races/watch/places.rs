@@ -25,6 +25,9 @@ pub(super) struct Frame {
 /// Two words at a frame pointer.
 const FRAME: usize = size_of::<Frame>();
 
+/// The source of `Arc` and `Weak`.
+const SOURCE_OF_ARC: &str = "alloc/src/sync.rs";
+
 /// The largest number of functions of std that call each other without another function between them.
 const CALLS_MAX: usize = 64;
 
@@ -32,6 +35,10 @@ const CALLS_MAX: usize = 64;
 const UNKNOWN: usize = 0;
 const OURS: usize = 1;
 const STDS: usize = 2;
+
+/// The bit of a word that says that the function, or one that was inlined there, is one of std's `Arc` or `Weak`. No
+/// address has it.
+const OF_ARC: usize = 1 << 63;
 
 /// An instruction that was looked up.
 struct Entry {
@@ -94,14 +101,31 @@ pub(super) fn is_ours(address: usize) -> bool {
     entry.address.load(Relaxed) == address && entry.word.load(Relaxed) == OURS
 }
 
-/// Returns the place of a call, if the test makes it: its own code, or std's that it called.
+/// The caller of an access, in front of std's functions.
+pub(super) struct Caller {
+    /// The place, if it is the test's; `None` if it is ours, or not known.
+    pub(super) site: Option<Site>,
+    /// `true` if the access is made by std's `Arc` or `Weak`.
+    pub(super) of_arc: bool,
+}
+
+/// Returns the caller of an access, by the call in front of it.
 #[inline]
-pub(super) fn site_of_test(tasks: &Tasks, frame: Frame) -> Option<Site> {
-    match word_of(frame.returns_to) {
+pub(super) fn caller_of(tasks: &Tasks, frame: Frame) -> Caller {
+    let word = word_of(frame.returns_to);
+    let of_arc = word & OF_ARC != 0;
+    let site = match word & !OF_ARC {
         OURS => None,
-        STDS => site_of_caller(frame, tasks.running_stack()),
+        STDS => {
+            let caller = caller_of_std(frame, tasks.running_stack());
+            return Caller {
+                of_arc: caller.of_arc | of_arc,
+                ..caller
+            };
+        }
         address => Some(Site::instruction(address)),
-    }
+    };
+    Caller { site, of_arc }
 }
 
 /// Returns the place at which the test calls the allocator, by the frame pointer of a function that the allocator calls.
@@ -111,7 +135,7 @@ pub(super) fn site_behind_allocator(tasks: &Tasks, pointer: usize) -> Option<Sit
         pointer,
         returns_to: 0,
     };
-    site_of_caller(inside, tasks.running_stack())
+    caller_of_std(inside, tasks.running_stack()).site
 }
 
 /// Returns the frame to which a pointer leads, if it may be one.
@@ -125,19 +149,27 @@ fn frame_at(pointer: usize, stack: &Range<usize>) -> Option<Frame> {
     Some(unsafe { std::ptr::with_exposed_provenance::<Frame>(pointer).read() })
 }
 
-/// Returns the place of the first call, from this function of std outwards, that is not in another one.
-fn site_of_caller(frame: Frame, stack: Range<usize>) -> Option<Site> {
+/// Returns the caller of this function of std, and of those of std that call it.
+fn caller_of_std(frame: Frame, stack: Range<usize>) -> Caller {
     let mut pointer = frame.pointer;
+    let (mut site, mut of_arc) = (None, false);
     for _ in 0..CALLS_MAX {
-        let caller = frame_at(pointer, &stack)?;
-        match word_of(caller.returns_to) {
-            OURS => return None,
-            STDS if caller.pointer < pointer + FRAME => return None,
+        let Some(caller) = frame_at(pointer, &stack) else {
+            break;
+        };
+        let word = word_of(caller.returns_to);
+        of_arc |= word & OF_ARC != 0;
+        match word & !OF_ARC {
+            OURS => break,
+            STDS if caller.pointer < pointer + FRAME => break,
             STDS => pointer = caller.pointer,
-            address => return Some(Site::instruction(address)),
+            address => {
+                site = Some(Site::instruction(address));
+                break;
+            }
         }
     }
-    None
+    Caller { site, of_arc }
 }
 
 /// Returns the entry in which an instruction is, if it is in one.
@@ -171,7 +203,7 @@ fn look_up(address: usize) -> usize {
     if let Some(&word) = known.words.get(&address) {
         return word;
     }
-    let mut word = STDS;
+    let (mut word, mut of_arc) = (STDS, 0);
     // The call is before the address that it returns to.
     let call = std::ptr::without_provenance_mut(address - 1);
     backtrace::resolve(call, |function| {
@@ -179,6 +211,9 @@ fn look_up(address: usize) -> usize {
             return;
         }
         let Some(path) = function.filename() else { return };
+        if is_of_std(&path.to_string_lossy()) && path.ends_with(SOURCE_OF_ARC) {
+            of_arc = OF_ARC;
+        }
         word = match owner(path) {
             OURS => OURS,
             STDS => STDS,
@@ -190,6 +225,7 @@ fn look_up(address: usize) -> usize {
             ),
         };
     });
+    word |= of_arc;
     known.words.insert(address, word);
     word
 }

@@ -36,6 +36,8 @@ mod refusals;
 mod registry;
 mod replay;
 mod reuse;
+#[cfg(target_os = "linux")]
+mod same_outcomes;
 mod seeded;
 mod shuttle_suites;
 mod speed;

@@ -75,9 +75,12 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         FindingKind::Assertion => (
             "an assertion of the test or of the code failed",
-            "There is an order of the tasks' operations in which the asserted condition does not hold.",
+            "There is an order of the tasks' operations, or under weak memory a load of an older value, with which the asserted \
+             condition does not hold.",
             "Read the turning point: it names two operations whose other order passes. Make them one step (a lock around \
-             both, a compare-exchange instead of a load and a store), or correct the assertion if both orders are right.",
+             both, a compare-exchange instead of a load and a store), or correct the assertion if both orders are right. \
+             Under weak memory there is no turning point: `stale` says which load returned an older value, and `help` which \
+             orderings mend it.",
         ),
         FindingKind::Panic => (
             "a task panicked, not by an assertion",

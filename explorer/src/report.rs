@@ -225,6 +225,9 @@ pub struct Report {
     /// `true` if an execution reached its end.
     #[serde(skip)]
     pub(crate) any_complete: bool,
+    /// `true` if an execution had shown a failure before it was cut off.
+    #[serde(skip)]
+    pub(crate) cut_off_failed: bool,
     /// `true` if the test declares a finding, and showed it: its errors are these findings.
     #[serde(rename = "expected_finding", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_expected: bool,
@@ -269,6 +272,9 @@ pub struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) orderings: Vec<OrderingAdvice>,
     pub(crate) notes: Vec<String>,
+    /// Those notes that say what executions may have missed.
+    #[serde(skip)]
+    pub(crate) cautions: Vec<String>,
     /// The progress of the search, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimate: Option<Estimate>,
@@ -297,6 +303,7 @@ impl Report {
             binary,
             replay_with: Vec::new(),
             verdict: Verdict::Inconclusive,
+            cut_off_failed: false,
             any_complete: false,
             is_expected: false,
             coverage: Coverage::stopped(),
@@ -326,6 +333,7 @@ impl Report {
             turning_points: Vec::new(),
             orderings: Vec::new(),
             notes: Vec::new(),
+            cautions: Vec::new(),
             estimate: None,
             iroots: None,
             share: None,

@@ -90,7 +90,7 @@ pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
 const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
 
 /// Variables of that prefix that are not named after settings.
-const OTHER_VARIABLES: [&str; 22] = [
+const OTHER_VARIABLES: [&str; 23] = [
     TEST_SEED_VARIABLE,
     "INTERMEZZO_CONFIG",
     "INTERMEZZO_SETTINGS",
@@ -98,6 +98,7 @@ const OTHER_VARIABLES: [&str; 22] = [
     "INTERMEZZO_BASELINE",
     "INTERMEZZO_BASELINE_UPDATE",
     "INTERMEZZO_REPLAY",
+    "INTERMEZZO_BREAK",
     "INTERMEZZO_REPORTS",
     "INTERMEZZO_CHECKPOINTS",
     "INTERMEZZO_RECORD",

@@ -1,6 +1,7 @@
 //! The second part of a search that a test does not name: under the memory model, if the test passed without.
 
 use super::store_buffer;
+use intermezzo::cell::{ByPointer as _, UnsafeCell};
 use intermezzo::sdk::{Interests, Monitor};
 use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,6 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeSet;
 use std::sync::Mutex as Kept;
 use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
 
 fn auto() -> Explorer {
     Explorer::new()
@@ -257,7 +259,9 @@ fn a_quarter_of_the_limits_is_kept_for_weak_memory_if_there_is_any() {
     }
     let report = auto().executions(1).explore(|| large(AcqRel));
     assert_eq!((report.executions(), report.weak_memory()), (1, None), "{report}");
-    assert!(!report.to_string().contains("weak memory"), "{report}");
+    for part in ["under weak memory", "for weak memory"] {
+        assert!(!report.to_string().contains(part), "{report}");
+    }
     // One task has no need of it.
     let alone = auto().executions(8).explore(|| {
         AtomicUsize::new(0).store(intermezzo::choose(100), Relaxed);
@@ -325,6 +329,128 @@ fn weak_memory_takes_no_more_executions_than_the_search_before_or_a_thousand() {
         .explore(|| large(AcqRel));
     let part = report.weak_memory().unwrap();
     assert!(part.executions <= report.executions().max(1_000), "{report}");
+}
+
+/// Performs an operation after this many milliseconds of real time.
+fn pause(n: &AtomicUsize, millis: u64) {
+    std::thread::sleep(Duration::from_millis(millis));
+    n.load(Relaxed);
+}
+
+#[test]
+fn an_execution_that_runs_is_cut_off_where_the_time_for_weak_memory_begins() {
+    let report = auto().set("time", 2).explore(|| {
+        count(Relaxed);
+        if intermezzo::choose(2) == 1 {
+            let n = AtomicUsize::new(0);
+            (0..10_000).for_each(|_| pause(&n, 1));
+        }
+    });
+    // Otherwise it takes the whole time, and what follows takes a quarter more.
+    assert!(report.elapsed() < Duration::from_millis(2_250), "{report}");
+    assert!(report.weak_memory().is_some(), "{report}");
+}
+
+#[test]
+fn a_limit_of_time_holds_for_long_executions() {
+    let began = Instant::now();
+    let report = auto().set("time", 1).explore(|| {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for task in 0..4 {
+                let n = &n;
+                scope.spawn(move || (0..4_000).for_each(|_| _ = n.swap(task, SeqCst)));
+            }
+            n.load(Relaxed);
+        });
+    });
+    assert!(
+        began.elapsed() < Duration::from_secs(2),
+        "{:?}: {report}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn a_report_says_so_if_no_execution_under_weak_memory_ended() {
+    let report = auto().set("time", 1).explore(|| {
+        count(Relaxed);
+        let n = AtomicUsize::new(0);
+        (0..200).for_each(|_| pause(&n, 2));
+    });
+    assert_eq!(
+        (report.verdict(), report.weak_memory()),
+        (Verdict::Pass, None),
+        "{report}"
+    );
+    assert_eq!(not_explored(&report), Some("sc"), "{report}");
+    let begins = "weak memory was not explored: no execution under it came to its end; an execution was cut off after ";
+    assert!(
+        report.notes().iter().any(|note| note.starts_with(begins)),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_failure_of_an_execution_that_was_cut_off_is_named() {
+    let report = auto().set("time", 1).explore(|| {
+        let vars = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let other = Arc::clone(&vars);
+        let task = thread::spawn(move || {
+            other[0].store(1, Relaxed);
+            other[1].load(Relaxed)
+        });
+        vars[1].store(1, Relaxed);
+        if vars[0].load(Relaxed) + task.join().unwrap() == 0 {
+            let failing = thread::spawn(|| panic!("both read 0"));
+            while !failing.is_finished() {
+                thread::yield_now();
+            }
+            (0..10_000).for_each(|_| pause(&vars[0], 1));
+        }
+    });
+    assert_eq!(report.verdict(), Verdict::Inconclusive, "{report}");
+    let begins = "under weak memory: an execution was cut off after ";
+    let note = report.notes().iter().find(|note| note.starts_with(begins));
+    assert!(note.is_some_and(|note| note.contains("both read 0")), "{report}");
+}
+
+#[test]
+fn each_limit_is_listed_once() {
+    let report = auto().monitors("-data-race").explore(|| {
+        let (n, cell) = (AtomicUsize::new(0), UnsafeCell::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| n.store(1, Release));
+            if n.load(Acquire) == 0 {
+                cell.with_mut(|_| {});
+            }
+        });
+    });
+    assert!(report.weak_memory().is_some(), "{report}");
+    let of_memory = |limit: &&Limit| matches!(limit, Limit::PlainMemory { .. });
+    assert_eq!(report.limits().iter().filter(of_memory).count(), 1, "{report}");
+}
+
+#[test]
+fn a_weaker_reduction_for_several_workers_has_a_reason_that_is_true() {
+    let report = auto().jobs(2).set("environment", "stale_reads=1").explore(|| {
+        let (left, right) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for [own, other] in [[&left, &right], [&right, &left]] {
+                scope.spawn(move || {
+                    own.store(1, Relaxed);
+                    other.load(Relaxed);
+                    own.load(Relaxed);
+                });
+            }
+        });
+    });
+    let reason = "loads may read older stores, and several workers explore the test";
+    let is_said = report.notes().iter().any(|note| note.contains(reason));
+    assert!(
+        is_said && !report.to_string().contains("chooses values"),
+        "{report}"
+    );
 }
 
 #[test]

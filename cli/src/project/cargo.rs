@@ -411,8 +411,8 @@ impl CargoTest {
             ));
         }
         Problem::usage(format!(
-            "no test was run: the project does not build, or cargo does not know these arguments; \
-             see above what cargo says of `{line}`"
+            "no test was run: the project does not build, or cargo does not know these arguments (those of the tests \
+             come after a second `--`); see above what cargo says of `{line}`"
         ))
     }
 

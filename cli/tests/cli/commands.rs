@@ -79,7 +79,10 @@ const CASES: &[Case] = &[
         // Cargo's, too: only cargo knows them.
         wrong: (
             &["--jsno"],
-            &["cargo does not know these arguments", "`cargo test --jsno`"],
+            &[
+                "cargo does not know these arguments (those of the tests come after a second `--`)",
+                "`cargo test --jsno`",
+            ],
         ),
         broken: Some((
             &[],

@@ -1,4 +1,4 @@
-//! A user's test that crashes: it leaves the same files as any finding.
+//! A user's tests that crash and hang: they leave the same files as any finding.
 
 use crate::{Ran, token};
 use std::fs;
@@ -18,6 +18,16 @@ mod tests {
             }
         });
     }
+
+    #[intermezzo::test(hang = 2)]
+    fn hangs() {
+        intermezzo::thread::scope(|scope| {
+            scope.spawn(|| ());
+            loop {
+                std::hint::spin_loop();
+            }
+        });
+    }
 }
 "#;
 
@@ -30,7 +40,7 @@ pub(crate) fn crashes_leave_what_findings_leave(run: &dyn Fn(&[&str]) -> Ran, pr
         return;
     }
     fs::write(project.join("tests/crash.rs"), TESTS).unwrap();
-    let failed = run(&["test", "--reports", "out/crash", "--test", "crash"]).ends_with(1);
+    let failed = run(&["test", "--reports", "out/crash", "--test", "crash", "aborts"]).ends_with(1);
     for says in [
         "error[crash]: main crashed: abort",
         "what happened, in this order",
@@ -52,5 +62,14 @@ pub(crate) fn crashes_leave_what_findings_leave(run: &dyn Fn(&[&str]) -> Ran, pr
         let page = fs::read_to_string(project.join("crash.html")).unwrap();
         assert!(page.contains("\"partial\":false") && !page.contains("\"partial\":true"));
     }
+    // In a process of its own, in which nothing was unwound before, and without optimisation: then the handler of the
+    // signal that ends the task needs the most stack.
+    let hung = run(&["test", "--test", "crash", "hangs"]).ends_with(1);
+    assert!(
+        hung.stdout.contains("error[hang]: main has run for 2 seconds"),
+        "{}{}",
+        hung.stdout,
+        hung.stderr
+    );
     fs::remove_file(project.join("tests/crash.rs")).unwrap();
 }

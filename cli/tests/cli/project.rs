@@ -91,10 +91,12 @@ fn a_projects_tests_are_explored_and_replayed() {
     searches_are_compared(&run);
     findings_are_replayed(&run, project, &found);
     quiet_is_quiet(&run, &found);
+    arguments_reach_the_tests(&run);
     crate::baseline::known_findings_pass(&run, project);
     findings_are_shown(&run, project, &found);
     crate::object::failures_are_replayed(&run, project);
     crate::crash::crashes_leave_what_findings_leave(&run, project);
+    crate::weak_memory::what_only_weak_memory_shows_is_a_finding(&run, project);
     crate::new_user::bugs_are_found_with_nothing_set(project);
     changes_and_mistakes_are_told(&run, project, &found);
 }
@@ -369,6 +371,15 @@ fn quiet_is_quiet(run: &dyn Fn(&[&str]) -> Ran, found: &Value) {
     );
     let ran = run(&["test", "--quiet"]).ends_with(1);
     assert_eq!(ran.stderr, "");
+}
+
+/// What follows the second `--` is for the tests.
+fn arguments_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
+    let ran = run(&["test", "--json", "--", "--", "--skip", "an_update_is_lost"]).ends_with(0);
+    assert_eq!(
+        programs(&ran.json()["reports"]),
+        [("throw_away::tests::no_update_is_lost", "pass")]
+    );
 }
 
 /// Pages of a whole run and of a replay show the same execution, recorded in the tests' own process.

@@ -7,6 +7,7 @@ mod finding_set;
 mod found;
 mod log;
 mod notes;
+mod pace;
 mod pause_barrier;
 mod progress;
 mod reporting;
@@ -241,7 +242,8 @@ impl Exploration {
             None if shared.narrowed() => Some(End::ForGood(Ending::Finding)),
             ended => ended,
         };
-        if ending.is_none() {
+        // What is left of a search of long executions takes long to write.
+        if ending.is_none() && shared.keeping.is_some() {
             let state = shared.shared(0, worker.strategy());
             shared.write(ended.and_then(End::for_good), state, elapsed);
         }
@@ -566,7 +568,6 @@ fn work(
         );
         worker.tell_crashes_to(emergency.clone());
         worker.raise(common.raised.clone());
-        worker.cut_off(Some(common.cut_off_at()));
         weaker.into_iter().for_each(|weaker| worker.restart(weaker));
         if replays {
             worker.assume(premises.clone());

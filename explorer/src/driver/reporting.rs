@@ -233,7 +233,7 @@ impl Outcome<'_> {
         }
         let untried = done.iter().any(|done| done.untried);
         if let Some(note) = tally.departures.note(untried) {
-            report.note(&note);
+            report.caution(&note);
         }
         let crashed = matches!(
             ended,
@@ -279,7 +279,9 @@ impl Outcome<'_> {
             // Only the traces of counted executions that come before the finding.
             None => report.traces = tally.traces.different(),
         }
-        later_notes.extend(books.cut_off.note());
+        let cut_off = books.cut_off.note();
+        report.cautions.extend(cut_off.clone());
+        later_notes.extend(cut_off);
         for note in later_notes.into_iter().chain(books.checkpoint_problem) {
             report.note(&note);
         }
@@ -310,7 +312,8 @@ impl Outcome<'_> {
         };
         // An interrupted exploration has not passed, whatever it had covered. Nor has one in which an execution showed a
         // failure before it was cut off.
-        let undecided = ended == Some(End::Interrupted) || books.cut_off.has_shown();
+        report.cut_off_failed = books.cut_off.has_shown();
+        let undecided = ended == Some(End::Interrupted) || report.cut_off_failed;
         report.settle(coverage, complete, elapsed);
         if undecided && report.verdict.is_pass() {
             report.verdict = Verdict::Inconclusive;
@@ -485,14 +488,17 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
 
 /// Adds the notes that a reader needs about the executions.
 fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened: Option<&str>) {
-    let notes = [
-        (tally.parked, PARKED),
-        (weakened.is_some(), weakened.unwrap_or_default()),
-        (tally.unseen_change, UNSEEN_CHANGE),
-        (tally.unwound && settings.forgotten_bytes > 0, UNWOUND),
-    ];
-    for (_, note) in notes.into_iter().filter(|(noted, _)| *noted) {
-        report.note(note);
+    if tally.parked {
+        report.caution(PARKED);
+    }
+    if let Some(weakened) = weakened {
+        report.note(weakened);
+    }
+    if tally.unseen_change {
+        report.caution(UNSEEN_CHANGE);
+    }
+    if tally.unwound && settings.forgotten_bytes > 0 {
+        report.caution(UNWOUND);
     }
     if tally.failed_iterations > 0 {
         report.note(&format!(
@@ -529,6 +535,12 @@ impl Report {
                 "on_finding: {settled} failures{when} were settled, and are not reported"
             )),
         }
+    }
+
+    /// Adds a note on what executions may have missed.
+    fn caution(&mut self, note: &str) {
+        self.note(note);
+        self.cautions.push(note.to_owned());
     }
 
     /// Adds a note, once.

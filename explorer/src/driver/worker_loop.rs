@@ -2,6 +2,7 @@
 
 use super::checkpoint::Ending;
 use super::found;
+use super::pace::Pace;
 use super::running_guard::RunningGuard;
 use super::shared::{End, Kind, Shared, WorkerState};
 use super::span_totals::Counts;
@@ -20,12 +21,6 @@ use intermezzo_search::classic::maple::Session;
 
 /// The memory that a gathered trace may take, including the time when its span is joined to others.
 const TRACE_BYTES: usize = 64;
-
-/// Executions between two looks at the clock, if executions are short.
-const EXECUTIONS_PER_LOOK: u64 = 64;
-
-/// Steps between two looks at the clock, if executions are long.
-const STEPS_PER_LOOK: u64 = 4096;
 
 /// A running worker.
 pub(super) struct WorkerLoop<'a> {
@@ -51,9 +46,10 @@ pub(super) struct WorkerLoop<'a> {
     trial: Option<u64>,
     /// The number of traces that it may still gather besides those in the shared table.
     room_for_traces: usize,
-    /// Executions and steps since the last look at the clock.
-    since_look: (u64, u64),
+    pace: Pace,
     presence: RunningGuard<'a>,
+    /// `true` if its executions are cut off where the time begins that is kept for the exploration that follows.
+    keeps_rest: bool,
     /// `true` if the last execution showed that a loop only waits, or that accesses race, so that the search has to
     /// restart. `given_up` counts the restarts.
     learned: bool,
@@ -87,9 +83,11 @@ impl<'a> WorkerLoop<'a> {
         common: &'a Shared<'a>,
         program: (&'a str, &'a TestBinary),
         number: usize,
-        worker: Executor,
+        mut worker: Executor,
         asked: SoundReduction,
     ) -> WorkerLoop<'a> {
+        let keeps_rest = common.keeps_rest();
+        worker.cut_off(Some(common.cut_off_at()));
         WorkerLoop {
             common,
             program,
@@ -105,8 +103,9 @@ impl<'a> WorkerLoop<'a> {
             weakened: 0,
             trial: None,
             room_for_traces: common.settings.cache_bytes / TRACE_BYTES / common.settings.jobs,
-            since_look: (0, 0),
+            pace: Pace::new(),
             presence: RunningGuard::new(common),
+            keeps_rest,
             learned: false,
             given_up: GivenUp::default(),
         }
@@ -233,8 +232,7 @@ impl<'a> WorkerLoop<'a> {
     /// Passes by an execution of another share: it counts for nothing here, and that share judges it.
     fn pass_by(&mut self, executed: &ExecutionOutcome) {
         self.attempts.after(false, &mut self.tally.departures);
-        self.since_look.0 += 1;
-        self.since_look.1 += executed.steps;
+        self.pace.count(executed.steps);
         self.tally.elsewhere += 1;
         if executed.sound > self.planned {
             self.fall_back(executed.sound, None);
@@ -263,12 +261,10 @@ impl<'a> WorkerLoop<'a> {
             // The remaining work is not known before the retry.
             return self.common.ended().is_none() && self.is_allowed();
         }
-        let (executions, steps) = self.since_look;
-        if executions >= EXECUTIONS_PER_LOOK || steps >= STEPS_PER_LOOK {
-            self.since_look = (0, 0);
-            if self.common.look(executions, self.share()) {
-                self.keep();
-            }
+        if let Some(executions) = self.pace.is_due()
+            && self.common.look(executions, self.share())
+        {
+            self.keep();
         }
         while self.common.attention() {
             if self.common.ended().is_some() {
@@ -280,7 +276,11 @@ impl<'a> WorkerLoop<'a> {
     }
 
     #[inline]
-    fn is_allowed(&self) -> bool {
+    fn is_allowed(&mut self) -> bool {
+        if self.common.keeps_rest() != self.keeps_rest {
+            self.keeps_rest = !self.keeps_rest;
+            self.worker.cut_off(Some(self.common.cut_off_at()));
+        }
         let allowed = self.common.allow();
         if !allowed {
             self.common.end(End::Executions);
@@ -298,8 +298,7 @@ impl<'a> WorkerLoop<'a> {
         self.common
             .note_orders(executed.capped.weaker_orders && executed.tasks > 1);
         self.executions += 1;
-        self.since_look.0 += 1;
-        self.since_look.1 += executed.steps;
+        self.pace.count(executed.steps);
         self.learned = executed.learned;
         if let Some(left) = &mut self.trial {
             *left = left.saturating_sub(executed.steps);
@@ -309,7 +308,10 @@ impl<'a> WorkerLoop<'a> {
             // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
             (sound, reason) = (
                 SoundReduction::SourceSets,
-                Some("the test chooses values, and several workers explore it"),
+                Some(match self.common.settings.environment.has_memory_model() {
+                    true => "loads may read older stores, and several workers explore the test",
+                    false => "the test chooses values, and several workers explore it",
+                }),
             );
         }
         if executed.scoping.region_unheeded

@@ -160,7 +160,7 @@ impl fmt::Display for Limit {
                 "failures of `try_lock` of free locks",
             ),
             Limit::AddressReuse { most } => beyond(*most, "reuse of freed memory", "reuses of freed memory"),
-            Limit::Memory { model } if model == "sc" => f.write_str("relaxed memory"),
+            Limit::Memory { model } if model == "sc" => f.write_str("weak memory"),
             Limit::Memory { model } if model == "cpp20" => f.write_str("loads that read later stores (load buffering)"),
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),
             Limit::Barriers { model } if model == "sc" => f.write_str(
@@ -287,7 +287,7 @@ pub fn covered(
     words
 }
 
-/// Returns what was not explored, in words that follow the coverage: `; not explored: relaxed memory`. Limits that
+/// Returns what was not explored, in words that follow the coverage: `; not explored: weak memory`. Limits that
 /// narrow the coverage are not repeated. Empty if there is nothing to say.
 pub fn unexplored(limits: &[Limit]) -> String {
     let named = limits.iter().filter(|limit| !limit.narrows());

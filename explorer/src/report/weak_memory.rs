@@ -1,9 +1,10 @@
 //! The second part of an exploration, under a memory model, in its report.
 
-use super::{Coverage, Report, Verdict, count};
+use super::{Coverage, Limit, Report, Verdict, count};
 use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::serial::Serialize;
 use std::fmt;
+use std::mem::discriminant;
 
 /// The executions under the memory model of C++20 that follow those with sequentially consistent memory.
 ///
@@ -67,14 +68,17 @@ impl Report {
         }
         self.elapsed_seconds = second.elapsed_seconds;
         self.note_settled(second.settled, " under weak memory");
-        match (second.verdict, second.any_complete) {
-            (Verdict::Pass, _) => {
-                self.limits.retain(|limit| !limit.is_memory());
-                for limit in second.limits {
-                    if !self.limits.contains(&limit) {
-                        self.limits.push(limit);
-                    }
+        if second.any_complete || second.cut_off_failed {
+            for caution in &second.cautions {
+                if !self.cautions.contains(caution) {
+                    self.note(&format!("under weak memory: {caution}"));
                 }
+            }
+        }
+        match second.verdict {
+            Verdict::Pass => {
+                self.limits.retain(|limit| !limit.is_memory());
+                second.limits.into_iter().for_each(|limit| self.take_limit(limit));
                 self.weak_memory = Some(Box::new(WeakMemory {
                     stale_reads: second.environment.stale_reads,
                     executions: second.executions,
@@ -82,24 +86,51 @@ impl Report {
                 }));
                 self.take_findings(second.findings);
             }
-            _ if interrupted() => {
-                self.verdict = Verdict::Inconclusive;
-                self.coverage = self
-                    .coverage
-                    .clone()
-                    .because("it was interrupted under weak memory");
+            _ if interrupted() => self.undecide("it was interrupted under weak memory"),
+            _ if second.cut_off_failed => {
+                self.undecide("under weak memory, an execution that was cut off had failed");
             }
-            // No execution of the second part was complete.
-            (_, false) => {}
-            // An execution that was cut off had shown a failure.
-            (_, true) => {
-                self.verdict = Verdict::Inconclusive;
-                self.coverage = self
-                    .coverage
-                    .clone()
-                    .because("under weak memory, an execution that was cut off had failed");
+            _ => {
+                let mut note =
+                    "weak memory was not explored: no execution under it came to its end".to_owned();
+                for caution in &second.cautions {
+                    note.push_str("; ");
+                    note.push_str(caution);
+                }
+                self.note(&note);
             }
         }
         false
+    }
+
+    /// Makes the report inconclusive, for this reason.
+    fn undecide(&mut self, why: &str) {
+        self.verdict = Verdict::Inconclusive;
+        match &mut self.coverage {
+            Coverage::Bounded { reason, .. } => *reason = Some(why.to_owned()),
+            Coverage::Exhaustive => self.coverage = Coverage::unbounded(why),
+            Coverage::Sampled { .. } | Coverage::Replayed { .. } => self.note(why),
+        }
+    }
+
+    /// Adds a limit that executions under a memory model met.
+    fn take_limit(&mut self, limit: Limit) {
+        let same = |known: &&mut Limit| discriminant(*known) == discriminant(&limit);
+        match (self.limits.iter_mut().find(same), &limit) {
+            (
+                Some(Limit::Departures { executions, lost }),
+                Limit::Departures {
+                    executions: more,
+                    lost: too,
+                },
+            ) => {
+                *executions += more;
+                *lost += too;
+            }
+            // Its number belongs to the executions of this report.
+            (Some(Limit::PlainMemory { .. }), _) => {}
+            (Some(known), _) if *known == limit => {}
+            _ => self.limits.push(limit),
+        }
     }
 }

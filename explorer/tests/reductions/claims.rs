@@ -158,7 +158,7 @@ fn a_pass_says_that_weaker_orderings_and_tasks_that_never_were_are_not_explored(
     let two = with(AcqRel);
     let memory = Limit::Memory { model: "sc".into() };
     assert_eq!(two.limits(), [memory], "{two}");
-    let words = "every schedule was run; not explored: relaxed memory";
+    let words = "every schedule was run; not explored: weak memory";
     assert!(says(&two, words, "\"model\": \"sc\""), "{two}");
     let fails = Explorer::new().explore(|| assert_eq!(choose(2), 0));
     assert!(!fails.to_string().contains("not explored"), "{fails}");

@@ -6,8 +6,8 @@
     reason = "how a child process tells its parent what it does"
 )]
 
-use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
-use intermezzo_explorer::{Explorer, Report, Schedule, choose, preemptions_off, thread};
+use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::AcqRel, Ordering::Relaxed, Ordering::SeqCst};
+use intermezzo_explorer::{Explorer, Report, Schedule, Strategy, choose, preemptions_off, thread};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -270,6 +270,50 @@ fn an_interrupt_ends_explorations_with_what_they_have() {
     assert!(lines.next().unwrap().contains("it was interrupted"), "{said}");
     assert_eq!(lines.next(), Some("false 0"), "{said}");
     assert!(directory.join("checkpoint").exists());
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// Ctrl-C in the part of a search under weak memory leaves what the part before has covered.
+#[test]
+fn an_interrupt_ends_the_part_under_weak_memory() {
+    const NAME: &str = "an_interrupt_ends_the_part_under_weak_memory";
+    if let Some((_, directory)) = asked() {
+        let mut interrupted = false;
+        // SAFETY: as above.
+        unsafe { signal(2, 0) };
+        let report = explorer(&directory)
+            .strategy(Strategy::auto())
+            .executions(4_000)
+            .on_progress(move |progress| {
+                // A quarter is for weak memory.
+                if progress.executions > 3_000 && !std::mem::replace(&mut interrupted, true) {
+                    // SAFETY: a plain call.
+                    assert_eq!(unsafe { raise(2) }, 0);
+                }
+            })
+            .explore(|| {
+                let n = AtomicUsize::new(0);
+                thread::scope(|scope| {
+                    (0..4)
+                        .for_each(|_| drop(scope.spawn(|| (0..6).for_each(|_| _ = n.fetch_add(1, AcqRel)))));
+                });
+            });
+        println!(
+            "{:?} {} {:?} {:?}",
+            report.verdict(),
+            report.executions(),
+            report.weak_memory(),
+            report.coverage()
+        );
+        return;
+    }
+    let directory = directory("interrupted-weak");
+    let mut child = process(NAME, "sigint", &directory);
+    let said = read(&mut child.stdout);
+    assert!(child.wait().unwrap().success(), "{said}");
+    for says in ["Inconclusive 3000 None ", "it was interrupted under weak memory"] {
+        assert!(said.contains(says), "{says:?} is not in:\n{said}");
+    }
     std::fs::remove_dir_all(&directory).unwrap();
 }
 

@@ -1,6 +1,7 @@
 //! Places in the source that a finding names: numbered in its message, and shown below it with their lines.
 
 use super::style::{Part, TextStyle};
+use crate::report::count;
 use crate::report::lines::{cut, path, width};
 use crate::report::source::{self, Sources};
 use std::fmt::Write;
@@ -97,7 +98,7 @@ impl Places {
         if self.places.len() > SHOWN {
             line(
                 &mut text,
-                &format!("and {} more places", self.places.len() - SHOWN),
+                &format!("and {}", count((self.places.len() - SHOWN) as u64, "more place")),
             );
         }
         text

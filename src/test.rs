@@ -271,7 +271,7 @@ mod explored {
     ) -> Result<String, String> {
         // The ordinary test harness gives a test's thread the name of the test.
         let name = program.split_once("::").map_or(program, |(_, path)| path);
-        crate::thread::name_main(name.to_owned().leak());
+        crate::thread::name_main(Some(name.to_owned().leak()));
         run_as(source.of(program), program, source, test)
     }
 
@@ -286,7 +286,7 @@ mod explored {
         source: Source,
         main: &(dyn Fn() + Send + Sync),
     ) -> Result<String, String> {
-        crate::thread::name_main("main");
+        crate::thread::name_main(Some("main"));
         let target = format!("{kind} {}", source.binary.unwrap_or_default());
         let package = source.package_name.unwrap_or_default().to_owned();
         let binary = TestBinary { package, target };

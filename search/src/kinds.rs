@@ -58,11 +58,16 @@ pub struct AutoOptions {
     /// The bound `stale_reads` of the environment in the second part of the search, under the memory model of C++20; 0 for
     /// no such part.
     pub stale_reads: u32,
+    /// The most executions of the second part; `None` for as many as the first part has, or 1,000 if that is more.
+    pub weak_executions: Option<NonZero<u64>>,
 }
 
 impl AutoOptions {
     /// One stale read of a store at each place of a task: only code that a task runs several times could read more.
-    pub const DEFAULT: AutoOptions = AutoOptions { stale_reads: 1 };
+    pub const DEFAULT: AutoOptions = AutoOptions {
+        stale_reads: 1,
+        weak_executions: None,
+    };
 }
 
 /// Bounds of a depth-first search, in addition to the one on preemptions.
@@ -267,8 +272,11 @@ fn optional<T: ToString>(name: &str, value: Option<T>) -> Option<String> {
 
 impl fmt::Display for AutoOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stale_reads = parameter("stale_reads", self.stale_reads, AutoOptions::DEFAULT.stale_reads);
-        write_call(f, "auto", &Vec::from_iter(stale_reads))
+        let parameters = [
+            parameter("stale_reads", self.stale_reads, AutoOptions::DEFAULT.stale_reads),
+            optional("weak_executions", self.weak_executions),
+        ];
+        write_call(f, "auto", &parameters.into_iter().flatten().collect::<Vec<_>>())
     }
 }
 

@@ -242,7 +242,7 @@ fn a_quarter_of_the_limits_is_kept_for_weak_memory_if_there_is_any() {
         assert_eq!(part.executions, 100, "{report}");
         let words = report.to_string().replace("\n  ", " ");
         // With several workers it depends on their pace whether the report has a reason.
-        let reason = "three quarters of the limit of 400 executions were run; the rest is for weak memory";
+        let reason = "300 of 400 executions that the limit allows were run; the rest is for weak memory";
         assert!(jobs > 1 || words.contains(reason), "{report}");
         assert!(words.contains("under weak memory: 100 "), "{report}");
         let report = auto().jobs(jobs).executions(400).explore(|| large(SeqCst));
@@ -451,6 +451,39 @@ fn a_weaker_reduction_for_several_workers_has_a_reason_that_is_true() {
         is_said && !report.to_string().contains("chooses values"),
         "{report}"
     );
+}
+
+#[test]
+fn weak_memory_takes_no_more_executions_than_were_asked_for() {
+    let at_most = |executions: u64| {
+        let strategy = Strategy::named(&format!("auto(weak_executions={executions})")).unwrap();
+        auto().strategy(strategy).set("reduction", "dpor")
+    };
+    for most in [1, 20] {
+        let report = at_most(most).set("preemptions", 0).explore(|| large(AcqRel));
+        assert_eq!(report.weak_memory().unwrap().executions, most, "{report}");
+        let words = report.to_string().replace("\n  ", " ");
+        let reason = format!("the limit `weak_executions={most}` was reached");
+        assert!(words.contains(&reason), "{report}");
+    }
+    // More than the first part has, and than 1,000.
+    let report = at_most(3_000).set("preemptions", 0).explore(|| large(AcqRel));
+    assert!(report.executions() < 3_000, "{report}");
+    assert!(report.weak_memory().unwrap().executions > 1_000, "{report}");
+    // No more is kept of a limit.
+    let report = at_most(20).executions(400).explore(|| large(AcqRel));
+    assert_eq!(
+        (report.executions(), report.weak_memory().unwrap().executions),
+        (380, 20),
+        "{report}"
+    );
+    let reason = "380 of 400 executions that the limit allows were run; the rest is for weak memory";
+    assert!(
+        report.to_string().replace("\n  ", " ").contains(reason),
+        "{report}"
+    );
+    let refused = Strategy::named("auto(weak_executions=0)").unwrap_err();
+    assert!(refused.to_string().contains("no number in range"), "{refused}");
 }
 
 #[test]

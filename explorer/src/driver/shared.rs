@@ -75,7 +75,8 @@ impl End {
                 "the test did not do the same thing twice under the same schedule".into()
             }
             End::Executions if keeps_rest && limits.executions(true) < limits.executions => format!(
-                "three quarters of the limit of {} executions were run; the rest is for weak memory{raise}",
+                "{} of {} executions that the limit allows were run; the rest is for weak memory{raise}",
+                limits.executions(true).unwrap_or_default(),
                 limits.executions.unwrap_or_default()
             ),
             End::Time if keeps_rest => format!(

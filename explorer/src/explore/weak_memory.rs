@@ -5,8 +5,8 @@
 //! than `SeqCst`. Without one, and without data races, all behaviours are sequentially consistent (Boehm and Adve,
 //! "Foundations of the C++ Concurrency Memory Model", PLDI 2008).
 //!
-//! It runs at most as many executions as the first part, or [`EXECUTIONS_ALWAYS`] if that is more. If no limit is set, it
-//! takes at most as long as the first part, or some seconds.
+//! It runs at most as many executions as the first part, or [`EXECUTIONS_ALWAYS`] if that is more; or another number, if
+//! the strategy has one (`weak_executions`). If no limit is set, it takes at most as long as the first part, or some seconds.
 
 use super::Explorer;
 use crate::driver::{Exploration, ExploreError, OnProgress, Progress, limits_left};
@@ -14,6 +14,7 @@ use crate::listening::{self, Listening};
 use crate::report::{Coverage, Limit, Report};
 use crate::settings::{Settings, StrategyKind};
 use intermezzo_engine::environment::Environment;
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of executions that the second part may run however few the first part ran.
@@ -22,6 +23,8 @@ const EXECUTIONS_ALWAYS: u64 = 1_000;
 /// The second part of a search.
 pub(super) struct SecondPart {
     exploration: Exploration,
+    /// The most executions that were asked for; `None` for the usual number.
+    most: Option<NonZero<u64>>,
 }
 
 impl SecondPart {
@@ -62,6 +65,7 @@ impl SecondPart {
         second.decide.clone_from(&explorer.decide);
         Some(SecondPart {
             exploration: second.exploration(program, body),
+            most: options.weak_executions,
         })
     }
 
@@ -80,7 +84,8 @@ impl SecondPart {
             return Ok(());
         }
         let (executions, time) = limits_left(settings, report.executions(), report.elapsed());
-        let most = report.executions.max(EXECUTIONS_ALWAYS);
+        let usual = report.executions.max(EXECUTIONS_ALWAYS);
+        let most = self.most.map_or(usual, NonZero::get);
         let executions = executions.map_or(most, |left| left.min(most));
         if executions == 0 || time.is_some_and(|left| left.is_zero()) {
             return Ok(());
@@ -98,10 +103,13 @@ impl SecondPart {
             && second.executions == most
             && executions == most
         {
-            *reason = format!(
-                "{most} executions were run; `stale_reads={}` in the `environment` explores further",
-                own.environment.stale_reads
-            );
+            *reason = match self.most {
+                Some(_) => format!("the limit `weak_executions={most}` was reached"),
+                None => format!(
+                    "{most} executions were run; `stale_reads={}` in the `environment` explores further",
+                    own.environment.stale_reads
+                ),
+            };
         }
         if report.take_second(second) {
             *settings = own;

@@ -14,7 +14,7 @@ use std::num::NonZero;
 pub(super) const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, `places`, \
                                  or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                                  `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
-                                 `best-first(PRIORITIES,prefixes=N)`, `auto(stale_reads=N)`, \
+                                 `best-first(PRIORITIES,prefixes=N)`, `auto(stale_reads=N,weak_executions=N)`, \
                                  `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,per_place=N)`, \
                                  `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 
@@ -159,9 +159,11 @@ impl<'t> Parameters<'t> {
 fn auto(list: &str) -> Result<AutoOptions, String> {
     let mut given = Parameters::new("auto", list)?;
     let stale_reads = given.take("stale_reads", value::number)?;
-    given.end("`stale_reads=N`")?;
+    let weak_executions = given.take("weak_executions", value::number)?;
+    given.end("`stale_reads=N` or `weak_executions=N`")?;
     Ok(AutoOptions {
         stale_reads: stale_reads.unwrap_or(AutoOptions::DEFAULT.stale_reads),
+        weak_executions,
     })
 }
 
@@ -365,6 +367,11 @@ mod tests {
                 "maple(window=7,memo=a,b/(c).json)",
             ),
             ("maple(window=7,attempts=2)", "maple(window=7)"),
+            ("auto()", "auto"),
+            (
+                "auto(weak_executions=1_0,stale_reads=2)",
+                "auto(stale_reads=2,weak_executions=10)",
+            ),
             ("random", "random"),
             ("pct", "pct(3)"),
             ("pct( 5 )", "pct(5)"),

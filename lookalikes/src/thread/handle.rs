@@ -6,12 +6,12 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The name of the thread of a test's own body.
-static NAME_OF_MAIN: Mutex<&str> = Mutex::new("main");
+/// The name of the thread of a test's own body, if it has one.
+static NAME_OF_MAIN: Mutex<Option<&str>> = Mutex::new(Some("main"));
 
-/// Gives the thread of the body of each test from now on this name.
+/// Gives the thread of the body of each test from now on this name, or none.
 #[doc(hidden)]
-pub fn name_main(name: &'static str) {
+pub fn name_main(name: Option<&'static str>) {
     *NAME_OF_MAIN.lock().unwrap_or_else(PoisonError::into_inner) = name;
 }
 
@@ -145,9 +145,7 @@ impl Thread {
     pub fn name(&self) -> Option<&str> {
         match &*self.0 {
             Kind::Outside(thread) => thread.name(),
-            Kind::Inside { task: 0, .. } => {
-                Some(*NAME_OF_MAIN.lock().unwrap_or_else(PoisonError::into_inner))
-            }
+            Kind::Inside { task: 0, .. } => *NAME_OF_MAIN.lock().unwrap_or_else(PoisonError::into_inner),
             Kind::Inside { name, .. } => name.as_deref(),
         }
     }

@@ -54,6 +54,7 @@ macro_rules! lazy_static {
         $($visible)* static $name: $name = $name { __private_field: () };
         impl ::core::ops::Deref for $name {
             type Target = $value;
+            #[track_caller]
             fn deref(&self) -> &$value {
                 static LAZY: $crate::lazy_static::Lazy<$value> = $crate::lazy_static::Lazy::new(|| $init);
                 LAZY.get()

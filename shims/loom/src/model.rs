@@ -1,6 +1,9 @@
 //! `loom::model`: runs a test once per schedule, and panics with the report if one fails.
 
-use intermezzo::{AutoOptions, Environment, Explorer, Reduction, Settings, StrategyKind};
+use crate::lazy_static;
+use intermezzo::sdk::FindingKind;
+use intermezzo::{AutoOptions, Environment, Explorer, Reduction, Report, Settings, StrategyKind, thread};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -20,7 +23,7 @@ pub fn model<F: Fn() + Sync + Send + 'static>(f: F) {
 pub struct Builder {
     /// Ignored: there is no such limit.
     pub max_threads: usize,
-    /// Steps after which an execution is abandoned.
+    /// Steps of an execution: one that has more fails.
     pub max_branches: usize,
     /// Executions after which the search ends.
     pub max_permutations: Option<usize>,
@@ -36,7 +39,7 @@ pub struct Builder {
     pub expect_explicit_explore: bool,
     /// Ignored: reports always have places.
     pub location: bool,
-    /// Prints the number of executions at the end.
+    /// Prints the number of executions at the end, and what they covered.
     pub log: bool,
 }
 
@@ -45,6 +48,10 @@ const STEPS: usize = 20_000;
 
 /// The time after which the search ends if neither it nor the number of executions is limited.
 const TIME: Duration = Duration::from_secs(120);
+
+/// The most executions under weak memory, which follow those with sequentially consistent memory: few, because they take
+/// longer, and loom's users expect loom's times.
+const WEAK_EXECUTIONS: NonZero<u64> = NonZero::new(256).unwrap();
 
 /// Returns a variable of the environment, if it is set.
 fn variable<T: FromStr>(name: &str) -> Option<T> {
@@ -88,34 +95,58 @@ impl Builder {
     pub fn check<F: Fn() + Sync + Send + 'static>(&self, f: F) {
         let settings = Settings {
             // Without the bound, a small test has fewer executions: all are run, if there are few.
-            strategy: StrategyKind::Auto(AutoOptions { stale_reads: 0 }),
+            strategy: StrategyKind::Auto(AutoOptions {
+                weak_executions: Some(WEAK_EXECUTIONS),
+                ..AutoOptions::DEFAULT
+            }),
             reduction: Reduction::Dpor,
             preemptions: self
                 .preemption_bound
                 .map(|most| most.try_into().unwrap_or(u32::MAX)),
             executions: self.max_permutations.map(|most| most as u64),
             time: self.max_duration.or(self.max_permutations.is_none().then_some(TIME)),
-            steps: self.max_branches as u64,
+            // In loom the end of the first thread is a branch as well.
+            steps: self.max_branches.saturating_sub(1).max(1) as u64,
             // In loom a weak exchange never fails without cause, no wait ends early, and the first waiter is woken.
             environment: Environment::calm(),
             checkpoint: self.checkpoint_file.clone(),
             ..Settings::default()
         };
+        // In loom the first thread has no name.
+        thread::name_main(None);
         let report = Explorer::with_settings(settings)
             .program("loom::model")
             .with_variables()
             .unwrap_or_else(|error| panic!("{error}"))
-            .try_explore(f)
+            .try_explore(move || lazy_static::with_statics(&f))
             .unwrap_or_else(|error| panic!("{error}"));
         if self.log {
             #[allow(clippy::print_stdout, reason = "as loom's log does")]
             {
-                println!("Completed in {} iterations", report.executions());
+                let weak = report.weak_memory().map_or(0, |part| part.executions);
+                println!("Completed in {} iterations", report.executions() + weak);
+                if report.verdict().is_pass() {
+                    println!("{report}");
+                }
             }
         }
         // Reaching a limit that was asked for is loom's way to end, and no failure.
         assert!(!report.verdict().is_fail(), "{report}");
+        assert!(
+            !has_long_execution(&report),
+            "the model exceeded its maximum number of branches, {}: a loop may never end, or an execution is just long and \
+             needs a higher `max_branches` (LOOM_MAX_BRANCHES)\n{report}",
+            self.max_branches
+        );
     }
+}
+
+/// Returns `true` if an execution was abandoned because it reached the limit of steps.
+fn has_long_execution(report: &Report) -> bool {
+    report
+        .findings()
+        .iter()
+        .any(|finding| finding.kind == FindingKind::StepLimit)
 }
 
 impl Default for Builder {

@@ -1,12 +1,13 @@
 //! The limits at which an exploration ends.
 
-use crate::settings::Settings;
+use crate::settings::{Settings, StrategyKind};
+use std::num::NonZero;
 use std::time::Duration;
 
 /// The limit of executions for `auto` if neither executions nor time are limited: some seconds for a short test.
 const EXECUTIONS: u64 = 50_000;
 
-/// The part of each limit that is kept for an exploration that follows: one `REST`th.
+/// The part of each limit that is kept for an exploration that follows: one `REST`th, but no more executions than it may run.
 const REST: u32 = 4;
 
 /// The limit of time for any search if neither executions nor time are limited.
@@ -21,6 +22,8 @@ const TIME_AFTER: Duration = Duration::from_secs(5);
 pub(super) struct Limits {
     pub(super) executions: Option<u64>,
     pub(super) time: Option<Duration>,
+    /// The most executions that an exploration after this one may run, if the strategy has such a number.
+    most_after: Option<u64>,
     /// `true` if they apply because none was set.
     pub(super) by_default: bool,
 }
@@ -35,6 +38,10 @@ impl Limits {
                 .executions
                 .or((by_default && by_turns).then_some(EXECUTIONS)),
             time: settings.time.or(by_default.then_some(TIME)),
+            most_after: match settings.strategy {
+                StrategyKind::Auto(options) => options.weak_executions.map(NonZero::get),
+                _ => None,
+            },
             by_default,
         }
     }
@@ -43,7 +50,8 @@ impl Limits {
     pub(super) fn executions(&self, keeps_rest: bool) -> Option<u64> {
         let most = self.executions?;
         Some(if keeps_rest {
-            most - most / u64::from(REST)
+            let rest = most / u64::from(REST);
+            most - self.most_after.map_or(rest, |after| rest.min(after))
         } else {
             most
         })
@@ -59,6 +67,7 @@ impl Limits {
     pub(super) const NONE: Limits = Limits {
         executions: None,
         time: None,
+        most_after: None,
         by_default: false,
     };
 }

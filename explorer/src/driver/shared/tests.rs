@@ -62,6 +62,13 @@ fn what_is_left_of_the_limits_is_for_the_exploration_that_follows() {
     );
     assert_eq!(left(&[("executions", "60")], 20, secs(1)), (Some(40), None));
     assert_eq!(left(&[("executions", "10")], 20, secs(1)).0, Some(0));
+    let first = |strategy| {
+        let given = [("strategy", strategy), ("executions", "400")];
+        limits(StrategyKind::AUTO, &given).executions(true)
+    };
+    assert_eq!(first("auto"), Some(300));
+    assert_eq!(first("auto(weak_executions=7)"), Some(393));
+    assert_eq!(first("auto(weak_executions=700)"), Some(300));
 }
 
 #[test]

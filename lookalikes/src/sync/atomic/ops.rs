@@ -59,12 +59,7 @@ impl<T: Primitive> Atomic<T> {
     #[inline]
     #[track_caller]
     pub fn into_inner(self) -> T {
-        // An atomic that was never used is in use nowhere else, and is gone after this.
-        if let Some(engine) = Engine::current()
-            && let Some(var) = self.object.known(engine)
-        {
-            self.plain_access(engine, var, Does::Read, Site::caller());
-        }
+        self.note_plain_read();
         self.object.into_inner().0
     }
 
@@ -122,6 +117,18 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
             does,
             site,
         });
+    }
+
+    /// Publishes a read of the value that is not atomic, unless the atomic was never used. For drop-ins of other tools.
+    #[doc(hidden)]
+    #[inline]
+    #[track_caller]
+    pub fn note_plain_read(&self) {
+        if let Some(engine) = Engine::current()
+            && let Some(var) = self.object.known(engine)
+        {
+            self.plain_access(engine, var, Does::Read, Site::caller());
+        }
     }
 
     /// Returns the value of an atomic that is not shared.

@@ -51,14 +51,17 @@ impl<T: Primitive> Atomic<T> {
         f(self.0.get_mut())
     }
 
-    /// Returns the value, read without synchronising. In loom it is a race if another thread may write it meanwhile;
-    /// here a relaxed load.
+    /// Returns the value. It is a data race if another thread may write it meanwhile, and is reported as one, because
+    /// monitors are told of a read that is not atomic.
     ///
     /// # Safety
     /// As in loom: no other thread writes it meanwhile.
     #[track_caller]
     pub unsafe fn unsync_load(&self) -> T {
-        self.0.load(Ordering::Relaxed)
+        // The load is a schedule point: both orders with a store are explored.
+        let value = self.0.load(Ordering::Relaxed);
+        self.0.note_plain_read();
+        value
     }
 }
 

@@ -15,6 +15,10 @@ mod callgrind;
 use callgrind::instructions;
 use intermezzo::Report;
 use intermezzo_corpus::find;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// Programs of the corpus without a bug, one with a value of its parameter: short executions and long ones.
 const PROGRAMS: [&str; 5] = [
@@ -48,13 +52,23 @@ const RANKED: [&str; 5] = [
 
 /// Explores a program.
 fn explore(program: &str, search: &str, executions: u64) -> Report {
+    explore_until(program, search, executions, || ())
+}
+
+/// Explores a program, and runs `reached` before the execution after this many, if the search has more.
+fn explore_until(
+    program: &str,
+    search: &str,
+    executions: u64,
+    reached: impl Fn() + Send + Sync + 'static,
+) -> Report {
     let mut words = program.split(' ');
     let program = words.next().and_then(find).expect("a program of the corpus");
     let arguments = program
         .arguments(&words.collect::<Vec<_>>())
         .expect("its parameters");
     let mut settings = program.settings();
-    let executions = executions.to_string();
+    let most = (executions + 1).to_string();
     let mut search = search.split(' ');
     let common = [
         ("strategy", search.next().expect("a search")),
@@ -62,17 +76,38 @@ fn explore(program: &str, search: &str, executions: u64) -> Report {
         ("reduction", "none"),
         ("minimise", "0"),
         ("seed", SEED),
-        ("executions", &executions),
+        ("executions", &most),
     ];
     let others = search.map(|setting| setting.split_once('=').expect("name=value"));
     for (name, value) in common.into_iter().chain(others) {
         settings.set(name, value).expect("a setting");
     }
-    let report = program
-        .explorer(settings, &arguments)
-        .explore(program.test(&arguments));
+    let test = program.test(&arguments);
+    let begun = AtomicU64::new(0);
+    let report = program.explorer(settings, &arguments).explore(move || {
+        if begun.fetch_add(1, Relaxed) == executions {
+            reached();
+        }
+        test();
+    });
     assert!(report.findings().is_empty(), "{report}");
     report
+}
+
+/// Runs this many executions of a search, and leaves without a report: it takes the longer the more was found.
+fn run(program: &str, search: &str, executions: u64) {
+    let (program, search) = (program.to_owned(), search.to_owned());
+    let (reached, is_reached) = mpsc::channel();
+    let over = reached.clone();
+    thread::spawn(move || {
+        explore_until(&program, &search, executions, move || {
+            // The process ends before this does.
+            _ = reached.send(());
+            thread::sleep(Duration::MAX);
+        });
+        _ = over.send(());
+    });
+    _ = is_reached.recv();
 }
 
 /// Returns the number of instructions of an exploration with this number of executions.
@@ -101,7 +136,8 @@ fn iroots(programs: &[&str]) {
         let all = report.executions();
         let profiles = all - attempts.expect("it makes attempts");
         // The first profile run reaches most places, whose names are then found.
-        let parts = [(1, profiles), (profiles, all)].map(|(first, end)| {
+        // After the last attempt the search is over, and there is a report.
+        let parts = [(1, profiles), (profiles, all.max(1) - 1)].map(|(first, end)| {
             let each = of_each(program, "maple", first, end);
             let figures = each.map_or("- | -".to_owned(), |each| {
                 format!("{each:.0} | {:.1}", each / random)
@@ -134,7 +170,7 @@ fn main() {
     if let [command, program, search, executions] = &arguments[..]
         && command == "run"
     {
-        explore(program, search, executions.parse().expect("a number"));
+        run(program, search, executions.parse().expect("a number"));
         return;
     }
     // `cargo test` runs it, too.

@@ -95,7 +95,7 @@ pub struct Var {
     /// The tasks whose next operation waits at a gate of this variable, open or not.
     pub(crate) watchers: TaskSet,
     /// The first user, and the index of this variable among those that the task used first: its stable name.
-    pub(crate) first_user: u32,
+    pub first_user: u32,
     pub ordinal: u32,
     /// The place of its first use; `None` if that is not known, or if it is a task's own variable.
     pub first_site: Option<Site>,

@@ -9,7 +9,7 @@ use intermezzo_explorer::{Environment, Explorer, Reduction, thread};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex};
 
 #[derive(Debug)]
 enum Step {
@@ -356,4 +356,30 @@ fn an_exploration_in_a_destructor_begins_without_panics() {
         resume_unwind(Box::new(()));
     });
     assert!(caught.is_err() && !std::thread::panicking());
+}
+
+/// Code can see that it runs only because a deadlock has ended its execution: by then its task unwinds. Without unwinding
+/// none runs.
+#[test]
+fn a_destructor_sees_that_a_deadlock_unwinds_its_task() {
+    for forgotten_bytes in [0, 1 << 20] {
+        let seen = Arc::new(StdMutex::new(Vec::new()));
+        let report = Explorer::new().set("forgotten_bytes", forgotten_bytes).explore({
+            let seen = seen.clone();
+            move || {
+                let look = || OnDrop(|| seen.lock().unwrap().push(thread::panicking()));
+                let ready = Mutex::new(());
+                thread::scope(|scope| drop(scope.spawn(|| drop(look()))));
+                let _held = ready.lock().unwrap();
+                let _look = look();
+                let _again = ready.lock().unwrap();
+            }
+        });
+        assert_eq!(kinds(&report), ["deadlock"], "{report}");
+        let seen = seen.lock().unwrap();
+        // The task that ended did not unwind.
+        let (ended, unwound): (Vec<bool>, Vec<bool>) = seen.iter().partition(|unwinds| !**unwinds);
+        assert_eq!(unwound.len(), usize::from(forgotten_bytes == 0), "{seen:?}");
+        assert!(!ended.is_empty(), "{seen:?}");
+    }
 }

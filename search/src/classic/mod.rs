@@ -10,6 +10,7 @@ mod pct_all;
 mod pct_vars;
 mod priority;
 mod ranked;
+mod slots;
 
 pub use best_first::BestFirst;
 pub use delays::IterativeDelayBounding;

@@ -10,8 +10,8 @@
 
 use hashbrown::HashMap;
 use intermezzo_engine::trace::{Lock, lock};
-use intermezzo_sdk::{Class, SyncVar, SyncVarAccess, SyncVarOp};
-use smallvec::SmallVec;
+use intermezzo_sdk::{Class, EventId, SyncVar, SyncVarAccess, SyncVarOp};
+use std::ops::Deref;
 
 /// Returns the word for an operation at its place: the same whether it succeeds or fails, so that it is known before it
 /// has happened. `None` if it is no access.
@@ -68,26 +68,128 @@ impl Access {
         self.task != next.task && locks && self.depends(next)
     }
 
-    /// Returns the accesses of an event: one or none, two if it works on two variables.
-    pub(super) fn of(event: &SyncVarAccess, place: u32) -> SmallVec<[Access; 2]> {
-        let access = |var: SyncVar, op: SyncVarOp, lock| {
-            let class = Class::of(op, false)?;
-            Some(Access {
-                task: event.event.task.0,
-                index: event.event.index,
-                var: var.0,
-                place,
-                class,
-                lock,
-            })
+    /// Returns the access of a task's event to its own variable.
+    #[inline(always)]
+    pub(super) fn own(of: EventId, var: SyncVar, effect: Effect) -> Access {
+        Access {
+            task: of.task.0,
+            index: of.index,
+            var: var.0,
+            place: effect.place,
+            class: effect.class,
+            lock: effect.lock,
+        }
+    }
+}
+
+/// The classes of some accesses, as a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Classes(pub(super) u8);
+
+/// For each class, those that depend on it.
+const DEPENDENT: [Classes; Class::ALL.len()] = {
+    let mut all = [Classes(0); Class::ALL.len()];
+    let mut at = 0;
+    while at < all.len() {
+        let mut other = 0;
+        while other < all.len() {
+            if !Class::ALL[at].commutes(Class::ALL[other]) {
+                all[at].0 |= 1 << other;
+            }
+            other += 1;
+        }
+        at += 1;
+    }
+    all
+};
+
+impl Classes {
+    #[inline(always)]
+    pub(super) fn add(&mut self, class: Class) {
+        self.0 |= 1 << class as u8;
+    }
+
+    /// Returns `true` if one of them depends on this class.
+    #[inline(always)]
+    pub(super) fn depends(self, class: Class) -> bool {
+        self.0 & DEPENDENT[class as usize].0 != 0
+    }
+
+    /// Returns `true` if two of them, or two accesses of one of them, depend on each other.
+    #[inline(always)]
+    pub(super) fn conflict(self) -> bool {
+        self.0 & 1 << Class::Write as u8 != 0 || !self.0.is_power_of_two() && self.0 != 0
+    }
+
+    /// Returns `true` if one of them depends on both.
+    #[inline(always)]
+    pub(super) fn separate(self, first: Class, second: Class) -> bool {
+        self.0 & DEPENDENT[first as usize].0 & DEPENDENT[second as usize].0 != 0
+    }
+}
+
+/// What an operation at a place does to its variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Effect {
+    /// The place, by its number in [`Places`].
+    pub place: u32,
+    pub(super) class: Class,
+    pub(super) lock: Lock,
+}
+
+impl Effect {
+    /// Returns the effect of an operation at the place with this number; `None` if it is no access.
+    pub(super) fn of(op: SyncVarOp, place: u32) -> Option<Effect> {
+        Some(Effect {
+            place,
+            class: Class::of(op, false)?,
+            lock: lock(op),
+        })
+    }
+}
+
+/// The accesses of an event: one, or two if it works on two variables.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accesses {
+    list: [Access; 2],
+    count: usize,
+}
+
+impl Accesses {
+    /// Returns the accesses of an event that has this effect on its own variable.
+    #[inline(always)]
+    pub(super) fn of(event: &SyncVarAccess, effect: Effect) -> Accesses {
+        let own = Access::own(event.event, event.var, effect);
+        Accesses::with_released(own, event.other_var())
+    }
+
+    /// Returns the accesses of an event that releases this mutex as well, if there is one: a task that waits on a condition
+    /// variable does so in the same step.
+    #[inline(always)]
+    pub(super) fn with_released(own: Access, mutex: SyncVar) -> Accesses {
+        let mut accesses = Accesses {
+            list: [own; 2],
+            count: 1,
         };
-        let own = access(event.var, event.op, lock(event.op));
-        // A task that waits on a condition variable releases the mutex in the same step.
-        let mutex = event.other_var();
-        let second = (mutex != SyncVar::NONE)
-            .then(|| access(mutex, SyncVarOp::LockRelease, Lock::Releases))
-            .flatten();
-        own.into_iter().chain(second).collect()
+        if mutex != SyncVar::NONE {
+            accesses.list[1] = Access {
+                var: mutex.0,
+                class: Class::Write,
+                lock: Lock::Releases,
+                ..own
+            };
+            accesses.count = 2;
+        }
+        accesses
+    }
+}
+
+impl Deref for Accesses {
+    type Target = [Access];
+
+    #[inline(always)]
+    fn deref(&self) -> &[Access] {
+        &self.list[..self.count]
     }
 }
 

@@ -8,10 +8,10 @@
 //! Each access is added once. The lists keep their memory from one execution to the next. Accesses before the last write
 //! of a variable are dropped: no later access depends on them.
 
-use super::access::Access;
+use super::access::{Access, Classes};
 use super::iroot::IRoot;
-use super::slots::{of_var, slot};
-use hashbrown::HashSet;
+use crate::classic::slots::{of_var, slot};
+use hashbrown::HashMap;
 use intermezzo_engine::trace::Lock;
 use intermezzo_sdk::Class;
 
@@ -29,7 +29,14 @@ pub(crate) struct Detector {
     previous: Vec<u32>,
     /// Accesses that depend on another, each with the position of the next one that depends on the same.
     next: Vec<(u32, u32)>,
-    found: HashSet<IRoot>,
+    /// The iRoots that were ever found, each with the last execution that has it.
+    found: HashMap<IRoot, u64>,
+    /// The number of the execution.
+    execution: u64,
+    /// The iRoots that were found first since they were taken.
+    new: Vec<IRoot>,
+    /// The iRoots of which the access that is added is the last; kept for its memory.
+    of_last: Vec<IRoot>,
 }
 
 /// An access, and its dependencies so far.
@@ -53,6 +60,8 @@ struct Linked {
 /// The accesses of a task, in order.
 #[derive(Debug, Default)]
 struct OfTask {
+    /// The index of its last event that made an access.
+    events: u32,
     accesses: Vec<u32>,
     /// The index of the last access to each variable.
     last: Vec<u32>,
@@ -92,17 +101,35 @@ impl Detector {
         self.accesses.clear();
         self.vars.iter_mut().for_each(Recent::clear);
         for task in &mut self.tasks {
+            task.events = 0;
             task.accesses.clear();
             task.last.clear();
         }
         self.previous.clear();
         self.next.clear();
-        self.found.clear();
+        self.execution += 1;
+    }
+
+    /// Returns `true` if the execution so far has this iRoot.
+    pub(super) fn has_found(&self, iroot: &IRoot) -> bool {
+        self.found.get(iroot) == Some(&self.execution)
     }
 
     /// Returns the iRoots of the execution so far.
-    pub(super) fn found(&self) -> &HashSet<IRoot> {
-        &self.found
+    #[cfg(test)]
+    pub(super) fn found(&self) -> impl Iterator<Item = &IRoot> {
+        self.found.keys().filter(|iroot| self.has_found(iroot))
+    }
+
+    /// Returns the iRoots that were found first since the last call.
+    pub(super) fn take_new(&mut self) -> Vec<IRoot> {
+        std::mem::take(&mut self.new)
+    }
+
+    /// Notes an access on which no access of another task depends, and which depends on none.
+    #[inline(always)]
+    pub(super) fn pass(&mut self, access: &Access) {
+        slot(&mut self.tasks, access.task, OfTask::default).events = access.index;
     }
 
     /// Adds the next access; two accesses of one task are at most `window` of its events apart.
@@ -110,6 +137,7 @@ impl Detector {
         let number = self.accesses.len() as u32;
         let previous = self.add_dependencies(&access, number);
         let task = slot(&mut self.tasks, access.task, OfTask::default);
+        task.events = access.index;
         let at = task.accesses.len() as u32;
         let run = match task.accesses.last() {
             Some(&last) if self.accesses[last as usize].access.var == access.var => {
@@ -137,13 +165,9 @@ impl Detector {
         }
     }
 
-    /// Returns the number of the last event of a task that made an access; 0 if none did.
+    /// Returns the index of the last event of a task that made an access; 0 if none did.
     pub(crate) fn events_of(&self, task: u32) -> u32 {
-        let last = self
-            .tasks
-            .get(task as usize)
-            .and_then(|task| task.accesses.last());
-        last.map_or(0, |&number| self.access(number).index)
+        self.tasks.get(task as usize).map_or(0, |task| task.events)
     }
 
     /// Notes that the execution ended with tasks that want these locks, and wait for ever. Two that each want what the
@@ -165,7 +189,15 @@ impl Detector {
                 }
             }
         }
-        self.found.extend(found);
+        found.into_iter().for_each(|iroot| self.expose(iroot));
+    }
+
+    /// Notes that the execution has this iRoot.
+    #[inline]
+    fn expose(&mut self, iroot: IRoot) {
+        if self.found.insert(iroot, self.execution).is_none() {
+            self.new.push(iroot);
+        }
     }
 
     fn access(&self, number: u32) -> &Access {
@@ -178,17 +210,15 @@ impl Detector {
         let first = self.previous.len() as u32;
         let recent = slot(&mut self.vars, of_var(access.var), Recent::default);
         // The classes that lie between and depend on it.
-        let mut between = [false; Class::ALL.len()];
+        let mut between = Classes::default();
         let mut end = recent.accesses.len();
         for &(class, start) in recent.runs.iter().rev() {
             let run = start as usize..std::mem::replace(&mut end, start as usize);
             if class.commutes(access.class) {
                 continue;
             }
-            let hidden = Class::ALL
-                .into_iter()
-                .any(|other| between[other as usize] && !other.commutes(class));
-            between[class as usize] = true;
+            let hidden = between.depends(class);
+            between.add(class);
             if !hidden {
                 for &other in &recent.accesses[run] {
                     let earlier = &mut self.accesses[other as usize];
@@ -213,21 +243,22 @@ impl Detector {
 
     /// Finds the iRoots of which `d` is the last access.
     fn match_dependencies(&mut self, d: u32, window: u32) {
-        let mut found = std::mem::take(&mut self.found);
+        let mut found = std::mem::take(&mut self.of_last);
         let mut expose = |idiom: u8, of: &[u32]| {
             let mut places = [0; 4];
             for (place, &number) in places.iter_mut().zip(of) {
                 *place = self.access(number).place;
             }
             let iroot = IRoot::new(idiom, &places[..of.len()]);
-            found.insert(iroot.expect("as many places as the idiom has"));
+            found.push(iroot.expect("as many places as the idiom has"));
         };
         for &c in self.previous_of(d) {
             expose(1, &[c, d]);
         }
         self.one_variable(d, window, &mut expose);
         self.two_variables(d, window, &mut expose);
-        self.found = found;
+        found.drain(..).for_each(|iroot| self.expose(iroot));
+        self.of_last = found;
     }
 
     /// Finds the iRoots of idioms 2 and 3 of which `d` is the last access.

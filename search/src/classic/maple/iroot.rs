@@ -20,6 +20,7 @@
 use super::access::Places;
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
 /// The number of idioms.
@@ -32,12 +33,23 @@ pub(crate) const SEARCHED: u8 = 5;
 const PLACES: usize = 4;
 
 /// A pattern of one or two dependencies: its idiom, and its places in the order A, B, C, D; A, B, D in idiom 2.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct IRoot {
     /// The idiom, 1 to 6.
     pub(crate) idiom: u8,
     /// The places; those beyond the idiom's own equal the last one.
     places: [u32; PLACES],
+}
+
+impl Hash for IRoot {
+    /// Hashes two numbers at a time: an execution looks up each of its iRoots.
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [a, b, c, d] = self.places.map(u64::from);
+        state.write_u64(a | b << 32);
+        state.write_u64(c | d << 32);
+        state.write_u8(self.idiom);
+    }
 }
 
 impl IRoot {

@@ -1,6 +1,6 @@
 //! Held locks, and the critical sections that they form.
 
-use super::slots::slot;
+use crate::classic::slots::slot;
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp};
 

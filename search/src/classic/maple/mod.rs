@@ -19,11 +19,11 @@ mod predict;
 mod profile;
 mod search;
 mod session;
-mod slots;
+mod sharing;
 #[cfg(test)]
 mod tests;
 
-use access::Access;
+use access::{Access, Accesses};
 use iroot::IRoot;
 pub use iroot::IRootId;
 pub use measured::{IRootCoverage, IRootsExposed};

@@ -1,14 +1,14 @@
 //! The monitor by which a session observes executions: it analyses each when it has ended, and costs nothing before.
 
-use super::access::Access;
+use super::access::Effect;
 use super::session::Session;
-use super::slots::slot;
+use crate::classic::slots::slot;
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
 
 /// A monitor that passes executions to a session.
 pub(super) struct Observer {
     session: Session,
-    /// The numbers of places, by the engine's number of the site and by operation.
+    /// The effects of operations, by the engine's number of the site and by operation.
     places: Vec<[Known; SyncVarOp::ALL.len()]>,
 }
 
@@ -18,8 +18,7 @@ enum Known {
     NotYet,
     /// It is no access.
     Nothing,
-    /// It is an access at the place with this number.
-    Place(u32),
+    Access(Effect),
 }
 
 impl Observer {
@@ -51,18 +50,24 @@ impl Monitor for Observer {
             return;
         }
         session.begin();
+        // Which accesses matter is known once all have been seen.
         for event in execution.accesses {
             let sites = slot(&mut self.places, event.site.0, || {
                 [Known::NotYet; SyncVarOp::ALL.len()]
             });
             let known = &mut sites[event.op as usize];
             if let Known::NotYet = known {
-                let place = session.place(event.op, cx.site_name(event.site));
-                *known = place.map_or(Known::Nothing, Known::Place);
+                let effect = session.effect(event.op, cx.site_name(event.site));
+                *known = effect.map_or(Known::Nothing, Known::Access);
             }
-            match *known {
-                Known::Place(place) => session.add(event, &Access::of(event, place)),
-                Known::NotYet | Known::Nothing => session.add(event, &[]),
+            if let Known::Access(effect) = *known {
+                session.note(event, effect);
+            }
+        }
+        for event in execution.accesses {
+            match self.places[event.site.0 as usize][event.op as usize] {
+                Known::Access(effect) => session.add(event, Some(effect)),
+                Known::NotYet | Known::Nothing => session.add(event, None),
             }
         }
         session.end();

@@ -4,7 +4,7 @@
 //! barriers and one-time initialisations. The order in which tasks take a lock, or reach an atomic, may be another next
 //! time. Misses: an order that follows from values, for instance when a task spins until another has stored.
 
-use super::slots::slot;
+use crate::classic::slots::slot;
 use hashbrown::HashMap;
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp, TaskId, VectorClock};
 
@@ -13,9 +13,12 @@ use intermezzo_sdk::{SyncVarAccess, SyncVarOp, TaskId, VectorClock};
 pub(crate) struct Order {
     /// The clock of each task, by number: its own entry counts what it has published.
     tasks: Vec<Clock>,
-    published: HashMap<Message, VectorClock>,
-    /// The clock at each moment.
-    moments: Vec<VectorClock>,
+    /// The published clocks, by their numbers in `clocks`, whose memory is used again.
+    published: HashMap<Message, usize>,
+    clocks: Vec<VectorClock>,
+    /// The clocks at all moments, one after the other, and the end of each.
+    moments: Vec<u32>,
+    ends: Vec<u32>,
 }
 
 /// The present clock of a task.
@@ -44,9 +47,14 @@ enum Message {
 impl Order {
     /// Forgets the last execution.
     pub(super) fn clear(&mut self) {
-        self.tasks.clear();
+        for (task, known) in (0..).map(TaskId).zip(&mut self.tasks) {
+            known.clock.clear();
+            known.clock.set(task, 1);
+            known.moment = None;
+        }
         self.published.clear();
         self.moments.clear();
+        self.ends.clear();
     }
 
     /// Returns the present moment of a task.
@@ -54,22 +62,25 @@ impl Order {
         if let Some(moment) = self.task(task).moment {
             return moment;
         }
-        let moment = self.moments.len() as Moment;
+        let moment = self.ends.len() as Moment;
         let task = &mut self.tasks[task as usize];
         task.moment = Some(moment);
-        self.moments.push(task.clock.clone());
+        self.moments.extend_from_slice(task.clock.as_slice());
+        self.ends.push(self.moments.len() as u32);
         moment
     }
 
     /// Returns the number of events of a task that are known at a moment of some task.
     #[inline]
     pub(super) fn known(&self, at: Moment, task: u32) -> u32 {
-        self.moments[at as usize].get(TaskId(task))
+        self.clock(at).get(task as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the clock of a moment.
-    pub(super) fn clock(&self, at: Moment) -> &VectorClock {
-        &self.moments[at as usize]
+    /// Returns the clock of a moment: the number of events of each task that are known.
+    #[inline]
+    pub(super) fn clock(&self, at: Moment) -> &[u32] {
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.moments[begin as usize..self.ends[at as usize] as usize]
     }
 
     fn task(&mut self, task: u32) -> &mut Clock {
@@ -85,7 +96,13 @@ impl Order {
     fn publish(&mut self, task: u32, message: Message) {
         self.task(task);
         let clock = &self.tasks[task as usize].clock;
-        self.published.entry(message).or_default().join(clock);
+        let next = self.published.len();
+        let number = *self.published.entry(message).or_insert(next);
+        match self.clocks.get_mut(number) {
+            Some(published) if number == next => published.clone_from(clock),
+            Some(published) => published.join(clock),
+            None => self.clocks.push(clock.clone()),
+        }
         self.advance(task);
     }
 
@@ -97,20 +114,22 @@ impl Order {
 
     fn learn(&mut self, task: u32, message: Message) {
         self.task(task);
-        if let Some(known) = self.published.get(&message) {
-            self.tasks[task as usize].learn(known);
+        if let Some(&number) = self.published.get(&message) {
+            self.tasks[task as usize].learn(&self.clocks[number]);
         }
     }
 
     /// Adds the next event.
+    #[inline]
     pub(super) fn add(&mut self, event: &SyncVarAccess) {
         use SyncVarOp::*;
         let (task, var) = (event.event.task.0, event.var.0);
         match event.op {
             TaskFork => {
                 if let Some(child) = event.other_task() {
-                    let clock = self.task(task).clock.clone();
+                    let clock = std::mem::take(&mut self.task(task).clock);
                     self.task(child.0).learn(&clock);
+                    self.task(task).clock = clock;
                     self.advance(task);
                 }
             }

@@ -1,5 +1,6 @@
-//! A fast lookup of the place of an operation.
+//! A fast lookup of the effect of an operation at a place.
 
+use super::access::Effect;
 use super::session::Session;
 use hashbrown::HashMap;
 use intermezzo_engine::site::Site;
@@ -11,13 +12,13 @@ const RECENT: usize = 64;
 /// A lookup that remembers places by address: one place may have several addresses.
 pub(crate) struct Place {
     session: Session,
-    /// The number of the place of each operation; `None` if it is no access.
-    known: HashMap<(usize, SyncVarOp), Option<u32>>,
+    /// The effect of each operation; `None` if it is no access.
+    known: HashMap<(usize, SyncVarOp), Option<Effect>>,
     /// The latest lookups.
     recent: [Option<Recent>; RECENT],
 }
 
-type Recent = (usize, SyncVarOp, Option<u32>);
+type Recent = (usize, SyncVarOp, Option<Effect>);
 
 impl Place {
     /// Returns a lookup of places of that session.
@@ -29,27 +30,27 @@ impl Place {
         }
     }
 
-    /// Returns the number of the place of an operation; `None` if it is no access.
-    #[inline]
-    pub(super) fn of(&mut self, op: SyncVarOp, site: Site) -> Option<u32> {
+    /// Returns the effect of an operation; `None` if it is no access.
+    #[inline(always)]
+    pub(super) fn of(&mut self, op: SyncVarOp, site: Site) -> Option<Effect> {
         let word = site.word();
         // The low three bits of addresses are equal.
         let at = (word >> 3 ^ op as usize) % RECENT;
         match self.recent[at] {
-            Some((known, of, place)) if (known, of) == (word, op) => place,
+            Some((known, of, effect)) if (known, of) == (word, op) => effect,
             _ => {
-                let place = self.look_up(op, site);
-                self.recent[at] = Some((word, op, place));
-                place
+                let effect = self.look_up(op, site);
+                self.recent[at] = Some((word, op, effect));
+                effect
             }
         }
     }
 
     #[inline(never)]
-    fn look_up(&mut self, op: SyncVarOp, site: Site) -> Option<u32> {
+    fn look_up(&mut self, op: SyncVarOp, site: Site) -> Option<Effect> {
         let Place { session, known, .. } = self;
         *known
             .entry((site.word(), op))
-            .or_insert_with(|| session.get().place(op, site))
+            .or_insert_with(|| session.get().effect(op, site))
     }
 }

@@ -11,7 +11,7 @@
 use super::iroot::IRoot;
 use super::order::Moment;
 use super::profile::{Entry, Profiled, Profiler};
-use super::slots::{of_var, slot};
+use crate::classic::slots::{of_var, slot};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
@@ -21,6 +21,61 @@ type Moments = SmallVec<[(Moment, Moment); 1]>;
 fn add_moments(moments: &mut Moments, first: Moment, second: Moment) {
     if moments.last() != Some(&(first, second)) {
         moments.push((first, second));
+    }
+}
+
+/// A list for each of some numbers, one after the other.
+struct Lists<T> {
+    items: Vec<T>,
+    ends: Vec<u32>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists {
+            items: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy + Default> Lists<T> {
+    fn clear(&mut self) {
+        self.items.clear();
+        self.ends.clear();
+    }
+
+    /// Ends the list of the next number.
+    fn end(&mut self) {
+        self.ends.push(self.items.len() as u32);
+    }
+
+    /// Makes these lists, for numbers below `count`: each number comes with an item.
+    fn fill(&mut self, count: usize, all: impl Iterator<Item = (u32, T)> + Clone) {
+        self.clear();
+        self.ends.resize(count, 0);
+        for (number, _) in all.clone() {
+            self.ends[number as usize] += 1;
+        }
+        let mut begin = 0;
+        for end in &mut self.ends {
+            begin += std::mem::replace(end, begin);
+        }
+        self.items.resize(begin as usize, T::default());
+        // Each is the beginning of its list before, and its end afterwards.
+        for (number, item) in all {
+            let next = &mut self.ends[number as usize];
+            self.items[*next as usize] = item;
+            *next += 1;
+        }
+    }
+
+    #[inline]
+    fn of(&self, number: u32) -> &[T] {
+        let begin = number
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before as usize]);
+        &self.items[begin as usize..self.ends[number as usize] as usize]
     }
 }
 
@@ -36,42 +91,72 @@ struct Pair {
     position: usize,
 }
 
+/// The other end of a pair.
+#[derive(Clone, Copy, Default)]
+struct End {
+    /// The number of the pair.
+    pair: u32,
+    /// The entry at that end, and its variable.
+    entry: u32,
+    var: u32,
+}
+
 /// The local pairs of an execution, as entries of its profile.
 #[derive(Default)]
 struct Pairs {
     list: Vec<Pair>,
-    numbers: HashMap<(u32, u32), u32>,
+    numbers: HashMap<u64, u32>,
     /// The pairs that begin with each entry, and the clean ones of two variables that end with it.
-    from: Vec<Vec<u32>>,
-    clean_to: Vec<Vec<u32>>,
+    from: Lists<End>,
+    clean_to: Lists<End>,
 }
 
 impl Pairs {
-    fn of(profiler: &Profiler, window: u32) -> Pairs {
-        let mut pairs = Pairs::default();
-        let entries = profiler.entries().len();
-        pairs.from.resize_with(entries, Vec::new);
-        pairs.clean_to.resize_with(entries, Vec::new);
+    /// Finds the pairs of an execution.
+    fn find(&mut self, profiler: &Profiler, dependencies: &Dependencies, window: u32) {
+        self.list.clear();
+        self.numbers.clear();
         for accesses in profiler.tasks() {
-            pairs.add_task(profiler, accesses, window);
+            self.add_task(profiler, dependencies, accesses, window);
         }
-        for (number, pair) in (0..).zip(&pairs.list) {
-            pairs.from[pair.first as usize].push(number);
-            let var = |entry: u32| profiler.entry(entry).access.var;
-            if !pair.clean.is_empty() && var(pair.first) != var(pair.second) {
-                pairs.clean_to[pair.second as usize].push(number);
-            }
-        }
-        pairs
+        let var = |entry: u32| profiler.entry(entry).access.var;
+        let end = |pair: u32, entry: u32| End {
+            pair,
+            entry,
+            var: var(entry),
+        };
+        let pairs = (0..).zip(&self.list);
+        let count = profiler.entries();
+        self.from.fill(
+            count,
+            pairs
+                .clone()
+                .map(|(number, pair)| (pair.first, end(number, pair.second))),
+        );
+        let is_clean =
+            |&(_, pair): &(u32, &Pair)| !pair.clean.is_empty() && var(pair.first) != var(pair.second);
+        self.clean_to.fill(
+            count,
+            pairs
+                .filter(is_clean)
+                .map(|(number, pair)| (pair.second, end(number, pair.first))),
+        );
     }
 
-    fn add_task(&mut self, profiler: &Profiler, accesses: &[Profiled], window: u32) {
+    fn add_task(
+        &mut self,
+        profiler: &Profiler,
+        dependencies: &Dependencies,
+        accesses: &[Profiled],
+        window: u32,
+    ) {
         let var = |access: &Profiled| profiler.entry(access.entry).access.var;
         let mut again = Again::default();
         // The last position at which each variable was seen before the second access, plus 1.
         let mut seen: Vec<usize> = Vec::new();
         for (position, second) in accesses.iter().enumerate() {
-            if again.has_all(accesses, position, window) {
+            let roles = dependencies.roles(second.entry);
+            if again.has_all(accesses, position, window) || roles == Roles::NONE {
                 continue;
             }
             let own = var(second);
@@ -84,7 +169,7 @@ impl Pairs {
                 let var = var(first);
                 let seen = slot(&mut seen, of_var(var), || 0);
                 let is_last = std::mem::replace(seen, position + 1) != position + 1;
-                if first.index < second.index {
+                if first.index < second.index && dependencies.roles(first.entry).complete(roles) {
                     let is_clean = !is_between && (var == own || is_last);
                     self.add(first, second, position, is_clean);
                 }
@@ -94,19 +179,17 @@ impl Pairs {
     }
 
     fn add(&mut self, first: &Profiled, second: &Profiled, position: usize, is_clean: bool) {
-        let number = *self
-            .numbers
-            .entry((first.entry, second.entry))
-            .or_insert_with(|| {
-                self.list.push(Pair {
-                    first: first.entry,
-                    second: second.entry,
-                    near: Moments::new(),
-                    clean: Moments::new(),
-                    position: usize::MAX,
-                });
-                self.list.len() as u32 - 1
+        let both = u64::from(first.entry) << 32 | u64::from(second.entry);
+        let number = *self.numbers.entry(both).or_insert_with(|| {
+            self.list.push(Pair {
+                first: first.entry,
+                second: second.entry,
+                near: Moments::new(),
+                clean: Moments::new(),
+                position: usize::MAX,
             });
+            self.list.len() as u32 - 1
+        });
         let pair = &mut self.list[number as usize];
         // Of several first accesses the last is enough: the fewest accesses of other tasks come after it.
         if std::mem::replace(&mut pair.position, position) != position {
@@ -151,37 +234,149 @@ impl Again {
     }
 }
 
-/// Adds the iRoots of idioms 1 to 5 that the execution predicts to those that are known, up to `known_max` of them.
-/// Returns the new ones, and `true` if none was left out.
-pub(super) fn predict(
-    profiler: &Profiler,
-    window: u32,
-    known: &mut HashSet<IRoot>,
-    known_max: usize,
-) -> (Vec<IRoot>, bool) {
-    let mut prediction = Prediction {
-        profiler,
-        moments: vec![Moments::new(); profiler.entries().len()],
-        next: vec![Vec::new(); profiler.entries().len()],
-        known,
-        known_max,
-        new: Vec::new(),
+/// The sides of possible dependencies on which accesses of an entry are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Roles {
+    /// `true` if an access of another task could depend on it.
+    leads: bool,
+    /// `true` if it could depend on one.
+    follows: bool,
+}
+
+impl Roles {
+    const NONE: Roles = Roles {
+        leads: false,
+        follows: false,
     };
-    for access in profiler.tasks().flatten() {
-        let moments = &mut prediction.moments[access.entry as usize];
-        add_moments(moments, access.moment, access.moment);
+
+    /// Returns `true` if a pair with these roles can be one of an iRoot: one of its accesses begins a dependency, and the
+    /// other one ends one.
+    fn complete(self, other: Roles) -> bool {
+        self.leads && other.follows || self.follows && other.leads
     }
-    let whole = prediction.all(window).is_some();
-    (prediction.new, whole)
+}
+
+/// The dependencies between entries that are possible at some moments.
+#[derive(Default)]
+struct Dependencies {
+    /// For each entry in turn, and each entry of its variable, `true` if that one could depend on it.
+    leads: Vec<bool>,
+    /// The position in `leads` at which each entry begins, and the position of each among the entries of its variable.
+    begins: Vec<(usize, usize)>,
+    roles: Vec<Roles>,
+    /// The entries that could depend on each entry at the moments of this execution.
+    next: Lists<u32>,
+    /// The moments of the accesses of each entry. There may be more of earlier executions.
+    moments: Vec<Moments>,
+}
+
+impl Dependencies {
+    /// Finds the dependencies of an execution.
+    fn find(&mut self, profiler: &Profiler) {
+        let count = profiler.entries();
+        self.moments.iter_mut().for_each(Moments::clear);
+        if self.moments.len() < count {
+            self.moments.resize_with(count, Moments::new);
+        }
+        for access in profiler.tasks().flatten() {
+            add_moments(
+                &mut self.moments[access.entry as usize],
+                access.moment,
+                access.moment,
+            );
+        }
+        self.leads.clear();
+        self.next.clear();
+        self.begins.clear();
+        self.begins.resize(count, (0, 0));
+        self.roles.clear();
+        self.roles.resize(count, Roles::NONE);
+        for a in 0..count as u32 {
+            let entry = profiler.entry(a);
+            let begin = self.leads.len();
+            for (at, &b) in profiler.of_var(entry.access.var).iter().enumerate() {
+                let leads = entry.can_lead_to(profiler.entry(b));
+                self.leads.push(leads);
+                if leads {
+                    self.roles[a as usize].leads = true;
+                    self.roles[b as usize].follows = true;
+                    if self.may_come_before(profiler, a, b) {
+                        self.next.items.push(b);
+                    }
+                }
+                if a == b {
+                    self.begins[a as usize] = (begin, at);
+                }
+            }
+            self.next.end();
+        }
+    }
+
+    fn roles(&self, entry: u32) -> Roles {
+        self.roles[entry as usize]
+    }
+
+    /// Returns `true` if the second entry could depend on the first directly, at some moments. They are of one variable.
+    #[inline]
+    fn lead(&self, first: u32, second: u32) -> bool {
+        let ((begin, _), (_, at)) = (self.begins[first as usize], self.begins[second as usize]);
+        self.leads[begin + at]
+    }
+
+    /// Returns `true` if an access of the first entry, the first one, need not come after one of the second, the last.
+    fn may_come_before(&self, profiler: &Profiler, first: u32, second: u32) -> bool {
+        let one = self.moments[first as usize].first();
+        let other = self.moments[second as usize].last();
+        let (Some(&(one, _)), Some(&(other, _))) = (one, other) else {
+            return false;
+        };
+        precedes_not(profiler, other, profiler.entry(second).access.task, one)
+    }
+}
+
+/// Returns `true` if a moment of a task is not known at a moment of another, so that it need not come before it.
+fn precedes_not(profiler: &Profiler, moment: Moment, task: u32, other: Moment) -> bool {
+    profiler.known(other, task) < profiler.known(moment, task)
+}
+
+/// A predictor of iRoots from one profile after the other. It keeps only memory.
+#[derive(Default)]
+pub(super) struct Predictor {
+    dependencies: Dependencies,
+    pairs: Pairs,
+}
+
+impl Predictor {
+    /// Adds the iRoots of idioms 1 to 5 that the execution predicts to those that are known, up to `known_max` of them.
+    /// Returns the new ones, and `true` if none was left out.
+    pub(super) fn predict(
+        &mut self,
+        profiler: &Profiler,
+        window: u32,
+        known: &mut HashSet<IRoot>,
+        known_max: usize,
+    ) -> (Vec<IRoot>, bool) {
+        let Predictor { dependencies, pairs } = self;
+        dependencies.find(profiler);
+        pairs.find(profiler, dependencies, window);
+        let mut prediction = Prediction {
+            profiler,
+            dependencies,
+            pairs,
+            known,
+            known_max,
+            new: Vec::new(),
+        };
+        let whole = prediction.all().is_some();
+        (prediction.new, whole)
+    }
 }
 
 /// A prediction under way.
 struct Prediction<'a> {
     profiler: &'a Profiler,
-    /// The moments of the accesses of each entry.
-    moments: Vec<Moments>,
-    /// The entries that could depend on each entry.
-    next: Vec<Vec<u32>>,
+    dependencies: &'a Dependencies,
+    pairs: &'a Pairs,
     known: &'a mut HashSet<IRoot>,
     known_max: usize,
     new: Vec<IRoot>,
@@ -189,31 +384,23 @@ struct Prediction<'a> {
 
 impl Prediction<'_> {
     /// Finds all. Returns `None` if one had to be left out.
-    fn all(&mut self, window: u32) -> Option<()> {
+    fn all(&mut self) -> Option<()> {
         self.single()?;
         self.deadlocks()?;
-        let pairs = Pairs::of(self.profiler, window);
+        let pairs = self.pairs;
         for pair in pairs.list.iter().filter(|pair| !pair.clean.is_empty()) {
-            let next = std::mem::take(&mut self.next[pair.first as usize]);
-            let found = self.with_pair(&pairs, pair, &next);
-            self.next[pair.first as usize] = next;
-            found?;
+            self.with_pair(pair)?;
         }
         Some(())
     }
 
     /// Finds the iRoots of idiom 1.
     fn single(&mut self) -> Option<()> {
-        for a in 0..self.next.len() as u32 {
-            let entry = self.entry(a);
-            let others = self.profiler.of_var(entry.access.var).iter().copied();
-            let next: Vec<u32> = others
-                .filter(|&b| entry.can_lead_to(self.entry(b)) && self.may_come_before(a, b))
-                .collect();
-            for &b in &next {
+        let dependencies = self.dependencies;
+        for a in 0..self.profiler.entries() as u32 {
+            for &b in dependencies.next.of(a) {
                 self.add(1, &[a, b])?;
             }
-            self.next[a as usize] = next;
         }
         Some(())
     }
@@ -221,13 +408,13 @@ impl Prediction<'_> {
     /// Finds the iRoots of idiom 5 of two takings of locks that can block each other.
     fn deadlocks(&mut self) -> Option<()> {
         let takes = |&entry: &u32| self.entry(entry).is_nested_taking();
-        let takes: Vec<u32> = (0..self.next.len() as u32).filter(takes).collect();
+        let takes: Vec<u32> = (0..self.profiler.entries() as u32).filter(takes).collect();
         for &one in &takes {
             for &other in &takes {
                 let Some([(a, d), (c, b)]) = self.entry(one).blocks(self.entry(other)) else {
                     continue;
                 };
-                let [first, second] = [one, other].map(|entry| &self.moments[entry as usize]);
+                let [first, second] = [one, other].map(|entry| self.moments(entry));
                 if self.fit(self.task(one), first, self.task(other), second) {
                     self.insert(5, &[a, b, c, d])?;
                 }
@@ -237,34 +424,31 @@ impl Prediction<'_> {
     }
 
     /// Finds the iRoots of idioms 2 to 5 of which this is the pair of the first task.
-    fn with_pair(&mut self, pairs: &Pairs, pair: &Pair, next: &[u32]) -> Option<()> {
+    fn with_pair(&mut self, pair: &Pair) -> Option<()> {
+        let Prediction {
+            dependencies, pairs, ..
+        } = *self;
         let (a, d) = (pair.first, pair.second);
         let (task, var) = (self.task(a), self.var(d));
         let is_one = self.var(a) == var;
-        for &b in next {
+        for &b in dependencies.next.of(a) {
             let other = self.task(b);
             let fit = |this: &Self, moments: &Moments| this.fit(task, &pair.clean, other, moments);
-            if is_one && self.leads(b, d) && fit(self, &self.moments[b as usize]) {
+            if is_one && dependencies.lead(b, d) && fit(self, self.moments(b)) {
                 self.add(2, &[a, b, d])?;
             }
-            for second in pairs.from[b as usize]
-                .iter()
-                .map(|&number| &pairs.list[number as usize])
-            {
-                let c = second.second;
-                if self.var(c) == var && self.leads(c, d) && fit(self, &second.near) {
+            let from = pairs.from.of(b).iter().filter(|end| end.var == var);
+            for &End { pair, entry: c, .. } in from {
+                if dependencies.lead(c, d) && fit(self, &pairs.list[pair as usize].near) {
                     self.add(if is_one { 3 } else { 4 }, &[a, b, c, d])?;
                 }
             }
             if is_one {
                 continue;
             }
-            for second in pairs.clean_to[b as usize]
-                .iter()
-                .map(|&number| &pairs.list[number as usize])
-            {
-                let c = second.first;
-                if self.var(c) == var && self.leads(c, d) && fit(self, &second.clean) {
+            let to = pairs.clean_to.of(b).iter().filter(|end| end.var == var);
+            for &End { pair, entry: c, .. } in to {
+                if dependencies.lead(c, d) && fit(self, &pairs.list[pair as usize].clean) {
                     self.add(5, &[a, b, c, d])?;
                 }
             }
@@ -276,6 +460,10 @@ impl Prediction<'_> {
         self.profiler.entry(number)
     }
 
+    fn moments(&self, entry: u32) -> &Moments {
+        &self.dependencies.moments[entry as usize]
+    }
+
     fn task(&self, entry: u32) -> u32 {
         self.entry(entry).access.task
     }
@@ -284,24 +472,8 @@ impl Prediction<'_> {
         self.entry(entry).access.var
     }
 
-    /// Returns `true` if the second entry could depend on the first directly, at some moments.
-    fn leads(&self, first: u32, second: u32) -> bool {
-        self.entry(first).can_lead_to(self.entry(second))
-    }
-
-    /// Returns `true` if an access of the first entry, the first one, need not come after one of the second, the last.
-    fn may_come_before(&self, first: u32, second: u32) -> bool {
-        let one = self.moments[first as usize].first();
-        let other = self.moments[second as usize].last();
-        let (Some(&(one, _)), Some(&(other, _))) = (one, other) else {
-            return false;
-        };
-        self.precedes_not(other, self.task(second), one)
-    }
-
-    /// Returns `true` if a moment of a task is not known at a moment of another, so that it need not come before it.
     fn precedes_not(&self, moment: Moment, task: u32, other: Moment) -> bool {
-        self.profiler.known(other, task) < self.profiler.known(moment, task)
+        precedes_not(self.profiler, moment, task, other)
     }
 
     /// Returns `true` if of the moments of pairs of two tasks there are some that permit two dependencies: the second of

@@ -14,38 +14,18 @@
 //! effects of other control flow, and dependencies that the order of this execution ruled out by chance. It predicts
 //! some that no execution has, because an order that follows from values is not seen.
 
-use super::access::Access;
+use super::access::{Access, Classes};
 use super::locks::{Held, Section};
 use super::order::{Moment, Order};
-use super::slots::{of_var, slot};
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use crate::classic::slots::{of_var, slot};
+use hashbrown::{HashMap, HashTable};
 use intermezzo_engine::trace::{Lock, hash64};
-use intermezzo_sdk::{Class, SyncVarAccess};
+use intermezzo_sdk::{Class, SyncVarAccess, SyncVarOp};
 use smallvec::SmallVec;
-use std::hash::BuildHasher;
-
-/// The classes of some accesses, as a set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Classes(u8);
-
-impl Classes {
-    fn add(&mut self, class: Class) {
-        self.0 |= 1 << class as u8;
-    }
-
-    /// Returns `true` if one of them depends on both.
-    fn separate(self, first: Class, second: Class) -> bool {
-        let separates = |class: &Class| !class.commutes(first) && !class.commutes(second);
-        Class::ALL
-            .iter()
-            .filter(|&&class| self.0 & 1 << class as u8 != 0)
-            .any(separates)
-    }
-}
 
 /// A critical section from the point of view of an access: its task's accesses to the same variable in it, before and
 /// after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Annotated {
     lock: u32,
     exclusive: bool,
@@ -56,13 +36,38 @@ struct Annotated {
 }
 
 /// Accesses of one task with equal annotations, at whatever moments.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub access: Access,
     sections: SmallVec<[Annotated; 1]>,
 }
 
+/// Returns a hash of an entry.
+fn hash(access: &Access, sections: &[Annotated]) -> u64 {
+    let Access {
+        task,
+        var,
+        place,
+        class,
+        lock,
+        ..
+    } = *access;
+    let effect = u64::from(class as u8) << 8 | u64::from(lock as u8);
+    let who = u64::from(task) << 32 | u64::from(var);
+    let own = hash64(who, u64::from(place) << 32 | effect);
+    sections.iter().fold(own, |hash, section| {
+        let classes = u64::from(section.earlier.0) << 8 | u64::from(section.later.0);
+        hash64(hash ^ u64::from(section.lock), classes)
+    })
+}
+
 impl Entry {
+    /// Returns `true` if it is the entry of this access.
+    #[inline(always)]
+    fn is_of(&self, access: &Access, sections: &[Annotated]) -> bool {
+        self.access == *access && self.sections.as_slice() == sections
+    }
+
     /// Returns `true` if `next` could depend on it directly, unless it comes before it in every execution.
     #[inline]
     pub(super) fn can_lead_to(&self, next: &Entry) -> bool {
@@ -150,7 +155,6 @@ pub(crate) struct Profiler {
     tasks: Vec<OfTask>,
     entries: Vec<Entry>,
     numbers: HashTable<u32>,
-    hasher: DefaultHashBuilder,
     of_var: Vec<Vec<u32>>,
     /// The accesses of each task to each variable in its open sections.
     in_section: HashMap<(u32, u32), Classes>,
@@ -158,6 +162,9 @@ pub(crate) struct Profiler {
     settled: Vec<u32>,
     /// The later accesses to each variable in a section that ends, while it is looked through from its end.
     later: Vec<Classes>,
+    /// The numbers of variables, and the digests of entries, while a digest is computed; kept for their memory.
+    vars: Vec<u32>,
+    digests: Vec<Option<Digest>>,
 }
 
 impl Profiler {
@@ -178,8 +185,13 @@ impl Profiler {
 
     /// Adds the next event, which makes these accesses; near accesses are at most `window` events of a task away.
     pub(super) fn add(&mut self, event: &SyncVarAccess, accesses: &[Access], window: u32) {
-        let place = accesses.first().map_or(u32::MAX, |access| access.place);
-        let ended = self.held.add(event, place, self.settled.len() as u32);
+        // Operations on locks are accesses that matter.
+        let ended = match accesses {
+            [first, ..] if first.lock != Lock::No || event.op == SyncVarOp::CondvarWait => {
+                self.held.add(event, first.place, self.settled.len() as u32)
+            }
+            _ => None,
+        };
         for access in accesses {
             self.note(access, ended, window);
         }
@@ -193,10 +205,26 @@ impl Profiler {
     /// Adds an access of an event, which ends that section, if it ends one.
     fn note(&mut self, access: &Access, ended: Option<Section>, window: u32) {
         let Access { task, var, index, .. } = *access;
+        let number = self.settled.len() as u32;
+        let moment = self.order.now(task);
+        let of_task = slot(&mut self.tasks, task, OfTask::default);
+        of_task.accesses.push(Profiled {
+            index,
+            entry: number,
+            moment,
+        });
+        // Its index is no part of an entry.
+        let access = Access { index: 0, ..*access };
+        let held = self.held.by(task);
+        if held.is_empty() && ended.is_none() {
+            let entry = self.entry_of(&access, SmallVec::new());
+            self.settled.push(entry);
+            return;
+        }
         // Taking or releasing a lock is no access within its own section. The section that a wait ends still holds for
         // its condition variable.
-        let held = self.held.by(task).iter().copied();
-        let sections = held.chain(ended).filter(|section| section.lock != var);
+        let sections = held.iter().copied().chain(ended);
+        let sections = sections.filter(|section| section.lock != var);
         let mut numbers = SmallVec::new();
         let mut annotated = SmallVec::new();
         for section in sections {
@@ -211,24 +239,16 @@ impl Profiler {
             });
             classes.add(access.class);
         }
-        let entry = Entry {
-            // Its index is no part of an entry.
-            access: Access { index: 0, ..*access },
-            sections: annotated,
-        };
-        let number = self.settled.len() as u32;
-        self.settled.push(NONE);
-        let moment = self.order.now(task);
-        let of_task = slot(&mut self.tasks, task, OfTask::default);
-        of_task.accesses.push(Profiled {
-            index,
-            entry: number,
-            moment,
-        });
         if numbers.is_empty() {
-            self.settle(number, entry);
+            let entry = self.entry_of(&access, annotated);
+            self.settled.push(entry);
         } else {
-            of_task.waiting.push(Waiting {
+            self.settled.push(NONE);
+            let entry = Entry {
+                access,
+                sections: annotated,
+            };
+            self.tasks[task as usize].waiting.push(Waiting {
                 number,
                 entry,
                 open: numbers.len(),
@@ -251,10 +271,9 @@ impl Profiler {
                 waiting.swap(kept, at);
                 kept += 1;
             } else {
-                let sections = SmallVec::new();
-                let access = waiting[at].entry.access;
-                let entry = std::mem::replace(&mut waiting[at].entry, Entry { access, sections });
-                self.settle(waiting[at].number, entry);
+                let Waiting { number, entry, .. } = &mut waiting[at];
+                let sections = std::mem::take(&mut entry.sections);
+                self.settled[*number as usize] = self.entry_of(&entry.access, sections);
             }
         }
         waiting.truncate(kept);
@@ -276,31 +295,39 @@ impl Profiler {
         }
     }
 
-    /// Gives an access of which everything is known its entry.
-    fn settle(&mut self, number: u32, entry: Entry) {
-        let Access { task, place, var, .. } = entry.access;
-        let recent = slot(&mut self.tasks[task as usize].recent, place, || NONE);
-        if self.entries.get(*recent as usize) == Some(&entry) {
-            self.settled[number as usize] = *recent;
-            return;
+    /// Returns the number of the entry of an access of which everything is known.
+    #[inline]
+    fn entry_of(&mut self, access: &Access, sections: SmallVec<[Annotated; 1]>) -> u32 {
+        let recent = slot(&mut self.tasks[access.task as usize].recent, access.place, || {
+            NONE
+        });
+        if let Some(entry) = self.entries.get(*recent as usize)
+            && entry.is_of(access, &sections)
+        {
+            return *recent;
         }
-        let hash = |entry: &Entry| self.hasher.hash_one(entry);
-        let entries = &self.entries;
+        let entries = &mut self.entries;
         let own = *self
             .numbers
             .entry(
-                hash(&entry),
-                |&known| entries[known as usize] == entry,
-                |&known| hash(&entries[known as usize]),
+                hash(access, &sections),
+                |&known| entries[known as usize].is_of(access, &sections),
+                |&known| {
+                    let Entry { access, sections } = &entries[known as usize];
+                    hash(access, sections)
+                },
             )
             .or_insert(entries.len() as u32)
             .get();
         *recent = own;
-        self.settled[number as usize] = own;
-        if own as usize == self.entries.len() {
-            slot(&mut self.of_var, of_var(var), Vec::new).push(own);
-            self.entries.push(entry);
+        if own as usize == entries.len() {
+            slot(&mut self.of_var, of_var(access.var), Vec::new).push(own);
+            entries.push(Entry {
+                access: *access,
+                sections,
+            });
         }
+        own
     }
 
     /// Ends the execution, and with it all sections.
@@ -312,7 +339,7 @@ impl Profiler {
                 self.annotate(&mut waiting, section.number);
             }
             for one in waiting.drain(..) {
-                self.settle(one.number, one.entry);
+                self.settled[one.number as usize] = self.entry_of(&one.entry.access, one.entry.sections);
             }
             self.tasks[task].waiting = waiting;
         }
@@ -324,19 +351,21 @@ impl Profiler {
     /// Returns a digest of all that predictions depend on, once the execution has ended. Executions with the same digest
     /// predict the same iRoots. Variables are numbered by their first use, task by task, because their numbers in the
     /// execution depend on its order.
-    pub(super) fn digest(&self) -> u128 {
+    pub(super) fn digest(&mut self) -> u128 {
         let mut digest = Digest::default();
-        let mut vars: Vec<u32> = Vec::new();
+        let vars = &mut self.vars;
+        vars.clear();
         let mut used = 0;
         let mut number = |var: u32| {
-            let known = slot(&mut vars, of_var(var), || NONE);
+            let known = slot(vars, of_var(var), || NONE);
             if *known == NONE {
                 *known = used;
                 used += 1;
             }
             u64::from(*known)
         };
-        let mut entries: Vec<Option<Digest>> = vec![None; self.entries.len()];
+        self.digests.clear();
+        self.digests.resize(self.entries.len(), None);
         let mut last_moment = None;
         for (task, of_task) in (0..).zip(&self.tasks) {
             // There may have been more tasks in earlier executions.
@@ -346,7 +375,7 @@ impl Profiler {
             digest.add(u64::MAX, task);
             let mut before = 0;
             for access in &of_task.accesses {
-                let of_entry = entries[access.entry as usize].get_or_insert_with(|| {
+                let of_entry = self.digests[access.entry as usize].get_or_insert_with(|| {
                     let Entry { access, sections } = &self.entries[access.entry as usize];
                     let mut digest = Digest::default();
                     digest.add(number(access.var), u64::from(access.place));
@@ -358,13 +387,13 @@ impl Profiler {
                     }
                     digest
                 });
+                let Digest(one, other) = *of_entry;
                 if last_moment != Some(access.moment) {
                     last_moment = Some(access.moment);
-                    let clock = self.order.clock(access.moment).as_slice();
+                    let clock = self.order.clock(access.moment);
                     digest.add(u64::MAX - 1, clock.len() as u64);
                     clock.iter().for_each(|&known| digest.add(u64::from(known), 0));
                 }
-                let Digest(one, other) = *of_entry;
                 digest.add(one ^ u64::from(access.index - before), other);
                 before = access.index;
             }
@@ -377,9 +406,9 @@ impl Profiler {
         &self.entries[number as usize]
     }
 
-    /// Returns the entries.
-    pub(super) fn entries(&self) -> &[Entry] {
-        &self.entries
+    /// Returns the number of entries.
+    pub(super) fn entries(&self) -> usize {
+        self.entries.len()
     }
 
     /// Returns the entries with accesses to a variable.
@@ -399,17 +428,16 @@ impl Profiler {
     }
 }
 
-/// A mixture of numbers.
+/// A mixture of numbers: two that are mixed in different ways.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64, u64);
 
 impl Digest {
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, one: u64, other: u64) {
         let Digest(first, second) = *self;
-        *self = Digest(
-            hash64(first, one ^ other.rotate_left(32)),
-            hash64(second, other.wrapping_add(one.rotate_left(16))),
-        );
+        // Digits of the golden ratio, which have no pattern.
+        let mixed = (second ^ other).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        *self = Digest(hash64(first ^ one, other), mixed.rotate_left(29) ^ one);
     }
 }

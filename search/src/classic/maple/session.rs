@@ -1,18 +1,19 @@
 //! The iRoots of one exploration: those that its executions exposed and predicted, and its memo.
 
-use super::access::{Access, Places, word};
+use super::access::{Access, Accesses, Effect, Places, word};
 use super::exposed::Detector;
 use super::iroot::{IRoot, IRootId};
 use super::measured::{IRootCoverage, IRootsExposed, Point, Searched, thinned};
 use super::memo::{Memo, MemoError, MemoFile, News};
 use super::observer::Observer;
-use super::predict::predict;
+use super::predict::Predictor;
 use super::profile::Profiler;
 use super::search::CoverageDriven;
+use super::sharing::Sharing;
 use hashbrown::HashSet;
 use intermezzo_engine::strategy::{Operation, Strategy};
 use intermezzo_engine::trace::{Lock, lock};
-use intermezzo_sdk::{Class, Monitor, SyncVarAccess, SyncVarOp};
+use intermezzo_sdk::{EventId, Monitor, SyncVarAccess, SyncVarOp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -48,9 +49,11 @@ pub(crate) struct Inner {
     program: String,
     window: u32,
     places: Places,
+    sharing: Sharing,
     detector: Detector,
-    /// The predictor of iRoots, if they are searched for.
+    /// The profiler, if iRoots are searched for, and the predictor.
     profiler: Option<Profiler>,
+    predictor: Predictor,
     /// The largest number of iRoots that it predicts.
     pub(super) predicted_max: usize,
     found: Found,
@@ -130,8 +133,10 @@ impl Session {
             program: program.to_owned(),
             window: options.window,
             places,
+            sharing: Sharing::default(),
             detector: Detector::default(),
             profiler: options.searches.then(Profiler::default),
+            predictor: Predictor::default(),
             predicted_max: PREDICTED_MAX,
             found: Found::default(),
             last: Vec::new(),
@@ -167,15 +172,12 @@ impl Session {
         let mut inner = self.get();
         let takes = wanted.iter().filter(|next| lock(next.op) == Lock::Takes);
         let access = |next: &Operation| {
-            Some(Access {
-                task: next.task.0,
+            let of = EventId {
+                task: next.task,
                 // In any case it comes after all events of the task.
                 index: inner.detector.events_of(next.task.0) + 1,
-                var: next.var.0,
-                place: inner.place(next.op, next.site)?,
-                class: Class::of(next.op, false).unwrap_or(Class::Write),
-                lock: Lock::Takes,
-            })
+            };
+            Some(Access::own(of, next.var, inner.effect(next.op, next.site)?))
         };
         let wants: Vec<Access> = takes.filter_map(access).collect();
         if wants.is_empty() {
@@ -209,10 +211,10 @@ impl Inner {
         !self.over
     }
 
-    /// Returns the number of the place of an operation at a site; `None` if it is no access.
-    pub(super) fn place(&mut self, op: SyncVarOp, site: impl Display) -> Option<u32> {
+    /// Returns the effect of an operation at a site; `None` if it is no access.
+    pub(super) fn effect(&mut self, op: SyncVarOp, site: impl Display) -> Option<Effect> {
         let word = word(op)?;
-        Some(self.places.number(format!("{site} {word}")))
+        Effect::of(op, self.places.number(format!("{site} {word}")))
     }
 
     /// Returns the largest distance of two accesses of an iRoot, in events of their task.
@@ -223,19 +225,35 @@ impl Inner {
     /// Begins the observation of an execution.
     pub(super) fn begin(&mut self) {
         self.settle();
+        self.sharing.clear();
         self.detector.clear();
         if let Some(profiler) = &mut self.profiler {
             profiler.clear();
         }
     }
 
-    /// Adds the next event of the execution, which makes these accesses.
-    pub(super) fn add(&mut self, event: &SyncVarAccess, accesses: &[Access]) {
-        for access in accesses {
+    /// Notes the effect of the next event. All events of the execution are noted before any is added.
+    #[inline(always)]
+    pub(super) fn note(&mut self, event: &SyncVarAccess, effect: Effect) {
+        self.sharing.note(event.event, event.var, effect);
+    }
+
+    /// Adds the next event of the execution, and its effect if it is an access.
+    #[inline(always)]
+    pub(super) fn add(&mut self, event: &SyncVarAccess, effect: Option<Effect>) {
+        let accesses = effect.map(|effect| Accesses::of(event, effect));
+        let mut that_matter: &[Access] = &[];
+        if let Some(accesses) = &accesses {
+            that_matter = self.sharing.that_matter(accesses);
+            if that_matter.is_empty() {
+                self.detector.pass(&accesses[0]);
+            }
+        }
+        for access in that_matter {
             self.detector.add(*access, self.window);
         }
         if let Some(profiler) = &mut self.profiler {
-            profiler.add(event, accesses, self.window);
+            profiler.add(event, that_matter, self.window);
         }
     }
 
@@ -254,7 +272,10 @@ impl Inner {
             if found.profiles.contains(&digest) {
                 return;
             }
-            let (new, whole) = predict(profiler, self.window, &mut found.predicted, self.predicted_max);
+            let predicted = &mut found.predicted;
+            let (new, whole) = self
+                .predictor
+                .predict(profiler, self.window, predicted, self.predicted_max);
             found.overflowed = !whole;
             found.fresh.extend(new);
             if found.profiles.len() < PROFILES_MAX {
@@ -267,13 +288,12 @@ impl Inner {
     fn expose(&mut self) {
         let found = &mut self.found;
         let before = found.exposed.len();
-        for iroot in self.detector.found() {
-            if found.exposed.insert(*iroot) {
-                found.counts.0[usize::from(iroot.idiom) - 1] += 1;
-                self.last.push(*iroot);
-                if self.profiler.is_some() {
-                    found.newly_exposed.push(*iroot);
-                }
+        for iroot in self.detector.take_new() {
+            found.exposed.insert(iroot);
+            found.counts.0[usize::from(iroot.idiom) - 1] += 1;
+            self.last.push(iroot);
+            if self.profiler.is_some() {
+                found.newly_exposed.push(iroot);
             }
         }
         if found.exposed.len() > before {
@@ -301,6 +321,7 @@ impl Inner {
         self.settle();
         self.target = None;
         self.found = Found::default();
+        self.detector = Detector::default();
         if let Some(keeping) = &mut self.memo {
             (keeping.executions, keeping.attempts) = (0, 0);
             keeping.tried.clear();
@@ -366,7 +387,7 @@ impl Inner {
     pub(crate) fn settle_attempt(&mut self) -> Option<IRoot> {
         let iroot = self.target.take()?;
         self.found.attempts += 1;
-        if self.detector.found().contains(&iroot) {
+        if self.detector.has_found(&iroot) {
             self.found.successes += 1;
         } else {
             *self.found.tried.entry(iroot).or_default() += 1;

@@ -37,8 +37,13 @@ impl Set {
         set
     }
 
+    /// Returns `true` if it has this variable.
+    pub(super) fn has(&self, variable: (VariableId, u32)) -> bool {
+        self.0.binary_search(&variable).is_ok()
+    }
+
     /// Returns the variables' identities in all executions.
-    pub(super) fn known(&self) -> Vec<VariableId> {
+    pub(super) fn known(&self) -> SmallVec<[VariableId; 2]> {
         self.0.iter().map(|(known, _)| *known).collect()
     }
 
@@ -60,7 +65,7 @@ pub(super) struct Item {
 /// Unexplored prefixes, by level and by the variables of the set that they belong to.
 #[derive(Default)]
 pub(super) struct Agenda {
-    levels: BTreeMap<Level, BTreeMap<Vec<VariableId>, Vec<Item>>>,
+    levels: BTreeMap<Level, BTreeMap<SmallVec<[VariableId; 2]>, Vec<Item>>>,
     /// The items of the current set, the next one last.
     under_way: Vec<Item>,
     /// `true` if sets are not searched in order.
@@ -86,7 +91,7 @@ impl Agenda {
 
     pub(super) fn add(&mut self, item: Item) {
         let set = if self.dynamic {
-            Vec::new()
+            SmallVec::new()
         } else {
             item.set.known()
         };

@@ -42,7 +42,7 @@ use agenda::{Agenda, Item, Level, Set};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
-use orders::{Orders, Way};
+use orders::{Orders, Preempting, Way};
 use pruning::Pruning;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -98,12 +98,19 @@ struct LeftOut {
 struct Point {
     /// The ways to continue that were not tried, the next one last.
     untried: SmallVec<[Way; 2]>,
-    /// The ways that preempt, and the variable that counts against.
-    preempting: SmallVec<[Way; 2]>,
-    variable: Option<(VariableId, u32)>,
-    /// `true` if that variable is beyond the first ones of its place that preemptions may count against.
-    is_beyond_place: bool,
-    could_preempt: bool,
+    preemption: Preemption,
+}
+
+/// A preemption at a choice.
+enum Preemption {
+    /// There could be none, in any orders.
+    None,
+    /// There could be some within the bounds: the ways that preempt, and the variable that this counts against.
+    Within(Preempting, Option<(VariableId, u32)>),
+    /// It would be beyond the bound on preemptions, that on variables, or both.
+    Beyond { preemptions: bool, variables: bool },
+    /// It would count against a variable beyond the first ones of its place.
+    BeyondPlace,
 }
 
 impl Ranked {
@@ -215,37 +222,67 @@ impl Ranked {
         })
     }
 
-    /// Leaves a choice behind: puts the ways that preempt there aside for their ranks.
-    fn put_aside(&mut self, path: &Arc<[Choice]>, at: usize, point: Point) {
-        if !point.could_preempt {
-            return;
-        }
-        let set = self.set.with(point.variable);
-        let level = Level {
+    /// Returns the level of an execution with another preemption, which counts against this variable.
+    fn level_with(&self, variable: Option<(VariableId, u32)>) -> Level {
+        let is_more = variable.is_some_and(|variable| !self.set.has(variable));
+        Level {
             preemptions: self.own_level.preemptions + 1,
-            variables: set.len(),
+            variables: self.set.len() + u32::from(is_more),
             ..self.own_level
-        };
-        let too_many = self.preemptions_max.is_some_and(|most| level.preemptions > most);
-        let too_various = self.variables_max.is_some_and(|most| level.variables > most);
+        }
+    }
+
+    /// Returns the preemption at a choice by these ways, if it is within the bounds.
+    fn judge(&mut self, point: &ChoicePoint<'_>, ways: Preempting) -> Preemption {
+        let last = point.trace().last_accessed(point.running.0);
+        let variable = last.map(|var| self.variables.counted(point, var));
+        let level = self.level_with(variable);
+        let preemptions = self.preemptions_max.is_some_and(|most| level.preemptions > most);
+        let variables = self.variables_max.is_some_and(|most| level.variables > most);
+        if preemptions || variables {
+            return Preemption::Beyond {
+                preemptions,
+                variables,
+            };
+        }
+        match (self.per_place_max, variable) {
+            (Some(most), Some((_, number))) if self.variables.position(point, number) >= most => {
+                Preemption::BeyondPlace
+            }
+            _ => Preemption::Within(ways, variable),
+        }
+    }
+
+    /// Leaves a choice behind: puts the ways that preempt there aside for their ranks. `path` is the path of the execution
+    /// so far, `plan`, if it was needed before.
+    fn put_aside(&mut self, plan: &Plan, path: &mut Option<Arc<[Choice]>>, at: usize, point: Point) {
         let left_out = &mut self.left_out;
-        match (too_many, too_various) {
-            (false, false) if point.is_beyond_place => left_out.of_place = true,
-            (false, false) => self.preemptions = self.preemptions.max(level.preemptions),
-            (true, false) => left_out.preemptions = true,
-            (false, true) => left_out.variables = true,
-            (true, true) => left_out.both = true,
-        }
-        if too_many || too_various || point.is_beyond_place {
-            return;
-        }
-        for Way { taken, orders } in point.preempting {
-            self.agenda.add(Item {
-                branch: Branch::beside(path.clone(), at + 1, taken),
-                level,
-                set: set.clone(),
-                orders,
-            });
+        match point.preemption {
+            Preemption::None => {}
+            Preemption::BeyondPlace => left_out.of_place = true,
+            Preemption::Beyond {
+                preemptions: true,
+                variables: true,
+            } => left_out.both = true,
+            Preemption::Beyond {
+                preemptions: true, ..
+            } => left_out.preemptions = true,
+            Preemption::Beyond { .. } => left_out.variables = true,
+            Preemption::Within(ways, variable) => {
+                let level = self.level_with(variable);
+                self.preemptions = self.preemptions.max(level.preemptions);
+                let set = self.set.with(variable);
+                let path = path.get_or_insert_with(|| plan.choices().into());
+                let agenda = &mut self.agenda;
+                ways.for_each(|Way { taken, orders }| {
+                    agenda.add(Item {
+                        branch: Branch::beside(path.clone(), at + 1, taken),
+                        level,
+                        set: set.clone(),
+                        orders,
+                    });
+                });
+            }
         }
     }
 
@@ -279,7 +316,7 @@ impl Strategy for Ranked {
             plan.truncate(own);
         }
         self.variables.look_at(trace);
-        let path: Arc<[Choice]> = plan.choices().into();
+        let mut path = None;
         while let Some(mut point) = self.points.pop() {
             let at = self.fixed + self.points.len();
             match point.untried.pop() {
@@ -290,7 +327,7 @@ impl Strategy for Ranked {
                     self.prescribe(plan, orders);
                     return true;
                 }
-                None => self.put_aside(&path, at, point),
+                None => self.put_aside(plan, &mut path, at, point),
             }
         }
         match self.pop() {
@@ -312,23 +349,16 @@ impl Strategy for Ranked {
             return Some(0);
         }
         let mut ways = self.orders.ways(point, self.own_level.preemptions);
-        let variable = match point.trace().last_accessed(point.running.0) {
-            Some(var) if ways.could_preempt => Some(self.variables.counted(point, var)),
-            _ => None,
-        };
-        let is_beyond_place = match (self.per_place_max, variable) {
-            (Some(most), Some((_, number))) => self.variables.position(point, number) >= most,
-            _ => false,
+        let preemption = match ways.could_preempt {
+            true => self.judge(point, ways.preempting),
+            false => Preemption::None,
         };
         ways.free.reverse();
         let Way { taken, orders } = ways.free.pop().expect("some task goes at no cost");
         self.orders = orders;
         self.points.push(Point {
             untried: ways.free,
-            preempting: ways.preempting,
-            variable,
-            is_beyond_place,
-            could_preempt: ways.could_preempt,
+            preemption,
         });
         Some(taken)
     }

@@ -30,7 +30,6 @@ enum Family {
 }
 
 /// Strict priorities.
-#[derive(Clone)]
 pub(super) struct Strict {
     family: Family,
     /// The tasks that were preempted, each with the preemption after which it has been since.
@@ -41,7 +40,7 @@ pub(super) struct Strict {
 #[derive(Clone)]
 pub(super) enum Orders {
     Free,
-    Strict(Strict),
+    Strict(Arc<Strict>),
 }
 
 /// One way to continue: the alternative, and the orders from there on.
@@ -50,13 +49,42 @@ pub(super) struct Way {
     pub(super) orders: Orders,
 }
 
+/// The ways that preempt the running task.
+pub(super) enum Preempting {
+    /// All but the first of this many alternatives, where the order is free.
+    Others(u32),
+    /// These ways.
+    These(SmallVec<[Way; 2]>),
+}
+
+impl Default for Preempting {
+    fn default() -> Preempting {
+        Preempting::These(SmallVec::new())
+    }
+}
+
+impl Preempting {
+    /// Calls `each` with each way.
+    pub(super) fn for_each(self, mut each: impl FnMut(Way)) {
+        match self {
+            Preempting::Others(alternatives) => (1..alternatives).for_each(|taken| {
+                each(Way {
+                    taken,
+                    orders: Orders::Free,
+                });
+            }),
+            Preempting::These(ways) => ways.into_iter().for_each(each),
+        }
+    }
+}
+
 /// The ways to continue from a choice.
 #[derive(Default)]
 pub(super) struct Ways {
     /// The ways at no cost; there is always one.
     pub(super) free: SmallVec<[Way; 2]>,
     /// The ways that preempt the running task.
-    pub(super) preempting: SmallVec<[Way; 2]>,
+    pub(super) preempting: Preempting,
     /// `true` if there are ways that preempt, in these orders or in others.
     pub(super) could_preempt: bool,
 }
@@ -64,19 +92,19 @@ pub(super) struct Ways {
 impl Orders {
     /// Returns every order of priorities.
     pub(super) fn all() -> Orders {
-        Orders::Strict(Strict {
+        Orders::Strict(Arc::new(Strict {
             family: Family::All(Arc::default()),
             preempted: Arc::default(),
-        })
+        }))
     }
 
     /// Returns the orders with these numbers, drawn with this seed.
     pub(super) fn drawn(seed: u64, orders: impl IntoIterator<Item = u64>) -> Orders {
         let orders = orders.into_iter().collect();
-        Orders::Strict(Strict {
+        Orders::Strict(Arc::new(Strict {
             family: Family::Drawn { seed, orders },
             preempted: Arc::default(),
-        })
+        }))
     }
 
     /// Returns the ways to continue from a choice of an execution with this many preemptions.
@@ -92,7 +120,7 @@ impl Orders {
             Orders::Strict(strict) if point.kind == ChoiceKind::Task => strict.ways(point, preemptions),
             _ if point.preempts => Ways {
                 free: all(0..1),
-                preempting: all(1..point.alternatives),
+                preempting: Preempting::Others(point.alternatives),
                 could_preempt: true,
             },
             _ => Ways {
@@ -124,6 +152,7 @@ impl Strict {
             contenders.retain(|contender| fresh(contender));
         }
         let mut ways = Ways::default();
+        let mut preempting = SmallVec::new();
         for &(task, taken) in &contenders {
             let Some(family) = self.with_highest(task, &contenders) else {
                 continue;
@@ -132,7 +161,7 @@ impl Strict {
                 ways.could_preempt |= contenders.len() > 1;
                 let next = self.preempting(task, preemptions + 1, family.clone());
                 let others = contenders.iter().filter(|(other, _)| *other != task);
-                ways.preempting.extend(others.filter_map(|&(other, taken)| {
+                preempting.extend(others.filter_map(|&(other, taken)| {
                     let family = next.with_highest(other, &contenders)?;
                     Some(next.way(taken, family))
                 }));
@@ -144,20 +173,21 @@ impl Strict {
             .map(|taken| self.way(taken, self.family.clone()));
         if point.preempts {
             ways.could_preempt |= time_outs.len() > 0;
-            ways.preempting.extend(time_outs);
+            preempting.extend(time_outs);
         } else {
             ways.free.extend(time_outs);
         }
+        ways.preempting = Preempting::These(preempting);
         ways
     }
 
     fn way(&self, taken: u32, family: Family) -> Way {
         Way {
             taken,
-            orders: Orders::Strict(Strict {
+            orders: Orders::Strict(Arc::new(Strict {
                 family,
                 preempted: self.preempted.clone(),
-            }),
+            })),
         }
     }
 

@@ -14,13 +14,14 @@
 //! began.
 
 use super::arrays::Arrays;
+use crate::classic::slots::slot;
+use hashbrown::HashMap;
 use intermezzo_engine::record::VarKind;
 use intermezzo_engine::runtime::{site_name, var_identity};
 use intermezzo_engine::site::Place;
 use intermezzo_engine::strategy::ChoicePoint;
 use intermezzo_engine::trace::Trace;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 /// The identity of a variable in all executions.
 pub(super) type VariableId = u32;
@@ -28,8 +29,12 @@ pub(super) type VariableId = u32;
 pub(super) struct Variables {
     /// The arrays; `None` if each element counts by itself.
     arrays: Option<Arrays>,
-    by_name: HashMap<String, VariableId>,
+    by_name: HashMap<Name, VariableId>,
     about: Vec<About>,
+    /// The numbers of tasks in all executions, by the numbers of their creators and their indices among these tasks.
+    tasks: HashMap<(u32, u32), u32>,
+    /// The numbers of the tasks of the running execution that were looked up.
+    tasks_here: Vec<Option<u32>>,
     /// The identities of variables of the running execution that were looked up, by their number there; for an array,
     /// by the number of its first variable.
     here: Vec<Option<VariableId>>,
@@ -37,6 +42,15 @@ pub(super) struct Variables {
     /// of these by kind and place.
     positions: Vec<u32>,
     of_place: HashMap<(VarKind, Place), u32>,
+}
+
+/// The name of a variable or an array: [`var_identity`] in numbers.
+#[derive(PartialEq, Eq, Hash)]
+enum Name {
+    /// Its kind, the number of its first user in all executions, and its index among that task's first uses.
+    Variable(VarKind, u32, u32),
+    /// Its kind, and the place at which it began.
+    Array(VarKind, Place),
 }
 
 struct About {
@@ -53,6 +67,8 @@ impl Variables {
             arrays: whole.then(Arrays::default),
             by_name: HashMap::new(),
             about: Vec::new(),
+            tasks: HashMap::new(),
+            tasks_here: Vec::new(),
             here: Vec::new(),
             positions: Vec::new(),
             of_place: HashMap::new(),
@@ -67,6 +83,7 @@ impl Variables {
     /// Begins another execution, whose variables have numbers of their own.
     pub(super) fn begin(&mut self) {
         self.here.clear();
+        self.tasks_here.clear();
         self.positions.clear();
         self.of_place.clear();
         if let Some(arrays) = &mut self.arrays {
@@ -110,13 +127,14 @@ impl Variables {
         if let Some(known) = self.here[at] {
             return known;
         }
+        let entry = &point.vars[var];
         let name = match &self.arrays {
-            Some(arrays) => format!(
-                "{} at {}",
-                point.vars[var].kind.name(),
-                site_name(arrays.begun_at(var))
-            ),
-            None => var_identity(point.vars, point.tasks, var),
+            Some(arrays) => Name::Array(entry.kind, arrays.begun_at(var).place()),
+            None => match entry.kind {
+                VarKind::Task => Name::Variable(entry.kind, self.task(point, entry.first_user), 0),
+                VarKind::Clock => Name::Variable(entry.kind, 0, 0),
+                kind => Name::Variable(kind, self.task(point, entry.first_user), entry.ordinal),
+            },
         };
         let known = match self.by_name.get(&name) {
             Some(&known) => known,
@@ -126,7 +144,26 @@ impl Variables {
         known
     }
 
-    fn learn_of(&mut self, point: &ChoicePoint<'_>, var: u32, name: String) -> VariableId {
+    /// Returns the number of a task in all executions: that of its place among the tasks of its creator.
+    fn task(&mut self, point: &ChoicePoint<'_>, task: u32) -> u32 {
+        let known = self.tasks_here.get(task as usize).copied().flatten();
+        if let Some(known) = known {
+            return known;
+        }
+        let known = match task {
+            0 => 0,
+            _ => {
+                let entry = &point.tasks[task as usize];
+                let creator = self.task(point, entry.parent);
+                let next = self.tasks.len() as u32 + 1;
+                *self.tasks.entry((creator, entry.ordinal)).or_insert(next)
+            }
+        };
+        *slot(&mut self.tasks_here, task, || None) = Some(known);
+        known
+    }
+
+    fn learn_of(&mut self, point: &ChoicePoint<'_>, var: u32, name: Name) -> VariableId {
         let known = self.about.len() as VariableId;
         // An array has all of its elements from the first round on.
         let iteration = if self.has_arrays() {
@@ -134,9 +171,17 @@ impl Variables {
         } else {
             iteration(point, var)
         };
-        self.by_name.insert(name.clone(), known);
+        let in_words = match &self.arrays {
+            Some(arrays) => format!(
+                "{} at {}",
+                point.vars[var].kind.name(),
+                site_name(arrays.begun_at(var))
+            ),
+            None => var_identity(point.vars, point.tasks, var),
+        };
+        self.by_name.insert(name, known);
         self.about.push(About {
-            name,
+            name: in_words,
             shared: false,
             iteration,
         });

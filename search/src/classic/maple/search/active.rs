@@ -16,16 +16,15 @@
 //! no delays, because there is nothing outside of the execution to wait for.
 
 use super::script::{MonitorRequest, Script};
-use crate::classic::maple::slots::slot;
-use crate::classic::maple::{Access, IRoot, Place};
+use crate::classic::maple::{Access, Accesses, IRoot, Place};
+use crate::classic::slots::slot;
 use hashbrown::HashSet;
 use intermezzo_engine::record::Event;
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
-use intermezzo_sdk::{EventId, SiteId, SyncVar, SyncVarAccess, TaskId};
+use intermezzo_sdk::{EventId, SyncVar, SyncVarOp, TaskId};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use smallvec::SmallVec;
 
 /// One in this many instances makes the scheduler begin again after the first dependency has come true.
 const LOADED: u32 = 8;
@@ -128,6 +127,7 @@ impl Active {
     }
 
     /// Finds the next operations of the tasks among the alternatives, without those that need the environment to act.
+    #[inline(always)]
     fn find_nexts(nexts: &mut Vec<Next>, point: &ChoicePoint<'_>, places: &mut Place) {
         nexts.clear();
         let mut alternative = 0;
@@ -141,57 +141,40 @@ impl Active {
                 return;
             };
             let index = point.tasks[task.0 as usize].events + 1;
-            let place = places.of(operation.op, operation.site);
-            let accesses = place.map_or_else(SmallVec::new, |place| {
-                let event = SyncVarAccess {
-                    event: EventId { task, index },
-                    var: operation.var,
-                    op: operation.op,
-                    order: Default::default(),
-                    read: 0,
-                    // The mutex that a wait releases is not known yet.
-                    written: u64::from(SyncVar::NONE.0),
-                    site: SiteId(0),
-                    store: 0,
-                };
-                Access::of(&event, place)
-            });
+            let effect = places.of(operation.op, operation.site);
             nexts.push(Next {
                 alternative: own,
                 task: task.0,
                 index,
-                access: accesses.first().copied(),
+                access: effect.map(|effect| Access::own(EventId { task, index }, operation.var, effect)),
             });
         });
     }
 
     /// Processes the events since the last call.
+    #[inline(always)]
     fn take_in(&mut self, events: &[Event], places: &mut Place) {
         let first = std::mem::replace(&mut self.seen, events.len());
         for event in &events[first.min(events.len())..] {
             // Places are numbered in the order in which they are seen here, whether they are wanted or not.
-            let Some(place) = places.of(event.op, event.site) else {
+            let Some(effect) = places.of(event.op, event.site) else {
                 continue;
             };
             let is_over = self.wanted().is_none();
-            if is_over || self.done.is_empty() && self.script.wanted[0].place != place {
+            if is_over || self.done.is_empty() && self.script.wanted[0].place != effect.place {
                 continue;
             }
-            let event = SyncVarAccess {
-                event: EventId {
-                    task: TaskId(event.task),
-                    index: event.index,
-                },
-                var: SyncVar(event.var),
-                op: event.op,
-                order: event.order,
-                read: event.read,
-                written: event.written,
-                site: SiteId(0),
-                store: 0,
+            let of = EventId {
+                task: TaskId(event.task),
+                index: event.index,
             };
-            for access in Access::of(&event, place) {
-                self.happened(&access);
+            let mutex = match event.op {
+                SyncVarOp::CondvarWait => SyncVar(event.written as u32),
+                _ => SyncVar::NONE,
+            };
+            let own = Access::own(of, SyncVar(event.var), effect);
+            for access in Accesses::with_released(own, mutex).iter() {
+                self.happened(access);
             }
         }
     }
@@ -278,7 +261,9 @@ impl Active {
             let there = one.place == first && other.place == second;
             there && one.task != other.task && (one.var == other.var) == same_var
         };
-        let met = (0..nexts.len()).find(|&one| nexts.iter().any(|other| meets(&nexts[one], other)));
+        let meets_any =
+            |&one: &usize| at(&nexts[one], first) && nexts.iter().any(|other| meets(&nexts[one], other));
+        let met = (0..nexts.len()).find(meets_any);
         if met.is_some() {
             return met;
         }
@@ -304,11 +289,10 @@ impl Active {
     /// Continues to the access that is wanted next, and keeps others from coming in between, once a wanted access has
     /// been made.
     fn watch(&mut self, nexts: &[Next]) -> Option<usize> {
-        let fitting: Vec<usize> = (0..nexts.len())
-            .filter(|&at| nexts[at].access.is_some_and(|access| self.fits(&access)))
-            .collect();
-        if let Some(&at) = fitting.first() {
-            return Some(at);
+        let fits = |next: &Next| next.access.is_some_and(|access| self.fits(&access));
+        let fitting = nexts.iter().position(fits);
+        if fitting.is_some() {
+            return fitting;
         }
         if self.done.len() >= 2 && self.tempted(nexts) {
             self.begin_again();

@@ -1,7 +1,7 @@
 //! The profiler's predictions from one execution, against the iRoots that all executions expose.
 
 use super::super::access::Places;
-use super::super::predict::predict;
+use super::super::predict::Predictor;
 use super::super::profile::Profiler;
 use super::program::Program;
 use super::{Recorded, accesses, all, record};
@@ -18,7 +18,7 @@ fn predicted_by(recorded: &Recorded) -> BTreeSet<String> {
         profiler.add(&event.0, &accesses, WINDOW);
     }
     profiler.finish();
-    let (predicted, whole) = predict(&profiler, WINDOW, &mut HashSet::new(), usize::MAX);
+    let (predicted, whole) = Predictor::default().predict(&profiler, WINDOW, &mut HashSet::new(), usize::MAX);
     assert!(whole);
     predicted.iter().map(|iroot| iroot.name(&places)).collect()
 }

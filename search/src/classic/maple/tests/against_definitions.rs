@@ -14,7 +14,7 @@ fn detected(recorded: &Recorded, window: u32) -> BTreeSet<String> {
             detector.add(access, window);
         }
     }
-    detector.found().iter().map(|iroot| iroot.name(&places)).collect()
+    detector.found().map(|iroot| iroot.name(&places)).collect()
 }
 
 #[test]

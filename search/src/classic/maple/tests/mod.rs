@@ -6,8 +6,9 @@ mod against_definitions;
 mod naive;
 mod predictor;
 mod program;
+mod sharing;
 
-use super::access::{Access, Places, word};
+use super::access::{Access, Accesses, Effect, Places, word};
 use intermezzo_explorer::{Explorer, Reduction, Report, Strategy};
 use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarAccess};
 use program::Program;
@@ -77,5 +78,6 @@ fn accesses(event: &(SyncVarAccess, String), places: &mut Places) -> Vec<Access>
         return Vec::new();
     };
     let place = places.number(format!("{} {word}", event.1));
-    Access::of(&event.0, place).to_vec()
+    let effect = Effect::of(event.0.op, place).expect("an access");
+    Accesses::of(&event.0, effect).to_vec()
 }

@@ -1,8 +1,8 @@
 //! The predictor over several executions: its limit, and the profiles that it recognises.
 
-use super::super::access::Places;
+use super::super::access::{Effect, Places};
 use super::super::iroot::IRoot;
-use super::super::predict::predict;
+use super::super::predict::Predictor;
 use super::super::profile::Profiler;
 use super::super::session::{Options, Session};
 use super::program::Program;
@@ -27,7 +27,7 @@ fn profile(profiler: &mut Profiler, recorded: &Recorded, places: &mut Places) {
 
 /// Returns the iRoots that an execution predicts.
 fn predicted(profiler: &Profiler) -> BTreeSet<IRoot> {
-    let (new, whole) = predict(profiler, WINDOW, &mut HashSet::new(), usize::MAX);
+    let (new, whole) = Predictor::default().predict(profiler, WINDOW, &mut HashSet::new(), usize::MAX);
     assert!(whole);
     new.into_iter().collect()
 }
@@ -45,14 +45,14 @@ fn only_what_is_left_out_counts_as_left_out() {
                 continue;
             }
             let mut known = HashSet::new();
-            let (new, whole) = predict(&profiler, WINDOW, &mut known, all.len());
+            let (new, whole) = Predictor::default().predict(&profiler, WINDOW, &mut known, all.len());
             assert_eq!((new.len(), known.len(), whole), (all.len(), all.len(), true));
             // Known ones need no room.
-            let (new, whole) = predict(&profiler, WINDOW, &mut known, all.len());
+            let (new, whole) = Predictor::default().predict(&profiler, WINDOW, &mut known, all.len());
             assert_eq!((new.len(), known.len(), whole), (0, all.len(), true));
             let mut known = HashSet::new();
             for new_ones in [all.len() - 1, 0] {
-                let (new, whole) = predict(&profiler, WINDOW, &mut known, all.len() - 1);
+                let (new, whole) = Predictor::default().predict(&profiler, WINDOW, &mut known, all.len() - 1);
                 assert_eq!((new.len(), known.len(), whole), (new_ones, all.len() - 1, false));
             }
             compared += 1;
@@ -81,10 +81,17 @@ fn search(executions: &[Recorded], predicted_max: usize) -> (usize, u64, bool) {
         }
         let mut inner = session.get();
         inner.begin();
-        for (event, site) in &recorded.events {
-            let place = inner.place(event.op, site);
-            let accesses = place.map(|place| super::Access::of(event, place));
-            inner.add(event, &accesses.unwrap_or_default());
+        let effects = recorded
+            .events
+            .iter()
+            .map(|(event, site)| inner.effect(event.op, site));
+        let effects: Vec<Option<Effect>> = effects.collect();
+        let events = || recorded.events.iter().map(|(event, _)| event).zip(&effects);
+        for (event, effect) in events() {
+            effect.iter().for_each(|effect| inner.note(event, *effect));
+        }
+        for (event, effect) in events() {
+            inner.add(event, *effect);
         }
         inner.end();
         runs += 1;

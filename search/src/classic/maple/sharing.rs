@@ -1,0 +1,55 @@
+//! The variables of an execution that matter to iRoots.
+//!
+//! No access of another task depends on an access to a variable that one task uses alone, or that tasks only read. Such an
+//! access is part of no iRoot, whether exposed or predicted, and does not change which accesses are. An exception are
+//! locks: at the end of the execution a task may wait for one that only another task has taken.
+
+use super::access::{Access, Accesses, Classes, Effect};
+use crate::classic::slots::{of_var, slot};
+use intermezzo_engine::trace::Lock;
+use intermezzo_sdk::{EventId, SyncVar, TaskId};
+
+/// The uses of the variables of one execution.
+#[derive(Debug, Default)]
+pub(super) struct Sharing {
+    vars: Vec<Users>,
+}
+
+/// The tasks that access a variable, and how.
+#[derive(Clone, Copy, Debug, Default)]
+struct Users {
+    /// The first task; `None` if there is none yet.
+    first: Option<TaskId>,
+    /// `true` if there is another.
+    are_several: bool,
+    classes: Classes,
+}
+
+impl Sharing {
+    /// Forgets the last execution.
+    pub(super) fn clear(&mut self) {
+        self.vars.clear();
+    }
+
+    /// Notes that an event has this effect on its own variable.
+    #[inline(always)]
+    pub(super) fn note(&mut self, event: EventId, var: SyncVar, effect: Effect) {
+        let users = slot(&mut self.vars, of_var(var.0), Users::default);
+        users.are_several |= *users.first.get_or_insert(event.task) != event.task;
+        users.classes.add(effect.class);
+    }
+
+    /// Returns those of an event's accesses that matter, once all events of the execution are noted.
+    #[inline(always)]
+    pub(super) fn that_matter<'a>(&self, accesses: &'a Accesses) -> &'a [Access] {
+        // The second access of an event is to a lock.
+        let own = &accesses[0];
+        let users = self
+            .vars
+            .get(of_var(own.var) as usize)
+            .copied()
+            .unwrap_or_default();
+        let matters = own.lock != Lock::No || users.are_several && users.classes.conflict();
+        &accesses[usize::from(!matters)..]
+    }
+}

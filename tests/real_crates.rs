@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
+use std::thread;
 use throw_away::write;
 
 /// The crates that are tested and their dependencies; `true` for those whose switch for loom covers everything.
@@ -38,14 +40,22 @@ fn project(name: &str, manifest: &str, program: &str) -> PathBuf {
     project
 }
 
-/// Builds and runs the project, and returns its output.
-fn run(project: &Path) -> String {
+/// The project of all tests here. There is only one, so that what it depends on is built only once.
+static PROJECT: LazyLock<PathBuf> = LazyLock::new(|| {
+    let sources = sources().expect("the crates are dependencies of the tests, and so are here");
+    real_project(&sources)
+});
+
+/// Builds and runs a program of the project with these arguments, and returns its output.
+fn run(program: &str, arguments: &[&str]) -> String {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real-crates-target");
     let ask = |options: &[&str]| {
         Command::new(env!("CARGO"))
-            .args(["run", "--quiet"])
+            .args(["run", "--quiet", "--bin", program])
             .args(options)
-            .current_dir(project)
+            .arg("--")
+            .args(arguments)
+            .current_dir(&*PROJECT)
             .env("CARGO_TARGET_DIR", &target)
             .env("RUSTFLAGS", "--cfg loom --cfg crossbeam_loom --cap-lints allow")
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
@@ -61,12 +71,7 @@ fn run(project: &Path) -> String {
         String::from_utf8(ran.stdout).unwrap(),
         String::from_utf8_lossy(&ran.stderr),
     );
-    assert!(
-        ran.status.success(),
-        "{}: {}\n{out}\n{err}",
-        project.display(),
-        ran.status
-    );
+    assert!(ran.status.success(), "{program}: {}\n{out}\n{err}", ran.status);
     out
 }
 
@@ -77,26 +82,13 @@ fn shim(name: &str) -> String {
 
 #[test]
 fn code_written_for_loom_runs() {
-    let manifest = format!(
-        "[dependencies]\nloom = {{ path = {}, features = [\"futures\"] }}\n",
-        shim("loom")
-    );
-    let out = run(&project(
-        "loom-style",
-        &manifest,
-        include_str!("real/loom_style.rs"),
-    ));
+    let out = run("loom_style", &[]);
     assert_eq!(out.lines().count(), 8, "{out}");
 }
 
 #[test]
 fn code_written_for_shuttle_runs() {
-    let manifest = format!("[dependencies]\nshuttle = {{ path = {} }}\n", shim("shuttle"));
-    let out = run(&project(
-        "shuttle-style",
-        &manifest,
-        include_str!("real/shuttle_style.rs"),
-    ));
+    let out = run("shuttle_style", &[]);
     assert_eq!(out.lines().count(), 18, "{out}");
 }
 
@@ -141,8 +133,11 @@ fn copy_all(from: &Path, to: &Path) {
 /// Makes the project that tests the crates, each in the way that is possible.
 fn real_project(sources: &Metadata) -> PathBuf {
     let mut manifest = format!(
-        "[dependencies]\nintermezzo = {{ path = {:?}, features = [\"explore\"] }}\nserde_json = \"1\"\n",
-        root()
+        "[dependencies]\nintermezzo = {{ path = {:?}, features = [\"explore\"] }}\nserde_json = \"1\"\n\
+         loom = {{ path = {}, features = [\"futures\"] }}\nshuttle = {{ path = {} }}\n",
+        root(),
+        shim("loom"),
+        shim("shuttle"),
     );
     let mut patch = format!("[patch.crates-io]\nloom = {{ path = {} }}\n", shim("loom"));
     for (name, version, switched) in CRATES {
@@ -162,6 +157,14 @@ fn real_project(sources: &Metadata) -> PathBuf {
         "real-crates",
         &(manifest + &patch + &profiles.join("\n")),
         include_str!("real/program.rs"),
+    );
+    write(
+        &project.join("src/bin/loom_style.rs"),
+        include_str!("real/loom_style.rs"),
+    );
+    write(
+        &project.join("src/bin/shuttle_style.rs"),
+        include_str!("real/shuttle_style.rs"),
     );
     for (name, ..) in CRATES.iter().filter(|(.., switched)| !switched) {
         let mut packages = sources.packages.iter();
@@ -283,10 +286,15 @@ fn wrong(result: &Value, expected: &Expected) -> Option<&'static str> {
 
 #[test]
 fn queues_and_deques_are_what_they_say() {
-    let sources = sources().expect("the crates are dependencies of the tests, and so are here");
-    let out = run(&real_project(&sources));
-    let results: Vec<Value> = out
-        .lines()
+    // Two processes, because each explores on one thread.
+    let halves = thread::scope(|scope| {
+        ["even", "odd"]
+            .map(|half| scope.spawn(move || run("real-crates", &[half])))
+            .map(|running| running.join().unwrap())
+    });
+    let results: Vec<Value> = halves
+        .iter()
+        .flat_map(|out| out.lines())
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     let named = |result: &Value| result["subject"].as_str().unwrap().to_owned();

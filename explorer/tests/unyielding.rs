@@ -1,6 +1,10 @@
 //! Loops that wait without yielding, in tests that were not written for intermezzo: with them the same outcomes are found
 //! as with loops that yield.
 
+#[path = "../../tests/common/by_workers.rs"]
+mod by_workers;
+
+use by_workers::by_workers;
 use intermezzo_explorer::sync::{Mutex, RwLock};
 use intermezzo_explorer::{Environment, Explorer, Reduction, Report, TestBinary, Verdict, thread};
 use intermezzo_lookalikes::sync::atomic::by_address::AtomicUsize;
@@ -90,8 +94,8 @@ fn explore(explorer: Explorer, program: &[Vec<Op>], yields: bool) -> (Report, BT
 
 #[test]
 fn loops_that_do_not_yield_find_the_same_outcomes() {
-    let mut waited = 0;
-    for seed in 0..60 {
+    let waited = by_workers(0..60, |seed| {
+        let mut waited = 0;
         let program = program(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
         for reduction in [Reduction::None, Reduction::SourceDpor, Reduction::Dpor] {
             let explorer = || Explorer::new().reduction(reduction).monitors("none");
@@ -110,7 +114,9 @@ fn loops_that_do_not_yield_find_the_same_outcomes() {
             );
             waited += usize::from(without.executions() > 3 && without.verdict().is_pass());
         }
-    }
+        waited
+    });
+    let waited: usize = waited.into_iter().sum();
     assert!(waited > 40, "{waited}");
 }
 

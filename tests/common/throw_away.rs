@@ -9,7 +9,7 @@ pub(crate) fn write(file: &Path, text: &str) {
     fs::write(file, text).unwrap();
 }
 
-/// Makes a new project with this in its manifest, and with the versions and the profile of the workspace. Nothing is
+/// Makes a new project with this in its manifest, and with the versions and the profiles of the workspace. Nothing is
 /// optimised: that takes longer than the few executions that it would make faster.
 ///
 /// It is always at the same place: elsewhere, cargo would build into other files of the target directory each time, and
@@ -20,13 +20,14 @@ pub(crate) fn project(workspace: &Path, place: &Path, name: &str, manifest: &str
         fs::remove_dir_all(&project).unwrap();
     }
     let ours = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
-    let profile = ours
-        .split("\n\n")
-        .find(|table| table.starts_with("[profile.dev]"));
+    let is_profile = |table: &&str| {
+        table.starts_with("[profile.dev]") || table.contains("\n[profile.dev.build-override]\n")
+    };
+    let profiles: Vec<&str> = ours.split("\n\n").filter(is_profile).collect();
     let head = format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n[workspace]\n");
     write(
         &project.join("Cargo.toml"),
-        &format!("{head}{manifest}\n{}\n", profile.unwrap()),
+        &format!("{head}{manifest}\n{}\n", profiles.join("\n\n")),
     );
     fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     project

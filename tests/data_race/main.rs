@@ -11,6 +11,8 @@
 mod again;
 #[path = "../reduction_compatible/program.rs"]
 mod blocks;
+#[path = "../common/by_workers.rs"]
+mod by_workers;
 mod cells;
 #[path = "../reduction_compatible/memory.rs"]
 mod memory;
@@ -22,6 +24,7 @@ mod run;
 mod symmetric;
 mod taken_back;
 
+use by_workers::by_workers;
 use cells::Shared;
 use intermezzo::sync::{Arc, Weak, mpsc};
 use intermezzo::{Explorer, Reduction, thread};
@@ -100,9 +103,9 @@ fn random_programs_race_as_the_model_says() {
     let (programs, steps) = (variable("RACE_PROGRAMS", PROGRAMS), variable("RACE_STEPS", STEPS));
     let most = variable("RACE_INTERLEAVINGS", INTERLEAVINGS_MAX);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(variable("RACE_SEED", SEED));
-    let (mut compared, mut racy, mut pairs, mut executions) = (0, 0, 0, 0);
-    while compared < programs {
-        let steps = if compared.is_multiple_of(LARGER) {
+    let mut judged = Vec::new();
+    while (judged.len() as u64) < programs {
+        let steps = if (judged.len() as u64).is_multiple_of(LARGER) {
             steps + 2
         } else {
             steps
@@ -110,20 +113,26 @@ fn random_programs_race_as_the_model_says() {
         let Some(program) = Draw::new(&mut rng).program(steps as usize) else {
             continue;
         };
-        let Some(judgement) = judge(&program, most) else {
-            continue;
-        };
-        compared += 1;
-        let races = judgement.outcomes.union();
-        racy += u64::from(!races.is_empty());
-        pairs += races.len();
-        executions += judgement.executions;
-        let objections = objections(&program, compared, &judgement.outcomes);
+        judged.extend(judge(&program, most).map(|judgement| (program, judgement)));
+    }
+    by_workers(0..programs, |number| {
+        let (program, judgement) = &judged[number as usize];
+        let objections = objections(program, number + 1, &judgement.outcomes);
         assert!(
             objections.is_empty(),
-            "program {compared}: {objections:#?}\n{program:#?}"
+            "program {}: {objections:#?}\n{program:#?}",
+            number + 1
         );
-    }
+    });
+    let races = judged
+        .iter()
+        .map(|(_, judgement)| judgement.outcomes.union().len());
+    let (racy, pairs) = (
+        races.clone().filter(|pairs| *pairs > 0).count(),
+        races.sum::<usize>(),
+    );
+    let executions: u64 = judged.iter().map(|(_, judgement)| judgement.executions).sum();
+    let compared = judged.len();
     println!("{compared} programs, {racy} of them racy, {pairs} pairs of places, {executions} interleavings");
     // The comparison is meaningful only if both kinds are drawn.
     assert!(5 * racy > compared && 5 * (compared - racy) > compared);

@@ -1,5 +1,7 @@
 //! Semaphores, events, waits for several objects, thread pools and timers.
 
+#[path = "../common/by_workers.rs"]
+mod by_workers;
 mod model;
 mod program;
 #[path = "../../explorer/tests/fuzz/records.rs"]

@@ -1,5 +1,6 @@
 //! Every search against a model, or against depth-first search with every operation a schedule point.
 
+use crate::by_workers::by_workers;
 use crate::program::{Program, execute};
 use crate::records::{Outcomes, Take};
 use crate::{model, records::Records};
@@ -74,32 +75,16 @@ fn compare(
     Ok(())
 }
 
-/// Compares programs, on two threads. Returns how many were, and how many executions that took.
+/// Compares programs. Returns how many were, and how many executions that took.
 fn all(programs: u64, compare: impl Fn(u64, &AtomicU64) -> Result<bool, String> + Sync) -> (u64, u64) {
-    let (next, executions, compared) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let differ = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, SeqCst);
-                    if number >= programs || differ.lock().unwrap().len() > 3 {
-                        return;
-                    }
-                    match compare(number, &executions) {
-                        Ok(was) => compared.fetch_add(was.into(), SeqCst),
-                        Err(text) => {
-                            differ.lock().unwrap().push(format!("program {number}: {text}"));
-                            0
-                        }
-                    };
-                }
-            });
-        }
+    let executions = AtomicU64::new(0);
+    let results = by_workers(0..programs, |number| {
+        compare(number, &executions).map_err(|text| format!("program {number}: {text}"))
     });
-    let differ = differ.into_inner().unwrap();
+    let differ: Vec<String> = results.iter().filter_map(|result| result.clone().err()).collect();
     assert!(differ.is_empty(), "{}", differ.join("\n"));
-    (compared.into_inner(), executions.into_inner())
+    let compared = results.iter().filter(|result| **result == Ok(true)).count();
+    (compared as u64, executions.into_inner())
 }
 
 #[test]

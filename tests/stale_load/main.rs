@@ -1,6 +1,8 @@
 //! The monitor of stale loads against fully explored store buffers, and against published answers.
 
 mod buffers;
+#[path = "../common/by_workers.rs"]
+mod by_workers;
 mod program;
 mod published;
 mod random;

@@ -2,6 +2,7 @@
 //! trace.
 
 use crate::buffers::{Behaviours, Buffers};
+use crate::by_workers::by_workers;
 use crate::program::{Op, Program, random, run};
 use crate::{is_stale, watched};
 use intermezzo::{Explorer, Reduction};
@@ -103,22 +104,19 @@ fn a_program_is_stale_if_and_only_if_buffers_give_it_another_trace() {
     let number = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().expect(name));
     let programs = number(PROGRAMS_VARIABLE, PROGRAMS);
     let interleavings_max = number(INTERLEAVINGS_VARIABLE, INTERLEAVINGS_MAX);
-    let (mut vulnerable, mut by_trace_alone, mut wrong) = (0, 0, Vec::new());
-    for seed in SEED..SEED + programs {
+    let results = by_workers(SEED..SEED + programs, |seed| {
         let program = random(interleavings_max, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         let compared = Compared::new(program);
-        vulnerable += u64::from(compared.is_vulnerable());
-        by_trace_alone +=
-            u64::from(compared.is_vulnerable() && compared.on_buffers.look_like_those_of(&compared.in_order));
-        let objections = compared.objections();
-        if !objections.is_empty() {
-            wrong.push(format!(
-                "seed {seed}: {:?}\n{}",
-                compared.program,
-                objections.join("\n")
-            ));
-        }
-    }
+        let is_by_trace_alone =
+            compared.is_vulnerable() && compared.on_buffers.look_like_those_of(&compared.in_order);
+        let objections = compared.objections().join("\n");
+        let wrong =
+            (!objections.is_empty()).then(|| format!("seed {seed}: {:?}\n{objections}", compared.program));
+        (compared.is_vulnerable(), is_by_trace_alone, wrong)
+    });
+    let vulnerable = results.iter().filter(|result| result.0).count() as u64;
+    let by_trace_alone = results.iter().filter(|result| result.1).count();
+    let wrong: Vec<String> = results.into_iter().filter_map(|result| result.2).collect();
     println!(
         "{programs} programs, {vulnerable} vulnerable, {by_trace_alone} of them by the order of stores alone"
     );

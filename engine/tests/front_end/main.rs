@@ -1,8 +1,11 @@
 //! A second front end on the engine, beside the look-alikes: searches, reductions, monitors, reports and replays work
 //! with it as they do with those.
 
+#[path = "../../../tests/common/by_workers.rs"]
+mod by_workers;
 mod numbered;
 
+use by_workers::by_workers;
 use intermezzo_engine::runtime::Does::{Read, Write};
 use intermezzo_explorer::sync::Mutex;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -251,16 +254,14 @@ fn races(held: bool, of: &[Vec<Step>; 3]) -> (Vec<String>, u64) {
 #[test]
 fn accesses_that_are_held_back_show_the_same_races() {
     name_places();
-    let (mut racy, mut clean) = (0, 0);
-    for seed in 0..150 {
+    let are_racy = by_workers(0..150, |seed| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let program = [100, 200, 300].map(|at| steps(&mut random, at));
         let at_once = races(false, &program);
         assert_eq!(races(true, &program), at_once, "seed {seed}: {program:?}");
-        match at_once.0.is_empty() {
-            true => clean += 1,
-            false => racy += 1,
-        }
-    }
+        !at_once.0.is_empty()
+    });
+    let racy = are_racy.iter().filter(|is_racy| **is_racy).count();
+    let clean = are_racy.len() - racy;
     assert!(racy > 50 && clean > 5, "{racy} {clean}");
 }

@@ -17,6 +17,8 @@
     reason = "what it did is for whoever runs it by hand"
 )]
 
+#[path = "../../../tests/common/by_workers.rs"]
+mod by_workers;
 mod clock;
 #[path = "../common/mod.rs"]
 mod common;
@@ -29,6 +31,7 @@ mod searches;
 mod shares;
 mod tokens;
 
+use by_workers::on_workers;
 use program::{Program, draw};
 use searches::{Difference, Tally, compare};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -70,18 +73,6 @@ fn smallest(program: Program, number: u64, difference: Difference) -> (Program, 
     }
 }
 
-/// Does the work on two threads, if there are two cores, and returns what each returns.
-fn by_workers<T: Send>(work: impl Fn() -> T + Sync) -> Vec<T> {
-    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(&work)).collect();
-        let results = threads.into_iter().map(|thread| thread.join());
-        results
-            .map(|result| result.expect("comparing does not panic"))
-            .collect()
-    })
-}
-
 /// Fails with these differences, if there are any.
 fn assert_none(differ: &[String]) {
     let texts = differ.join("\n");
@@ -115,7 +106,7 @@ fn every_search_shows_what_the_reference_does() {
         (tally, differ)
     };
     let (mut tally, mut differ) = (Tally::default(), Vec::new());
-    for (more, texts) in by_workers(work) {
+    for (more, texts) in on_workers(work) {
         tally.add(&more);
         differ.extend(texts);
     }
@@ -157,7 +148,7 @@ fn shares_show_what_a_whole_search_does() {
         }
     };
     let (mut tally, mut differ) = (shares::Tally::default(), Vec::new());
-    for (more, texts) in by_workers(work) {
+    for (more, texts) in on_workers(work) {
         tally.add(&more);
         differ.extend(texts);
     }

@@ -10,12 +10,15 @@
 )]
 
 mod breakpoints;
+#[path = "../../../tests/common/by_workers.rs"]
+mod by_workers;
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
 mod program;
 mod run;
 
+use by_workers::on_workers;
 use compare::{Tally, compare};
 use program::draw;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -65,16 +68,11 @@ fn permutations_of_symmetric_tasks_show_nothing_else() {
             ));
         }
     };
-    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2));
     let (mut tally, mut differ) = (Tally::default(), Vec::new());
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        for thread in threads {
-            let (more, texts) = thread.join().expect("comparing does not panic");
-            tally.add(&more);
-            differ.extend(texts);
-        }
-    });
+    for (more, texts) in on_workers(work) {
+        tally.add(&more);
+        differ.extend(texts);
+    }
     println!("{tally:#?}");
     assert!(differ.is_empty(), "{}", differ.join("\n"));
     assert!(

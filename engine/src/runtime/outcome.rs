@@ -80,7 +80,7 @@ pub struct Capped {
     /// Without a memory model, an operation on an atomic with an ordering weaker than `SeqCst`.
     #[serde(default)]
     pub weaker_orders: bool,
-    /// What a barrier of the system orders, such as `membarrier`: memory models do not know it.
+    /// The order that a barrier of the system gives all tasks, such as `membarrier`: memory models do not know it.
     #[serde(default)]
     pub barriers: bool,
     /// Another task that drops the payload of a panic.

@@ -69,14 +69,14 @@ fn program(seed: u64) -> Vec<Vec<Step>> {
     (0..tasks).map(task).collect()
 }
 
-/// What all tasks share to the end.
+/// The variables that all tasks share to the end.
 #[derive(Default)]
 struct Vars {
     values: [AtomicUsize; 2],
     lock: Mutex<usize>,
 }
 
-/// What tasks may drop before the end, with a log of the values that were seen when it was dropped.
+/// Variables that tasks may drop before the end, and a log of their values when they were dropped.
 struct Owned {
     values: [AtomicUsize; 2],
     log: Arc<Mutex<Vec<usize>>>,

@@ -373,7 +373,7 @@ fn quiet_is_quiet(run: &dyn Fn(&[&str]) -> Ran, found: &Value) {
     assert_eq!(ran.stderr, "");
 }
 
-/// What follows the second `--` is for the tests.
+/// Arguments after the second `--` are for the tests.
 fn arguments_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
     let ran = run(&["test", "--json", "--", "--", "--skip", "an_update_is_lost"]).ends_with(0);
     assert_eq!(

@@ -12,7 +12,7 @@ const STEPS_MOST: u64 = 4096;
 /// limit of time.
 const TIME: Duration = Duration::from_millis(5);
 
-/// What a worker has run since its last look at the clock.
+/// The executions and steps of a worker since its last look at the clock.
 pub(super) struct Pace {
     executions: u64,
     steps: u64,

@@ -128,7 +128,7 @@ impl Classes {
     }
 }
 
-/// What an operation at a place does to its variable.
+/// An operation at a place, by its effect on its variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Effect {
     /// The place, by its number in [`Places`].

@@ -2,7 +2,7 @@
 
 use crate::lazy_static;
 use intermezzo::sdk::FindingKind;
-use intermezzo::{AutoOptions, Environment, Explorer, Reduction, Report, Settings, StrategyKind, thread};
+use intermezzo::{AutoOptions, Environment, Explorer, Finding, Reduction, Settings, StrategyKind, thread};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -131,22 +131,17 @@ impl Builder {
             }
         }
         // Reaching a limit that was asked for is loom's way to end, and no failure.
-        assert!(!report.verdict().is_fail(), "{report}");
-        assert!(
-            !has_long_execution(&report),
-            "the model exceeded its maximum number of branches, {}: a loop may never end, or an execution is just long and \
-             needs a higher `max_branches` (LOOM_MAX_BRANCHES)\n{report}",
-            self.max_branches
-        );
+        if report.verdict().is_fail() {
+            let is_long = |finding: &Finding| finding.kind == FindingKind::StepLimit;
+            match report.findings().iter().any(is_long) {
+                true => panic!(
+                    "the model exceeded its maximum number of branches, {} (`max_branches`, LOOM_MAX_BRANCHES)\n{report}",
+                    self.max_branches
+                ),
+                false => panic!("{report}"),
+            }
+        }
     }
-}
-
-/// Returns `true` if an execution was abandoned because it reached the limit of steps.
-fn has_long_execution(report: &Report) -> bool {
-    report
-        .findings()
-        .iter()
-        .any(|finding| finding.kind == FindingKind::StepLimit)
 }
 
 impl Default for Builder {

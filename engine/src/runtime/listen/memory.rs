@@ -253,10 +253,9 @@ impl Runtime {
 
     /// Makes the events of the log's entries.
     pub(super) fn settle_events(&mut self) {
+        self.catch_up();
         let Listeners { record, log, .. } = &mut self.monitors.listeners;
-        let record = record.get_or_insert_default();
-        record.catch_up(self.record.events.as_slice(), self.record.events.alike());
-        log.settle(record);
+        log.settle(record.get_or_insert_default());
     }
 
     /// Publishes an access to a cell or an atomic, as a whole.
@@ -386,10 +385,8 @@ impl Runtime {
     fn tell_release(&mut self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
         self.settle_log();
         let after = self.last_of_current();
-        let (events, alike) = (self.record.events.as_slice(), self.record.events.alike());
-        let record = self.monitors.listeners.record();
-        record.catch_up(events, alike);
-        let release = release(after.task, after, record);
+        self.catch_up();
+        let release = release(after.task, after, self.monitors.listeners.record());
         self.tell_memory(MemoryDeed::Release(release));
     }
 

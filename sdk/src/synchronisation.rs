@@ -245,7 +245,9 @@ impl<K: Knowledge> Synchronisation<K> {
         if access.store > 0 {
             return access_store(task, var, access);
         }
-        let Task { known, .. } = task;
+        let Task {
+            known, to_acquire, ..
+        } = task;
         match access.op {
             AtomicLoad | AtomicRmwFailed | PrimitiveRead => load(task, var, access),
             AtomicStore => {
@@ -300,6 +302,8 @@ impl<K: Knowledge> Synchronisation<K> {
             // An operation that needs to be the only handle, or that the value is there, says so by its ordering:
             // `get_mut`, `upgrade`.
             CountUp | CountRead if acquires(access.order) => known.join(&var.given),
+            // A fence may follow.
+            CountUp | CountRead => to_acquire.join(&var.given),
             _ => {}
         }
     }

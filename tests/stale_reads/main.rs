@@ -2,6 +2,8 @@
 
 mod auto;
 mod explained;
+mod plain_memory;
+mod random;
 
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
 use intermezzo::sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp};

@@ -7,9 +7,6 @@ use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqC
 use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use intermezzo::sync::{Arc, Mutex};
 use intermezzo::{Coverage, Environment, Explorer, Limit, OnFound, Report, Strategy, Verdict, thread};
-use rand::{RngExt, SeedableRng, seq::IndexedRandom};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use std::collections::BTreeSet;
 use std::sync::Mutex as Kept;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};

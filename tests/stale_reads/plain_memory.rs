@@ -2,10 +2,11 @@
 
 use super::auto::auto;
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
+use intermezzo::sdk::FindingKind;
 use intermezzo::sync::Arc;
 use intermezzo::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use intermezzo::sync::atomic::{AtomicUsize, fence};
-use intermezzo::{FindingKind, Verdict, thread};
+use intermezzo::{Verdict, thread};
 
 struct Shared {
     data: UnsafeCell<u32>,

@@ -3,7 +3,7 @@
 use super::auto::auto;
 use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering};
-use intermezzo::{Environment, Explorer, Strategy, Verdict, thread};
+use intermezzo::{Coverage, Environment, Explorer, thread};
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeSet;

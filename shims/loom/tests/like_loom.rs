@@ -1,4 +1,4 @@
-//! What tests that were written for loom rely on, without any setting: each passes and fails as under loom.
+//! Tests that were written for loom pass and fail as they do there, without any setting.
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicUsize;

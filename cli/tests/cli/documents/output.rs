@@ -37,6 +37,11 @@ const BLOCKS: &[(&str, &str, Source)] = &[
         Test("tests/stale_reads/auto.rs"),
     ),
     (
+        "docs/LOOM.md",
+        "loom::model passed",
+        Test("shims/loom/tests/like_loom.rs"),
+    ),
+    (
         "docs/BREAKPOINTS.md",
         "lostupd: 100 executions",
         Command("breakpoints corpus lostupd", 1),

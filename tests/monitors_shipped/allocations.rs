@@ -114,9 +114,11 @@ fn default_monitors_allocate_nothing_in_an_execution() {
             .filter(|(_, (off, on))| off != on)
             .map(|(execution, (&off, &on))| (execution, off, on))
             .collect();
-        // In an execution that is longer than all before it, two lists may grow: the engine's, and the monitor's.
+        // In an execution that is longer than all before it, two lists may grow: the engine's, and the monitor's. And a
+        // worker looks at the clock after some executions, more often where they are slow, which allocates as well.
+        let looks = off.len() / 16;
         assert!(
-            more.len() <= 3 && more.iter().all(|(_, off, on)| (off + 1..=off + 2).contains(on)),
+            more.len() <= 3 + looks && more.iter().all(|(_, off, on)| off.abs_diff(*on) <= 2),
             "{monitors}: executions, and their allocations without and with: {more:?}"
         );
     }

@@ -363,7 +363,7 @@ fn an_exploration_in_a_destructor_begins_without_panics() {
 #[test]
 fn a_destructor_sees_that_a_deadlock_unwinds_its_task() {
     // The bytes are those of all explorations of this process.
-    for forgotten_bytes in [0, 1 << 40] {
+    for forgotten_bytes in [0, 1_u64 << 40] {
         let seen = Arc::new(StdMutex::new(Vec::new()));
         let report = Explorer::new().set("forgotten_bytes", forgotten_bytes).explore({
             let seen = seen.clone();

@@ -1,6 +1,6 @@
 //! Random programs on std's types have the same outcomes unmodified and with the look-alikes, under weak memory.
 //!
-//! `SAME_OUTCOMES=5000` explores so many programs instead of 300, and `SAME_OUTCOMES_FROM=1000` begins at that seed.
+//! `SAME_OUTCOMES=5000` explores 5,000 programs instead of 300, and `SAME_OUTCOMES_FROM=1000` begins with seed 1000.
 
 use crate::Ran;
 use crate::unmodified::project_of;

@@ -1,7 +1,7 @@
 //! Instructions of an execution of the searches of two papers, next to those of other searches. Valgrind must be
 //! installed: its callgrind counts them.
 //!
-//! `cargo bench --bench classic` prints a table of `docs/IROOTS.md` and one of `docs/SOURCES.md`, and
+//! `cargo bench --bench classic` prints a table of `docs/IROOTS.md` and one of `tests/published_searches/page.md`, and
 //! `cargo bench --bench classic -- ring` the lines of programs whose names contain this. It runs this binary under
 //! callgrind several times for each program. The differences exclude the fixed costs of an exploration.
 //!

@@ -68,6 +68,7 @@ impl ChoicePoint<'_> {
     }
 
     /// Returns `true` if the task's next operation is possible.
+    #[inline]
     pub fn is_enabled(&self, task: u32) -> bool {
         self.enabled.contains(task)
     }

@@ -2,6 +2,7 @@
 //! that it names exists.
 
 use super::read::{Command, assignment, documents, root, words};
+use super::sources::tests_in;
 use crate::{Ran, command, run, stand_in, token};
 use intermezzo::Settings;
 use intermezzo::baseline::Baseline;
@@ -251,7 +252,7 @@ impl Scene {
 
     /// Checks a command of cargo: everything that it names exists.
     fn cargos(&self, arguments: &[&str]) -> Result<Done, String> {
-        let mut package = None;
+        let (mut package, mut filters) = (None, Vec::new());
         let mut words = arguments.iter().copied();
         let subcommand = words.next().unwrap_or_default();
         if !["test", "bench", "run", "build", "install", "tree", "update"].contains(&subcommand) {
@@ -274,11 +275,18 @@ impl Scene {
                         known_flag(flag)?;
                     }
                 }
-                filter if !filter.starts_with('-') => test(filter)?,
+                filter if !filter.starts_with('-') => filters.push(filter),
                 flag => return Err(format!("{flag} is not known here")),
             }
         }
-        package.map_or(Ok(()), |name| self.package(name).map(drop))?;
+        match package {
+            Some(package) => {
+                let manifest = self.package(package)?["manifest_path"].as_str().unwrap();
+                let folder = Path::new(manifest).parent().unwrap();
+                filters.iter().try_for_each(|filter| test(folder, filter))?;
+            }
+            None => filters.iter().try_for_each(|filter| name(filter))?,
+        }
         Ok(Done::Understood)
     }
 
@@ -296,25 +304,33 @@ impl Scene {
     }
 }
 
-/// Returns every source file of the workspace, and every document, in which tests and variables are looked up.
-fn sources() -> &'static str {
-    static SOURCES: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    fn add(folder: &Path, all: &mut String) {
+/// Returns every source file of the workspace, and every document, with its path: tests and variables are looked up in
+/// them.
+fn sources() -> &'static [(PathBuf, String)] {
+    static SOURCES: std::sync::OnceLock<Vec<(PathBuf, String)>> = std::sync::OnceLock::new();
+    fn add(folder: &Path, all: &mut Vec<(PathBuf, String)>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path: PathBuf = entry.unwrap().path();
             let name = path.file_name().unwrap().to_string_lossy();
             if path.is_dir() && name != "target" && !name.starts_with('.') {
                 add(&path, all);
             } else if (name.ends_with(".rs") || name.ends_with(".md")) && name != "commands.rs" {
-                all.push_str(&fs::read_to_string(&path).unwrap());
+                let text = fs::read_to_string(&path).unwrap();
+                all.push((path, text));
             }
         }
     }
     SOURCES.get_or_init(|| {
-        let mut all = String::new();
+        let mut all = Vec::new();
         add(root(), &mut all);
         all
     })
+}
+
+/// Returns `true` if a file in a folder has one of the texts.
+fn has_any(folder: &Path, texts: &[String]) -> bool {
+    let mut files = sources().iter().filter(|(path, _)| path.starts_with(folder));
+    files.any(|(_, source)| texts.iter().any(|text| source.contains(text)))
 }
 
 /// Checks that a variable is a setting with a valid value, or is read somewhere.
@@ -327,17 +343,35 @@ fn variable(name: &str, value: &str) -> Result<(), String> {
         let set = Settings::default().set(&setting, value);
         return set.map_err(|error| error.to_string());
     }
-    let is_read = sources().contains(&format!("\"{name}\"")) || name == "RUSTFLAGS";
+    let is_read = has_any(root(), &[format!("\"{name}\"")]) || name == "RUSTFLAGS";
     is_read.then_some(()).ok_or(format!("nothing reads {name}"))
 }
 
-/// Checks that a filter of tests is in the name of one.
-fn test(filter: &str) -> Result<(), String> {
+/// Checks that a filter is in the name of a test of the package in that folder, or of a module or file with tests there.
+fn test(folder: &Path, filter: &str) -> Result<(), String> {
+    let name = filter
+        .trim_end_matches("::")
+        .rsplit("::")
+        .next()
+        .unwrap_or_default();
+    let mut files = sources().iter().filter(|(path, _)| path.starts_with(folder));
+    let fits = |(path, source): &(PathBuf, String)| {
+        let inside = path.strip_prefix(folder).unwrap().to_string_lossy();
+        let tests = tests_in(source);
+        let is_around = || inside.contains(name) || source.contains(&format!("mod {name}"));
+        tests.iter().any(|test| test.contains(name)) || !tests.is_empty() && is_around()
+    };
+    files
+        .any(fits)
+        .then_some(())
+        .ok_or(format!("there is no test {filter} in {}", folder.display()))
+}
+
+/// Checks that a filter or name without a package is of a function or module in a source, or of the user's.
+fn name(filter: &str) -> Result<(), String> {
     let name = filter.rsplit("::").next().unwrap_or_default();
-    let is_there = ["fn ", "mod ", "\""]
-        .iter()
-        .any(|word| sources().contains(&format!("{word}{name}")));
-    (is_there || THE_USERS.contains(&filter))
+    let texts = ["fn ", "mod ", "\""].map(|word| format!("{word}{name}"));
+    (has_any(root(), &texts) || THE_USERS.contains(&filter))
         .then_some(())
         .ok_or(format!("there is no test {filter}"))
 }
@@ -345,7 +379,7 @@ fn test(filter: &str) -> Result<(), String> {
 /// Checks that a flag after `--` is one of the test harness, or that a program of the workspace knows it.
 fn known_flag(flag: &str) -> Result<(), String> {
     let harness = ["--exact", "--nocapture", "--ignored"];
-    (harness.contains(&flag) || sources().contains(&format!("\"{flag}\"")))
+    (harness.contains(&flag) || has_any(root(), &[format!("\"{flag}\"")]))
         .then_some(())
         .ok_or(format!("nothing knows {flag}"))
 }

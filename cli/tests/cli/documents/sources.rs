@@ -69,7 +69,7 @@ fn tests() -> BTreeSet<String> {
 
 /// Returns the names of the functions that have an attribute of tests right before them. Attributes may have several
 /// lines.
-fn tests_in(source: &str) -> Vec<String> {
+pub(super) fn tests_in(source: &str) -> Vec<String> {
     let (mut is_test, mut open) = (false, 0);
     let mut found = Vec::new();
     for line in source.lines().map(str::trim) {

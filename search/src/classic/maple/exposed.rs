@@ -121,6 +121,11 @@ impl Detector {
         self.found.keys().filter(|iroot| self.has_found(iroot))
     }
 
+    /// Returns `true` if an iRoot was found first since the last call of [`Detector::take_new`].
+    pub(super) fn has_new(&self) -> bool {
+        !self.new.is_empty()
+    }
+
     /// Returns the iRoots that were found first since the last call.
     pub(super) fn take_new(&mut self) -> Vec<IRoot> {
         std::mem::take(&mut self.new)

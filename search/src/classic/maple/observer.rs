@@ -3,7 +3,7 @@
 use super::access::Effect;
 use super::session::Session;
 use crate::classic::slots::slot;
-use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarOp};
+use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp};
 
 /// A monitor that passes executions to a session.
 pub(super) struct Observer {
@@ -64,11 +64,20 @@ impl Monitor for Observer {
                 session.note(event, effect);
             }
         }
+        let effect = |event: &SyncVarAccess| match self.places[event.site.0 as usize][event.op as usize] {
+            Known::Access(effect) => Some(effect),
+            Known::NotYet | Known::Nothing => None,
+        };
         for event in execution.accesses {
-            match self.places[event.site.0 as usize][event.op as usize] {
-                Known::Access(effect) => session.add(event, Some(effect)),
-                Known::NotYet | Known::Nothing => session.add(event, None),
+            if let Some(effect) = effect(event) {
+                session.add(event, effect);
             }
+        }
+        if session.is_profiled() {
+            for event in execution.accesses {
+                session.profile(event, effect(event));
+            }
+            session.predict();
         }
         session.end();
     }

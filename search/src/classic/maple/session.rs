@@ -238,22 +238,61 @@ impl Inner {
         self.sharing.note(event.event, event.var, effect);
     }
 
-    /// Adds the next event of the execution, and its effect if it is an access.
+    /// Adds the next access of the execution to the detector.
     #[inline(always)]
-    pub(super) fn add(&mut self, event: &SyncVarAccess, effect: Option<Effect>) {
-        let accesses = effect.map(|effect| Accesses::of(event, effect));
-        let mut that_matter: &[Access] = &[];
-        if let Some(accesses) = &accesses {
-            that_matter = self.sharing.that_matter(accesses);
-            if that_matter.is_empty() {
-                self.detector.pass(&accesses[0]);
-            }
+    pub(super) fn add(&mut self, event: &SyncVarAccess, effect: Effect) {
+        let accesses = Accesses::of(event, effect);
+        let that_matter = self.sharing.that_matter(&accesses);
+        if that_matter.is_empty() {
+            self.detector.pass(&accesses[0]);
         }
         for access in that_matter {
             self.detector.add(*access, self.window);
         }
-        if let Some(profiler) = &mut self.profiler {
-            profiler.add(event, that_matter, self.window);
+    }
+
+    /// Returns `true` if predictions are made from the execution, once the detector has all of it: if it is a profile
+    /// run, or an attempt that exposed an iRoot for the first time. Other attempts are like executions before, and a
+    /// profile costs as much as the rest of an attempt.
+    pub(super) fn is_profiled(&self) -> bool {
+        // After one iRoot was left out there is room for no other.
+        let may_be = self.profiler.is_some() && !self.found.overflowed;
+        may_be && (self.target.is_none() || self.detector.has_new())
+    }
+
+    /// Adds the next event of the execution to the profiler, and its effect if it is an access.
+    #[inline(always)]
+    pub(super) fn profile(&mut self, event: &SyncVarAccess, effect: Option<Effect>) {
+        let Some(profiler) = &mut self.profiler else {
+            return;
+        };
+        let accesses = effect.map(|effect| Accesses::of(event, effect));
+        let that_matter = match &accesses {
+            Some(accesses) => self.sharing.that_matter(accesses),
+            None => &[],
+        };
+        profiler.add(event, that_matter, self.window);
+    }
+
+    /// Predicts from the execution, all of which the profiler has.
+    pub(super) fn predict(&mut self) {
+        let Some(profiler) = &mut self.profiler else {
+            return;
+        };
+        let found = &mut self.found;
+        profiler.finish();
+        let digest = profiler.digest();
+        if found.profiles.contains(&digest) {
+            return;
+        }
+        let predicted = &mut found.predicted;
+        let (new, whole) = self
+            .predictor
+            .predict(profiler, self.window, predicted, self.predicted_max);
+        found.overflowed = !whole;
+        found.fresh.extend(new);
+        if found.profiles.len() < PROFILES_MAX {
+            found.profiles.insert(digest);
         }
     }
 
@@ -261,27 +300,6 @@ impl Inner {
     pub(super) fn end(&mut self) {
         self.found.executions += 1;
         self.expose();
-        let found = &mut self.found;
-        if let Some(profiler) = &mut self.profiler {
-            // After one was left out there is room for no other.
-            if found.overflowed {
-                return;
-            }
-            profiler.finish();
-            let digest = profiler.digest();
-            if found.profiles.contains(&digest) {
-                return;
-            }
-            let predicted = &mut found.predicted;
-            let (new, whole) = self
-                .predictor
-                .predict(profiler, self.window, predicted, self.predicted_max);
-            found.overflowed = !whole;
-            found.fresh.extend(new);
-            if found.profiles.len() < PROFILES_MAX {
-                found.profiles.insert(digest);
-            }
-        }
     }
 
     /// Takes over the iRoots that the detector has found in the last execution.
@@ -349,6 +367,12 @@ impl Inner {
     pub(crate) fn attempts(&self, iroot: &IRoot) -> u32 {
         let before = self.known.tried.get(iroot).copied().unwrap_or(0);
         before + self.found.tried.get(iroot).copied().unwrap_or(0)
+    }
+
+    /// Returns the number of exposed iRoots.
+    #[cfg(test)]
+    pub(super) fn exposed(&self) -> usize {
+        self.found.exposed.len()
     }
 
     /// Returns the only iRoot that is tried, if there is one.

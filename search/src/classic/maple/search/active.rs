@@ -18,7 +18,6 @@
 use super::script::{MonitorRequest, Script};
 use crate::classic::maple::{Access, Accesses, IRoot, Place};
 use crate::classic::slots::slot;
-use hashbrown::HashSet;
 use intermezzo_engine::record::Event;
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
@@ -55,8 +54,8 @@ pub(super) struct Active {
     seen: usize,
     /// The instance that waits for its partner: a task, and the number of its event.
     held: Option<(u32, u32)>,
-    /// Instances that do not wait.
-    passed: HashSet<(u32, u32)>,
+    /// The last instance of each task, by number, that does not wait. Earlier ones are over.
+    passed: Vec<u32>,
     /// The level of each task, by number: 0 unless it was lowered because it yielded.
     lowered: Vec<u32>,
     /// The level of the task that was lowered last.
@@ -91,7 +90,7 @@ impl Active {
             done: Vec::new(),
             seen: 0,
             held: None,
-            passed: HashSet::new(),
+            passed: Vec::new(),
             lowered: Vec::new(),
             lowest: 0,
             nexts: Vec::new(),
@@ -228,6 +227,16 @@ impl Active {
         }
     }
 
+    /// Returns `true` if the instance, the next event of its task, does not wait.
+    fn passes(&self, (task, index): (u32, u32)) -> bool {
+        self.passed.get(task as usize) == Some(&index)
+    }
+
+    /// Notes that an instance does not wait.
+    fn pass(&mut self, (task, index): (u32, u32)) {
+        *slot(&mut self.passed, task, || 0) = index;
+    }
+
     fn begin_again(&mut self) {
         self.done.clear();
         self.held = None;
@@ -269,16 +278,16 @@ impl Active {
         }
         for next in nexts.iter().filter(|next| at(next, first) || at(next, second)) {
             let instance = (next.task, next.index);
-            if self.passed.contains(&instance) || self.held == Some(instance) {
+            if self.passes(instance) || self.held == Some(instance) {
                 continue;
             }
             let holder = |(task, index)| nexts.iter().any(|next| (next.task, next.index) == (task, index));
             match self.held.filter(|&held| holder(held)) {
                 Some(held) if self.random.random() => {
-                    self.passed.insert(held);
+                    self.pass(held);
                     self.held = Some(instance);
                 }
-                Some(_) => drop(self.passed.insert(instance)),
+                Some(_) => self.pass(instance),
                 None => self.held = Some(instance),
             }
         }
@@ -323,11 +332,14 @@ impl Active {
         let first = self.script.wanted[0].place;
         let mut tempted = false;
         for next in nexts {
+            let instance = (next.task, next.index);
             let elsewhere = next.access.is_some_and(|access| access.place == first);
-            if elsewhere && self.passed.insert((next.task, next.index)) && self.random.random_ratio(1, LOADED)
-            {
-                self.passed.remove(&(next.task, next.index));
-                tempted = true;
+            if elsewhere && !self.passes(instance) {
+                if self.random.random_ratio(1, LOADED) {
+                    tempted = true;
+                } else {
+                    self.pass(instance);
+                }
             }
         }
         tempted

@@ -61,9 +61,8 @@ fn only_what_is_left_out_counts_as_left_out() {
     assert!(compared > 50, "{compared}");
 }
 
-/// Passes executions to a session with this limit, as a search goes over them again and again, until it makes its first
-/// attempt. Returns the number of profile runs, the number of predicted iRoots, and `true` if some were left out.
-fn search(executions: &[Recorded], predicted_max: usize) -> (usize, u64, bool) {
+/// Returns a session that searches, and predicts at most this many iRoots.
+fn session(predicted_max: usize) -> Session {
     let options = Options {
         searches: true,
         window: WINDOW,
@@ -73,32 +72,83 @@ fn search(executions: &[Recorded], predicted_max: usize) -> (usize, u64, bool) {
     };
     let session = Session::open(&options, "test").unwrap();
     session.get().predicted_max = predicted_max;
+    session
+}
+
+/// Passes an execution to a session. Returns `true` if it was profiled.
+fn observe(session: &Session, recorded: &Recorded) -> bool {
+    let mut inner = session.get();
+    inner.begin();
+    let effects = recorded
+        .events
+        .iter()
+        .map(|(event, site)| inner.effect(event.op, site));
+    let effects: Vec<Option<Effect>> = effects.collect();
+    let events = || recorded.events.iter().map(|(event, _)| event).zip(&effects);
+    for (event, effect) in events() {
+        effect.iter().for_each(|effect| inner.note(event, *effect));
+    }
+    for (event, effect) in events() {
+        effect.iter().for_each(|effect| inner.add(event, *effect));
+    }
+    let is_profiled = inner.is_profiled();
+    if is_profiled {
+        for (event, effect) in events() {
+            inner.profile(event, *effect);
+        }
+        inner.predict();
+    }
+    inner.end();
+    is_profiled
+}
+
+/// Passes executions to a session with this limit, as a search goes over them again and again, until it makes its first
+/// attempt. Returns the number of profile runs, the number of predicted iRoots, and `true` if some were left out.
+fn search(executions: &[Recorded], predicted_max: usize) -> (usize, u64, bool) {
+    let session = session(predicted_max);
     let mut strategy = session.strategy(1, 2);
     let mut runs = 0;
     for recorded in executions.iter().cycle().take(1000) {
         if !strategy.next(&mut Plan::default(), &Trace::default()) || session.get().attempted().is_some() {
             break;
         }
-        let mut inner = session.get();
-        inner.begin();
-        let effects = recorded
-            .events
-            .iter()
-            .map(|(event, site)| inner.effect(event.op, site));
-        let effects: Vec<Option<Effect>> = effects.collect();
-        let events = || recorded.events.iter().map(|(event, _)| event).zip(&effects);
-        for (event, effect) in events() {
-            effect.iter().for_each(|effect| inner.note(event, *effect));
-        }
-        for (event, effect) in events() {
-            inner.add(event, *effect);
-        }
-        inner.end();
+        observe(&session, recorded);
         runs += 1;
     }
     let (measured, _) = session.close();
     let search = measured.search.unwrap();
     (runs, search.predicted, search.overflowed)
+}
+
+/// Of attempts only those are profiled that expose an iRoot for the first time.
+#[test]
+fn an_attempt_that_exposes_nothing_new_is_not_profiled() {
+    let (mut with_new, mut without) = (0, 0);
+    for number in 0..50 {
+        let executions = record(&Program::random(number, false, 5), number, 8);
+        let session = session(usize::MAX);
+        let mut strategy = session.strategy(1, 2);
+        let mut exposed = 0;
+        // The profile runs see one execution only.
+        let others = executions.iter().cycle().skip(1);
+        for (run, recorded) in std::iter::repeat_n(&executions[0], 4)
+            .chain(others)
+            .take(40)
+            .enumerate()
+        {
+            if !strategy.next(&mut Plan::default(), &Trace::default()) {
+                break;
+            }
+            let is_attempt = session.get().attempted().is_some();
+            let is_profiled = observe(&session, recorded);
+            let all = session.get().exposed();
+            let is_new = all > std::mem::replace(&mut exposed, all);
+            assert_eq!(is_profiled, !is_attempt || is_new, "program {number}, run {run}");
+            with_new += u32::from(is_attempt && is_new);
+            without += u32::from(is_attempt && !is_new);
+        }
+    }
+    assert!(with_new > 30 && without > 30, "{with_new} {without}");
 }
 
 /// The limit holds for a whole exploration: profile runs end although there are more predictions.

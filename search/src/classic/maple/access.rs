@@ -68,6 +68,17 @@ impl Access {
         self.task != next.task && locks && self.depends(next)
     }
 
+    /// Returns the access of the same event to the mutex that it releases, if there is one.
+    #[inline(always)]
+    pub(super) fn released(&self, mutex: SyncVar) -> Option<Access> {
+        (mutex != SyncVar::NONE).then_some(Access {
+            var: mutex.0,
+            class: Class::Write,
+            lock: Lock::Releases,
+            ..*self
+        })
+    }
+
     /// Returns the access of a task's event to its own variable.
     #[inline(always)]
     pub(super) fn own(of: EventId, var: SyncVar, effect: Effect) -> Access {
@@ -171,13 +182,8 @@ impl Accesses {
             list: [own; 2],
             count: 1,
         };
-        if mutex != SyncVar::NONE {
-            accesses.list[1] = Access {
-                var: mutex.0,
-                class: Class::Write,
-                lock: Lock::Releases,
-                ..own
-            };
+        if let Some(released) = own.released(mutex) {
+            accesses.list[1] = released;
             accesses.count = 2;
         }
         accesses

@@ -13,7 +13,7 @@ use super::iroot::IRoot;
 use crate::classic::slots::{of_var, slot};
 use hashbrown::HashMap;
 use intermezzo_engine::trace::Lock;
-use intermezzo_sdk::Class;
+use intermezzo_sdk::{Class, EventId};
 
 /// No access, in a list of numbers.
 const NONE: u32 = u32::MAX;
@@ -121,9 +121,9 @@ impl Detector {
         self.found.keys().filter(|iroot| self.has_found(iroot))
     }
 
-    /// Returns `true` if an iRoot was found first since the last call of [`Detector::take_new`].
-    pub(super) fn has_new(&self) -> bool {
-        !self.new.is_empty()
+    /// Returns the iRoots that were found first since the last call of [`Detector::take_new`].
+    pub(super) fn newly_found(&self) -> &[IRoot] {
+        &self.new
     }
 
     /// Returns the iRoots that were found first since the last call.
@@ -131,10 +131,10 @@ impl Detector {
         std::mem::take(&mut self.new)
     }
 
-    /// Notes an access on which no access of another task depends, and which depends on none.
+    /// Notes an access of an event on which no access of another task depends, and which depends on none.
     #[inline(always)]
-    pub(super) fn pass(&mut self, access: &Access) {
-        slot(&mut self.tasks, access.task, OfTask::default).events = access.index;
+    pub(super) fn pass(&mut self, event: EventId) {
+        slot(&mut self.tasks, event.task.0, OfTask::default).events = event.index;
     }
 
     /// Adds the next access; two accesses of one task are at most `window` of its events apart.

@@ -241,23 +241,25 @@ impl Inner {
     /// Adds the next access of the execution to the detector.
     #[inline(always)]
     pub(super) fn add(&mut self, event: &SyncVarAccess, effect: Effect) {
-        let accesses = Accesses::of(event, effect);
-        let that_matter = self.sharing.that_matter(&accesses);
-        if that_matter.is_empty() {
-            self.detector.pass(&accesses[0]);
+        let own = Access::own(event.event, event.var, effect);
+        if self.sharing.matters(event.var, effect) {
+            self.detector.add(own, self.window);
+        } else {
+            self.detector.pass(event.event);
         }
-        for access in that_matter {
-            self.detector.add(*access, self.window);
+        if let Some(released) = own.released(event.other_var()) {
+            self.detector.add(released, self.window);
         }
     }
 
     /// Returns `true` if predictions are made from the execution, once the detector has all of it: if it is a profile
-    /// run, or an attempt that exposed an iRoot for the first time. Other attempts are like executions before, and a
-    /// profile costs as much as the rest of an attempt.
+    /// run, or an attempt that exposed an iRoot which no execution has predicted or exposed. Other attempts are much
+    /// like executions before, and a profile costs as much as the rest of an attempt.
     pub(super) fn is_profiled(&self) -> bool {
         // After one iRoot was left out there is room for no other.
         let may_be = self.profiler.is_some() && !self.found.overflowed;
-        may_be && (self.target.is_none() || self.detector.has_new())
+        let is_surprising = |iroot: &IRoot| iroot.idiom < 6 && !self.found.predicted.contains(iroot);
+        may_be && (self.target.is_none() || self.detector.newly_found().iter().any(is_surprising))
     }
 
     /// Adds the next event of the execution to the profiler, and its effect if it is an access.
@@ -369,10 +371,10 @@ impl Inner {
         before + self.found.tried.get(iroot).copied().unwrap_or(0)
     }
 
-    /// Returns the number of exposed iRoots.
+    /// Returns the exposed and the predicted iRoots.
     #[cfg(test)]
-    pub(super) fn exposed(&self) -> usize {
-        self.found.exposed.len()
+    pub(super) fn found(&self) -> [HashSet<IRoot>; 2] {
+        [&self.found.exposed, &self.found.predicted].map(HashSet::clone)
     }
 
     /// Returns the only iRoot that is tried, if there is one.

@@ -39,17 +39,25 @@ impl Sharing {
         users.classes.add(effect.class);
     }
 
+    /// Returns `true` if an event's access to its own variable matters, once all events of the execution are noted.
+    #[inline(always)]
+    pub(super) fn matters(&self, var: SyncVar, effect: Effect) -> bool {
+        let users = self.vars.get(of_var(var.0) as usize).copied().unwrap_or_default();
+        effect.lock != Lock::No || users.are_several && users.classes.conflict()
+    }
+
     /// Returns those of an event's accesses that matter, once all events of the execution are noted.
     #[inline(always)]
     pub(super) fn that_matter<'a>(&self, accesses: &'a Accesses) -> &'a [Access] {
         // The second access of an event is to a lock.
-        let own = &accesses[0];
-        let users = self
-            .vars
-            .get(of_var(own.var) as usize)
-            .copied()
-            .unwrap_or_default();
-        let matters = own.lock != Lock::No || users.are_several && users.classes.conflict();
+        let Access {
+            var,
+            place,
+            class,
+            lock,
+            ..
+        } = accesses[0];
+        let matters = self.matters(SyncVar(var), Effect { place, class, lock });
         &accesses[usize::from(!matters)..]
     }
 }

@@ -243,8 +243,10 @@ impl Active {
     }
 
     /// Returns the first task among those of the least tier.
+    #[inline(always)]
     fn first(&self, nexts: &[Next], tier: impl Fn(&Next) -> u32) -> Option<usize> {
-        let rank = |next: &Next| {
+        let mut first = None;
+        for (at, next) in nexts.iter().enumerate() {
             let initial = match self.initial {
                 Initial::Older => u64::from(next.task),
                 Initial::Younger => u64::from(u32::MAX - next.task),
@@ -253,14 +255,25 @@ impl Active {
                 }
             };
             let lowered = self.lowered.get(next.task as usize).copied().unwrap_or(0);
-            (tier(next), lowered, initial)
-        };
-        (0..nexts.len()).min_by_key(|&at| rank(&nexts[at]))
+            let rank = (tier(next), lowered, initial);
+            if first.is_none_or(|(least, _)| rank < least) {
+                first = Some((rank, at));
+            }
+        }
+        first.map(|(_, at)| at)
     }
 
     /// Brings two tasks to the first two places, while no wanted access has been made.
     fn seek(&mut self, nexts: &[Next]) -> Option<usize> {
         let [first, second] = self.script.candidates();
+        let is_candidate = |next: &Next| {
+            next.access
+                .is_some_and(|access| access.place == first || access.place == second)
+        };
+        // Mostly no task is there.
+        if !nexts.iter().any(is_candidate) {
+            return self.first(nexts, |_| 0);
+        }
         let same_var = self.script.wanted[0].what == self.script.wanted[1].what;
         let at = |next: &Next, place| next.access.is_some_and(|access| access.place == place);
         let meets = |one: &Next, other: &Next| {

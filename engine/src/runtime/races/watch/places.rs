@@ -157,6 +157,10 @@ fn caller_of_std(frame: Frame, stack: Range<usize>) -> Caller {
         let Some(caller) = frame_at(pointer, &stack) else {
             break;
         };
+        if caller.returns_to == 0 {
+            // The root of the stack. An entry that was not used yet has this address.
+            break;
+        }
         let word = word_of(caller.returns_to);
         of_arc |= word & OF_ARC != 0;
         match word & !OF_ARC {
@@ -274,4 +278,24 @@ pub(super) fn place_of(address: usize) -> Option<Place> {
         let place = known().as_ref()?.places.get(&address).copied();
         place.or_else(|| leaks::place_of(address))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_of_a_stack_is_no_caller() {
+        let root = Frame {
+            pointer: 0,
+            returns_to: 0,
+        };
+        let begin = (&raw const root).expose_provenance();
+        let inside = Frame {
+            pointer: begin,
+            returns_to: 0,
+        };
+        let caller = caller_of_std(inside, begin..begin + FRAME);
+        assert!(caller.site.is_none() && !caller.of_arc);
+    }
 }

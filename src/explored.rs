@@ -5,14 +5,16 @@ pub use intermezzo_explorer::{
     Arrays, AutoOptions, Awaited, BestFirstOptions, BreakpointFigures, ByName, CheckpointError,
     CheckpointProblem, Coverage, DepthFirstBounds, Effect, EndlessCause, Environment, Epsilon, Estimate,
     Expected, ExploreError, Explorer, Figure, Finding, FindingDeed, FindingDetail, FindingEvent, FoundBy,
-    Growth, HangState, IRootCoverage, IRootId, IRootOptions, IRootsExposed, Limit, LoopStep, MemoError,
-    MemoProblem, MergedMemo, MonitorRequest, NamedPlace, OnFound, OrderingAdvice, Partition, PlainAccesses,
-    Plugin, PluginError, PluginProblem, Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays,
-    Report, Reproduction, Reversal, Schedule, ScheduleError, Scope, SettingError, Settings, Share, Sites,
-    SpinLoops, StopPoint, Stopped, StoredIRoot, StoredMemo, StoredTest, Strategy, StrategyKind,
-    StrongerOrdering, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic, TestBinary, TextStyle, Tried,
-    TurningPoint, Unfinished, VariableSets, Verbosity, Verdict, WaitingTask, WeakMemory, unfinished,
+    Growth, HangState, IRootCoverage, IRootId, IRootOptions, Limit, LoopStep, MemoError, MonitorRequest,
+    NamedPlace, OnFound, OrderingAdvice, Partition, PlainAccesses, Plugin, PluginError, PluginProblem,
+    Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction, Reversal,
+    Schedule, ScheduleError, Scope, SettingError, Settings, Share, Sites, SpinLoops, StopPoint, Stopped,
+    Strategy, StrategyKind, StrongerOrdering, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic,
+    TestBinary, TextStyle, Tried, TurningPoint, Unfinished, VariableSets, Verbosity, Verdict, WaitingTask,
+    WeakMemory, unfinished,
 };
+#[cfg(feature = "all-searches")]
+pub use intermezzo_explorer::{IRootsExposed, MemoProblem, MergedMemo, StoredIRoot, StoredMemo, StoredTest};
 pub use intermezzo_explorer::{
     Nameable, any_bool, atomically, attribute, choices, choose, event, is_exploring, name, preemptions_off,
     preemptions_on, preemptions_preferred, quiesce, schedule_point, state,

@@ -5,10 +5,13 @@ const SUGGESTIONS_MAX: usize = 3;
 
 /// Returns the question `` did you mean `counter`? ``, followed by a space, or nothing.
 pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let near: Vec<String> = near(wanted, names)
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect();
+    // Generic code is compiled again for each caller, so there is little of it.
+    question(&near(wanted, names.collect()))
+}
+
+/// Returns the question whether one of these names was meant, followed by a space, or nothing.
+fn question(near: &[&str]) -> String {
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     if near.is_empty() {
         String::new()
     } else {
@@ -26,7 +29,7 @@ pub fn give_instead<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, all:
 
 /// Returns the names nearest to `wanted`, nearest first: those that are a few typing errors away, or contain it. If
 /// there are none, returns those with a word that is a few typing errors away.
-fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+fn near<'a>(wanted: &str, names: Vec<&'a str>) -> Vec<&'a str> {
     let letters = wanted.chars().count();
     // A third of the letters wrong is still a typing error; more is another word.
     let typing_errors_max = (letters / 3).max(1);
@@ -36,7 +39,7 @@ fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> 
     let is_word = letters > 2;
     let is_in = |name: &str| is_near(name) || is_word && name.contains(wanted);
     let has_near = |name: &str| is_word && name.split(['-', '_']).any(is_near);
-    let (mut near, others): (Vec<&str>, Vec<&str>) = names.partition(|name| is_in(name));
+    let (mut near, others): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| is_in(name));
     if near.is_empty() {
         near = others.into_iter().filter(|name| has_near(name)).collect();
     }
@@ -109,7 +112,7 @@ mod tests {
             ("", vec![]),
             ("c", vec![]),
         ] {
-            assert_eq!(near(wanted, NAMES.into_iter()), suggested, "{wanted}");
+            assert_eq!(near(wanted, NAMES.to_vec()), suggested, "{wanted}");
         }
         assert_eq!(
             did_you_mean("conter", NAMES.into_iter()),

@@ -61,7 +61,7 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
 /// Returns the findings of an execution.
 pub(crate) fn findings(
     trouble: Abnormal,
-    schedule: impl Fn(Vec<Choice>, Premises) -> Schedule,
+    schedule: &dyn Fn(Vec<Choice>, Premises) -> Schedule,
 ) -> Vec<Finding> {
     if matches!(trouble.stop, Stop::Inconsistent) {
         return Vec::new();

@@ -5,9 +5,11 @@ mod limits;
 mod run;
 mod strategy;
 mod weak_memory;
+#[cfg(feature = "all-searches")]
 mod within;
 
 pub use strategy::Strategy;
+#[cfg(feature = "all-searches")]
 pub use within::Within;
 
 use crate::driver::{Decide, ExploreError, OnFound, OnProgress, Progress};

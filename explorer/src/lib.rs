@@ -37,13 +37,18 @@ pub mod schedule {
 
 /// Strategies, which decide the schedule that is run next.
 pub mod search {
+    #[cfg(feature = "all-searches")]
     pub use crate::explore::Within;
     pub use intermezzo_engine::site::{Place, Site};
+    #[cfg(feature = "all-searches")]
     pub use intermezzo_search::{
-        BestFirst, BuiltIn, ChoicePoint, CompletedExecution, DepthBounded, DepthFirst, FallbackReason, Idle,
-        Interesting, IterativeDelayBounding, IterativePreemptionBounding, Needs, Operation, Parallel, Plan,
-        Prefix, Priorities, Priority, PriorityKind, PrioritySpec, Ranked, Remaining, Replay, Resumable,
-        SearchPosition, SearchState, SoFar, Status, Strategy, ThreadBound, WorkHandle,
+        BestFirst, BuiltIn, DepthBounded, IterativeDelayBounding, Prefix, Priorities, Priority, PriorityKind,
+        PrioritySpec, Ranked, ThreadBound,
+    };
+    pub use intermezzo_search::{
+        ChoicePoint, CompletedExecution, DepthFirst, FallbackReason, Idle, Interesting,
+        IterativePreemptionBounding, Needs, Operation, Parallel, Plan, Remaining, Replay, Resumable,
+        SearchPosition, SearchState, SoFar, Status, Strategy, WorkHandle,
     };
 }
 
@@ -93,9 +98,10 @@ pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;
 pub use intermezzo_engine::strategy::Partition;
 pub use intermezzo_lookalikes::*;
+pub use intermezzo_search::classic::maple::{IRootCoverage, IRootId, MemoError};
+#[cfg(feature = "all-searches")]
 pub use intermezzo_search::classic::maple::{
-    IRootCoverage, IRootId, IRootsExposed, MemoError, MemoProblem, MergedMemo, StoredIRoot, StoredMemo,
-    StoredTest,
+    IRootsExposed, MemoProblem, MergedMemo, StoredIRoot, StoredMemo, StoredTest,
 };
 pub use intermezzo_search::estimate::Estimate;
 pub use plugin::bring as bring_monitors;

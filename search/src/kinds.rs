@@ -210,6 +210,31 @@ impl StrategyKind {
         )
     }
 
+    /// Returns `true` if the search is in this build: without the feature `all-searches` only the usual ones are.
+    pub fn is_here(&self) -> bool {
+        cfg!(feature = "all-searches") || self.is_usual()
+    }
+
+    /// Returns `true` if the search is none of the module `classic`.
+    fn is_usual(&self) -> bool {
+        match self {
+            StrategyKind::DepthFirst(bounds) => *bounds == DepthFirstBounds::NONE,
+            StrategyKind::BestFirst(_)
+            | StrategyKind::Ranked(_)
+            | StrategyKind::Maple(_)
+            | StrategyKind::PctAll(_)
+            | StrategyKind::PctVars { .. } => false,
+            StrategyKind::Portfolio(members) => members.iter().all(|(_, member)| member.is_usual()),
+            StrategyKind::Auto(_)
+            | StrategyKind::Random
+            | StrategyKind::Pct(_)
+            | StrategyKind::RandomDelays(_)
+            | StrategyKind::Pos
+            | StrategyKind::Places
+            | StrategyKind::Surw(_) => true,
+        }
+    }
+
     /// Returns `true` for the search of a test that names none.
     pub fn is_auto(&self) -> bool {
         matches!(self, StrategyKind::Auto(_))

@@ -15,6 +15,11 @@ mod auto;
 mod branch;
 mod branching;
 mod caching;
+#[cfg(feature = "all-searches")]
+pub mod classic;
+/// Stand-ins for the types that settings and reports have, without the searches: none has a value.
+#[cfg(not(feature = "all-searches"))]
+#[path = "without_classic.rs"]
 pub mod classic;
 mod dfs;
 mod dpor;
@@ -31,6 +36,7 @@ mod work_pool;
 
 pub use auto::Auto;
 pub use caching::{Caching, Visits};
+#[cfg(feature = "all-searches")]
 pub use classic::{
     BestFirst, BuiltIn, DepthBounded, IterativeDelayBounding, Prefix, Priorities, Priority, PriorityKind,
     PrioritySpec, Ranked, ThreadBound,
@@ -46,3 +52,7 @@ pub use intermezzo_engine::strategy::{
     ChoicePoint, CompletedExecution, FallbackReason, Idle, Needs, Operation, Parallel, Plan, Resumable,
     SearchPosition, SearchState, SoFar, Status, Strategy,
 };
+
+/// The reason why a search is not here, for messages.
+pub const NOT_ALL: &str =
+    "this build of intermezzo has the usual searches, and not this one: enable its feature `all-searches`";

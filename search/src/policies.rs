@@ -1,5 +1,6 @@
 //! The policies that draw executions, by their kinds.
 
+#[cfg(feature = "all-searches")]
 use crate::classic::{PctAll, PctVars};
 use crate::kinds::StrategyKind;
 use crate::sampling::{
@@ -34,8 +35,12 @@ pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Polic
         | StrategyKind::Maple(_) => unreachable!("these are searches of their own"),
         StrategyKind::Random => Box::new(RandomWalk::new(preemptions)),
         StrategyKind::Pct(depth) => Box::new(Pct::new(*depth)),
+        #[cfg(feature = "all-searches")]
         StrategyKind::PctAll(depth) => Box::new(PctAll::new(*depth)),
+        #[cfg(feature = "all-searches")]
         StrategyKind::PctVars { depth, variables } => Box::new(PctVars::new(*depth, *variables)),
+        #[cfg(not(feature = "all-searches"))]
+        StrategyKind::PctAll(_) | StrategyKind::PctVars { .. } => unreachable!("{}", crate::NOT_ALL),
         StrategyKind::RandomDelays(delays) => Box::new(RandomDelays::new(*delays)),
         StrategyKind::Pos => Box::new(Pos::default()),
         StrategyKind::Places => Box::new(Places::default()),
@@ -48,7 +53,7 @@ impl StrategyKind {
     /// Returns the number of first executions that it learns from, if it draws executions. They are the same for all
     /// kinds that learn.
     pub fn learned_from(&self) -> u64 {
-        if self.is_sampler() && policy(self, None).learns() {
+        if self.is_sampler() && self.is_here() && policy(self, None).learns() {
             PROFILED
         } else {
             0

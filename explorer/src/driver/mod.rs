@@ -409,7 +409,7 @@ fn shutdown_reports(
     executions: u64,
 ) -> String {
     let schedule = |choices, premises| settings.schedule((program, binary), choices, premises);
-    let findings = classify::findings(trouble, schedule);
+    let findings = classify::findings(trouble, &schedule);
     let strategy = search::strategy(settings).status(&SoFar::default()).name;
     let mut report = Report::new(
         (program.to_owned(), binary.clone()),

@@ -423,7 +423,7 @@ impl<'a> WorkerLoop<'a> {
                 Stop::Hung(_) => Ending::Hang,
                 _ => Ending::EarlyCrash,
             };
-            let found = classify::findings(*trouble, |choices, premises| {
+            let found = classify::findings(*trouble, &|choices, premises| {
                 self.common.settings.schedule(self.program, choices, premises)
             });
             self.tally.executions += 1;
@@ -470,7 +470,7 @@ impl<'a> WorkerLoop<'a> {
         }
         let rank = self.rank();
         let schedule = |choices, premises| self.common.settings.schedule(self.program, choices, premises);
-        let mut found = classify::findings(trouble, schedule);
+        let mut found = classify::findings(trouble, &schedule);
         if after == After::Again {
             // The next attempt may follow the schedule.
             found.retain(|finding| finding.kind != FindingKind::Divergence);

@@ -2,6 +2,7 @@
 
 use intermezzo_engine::runtime::races::is_order_seen;
 use intermezzo_engine::serial::NO_FILES;
+use intermezzo_search::NOT_ALL;
 
 use super::{
     Arrays, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, SettingError, Settings, SpinLoops,
@@ -13,6 +14,12 @@ type Refused = (&'static str, fn(&Settings) -> bool, &'static str);
 
 /// Combinations of bounds, scopes and strategies that are refused. The first that holds is reported.
 const REFUSED: &[Refused] = &[
+    ("strategy", |s| !s.strategy.is_here(), NOT_ALL),
+    (
+        "iroots",
+        |s| s.iroots.is_some() && !cfg!(feature = "all-searches"),
+        NOT_ALL,
+    ),
     (
         "preemptions",
         |s| delay_bounded(s) && s.preemptions.is_some(),

@@ -1,16 +1,20 @@
 //! The search of the settings.
 
+#[cfg(feature = "all-searches")]
+mod classic;
+#[cfg(not(feature = "all-searches"))]
+#[path = "search/without_classic.rs"]
+mod classic;
+
+pub(crate) use classic::iroots;
+
 use super::Settings;
-use intermezzo_engine::strategy::{Arrays, Strategy};
+use intermezzo_engine::strategy::Strategy;
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
-use intermezzo_search::classic::maple::Options;
-use intermezzo_search::kinds::{DepthFirstBounds, RankedOptions, Reduction, StrategyKind, VariableSets};
+use intermezzo_search::kinds::{DepthFirstBounds, Reduction, StrategyKind};
 use intermezzo_search::policies;
 use intermezzo_search::sampling::Sampling;
-use intermezzo_search::{
-    Allowance, Auto, BestFirst, Caching, DepthBounded, DepthFirst, Dpor, Insertion, IterativeDelayBounding,
-    IterativePreemptionBounding, Ranked, ThreadBound,
-};
+use intermezzo_search::{Allowance, Auto, Caching, DepthFirst, Dpor, Insertion, IterativePreemptionBounding};
 use std::sync::Arc;
 
 /// Returns the bytes for each of the two tables of fingerprints: of states reached, and of traces.
@@ -37,7 +41,7 @@ fn whole(settings: &Settings) -> Box<dyn Strategy> {
     match (settings.reduction_at_work(), &settings.strategy) {
         (Reduction::None | Reduction::Auto | Reduction::OrderedAtomics, _) => unreduced(settings),
         (Reduction::Caching, StrategyKind::Ranked(options)) => {
-            Box::new(ranked(settings, options).pruned(table_bytes(settings)))
+            classic::ranked(settings, options, Some(table_bytes(settings)))
         }
         (Reduction::Caching, _) => {
             let visits = Arc::new(Fingerprints::new(table_bytes(settings)));
@@ -63,21 +67,6 @@ fn whole(settings: &Settings) -> Box<dyn Strategy> {
             })
         }
     }
-}
-
-/// Returns the options of measuring iRoots, or of searching for them; `None` if neither is asked for.
-pub(crate) fn iroots(settings: &Settings) -> Option<Options> {
-    let (searches, options) = match (&settings.strategy, &settings.iroots) {
-        (StrategyKind::Maple(options), _) => (true, options),
-        (_, options) => (false, options.as_ref()?),
-    };
-    Some(Options {
-        searches,
-        window: options.window,
-        target: options.target,
-        memo: options.memo.clone(),
-        write_every: settings.checkpoint_every,
-    })
 }
 
 /// Returns the search that takes over if a program does something for which the reduction is not sound. It keeps to the
@@ -198,16 +187,10 @@ fn auto(settings: &Settings, sound: SoundReduction, drawn: u64) -> Box<dyn Strat
 fn unreduced(settings: &Settings) -> Box<dyn Strategy> {
     let most = settings.preemptions;
     match &settings.strategy {
-        StrategyKind::DepthFirst(bounds) => depth_first(most, bounds),
-        StrategyKind::BestFirst(options) => {
-            let priorities = options.priority.clone().unwrap_or_default();
-            Box::new(BestFirst::new(
-                priorities.build(settings.seed),
-                most,
-                options.prefixes,
-            ))
-        }
-        StrategyKind::Ranked(options) => Box::new(ranked(settings, options)),
+        StrategyKind::DepthFirst(bounds) if *bounds == DepthFirstBounds::NONE => depth_first(most),
+        StrategyKind::DepthFirst(bounds) => classic::depth_first(most, bounds),
+        StrategyKind::BestFirst(options) => classic::best_first(settings, options),
+        StrategyKind::Ranked(options) => classic::ranked(settings, options, None),
         StrategyKind::Maple(_) => unreachable!("a search for iRoots is made by the session that knows them"),
         StrategyKind::Auto(_) => unreachable!("it is made around the search of the other settings"),
         sampler => {
@@ -218,35 +201,10 @@ fn unreduced(settings: &Settings) -> Box<dyn Strategy> {
     }
 }
 
-/// Returns the depth-first search within these bounds.
-fn depth_first(preemptions: Option<u32>, bounds: &DepthFirstBounds) -> Box<dyn Strategy> {
-    let delays = bounds.delays;
-    let any_depth = move || -> Box<dyn Strategy> {
-        match (delays, preemptions) {
-            (Some(most), _) => Box::new(IterativeDelayBounding::new((most < u32::MAX).then_some(most))),
-            (None, None) => Box::new(DepthFirst::new()),
-            (None, Some(most)) => Box::new(IterativePreemptionBounding::new(most)),
-        }
-    };
-    match (bounds.depth, bounds.step) {
-        (None, None) => any_depth(),
-        (Some(depth), None) => Box::new(DepthBounded::new(depth, any_depth)),
-        (depth, Some(step)) => Box::new(DepthBounded::deepening(step.get(), depth, any_depth)),
-    }
-}
-
-/// Returns the ranked search, with nothing pruned.
-fn ranked(settings: &Settings, options: &RankedOptions) -> Ranked {
-    let threads = options.threads.map(|threads| ThreadBound {
-        threads,
-        epsilon: options.epsilon,
-        seed: settings.seed,
-    });
-    let dynamic = options.sets == VariableSets::Dynamic;
-    let ranked = Ranked::new(settings.preemptions, options.variables, threads, dynamic)
-        .within_place(options.per_place);
-    match options.arrays {
-        Arrays::Elements => ranked,
-        Arrays::Whole => ranked.with_whole_arrays(),
+/// Returns the depth-first search without other bounds than one on preemptions.
+fn depth_first(preemptions: Option<u32>) -> Box<dyn Strategy> {
+    match preemptions {
+        None => Box::new(DepthFirst::new()),
+        Some(most) => Box::new(IterativePreemptionBounding::new(most)),
     }
 }

@@ -3,11 +3,12 @@
 use super::value;
 use intermezzo_engine::strategy::{Arrays, Epsilon};
 use intermezzo_engine::suggest::give_instead;
+use intermezzo_search::Interesting;
+use intermezzo_search::classic::PrioritySpec;
 use intermezzo_search::kinds::{
     AutoOptions, BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind,
     VariableSets,
 };
-use intermezzo_search::{Interesting, PrioritySpec};
 use std::num::NonZero;
 
 /// The values of the setting `strategy`, for people.

@@ -14,11 +14,17 @@ pub(super) fn one_of<T: Copy, const N: usize>(
     name: &str,
 ) -> Result<T, String> {
     let named = all.iter().find(|(known, _)| *known == name);
-    named.map(|&(_, one)| one).ok_or_else(|| {
-        let names = all.each_ref().map(|(name, _)| format!("`{name}`")).join(", ");
-        let instead = give_instead(name, all.iter().map(|(known, _)| *known), &names);
-        format!("`{name}` is no {what}: {instead}")
-    })
+    let known = || all.each_ref().map(|(known, _)| *known);
+    named
+        .map(|&(_, one)| one)
+        .ok_or_else(|| none_of(&known(), what, name))
+}
+
+/// Returns the problem of a name that is none of those known.
+fn none_of(known: &[&str], what: &str, name: &str) -> String {
+    let names: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+    let instead = give_instead(name, known.iter().copied(), &names.join(", "));
+    format!("`{name}` is no {what}: {instead}")
 }
 
 /// Returns the name of this value.

@@ -64,6 +64,37 @@ fn monitors_that_are_left_out_are_refused() {
 }
 
 #[test]
+fn searches_that_are_left_out_are_refused() {
+    for strategy in [
+        "ranked",
+        "maple",
+        "best-first",
+        "dfs(delays=1)",
+        "dfs(depth=9)",
+        "pct-all",
+        "pctvb",
+        "portfolio(pos,pctvb)",
+    ] {
+        let refused = refusal(&[("strategy", strategy)]);
+        assert!(refused.contains("enable its feature `all-searches`"), "{refused}");
+    }
+    let refused = refusal(&[("iroots", "true")]);
+    assert!(refused.contains("enable its feature `all-searches`"), "{refused}");
+    for named in ["best-first(rare)", "maple(target=12345678)"] {
+        let refused = Settings::default()
+            .set("strategy", named)
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("enable its feature `all-searches`"), "{refused}");
+    }
+    for strategy in ["auto", "dfs", "random", "pct(2)", "portfolio(pos,surw)"] {
+        let report = Explorer::with_settings(settings(&[("strategy", strategy), ("executions", "99")]))
+            .explore(lost_update);
+        assert!(report.verdict().is_fail(), "{strategy}: {report}");
+    }
+}
+
+#[test]
 fn plugins_are_refused() {
     let refused = Plugin::load("libany.so")
         .err()

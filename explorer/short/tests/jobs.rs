@@ -1,6 +1,7 @@
 //! Several workers in one exploration. Together they run the executions that one worker runs, each once, and their
 //! report says the same.
 
+#[path = "../../tests/common/mod.rs"]
 mod common;
 
 use common::{Collect, counted, counter, told};

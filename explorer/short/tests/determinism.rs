@@ -1,6 +1,7 @@
 //! Tests that return the same in every execution: a value that differs is a finding with both values and both schedules,
 //! whichever search finds it, and a replay shows it again.
 
+#[path = "../../tests/common/mod.rs"]
 mod common;
 
 use intermezzo_explorer::sync::atomic::{AtomicU32, Ordering::SeqCst};

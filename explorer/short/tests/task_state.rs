@@ -150,7 +150,7 @@ fn a_cell_carried_from_one_execution_to_the_next_is_found() {
     let (kind, message) = only_finding(&report);
     assert_eq!(kind, "misuse");
     assert!(
-        message.starts_with("the cell used at explorer/tests/task_state.rs:"),
+        message.starts_with("the cell used at explorer/short/tests/task_state.rs:"),
         "{message}"
     );
 }
@@ -201,7 +201,7 @@ fn a_waker_that_is_never_called_is_a_deadlock() {
     let report = explore(|| block_on(pending::<()>()));
     let (kind, message) = only_finding(&report);
     assert_eq!(kind, "deadlock");
-    let site = "explorer/tests/task_state.rs:";
+    let site = "explorer/short/tests/task_state.rs:";
     assert!(
         message.starts_with(&format!(
             "no task can continue: main waits to be unparked at {site}"

@@ -222,7 +222,7 @@ fn a_panic_that_nobody_joins_is_a_finding() {
     assert!(
         report.findings()[0]
             .message
-            .starts_with("task 1 panicked at explorer/tests/environment.rs:"),
+            .starts_with("task 1 panicked at explorer/short/tests/environment.rs:"),
         "{report}"
     );
 }

@@ -60,7 +60,7 @@ fn the_panic_of_a_monitor_is_a_finding() {
         assert_eq!((&finding.kind, finding.count), (&FindingKind::Misuse, 1));
         assert_eq!(finding.monitor, "engine");
         let begins = format!(
-            "the monitor `broken` panicked in {callback} at explorer/tests/monitor_contract/panics.rs:"
+            "the monitor `broken` panicked in {callback} at explorer/short/tests/monitor_contract/panics.rs:"
         );
         assert!(finding.message.starts_with(&begins), "{report}");
         assert!(finding.message.contains(says), "{report}");

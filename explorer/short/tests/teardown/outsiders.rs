@@ -25,7 +25,7 @@ fn released(line: u32, test: impl Fn() + Sync + Send + 'static) -> Report {
     let report = Explorer::new().executions(40).explore(test);
     assert_eq!(kinds(&report).len(), 0, "{report}");
     assert_ne!(report.verdict(), Verdict::Fail, "{report}");
-    let says = format!("the thread `outsider` at explorer/tests/teardown/outsiders.rs:{line}:");
+    let says = format!("the thread `outsider` at explorer/short/tests/teardown/outsiders.rs:{line}:");
     assert!(reason(&report).starts_with(&says), "{says}\n{report}");
     report
 }
@@ -354,7 +354,7 @@ fn a_thread_that_releases_nothing_is_named() {
     // The thread may yet release the task: it is not said that the test deadlocks.
     assert_eq!(report.verdict(), Verdict::Inconclusive, "{report}");
     let says = format!(
-        "; meanwhile the thread `outsider` at explorer/tests/teardown/outsiders.rs:{line}:18, which is not controlled, used \
+        "; meanwhile the thread `outsider` at explorer/short/tests/teardown/outsiders.rs:{line}:18, which is not controlled, used \
          what this execution uses: a task may wait for it"
     );
     assert!(report.findings()[0].message.ends_with(&says), "{report}");
@@ -377,7 +377,7 @@ fn a_pass_says_that_a_thread_was_not_controlled() {
     assert_eq!(
         reason(&report),
         format!(
-            "a thread without a name at explorer/tests/teardown/outsiders.rs:{line}:18 used objects of executions, and when \
+            "a thread without a name at explorer/short/tests/teardown/outsiders.rs:{line}:18 used objects of executions, and when \
              is not controlled"
         )
     );

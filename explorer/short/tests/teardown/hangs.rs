@@ -107,7 +107,7 @@ fn a_real_lock_held_across_a_schedule_point_is_named() {
     // The function, or with line tables alone the closure in it.
     assert!(
         message.contains("`real_lock_across_a_point`")
-            || message.contains("a closure at explorer/tests/teardown/hangs.rs:"),
+            || message.contains("a closure at explorer/short/tests/teardown/hangs.rs:"),
         "{message}"
     );
     let ends = ": a lock or a channel of std, most likely a `std::sync::Mutex` that another task holds while it waits for its turn";
@@ -266,7 +266,7 @@ fn an_execution_that_takes_too_long_is_ended_with_its_task_and_place() {
     let report = explorer().explore(takes_a_second);
     let message = message(&report);
     let begins = "the execution took longer than its limit of 0.2 seconds: task 1 ran last, and was ended before the \
-                  operation at explorer/tests/teardown/hangs.rs:";
+                  operation at explorer/short/tests/teardown/hangs.rs:";
     assert!(message.starts_with(begins), "{message}");
     assert_eq!(report.executions(), 1, "{report}");
     // However fast it is, the replay goes on until its own time is over.

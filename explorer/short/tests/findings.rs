@@ -148,7 +148,7 @@ const CASES: &[Case] = &[
     (
         "lost_update",
         "assertion",
-        "main panicked at explorer/tests/findings.rs:",
+        "main panicked at explorer/short/tests/findings.rs:",
         lost_update,
     ),
     (
@@ -198,7 +198,7 @@ const CASES: &[Case] = &[
     (
         "polite",
         "livelock",
-        "main goes round: store of atomic 0.1 at explorer/tests/findings.rs:",
+        "main goes round: store of atomic 0.1 at explorer/short/tests/findings.rs:",
         polite,
     ),
     (

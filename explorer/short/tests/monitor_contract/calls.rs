@@ -79,7 +79,7 @@ fn a_monitors_finding_is_reported_and_replays() {
     assert!(
         finding
             .message
-            .starts_with("main yields at explorer/tests/monitor_contract/calls.rs:"),
+            .starts_with("main yields at explorer/short/tests/monitor_contract/calls.rs:"),
         "{report}"
     );
     for _ in 0..100 {

@@ -1,7 +1,7 @@
 //! A limit of time ends an execution that is running. The execution counts for nothing, and a search that continues runs
 //! it again.
 
-#[path = "common/mod.rs"]
+#[path = "../../tests/common/mod.rs"]
 mod common;
 
 use common::{Directory, told};

@@ -24,7 +24,7 @@ fn a_task_that_creates_itself_reaches_the_limit() {
     assert!(
         message.starts_with(
             "the execution was given up at its limit of 4096 tasks: task 1^4095 would have created one more at \
-             explorer/tests/teardown/many_tasks.rs:"
+             explorer/short/tests/teardown/many_tasks.rs:"
         ),
         "{message}"
     );

@@ -1,6 +1,7 @@
 //! Waits until all is quiet, and primitives of the test's own, in programs that make them hard: tasks that create tasks,
 //! panics, regions, destructors of thread-locals, many tasks, several workers, parts of a search, and replays.
 
+#[path = "../../tests/common/mod.rs"]
 mod common;
 
 use common::Directory;

@@ -15,6 +15,7 @@ impl Clone for VectorClock {
     }
 
     /// Keeps the memory.
+    #[inline]
     fn clone_from(&mut self, source: &Self) {
         self.0.clone_from(&source.0);
     }
@@ -48,6 +49,7 @@ impl VectorClock {
     }
 
     /// `true` if the event is known.
+    #[inline]
     pub fn knows(&self, event: EventId) -> bool {
         self.get(event.task) >= event.index
     }
@@ -66,6 +68,7 @@ impl VectorClock {
     }
 
     /// Forgets everything. The memory is kept.
+    #[inline]
     pub fn clear(&mut self) {
         self.0.clear();
     }

@@ -16,6 +16,7 @@
 //! One thing is left out: a weak exchange that fails although it reads what it expects, from a store that another
 //! read-modify-write follows.
 
+mod reused;
 mod sc;
 
 use super::{MemoryAccess, MemoryModel, MemoryOp};
@@ -23,6 +24,7 @@ use intermezzo_sdk::{
     EventId, MemoryOrder, Moments as _, Side, SyncVar, SyncVarAccess, SyncVarOp, Synchronisation, TaskId,
     VectorClock,
 };
+use reused::Reused;
 use sc::ScOrder;
 
 /// The execution graph of an execution, under the memory model of C++20.
@@ -35,20 +37,24 @@ pub struct Cpp20 {
     /// The operation that is being performed, as far as it is decided.
     reads: Option<u32>,
     stores: Option<(u32, u32)>,
+    /// The knowledge of its task apart from what it acquires, and the knowledge that comes with its store. Both are kept
+    /// for their memory.
+    clock: VectorClock,
+    given: VectorClock,
 }
 
 /// The events so far, and the stores to each variable.
 #[derive(Debug, Default)]
 struct Graph {
     /// The events in the order of the execution.
-    events: Vec<Event>,
+    events: Reused<Event>,
     /// The numbers of each task's events.
     tasks: Vec<Vec<u32>>,
     vars: Vec<Stores>,
 }
 
 /// An event, as far as it matters to others.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Event {
     id: EventId,
     /// `SyncVar::NONE` for fences.
@@ -63,6 +69,23 @@ struct Event {
     is_sc: bool,
 }
 
+impl Default for Event {
+    fn default() -> Event {
+        Event {
+            id: EventId {
+                task: TaskId(0),
+                index: 0,
+            },
+            var: SyncVar::NONE,
+            clock: VectorClock::new(),
+            reads: None,
+            writes: None,
+            is_fence: false,
+            is_sc: false,
+        }
+    }
+}
+
 impl Event {
     /// `true` if this comes before the other in happens-before.
     fn before(&self, other: &Event) -> bool {
@@ -75,7 +98,7 @@ impl Event {
 struct Stores {
     /// The modification order.
     order: Vec<u32>,
-    list: Vec<Store>,
+    list: Reused<Store>,
     /// For each task the stores that its events read or made, with their indexes.
     seen: Vec<Vec<(u32, u32)>>,
     /// The place of the last value that was there without an operation: what is older cannot be read.
@@ -93,25 +116,27 @@ struct Store {
     is_followed: bool,
 }
 
+impl Store {
+    fn begin(&mut self, place: u32, given: &VectorClock) {
+        self.place = place;
+        self.given.clone_from(given);
+        self.is_followed = false;
+    }
+}
+
 impl Stores {
     /// Adds a value that is there without an operation, as the newest.
     fn add_plain(&mut self) {
         self.base = self.order.len() as u32;
         self.order.push(self.list.len() as u32);
-        self.list.push(Store {
-            place: self.base,
-            ..Store::default()
-        });
+        self.list.add().begin(self.base, &VectorClock::new());
     }
 
     /// Adds a store of an event right after another one.
-    fn add(&mut self, after: u32, given: VectorClock) {
+    fn add(&mut self, after: u32, given: &VectorClock) {
         let at = self.place(after) as usize + 1;
         self.order.insert(at, self.list.len() as u32);
-        self.list.push(Store {
-            given,
-            ..Store::default()
-        });
+        self.list.add().begin(at as u32, given);
         for (place, &store) in self.order.iter().enumerate().skip(at) {
             self.list[store as usize].place = place as u32;
         }
@@ -133,9 +158,15 @@ impl Stores {
     fn floor(&self, clock: &VectorClock) -> u32 {
         let of_task = |(task, seen): (usize, &Vec<(u32, u32)>)| {
             let known = clock.get(TaskId(task as u32));
-            // What a task sees never gets older.
-            let count = seen.partition_point(|&(index, _)| index <= known);
-            seen[..count].last().map(|&(_, store)| self.place(store))
+            // What a task sees never gets older. Mostly all of it is known.
+            let last = match seen.last() {
+                Some(last) if last.0 > known => {
+                    let count = seen.partition_point(|&(index, _)| index <= known);
+                    seen[..count].last()
+                }
+                last => last,
+            };
+            last.map(|&(_, store)| self.place(store))
         };
         let seen = self.seen.iter().enumerate().filter_map(of_task).max();
         seen.unwrap_or(0).max(self.base)
@@ -159,15 +190,16 @@ impl Graph {
         stores
     }
 
-    /// Adds an event, and returns its number.
-    fn add(&mut self, event: Event) -> u32 {
-        let (task, number) = (event.id.task.index(), self.events.len() as u32);
+    /// Adds an event to those of its task, and returns it to be filled.
+    fn add(&mut self, id: EventId) -> &mut Event {
+        let (task, number) = (id.task.index(), self.events.len() as u32);
         if self.tasks.len() <= task {
             self.tasks.resize_with(task + 1, Vec::new);
         }
         self.tasks[task].push(number);
-        self.events.push(event);
-        number
+        let event = self.events.add();
+        event.id = id;
+        event
     }
 }
 
@@ -180,27 +212,28 @@ impl Cpp20 {
         later.is_some_and(|&number| self.graph.events[number as usize].clock.knows(earlier))
     }
 
-    /// Returns what an operation would know, apart from what it acquires.
-    fn clock_of(&mut self, access: &MemoryAccess) -> VectorClock {
+    /// Sets `clock` to what an operation would know, apart from what it acquires.
+    fn set_clock(&mut self, access: &MemoryAccess) {
         let EventId { task, index } = access.event;
-        let mut clock = self.known.known(task).clone();
-        clock.know(task, index);
-        clock
+        self.clock.clone_from(self.known.known(task));
+        self.clock.know(task, index);
     }
 
     /// Adds an operation on an atomic to the stores of its variable, and passes on what came with them.
     fn add_to_var(&mut self, event: &SyncVarAccess, reads: Option<u32>, stores: Option<(u32, u32)>) {
         let EventId { task, index } = event.event;
         let list = self.graph.stores(event.var);
-        let mut given = VectorClock::new();
         if let Some(store) = reads {
-            given.clone_from(&list.list[store as usize].given);
-            self.known.take(event, &given);
+            self.known.take(event, &list.list[store as usize].given);
         }
         if let Some((store, after)) = stores {
-            self.known.give(event, &mut given);
+            match reads {
+                Some(read) => self.given.clone_from(&list.list[read as usize].given),
+                None => self.given.clear(),
+            }
+            self.known.give(event, &mut self.given);
             list.list[after as usize].is_followed |= reads.is_some();
-            list.add(after, given);
+            list.add(after, &self.given);
             debug_assert_eq!(
                 list.list.len(),
                 store as usize + 1,
@@ -226,11 +259,13 @@ impl MemoryModel for Cpp20 {
     }
 
     fn readable(&mut self, read: &MemoryAccess, values: &[u64], readable: &mut Vec<u32>) {
-        let clock = self.clock_of(read);
+        self.set_clock(read);
         let stores = self.graph.stores(read.var);
         let may_be_read =
             |&store: &u32| !read.writes(values[store as usize]) || !stores.list[store as usize].is_followed;
-        readable.extend(stores.from(stores.floor(&clock)).filter(may_be_read));
+        for store in stores.from(stores.floor(&self.clock)).filter(may_be_read) {
+            readable.push(store);
+        }
     }
 
     fn reads(&mut self, _: &MemoryAccess, store: u32) {
@@ -238,10 +273,10 @@ impl MemoryModel for Cpp20 {
     }
 
     fn places(&mut self, write: &MemoryAccess, places: &mut Vec<u32>) {
-        let clock = self.clock_of(write);
+        self.set_clock(write);
         let stores = self.graph.stores(write.var);
         let is_free = |&store: &u32| !stores.list[store as usize].is_followed;
-        places.extend(stores.from(stores.floor(&clock)).filter(is_free));
+        places.extend(stores.from(stores.floor(&self.clock)).filter(is_free));
     }
 
     fn is_consistent(&mut self, access: &MemoryAccess, values: &[u64], listed: u32) -> bool {
@@ -249,7 +284,7 @@ impl MemoryModel for Cpp20 {
         if self.sc.is_empty() || self.graph.stores(access.var).order.last() == Some(&listed) {
             return true;
         }
-        let mut clock = self.clock_of(access);
+        self.set_clock(access);
         let stores = self.graph.stores(access.var);
         let writes = access.writes(values[listed as usize]);
         let order = match access.kind {
@@ -258,19 +293,20 @@ impl MemoryModel for Cpp20 {
         };
         let reads = (access.kind != MemoryOp::Store).then_some(listed);
         if reads.is_some() && Side::Acquire.is_in(order) {
-            clock.join(&stores.list[listed as usize].given);
+            self.clock.join(&stores.list[listed as usize].given);
         }
         let after = writes.then(|| stores.place(listed));
         let event = Event {
             id: access.event,
             var: access.var,
-            clock,
+            clock: std::mem::take(&mut self.clock),
             reads,
-            writes: None,
-            is_fence: false,
             is_sc: order == MemoryOrder::SeqCst,
+            ..Event::default()
         };
-        !self.sc.breaks(&self.graph, &event, after)
+        let breaks = self.sc.breaks(&self.graph, &event, after);
+        self.clock = event.clock;
+        !breaks
     }
 
     fn stores(&mut self, write: &MemoryAccess, store: u32, after: u32) -> bool {
@@ -293,15 +329,12 @@ impl MemoryModel for Cpp20 {
             self.known.observe(event);
         }
         let is_fence = event.op == SyncVarOp::Fence;
-        let number = self.graph.add(Event {
-            id: event.event,
-            var: event.var,
-            clock: self.known.known(task).clone(),
-            reads,
-            writes: stores.map(|(store, _)| store),
-            is_fence,
-            is_sc: (is_atomic || is_fence) && event.order == MemoryOrder::SeqCst,
-        });
-        self.sc.add(&self.graph, number);
+        let added = self.graph.add(event.event);
+        added.var = event.var;
+        added.clock.clone_from(self.known.known(task));
+        (added.reads, added.writes) = (reads, stores.map(|(store, _)| store));
+        added.is_fence = is_fence;
+        added.is_sc = (is_atomic || is_fence) && event.order == MemoryOrder::SeqCst;
+        self.sc.note(added.is_sc);
     }
 }

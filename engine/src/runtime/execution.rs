@@ -110,7 +110,12 @@ impl Runtime {
         let quiet = matches!(stop, Stop::Complete)
             && !self.end.panics.iter().any(PanicNote::unhandled)
             && self.monitors.listeners.reported.is_empty();
-        let scene = if quiet { None } else { Some(Box::new(self.scene())) };
+        let scene = match stop {
+            _ if quiet => None,
+            // It counts for nothing, and there may be many.
+            Stop::Inconsistent => Some(Box::default()),
+            _ => Some(Box::new(self.scene())),
+        };
         Examined {
             stop,
             wanted,

@@ -30,8 +30,9 @@ pub(super) struct Memory {
     listed: Vec<u32>,
     /// The indexes of those that the search has to explore: see [`Past`].
     open: Vec<u32>,
-    /// `true` if the search explores each order of dependent steps.
+    /// `true` if the search explores each order of dependent steps, and if it draws its choices.
     explores_orders: bool,
+    draws: bool,
     past: Past,
     /// The stores of the events that the model has observed.
     event_stores: Vec<EventStore>,
@@ -160,7 +161,8 @@ impl Memory {
     pub(super) fn begin(&mut self, strategy: &dyn Strategy) {
         if let Some(model) = &mut self.model {
             model.begin();
-            self.explores_orders = strategy.needs().explores_orders;
+            let needs = strategy.needs();
+            (self.explores_orders, self.draws) = (needs.explores_orders, needs.draws);
             self.past.begin();
             self.raised.begin();
             for var in &mut self.vars {
@@ -246,11 +248,15 @@ impl Memory {
         assert!(!listed.is_empty(), "a memory model offers a store to each read");
         let default = listed[0];
         let mut stale_left_out = false;
+        // The default, which is mostly the only one, always stays.
         listed.retain(|&store| {
+            if store == default {
+                return true;
+            }
             let counted = stores.counts_as[store as usize];
             let of_store = |stale: &&StaleReads| stale.is_of(access, read.event.task.0, counted);
             let times = stale_reads.iter().find(of_store).map_or(0, |stale| stale.times);
-            let stays = store == default || times < *stale_reads_max;
+            let stays = times < *stale_reads_max;
             stale_left_out |= !stays;
             stays
         });
@@ -330,7 +336,9 @@ impl Memory {
     /// Notes the indexes of the listed stores with which the search has to explore the operation.
     fn list_open(&mut self, access: &MemoryAccess) {
         self.open.clear();
-        for at in 0..self.listed.len() {
+        // Nothing is newer than the first one.
+        self.open.push(0);
+        for at in 1..self.listed.len() {
             if !self.explores_orders || !self.is_closed(access, at) {
                 self.open.push(at as u32);
             }
@@ -340,10 +348,13 @@ impl Memory {
     /// Returns `true` if the operation can take this one of the listed stores, within the limit on stale operations and as
     /// far as the model knows: see [`Engine::settle_exchange`].
     fn is_settled(&mut self, access: &MemoryAccess, taken: u32) -> bool {
-        if taken != 0
-            && self
-                .stale_operations_max
-                .is_some_and(|most| self.stale_operations >= most)
+        if taken == 0 {
+            // A model always allows the first one.
+            return true;
+        }
+        if self
+            .stale_operations_max
+            .is_some_and(|most| self.stale_operations >= most)
         {
             return false;
         }
@@ -497,7 +508,7 @@ impl Engine {
     /// stores, too.
     fn choose_store(self, access: &MemoryAccess) -> u32 {
         let (open, mut draws_left) = self.with(|rt| {
-            let draws = rt.decisions.is_beyond_prescribed() && rt.decisions.strategy.needs().draws;
+            let draws = rt.memory.draws && rt.decisions.is_beyond_prescribed();
             (rt.memory.open.len() as u32, if draws { DRAWS } else { 0 })
         });
         loop {
@@ -577,6 +588,9 @@ impl Engine {
 
     /// Raises the ordering of the announced operation, if it has to be.
     fn raise_announced(self) {
+        if self.with(|rt| rt.memory.raised.is_empty()) {
+            return;
+        }
         let order = self.raised(self.announced());
         self.with(|rt| {
             let task = rt.tasks.current();

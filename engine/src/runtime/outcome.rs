@@ -135,6 +135,7 @@ pub struct Abnormal {
 }
 
 /// The data that a report needs of an execution, all as text, so that it outlives the execution.
+#[derive(Default)]
 pub struct FailureContext {
     /// The panics that ended their tasks, with their tasks' names.
     pub panics: Vec<(String, PanicNote)>,

@@ -1,6 +1,6 @@
 //! The prescribed choices of the next execution, and how many of them it shares with the last one.
 
-use crate::schedule::Choice;
+use crate::schedule::{Choice, ChoiceKind};
 
 /// The choices of the last execution, to be changed into those that the next one must make first.
 ///
@@ -11,17 +11,31 @@ pub struct Plan {
     choices: Vec<Choice>,
     /// The number of choices, from the first, that are the last execution's.
     kept: usize,
+    /// The number of choices that choose a value, and not a task.
+    values: usize,
     /// `true` if nothing is known of the last execution, not even the part before its first choice.
     forgotten: bool,
 }
 
 impl Plan {
     /// Returns the choices, in order.
+    #[inline(always)]
     pub fn choices(&self) -> &[Choice] {
         &self.choices
     }
 
+    /// Returns the choices if one of them chooses a value; otherwise none, so that those of the steps need not be looked
+    /// up.
+    #[inline(always)]
+    pub fn choices_with_values(&self) -> &[Choice] {
+        match self.values {
+            0 => &[],
+            _ => &self.choices,
+        }
+    }
+
     /// Returns the number of choices, from the first, that are those of the last execution.
+    #[inline(always)]
     pub fn kept(&self) -> usize {
         self.kept
     }
@@ -39,7 +53,11 @@ impl Plan {
     }
 
     /// Drops all choices but the first `length`.
+    #[inline]
     pub fn truncate(&mut self, length: usize) {
+        if self.values > 0 {
+            self.values -= count_values(self.choices.get(length..).unwrap_or_default());
+        }
         self.choices.truncate(length);
         self.kept = self.kept.min(self.choices.len());
     }
@@ -48,6 +66,7 @@ impl Plan {
     ///
     /// # Panics
     /// There is no such choice, or no such alternative.
+    #[inline]
     pub fn take(&mut self, at: usize, alternative: u32) {
         let choice = &mut self.choices[at];
         assert!(
@@ -66,6 +85,7 @@ impl Plan {
         self.kept = self.kept.min(same.count());
         self.choices.clear();
         self.choices.extend_from_slice(choices);
+        self.values = count_values(choices);
     }
 
     /// Marks all choices as those of the last execution: an execution begins or has ended.
@@ -76,14 +96,23 @@ impl Plan {
     /// Records a choice that the execution made.
     #[inline(always)]
     pub fn push(&mut self, choice: Choice) {
+        self.values += usize::from(is_value(&choice));
         self.choices.push(choice);
     }
+}
+
+#[inline(always)]
+fn is_value(choice: &Choice) -> bool {
+    choice.kind != ChoiceKind::Task
+}
+
+fn count_values(choices: &[Choice]) -> usize {
+    choices.iter().filter(|choice| is_value(choice)).count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::ChoiceKind;
 
     fn choice(taken: u32) -> Choice {
         Choice {
@@ -110,5 +139,33 @@ mod tests {
         plan.settle();
         plan.replace(&[choice(0), choice(2), choice(1), choice(0)]);
         assert_eq!((plan.kept(), plan.choices().len()), (2, 4));
+    }
+
+    #[test]
+    fn a_plan_knows_if_it_chooses_values() {
+        let value = Choice {
+            kind: ChoiceKind::Value,
+            ..choice(1)
+        };
+        let mut plan = Plan::default();
+        plan.push(choice(0));
+        assert!(plan.choices_with_values().is_empty());
+        [value, choice(2), value]
+            .into_iter()
+            .for_each(|choice| plan.push(choice));
+        for length in [4, 3, 2] {
+            plan.truncate(length);
+            assert_eq!(plan.choices_with_values(), plan.choices());
+        }
+        plan.truncate(1);
+        assert!(plan.choices_with_values().is_empty());
+        plan.replace(&[value, choice(0)]);
+        assert_eq!(plan.choices_with_values().len(), 2);
+        plan.replace(&[choice(0)]);
+        assert!(plan.choices_with_values().is_empty());
+        plan.push(value);
+        plan.forget();
+        plan.push(choice(1));
+        assert!(plan.choices_with_values().is_empty());
     }
 }

@@ -374,12 +374,19 @@ impl Trace {
             self.only(SoundReduction::Caching);
         }
         for (at, event) in end.events.iter().enumerate() {
-            let own = owners
-                .iter()
-                .zip(end.extra_footprint)
-                .filter(|(owner, _)| **owner == at);
-            let mine: SmallVec<[Extra; 4]> = own.map(|(_, aside)| aside.extra).collect();
-            self.add_event::<false>(&mut step, event, &mine, end);
+            let own = owners.iter().zip(end.extra_footprint);
+            let own = own.filter(|(owner, _)| **owner == at).map(|(_, aside)| aside);
+            let several: SmallVec<[Extra; 4]>;
+            let mine = match end.extra_footprint {
+                // Mostly there is one, and no list is made.
+                [only] if owners[0] == at => std::slice::from_ref(&only.extra),
+                [_] => &[],
+                _ => {
+                    several = own.map(|aside| aside.extra).collect();
+                    &several[..]
+                }
+            };
+            self.add_event::<false>(&mut step, event, mine, end);
         }
         step
     }

@@ -88,10 +88,12 @@ impl Trace {
     }
 
     /// Returns `true` if a step ended a wait with a limit.
+    #[inline(always)]
     pub fn is_timed_wait(&self, step: usize) -> bool {
-        self.timed_wait(step).is_some()
+        !self.timed_waits.is_empty() && self.timed_wait(step).is_some()
     }
 
+    #[inline(never)]
     fn timed_wait(&self, step: usize) -> Option<&TimedWait> {
         let found = self
             .timed_waits

@@ -50,10 +50,12 @@ impl Side {
 }
 
 impl Knowledge for VectorClock {
+    #[inline]
     fn join(&mut self, other: &Self) {
         VectorClock::join(self, other);
     }
 
+    #[inline]
     fn forget(&mut self) {
         self.clear();
     }
@@ -64,10 +66,12 @@ impl Knowledge for VectorClock {
 }
 
 impl Moments for VectorClock {
+    #[inline]
     fn last_of(&self, task: TaskId) -> u32 {
         self.get(task)
     }
 
+    #[inline]
     fn know(&mut self, task: TaskId, index: u32) {
         self.set(task, index);
     }

@@ -400,7 +400,13 @@ impl Dpor {
 
     /// Returns `true` if the execution has reached a state from which the search has continued before, and notes what
     /// came after it.
+    #[inline(always)]
     pub(super) fn is_known(&mut self, point: &ChoicePoint<'_>, preemptions: u32) -> bool {
+        self.known.is_some() && self.is_among_known(point, preemptions)
+    }
+
+    #[inline(never)]
+    fn is_among_known(&mut self, point: &ChoicePoint<'_>, preemptions: u32) -> bool {
         let Some(known) = &mut self.known else {
             return false;
         };
@@ -473,7 +479,17 @@ impl Dpor {
     }
 
     /// Removes the last node of the path, after which everything has been explored.
+    #[inline(always)]
     pub(super) fn close(&mut self, trace: &Trace) {
+        if self.known.is_some() {
+            self.keep_known(trace);
+        }
+        self.leave();
+    }
+
+    /// Remembers the state before the last step of the path, after which everything has been explored.
+    #[inline(never)]
+    fn keep_known(&mut self, trace: &Trace) {
         if let Some(known) = &mut self.known {
             let depth = self.nodes.len() - 1;
             debug_assert_eq!(
@@ -488,6 +504,5 @@ impl Dpor {
             }
             known.path.pop();
         }
-        self.leave();
     }
 }

@@ -296,27 +296,8 @@ impl Dpor {
             })
         };
         let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
-        let alternative = if let Some(alternative) = alternative {
-            alternative
-        } else {
-            let asleep = &mut self.sleepers[sleeping..];
-            let blocked = asleep.iter().any(|sleeper| sleeper.across_elided);
-            if blocked || !point.fair {
-                self.leave();
-                self.cut(point, blocked);
-                let from_above = self.partition.is_some() && had_overslept;
-                if !blocked && !from_above && self.insertion == Insertion::WakeupTrees {
-                    // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access
-                    // shows; or a task sleeps from above the frontier of a share.
-                    self.bound.invalidate(FallbackReason::NothingNew);
-                }
-                return 0;
-            }
-            // A task that is held back, and so not listed, may be the one to go. Then what the sleepers lead to elsewhere
-            // need not show what follows here.
-            asleep.iter_mut().for_each(|sleeper| sleeper.overslept = true);
-            self.bound.invalidate(FallbackReason::HeldBack);
-            0
+        let Some(alternative) = alternative else {
+            return self.enter_asleep(point, had_overslept);
         };
         node.task = listed[alternative].task;
         if guided.is_some() && planned > 1 {
@@ -325,6 +306,35 @@ impl Dpor {
         self.begin_in_share();
         self.expand_above_frontier();
         alternative as u32
+    }
+
+    /// Does the rest for a step that only sleeping tasks can take.
+    #[cold]
+    #[inline(never)]
+    fn enter_asleep(&mut self, point: &ChoicePoint<'_>, had_overslept: bool) -> u32 {
+        let depth = self.nodes.len() - 1;
+        let asleep = &mut self.sleepers[self.nodes[depth].sleepers..];
+        let blocked = asleep.iter().any(|sleeper| sleeper.across_elided);
+        if blocked || !point.fair {
+            self.leave();
+            self.cut(point, blocked);
+            let from_above = self.partition.is_some() && had_overslept;
+            if !blocked && !from_above && self.insertion == Insertion::WakeupTrees {
+                // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access
+                // shows; or a task sleeps from above the frontier of a share.
+                self.bound.invalidate(FallbackReason::NothingNew);
+            }
+            return 0;
+        }
+        // A task that is held back, and so not listed, may be the one to go. Then what the sleepers lead to elsewhere
+        // need not show what follows here.
+        asleep.iter_mut().for_each(|sleeper| sleeper.overslept = true);
+        self.bound.invalidate(FallbackReason::HeldBack);
+        let node = &mut self.nodes[depth];
+        node.task = self.candidates[node.candidates.start].task;
+        self.begin_in_share();
+        self.expand_above_frontier();
+        0
     }
 
     /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees, returns
@@ -503,7 +513,7 @@ impl Strategy for Dpor {
         self.follow_void_rounds(trace, plan.choices());
         match self.insertion {
             Insertion::Bounded(_) => self.try_conflicting(trace),
-            _ => self.reverse_races(trace, plan.choices()),
+            _ => self.reverse_races(trace, plan.choices_with_values()),
         }
         if let Some(cut) = self.cut.take() {
             debug_assert_eq!(cut.steps, self.nodes.len(), "a cut execution has no nodes beyond");

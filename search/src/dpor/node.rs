@@ -118,8 +118,10 @@ impl Node {
     /// Notes that no part of the task's step was explored yet, and that it is to be explored with all values.
     #[inline(always)]
     pub(super) fn forget_explored(&mut self) {
-        self.footprint.clear();
         // Mostly there is nothing to forget.
+        if !self.footprint.is_empty() {
+            self.footprint.clear();
+        }
         if !self.wanted.are_all() {
             self.wanted = Wanted::default();
         }
@@ -203,9 +205,10 @@ pub(super) struct Path {
 
 impl Path {
     /// Adds an empty node.
+    #[inline(always)]
     pub(super) fn push(&mut self) -> &mut Node {
         if self.length == self.nodes.len() {
-            self.nodes.push(Node::blank());
+            self.grow();
         }
         let node = &mut self.nodes[self.length];
         self.length += 1;
@@ -221,6 +224,12 @@ impl Path {
         node.sequences.clear();
         node.pending.clear();
         node
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.nodes.push(Node::blank());
     }
 
     /// Adds the node of another path, with candidates and sleepers at the same indices.

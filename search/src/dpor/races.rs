@@ -9,7 +9,6 @@
 use super::sequence::Sequence;
 use super::sleep::{Footprint, Sleeper};
 use super::tree::Explored;
-use super::values::with_values;
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::FallbackReason;
@@ -42,10 +41,10 @@ const NEVER: Examined = Examined {
 };
 
 impl Dpor {
-    /// Plans the reversal of every race of the last execution.
+    /// Plans the reversal of every race of the last execution. `choices` are those of the execution, or none if it chose
+    /// no values.
     pub(super) fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
-        let choices = with_values(choices);
         let mut sequences = self.take_sequences();
         let races = trace.races_from(0);
         let whole = self.insertion == Insertion::WakeupTrees;
@@ -240,11 +239,11 @@ impl Dpor {
             None => pending.insert(trace, choices, sequence, Some((&explored, &mut begun))),
             Some(_) => self.part.insert(depth, trace, choices, sequence),
         };
-        for begun in begun {
+        for begun in &begun {
             let node = &mut self.nodes[depth];
             let continued = [&mut node.sequences, &mut node.pending]
                 .into_iter()
-                .find_map(|tree| tree.continue_half(trace, choices, sequence, &begun));
+                .find_map(|tree| tree.continue_half(trace, choices, sequence, begun));
             debug_assert!(
                 continued.is_some(),
                 "the tree that began the sequence still begins it"

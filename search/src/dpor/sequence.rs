@@ -216,8 +216,13 @@ impl Sequences {
         self.sequence.counts_otherwise = false;
         (self.sequence.blocked, self.sequence.reversed, self.sequence.fate) = (None, None, None);
         self.sequence.otherwise = None;
-        self.sequence.assumed.clear();
-        self.sequence.outside.clear();
+        // Mostly they are empty, and nothing is to be dropped.
+        if !self.sequence.assumed.is_empty() {
+            self.sequence.assumed.clear();
+        }
+        if !self.sequence.outside.is_empty() {
+            self.sequence.outside.clear();
+        }
         (self.sequence.keeps_outside, self.sequence.is_outside_unknown) = (false, false);
         (self.sequence.from, self.sequence.end) = (0, 0);
         self.sequence.done.clear();

@@ -15,118 +15,143 @@
 //! and only if it does not read or become the newest store.
 
 use super::{Event, Graph};
+use crate::record::TaskSet;
 use intermezzo_sdk::{SyncVar, TaskId};
 
-/// The relation so far, between the events that are `SeqCst`.
+/// The relation between the events that are `SeqCst`.
+///
+/// It is computed only where an operation may close a cycle in it, which few operations may: the order of two events is
+/// the same whatever comes later.
 #[derive(Debug, Default)]
 pub(super) struct ScOrder {
-    /// The numbers of the events.
+    /// `true` if any event is `SeqCst`.
+    any: bool,
+    /// The number of the graph's events that the relation has so far.
+    related: usize,
+    /// The numbers of those that are `SeqCst`.
     nodes: Vec<u32>,
     /// The edges, as indexes of `nodes`.
     edges: Vec<(u32, u32)>,
+    /// `true` if there are fences among the nodes.
+    has_fences: bool,
 }
 
 impl ScOrder {
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.edges.clear();
+        (self.any, self.related, self.has_fences) = (false, 0, false);
     }
 
+    /// `true` if no event is `SeqCst`.
     pub(super) fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        !self.any
+    }
+
+    /// Notes that there is one event more in the graph.
+    pub(super) fn note(&mut self, is_sc: bool) {
+        self.any |= is_sc;
     }
 
     /// Returns `true` if an event that is not yet in the graph would close a cycle. If it stores, it does so after the
     /// store at the place `after`.
-    pub(super) fn breaks(&self, graph: &Graph, event: &Event, after: Option<u32>) -> bool {
-        let mut edges = self.edges.clone();
-        self.link(graph, event, Places::of_new(graph, event, after), &mut edges);
-        let count = self.nodes.len() + usize::from(event.is_sc);
-        has_cycle(count, &edges)
+    pub(super) fn breaks(&mut self, graph: &Graph, event: &Event, after: Option<u32>) -> bool {
+        self.relate(graph);
+        let mut edges = std::mem::take(&mut self.edges);
+        let length = edges.len();
+        let places = Places::of_new(graph, event, after);
+        self.link(graph, &graph.events, event, places, &mut edges);
+        let breaks = has_cycle(self.nodes.len() + usize::from(event.is_sc), &edges);
+        edges.truncate(length);
+        self.edges = edges;
+        breaks
     }
 
-    /// Adds an event that is in the graph, as the last one.
-    pub(super) fn add(&mut self, graph: &Graph, number: u32) {
-        let event = &graph.events[number as usize];
-        if self.nodes.is_empty() && !event.is_sc {
-            return;
+    /// Brings the relation up to date.
+    fn relate(&mut self, graph: &Graph) {
+        for number in self.related..graph.events.len() {
+            let event = &graph.events[number];
+            if !self.nodes.is_empty() || event.is_sc {
+                self.add(graph, number);
+            }
         }
+        self.related = graph.events.len();
+    }
+
+    /// Adds the event of this number, as if it were the last one.
+    fn add(&mut self, graph: &Graph, number: usize) {
+        let event = &graph.events[number];
         let mut edges = std::mem::take(&mut self.edges);
-        self.link(graph, event, Places::of(graph, event), &mut edges);
-        edges.sort_unstable();
-        edges.dedup();
+        let may_repeat = self.link(
+            graph,
+            &graph.events[..number],
+            event,
+            Places::of(graph, event),
+            &mut edges,
+        );
+        if may_repeat {
+            edges.sort_unstable();
+            edges.dedup();
+        }
         self.edges = edges;
         if event.is_sc {
-            self.nodes.push(number);
+            self.nodes.push(number as u32);
+            self.has_fences |= event.is_fence;
         }
     }
 
-    /// Adds the edges that come with an event. If it is `SeqCst`, its node is the next one.
-    fn link(&self, graph: &Graph, event: &Event, places: Places, edges: &mut Vec<(u32, u32)>) {
+    /// Adds the edges that come with an event, after `events`. If it is `SeqCst`, its node is the next one. Returns `true`
+    /// if edges may have been added that were there already.
+    fn link(
+        &self,
+        graph: &Graph,
+        events: &[Event],
+        event: &Event,
+        places: Places,
+        edges: &mut Vec<(u32, u32)>,
+    ) -> bool {
         let own = self.nodes.len() as u32;
         let nodes = || {
             let numbers = self.nodes.iter().map(|&number| &graph.events[number as usize]);
             (0..self.nodes.len() as u32).zip(numbers)
         };
-        // The operations on its variable that are coherence-ordered before it, and after it.
-        let others = || {
-            graph
-                .events
-                .iter()
-                .filter(|other| same_var(other, event) && other.id != event.id)
-        };
+        let others = || events.iter().filter(|other| same_var(other, event));
+        // The operations on its variable that are coherence-ordered before it, which only fences are compared with.
         let earlier: Vec<&Event> = others()
-            .filter(|other| coherence(Places::of(graph, other), places))
-            .collect();
-        let later: Vec<&Event> = others()
-            .filter(|other| coherence(places, Places::of(graph, other)))
+            .filter(|other| self.has_fences && coherence(Places::of(graph, other), places))
             .collect();
         // The nodes of a task have edges in their order. So of each task only the last node before this event needs an
         // edge to it, and only the first node after it an edge from it.
-        let mut linked = Tasks::default();
+        let mut linked = TaskSet::default();
         for (node, other) in nodes().rev().filter(|_| event.is_sc) {
             let is_earlier = || match other.is_fence {
                 true => earlier.iter().any(|first| other.before(first)),
-                false => {
-                    same_var(other, event)
-                        && other.id != event.id
-                        && coherence(Places::of(graph, other), places)
-                }
+                false => same_var(other, event) && coherence(Places::of(graph, other), places),
             };
             let comes_before = || {
                 strongly_before(graph, other, event)
                     || is_earlier()
-                    || event.is_fence && is_before_fence(graph, other, event)
+                    || event.is_fence && is_before_fence(graph, events, other, event)
             };
-            if !linked.has(other.id.task) && comes_before() {
-                linked.add(other.id.task);
+            if !linked.contains(other.id.task.0) && comes_before() {
+                linked.insert(other.id.task.0);
                 edges.push((node, own));
             }
         }
-        let mut linked = Tasks::default();
+        // And those that are coherence-ordered after it.
+        let later: Vec<&Event> = others()
+            .filter(|other| coherence(places, Places::of(graph, other)))
+            .collect();
+        let mut linked = TaskSet::default();
         for (node, other) in nodes().filter(|_| !later.is_empty()) {
-            if !linked.has(other.id.task) && later.iter().any(|last| ends(last, other)) {
-                linked.add(other.id.task);
+            if !linked.contains(other.id.task.0) && later.iter().any(|last| ends(last, other)) {
+                linked.insert(other.id.task.0);
                 edges.extend(event.is_sc.then_some((own, node)));
                 let fences = nodes().filter(|(_, fence)| fence.is_fence && fence.before(event));
                 edges.extend(fences.map(|(fence, _)| (fence, node)));
             }
         }
-    }
-}
-
-/// A set of tasks.
-#[derive(Default)]
-struct Tasks(Vec<bool>);
-
-impl Tasks {
-    fn has(&self, task: TaskId) -> bool {
-        self.0.get(task.index()).copied().unwrap_or_default()
-    }
-
-    fn add(&mut self, task: TaskId) {
-        self.0.resize(self.0.len().max(task.index() + 1), false);
-        self.0[task.index()] = true;
+        self.has_fences && !later.is_empty()
     }
 }
 
@@ -141,11 +166,10 @@ fn ends(last: &Event, event: &Event) -> bool {
 }
 
 /// `true` if an event stands for an operation that is coherence-ordered before one that happens before a new fence.
-fn is_before_fence(graph: &Graph, event: &Event, fence: &Event) -> bool {
-    let firsts = graph.events.iter().filter(|first| begins(event, first));
+fn is_before_fence(graph: &Graph, events: &[Event], event: &Event, fence: &Event) -> bool {
+    let firsts = events.iter().filter(|first| begins(event, first));
     let mut pairs = firsts.flat_map(|first| {
-        let lasts = graph
-            .events
+        let lasts = events
             .iter()
             .filter(|last| last.before(fence) && same_var(first, last));
         lasts.map(move |last| (first, last))
@@ -267,6 +291,7 @@ mod tests {
                 store: 0,
             });
         }
+        model.sc.relate(&model.graph);
         assert_eq!(model.sc.nodes.len(), 200);
         assert!(model.sc.edges.len() < 2 * 200, "{}", model.sc.edges.len());
     }

@@ -24,6 +24,11 @@ impl Raised {
         }
     }
 
+    /// `true` if no ordering is raised.
+    pub(super) fn is_empty(&self) -> bool {
+        self.orders.is_empty()
+    }
+
     /// Begins an execution.
     pub(super) fn begin(&mut self) {
         self.own.clear();
@@ -37,7 +42,7 @@ impl Raised {
         site: Site,
         own: MemoryOrder,
     ) -> MemoryOrder {
-        if self.orders.is_empty() {
+        if self.is_empty() {
             return own;
         }
         let name = self.names.entry(site.word()).or_insert_with(|| site_name(site));

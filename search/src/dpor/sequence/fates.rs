@@ -39,6 +39,7 @@ pub(in super::super) struct Before {
 impl Sequence {
     /// Returns `true` if a sleeping task begins the sequence with its step in it, as it was tried. `sleepers` are all that
     /// sleep where the sequence begins.
+    #[inline(always)]
     pub(in super::super) fn begins_asleep(
         &self,
         trace: &Trace,

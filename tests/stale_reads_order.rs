@@ -1,8 +1,8 @@
 //! Everything that synchronises orders atomics under the memory model of C++20: a message that is passed over it is never
 //! read stale. Over an imitation made of relaxed atomics, the message is read stale.
 
-use intermezzo::sync::atomic::Ordering::Relaxed;
-use intermezzo::sync::atomic::{AtomicU32, AtomicUsize};
+use intermezzo::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
+use intermezzo::sync::atomic::{AtomicU32, AtomicUsize, fence};
 use intermezzo::sync::mpsc::{channel, sync_channel};
 use intermezzo::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock};
 use intermezzo::{Coverage, Environment, Explorer, Report, Verdict, hint, thread};
@@ -327,4 +327,34 @@ fn the_beginnings_and_ends_of_threads_order() {
         until(&done);
         read(&message);
     });
+}
+
+/// Passes a message to a task that reads its flag relaxed, and then does this.
+fn after_a_relaxed_load(barrier: impl Fn() + Send + Sync + 'static) -> impl Fn(Arc<AtomicU32>) {
+    move |message| {
+        let flag = Arc::new(AtomicU32::new(0));
+        let (sent, other) = (Arc::clone(&message), Arc::clone(&flag));
+        let task = thread::spawn(move || {
+            sent.store(7, Relaxed);
+            other.store(1, Release);
+        });
+        let is_set = flag.load(Relaxed) == 1;
+        barrier();
+        if is_set {
+            read(&message);
+        }
+        task.join().unwrap();
+    }
+}
+
+/// Some crates use an exchange for a fence on x86, where it is one.
+#[test]
+fn a_fence_orders_and_an_exchange_in_its_place_does_not() {
+    never_stale("a fence", after_a_relaxed_load(|| fence(SeqCst)));
+    stale(
+        "an exchange",
+        after_a_relaxed_load(|| {
+            AtomicU32::new(0).swap(1, SeqCst);
+        }),
+    );
 }

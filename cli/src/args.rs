@@ -563,8 +563,11 @@ pub(crate) fn ours_first(args: Vec<OsString>) -> Vec<OsString> {
         // clap removes the first `--`, and cargo needs one before the program's arguments.
         ours.push("--".into());
     }
+    // After cargo's arguments, clap leaves the `--` that ends ours.
+    let marks = args[end..].iter().filter(|&arg| arg == "--").count();
+    let skipped = usize::from(marks > 1 && name != "run" && !cargos.is_empty());
     ours.extend(cargos);
-    ours.extend_from_slice(&args[end..]);
+    ours.extend_from_slice(&args[end + skipped..]);
     ours
 }
 
@@ -598,10 +601,8 @@ mod tests {
     }
 
     fn cargo_args(words: &str) -> Vec<OsString> {
-        let words = ["cargo-intermezzo", "test"]
-            .into_iter()
-            .chain(words.split_whitespace());
-        let words = ours_first(words.map(OsString::from).collect());
+        let words = format!("cargo-intermezzo test {words}");
+        let words = ours_first(words.split_whitespace().map(OsString::from).collect());
         match Cli::try_parse_from(words).unwrap().command {
             Command::Test(args) => args.cargo.cargo,
             other => panic!("{other:?}"),
@@ -625,6 +626,7 @@ mod tests {
                 "-p queue --seed 5 push --time=3 --keep-going -- --seed 5",
                 "-p queue push -- --seed 5",
             ),
+            ("-p queue -- --lib -- --skip a", "-p queue --lib -- --skip a"),
         ] {
             assert_eq!(
                 cargo_args(words),

@@ -25,6 +25,11 @@ struct Place {
 }
 
 impl Sites {
+    /// Returns `true` if all places are among them.
+    pub fn is_all(&self) -> bool {
+        self.all
+    }
+
     /// Parses a list separated by commas: source file and line, and a column if it matters; or `all`.
     ///
     /// # Errors

@@ -519,6 +519,10 @@ fn what_cannot_be_tested_unmodified_is_refused() {
         "leave out `--doc`",
         "`cargo test --doc`",
     ]);
+    let all_points = ["test", "--unmodified", "--data-points", "all"];
+    let ran = run(&project, &all_points).ends_with(2);
+    let told = "setting `data_points`: in unmodified code some accesses within an operation of a lock";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
 }
 
 #[test]

@@ -131,6 +131,11 @@ impl Explorer {
             let problem = "the statics of unmodified code are there once in a process: give 1";
             return Err(SettingError::new("jobs", problem).into());
         }
+        if self.binary.is_unmodified() && self.settings.schedule_points_at.is_all() {
+            let problem = "in unmodified code some accesses within an operation of a lock or a barrier would be schedule \
+                           points, too, and right tests would fail: give `races`, or places in the source";
+            return Err(SettingError::new("data_points", problem).into());
+        }
         Ok(())
     }
 

@@ -58,11 +58,55 @@ impl Branch {
 
     /// Compares by the alternatives taken; the first that differs decides. This is the order of depth-first search.
     pub(crate) fn order(&self, other: &Branch) -> Ordering {
-        fn taken(branch: &Branch) -> impl Iterator<Item = u32> {
-            let last = (branch.length > 0).then_some(branch.taken);
-            let before = &branch.path[..branch.length().saturating_sub(1)];
-            before.iter().map(|choice| choice.taken).chain(last)
+        // Branches off one execution are compared in one step: a long execution has as many as choices.
+        if !Arc::ptr_eq(&self.path, &other.path) {
+            return self.all_taken().cmp(other.all_taken());
         }
-        taken(self).cmp(taken(other))
+        let least = self.length().min(other.length());
+        let last_common = |branch: &Branch| match least.checked_sub(1) {
+            Some(at) if branch.length() == least => (at, branch.taken),
+            Some(at) => (at, branch.path[at].taken),
+            None => (0, 0),
+        };
+        last_common(self)
+            .cmp(&last_common(other))
+            .then(self.length.cmp(&other.length))
+    }
+
+    /// Returns the alternatives that it takes.
+    fn all_taken(&self) -> impl Iterator<Item = u32> {
+        let last = (self.length > 0).then_some(self.taken);
+        let before = &self.path[..self.length().saturating_sub(1)];
+        before.iter().map(|choice| choice.taken).chain(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use intermezzo_engine::schedule::ChoiceKind;
+
+    #[test]
+    fn branches_off_one_execution_have_the_order_of_depth_first_search() {
+        for number in 0..3_u32.pow(4) {
+            let taken = |at: u32| number / 3_u32.pow(at) % 3;
+            let path: Arc<[Choice]> = (0..4)
+                .map(|at| Choice {
+                    kind: ChoiceKind::Task,
+                    preempts: false,
+                    taken: taken(at),
+                    alternatives: 3,
+                })
+                .collect();
+            let branches: Vec<Branch> = (0..=4)
+                .flat_map(|length| (0..3).map(move |taken| (length, taken)))
+                .map(|(length, taken)| Branch::beside(path.clone(), length, taken))
+                .collect();
+            for one in &branches {
+                for other in &branches {
+                    assert_eq!(one.order(other), one.all_taken().cmp(other.all_taken()));
+                }
+            }
+        }
     }
 }

@@ -258,6 +258,7 @@ impl Inner {
     pub(super) fn is_profiled(&self) -> bool {
         // After one iRoot was left out there is room for no other.
         let may_be = self.profiler.is_some() && !self.found.overflowed;
+        // Idiom 6 is never predicted.
         let is_surprising = |iroot: &IRoot| iroot.idiom < 6 && !self.found.predicted.contains(iroot);
         may_be && (self.target.is_none() || self.detector.newly_found().iter().any(is_surprising))
     }

@@ -6,6 +6,7 @@
 mod common;
 
 mod auto;
+mod clones;
 mod delays;
 mod probability;
 mod same;

@@ -9,7 +9,7 @@
 
 use crate::sampling::pct::places;
 use crate::sampling::priorities::{Changes, Priorities};
-use crate::sampling::{Drawn, Generator, Policy, Profile};
+use crate::sampling::{Draw, Drawn, Generator, Policy, Profile};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 
@@ -33,7 +33,7 @@ impl PctAll {
 
 /// Returns the number of places left for each change point after the ones before it were placed.
 fn places_left(depth: u32, known: &Profile) -> impl Iterator<Item = u64> + use<> {
-    let all = places(depth, known);
+    let all = places(depth, known.steps());
     (0..u64::from(depth - 1)).map(move |placed| all - placed)
 }
 
@@ -42,7 +42,7 @@ impl Policy for PctAll {
         format!("pct-all({})", self.depth)
     }
 
-    fn begin(&mut self, number: u64, known: &Profile, _: &mut Generator) {
+    fn begin(&mut self, Draw { number, .. }: Draw, known: &Profile, _: &mut Generator) {
         let tasks = known.tasks().max(1);
         self.priorities.begin_in_order((number % tasks) as u32);
         self.changes.begin();
@@ -66,6 +66,10 @@ impl Policy for PctAll {
             ChoiceKind::Task => self.changes.choose(&mut self.priorities, point, random, |_| true),
             _ => 0,
         }
+    }
+
+    fn may_pass_clones(&self) -> bool {
+        false
     }
 
     fn executions(&self, known: &Profile) -> Option<u64> {

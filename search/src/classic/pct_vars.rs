@@ -13,7 +13,7 @@
 use crate::sampling::pct::so_far;
 use crate::sampling::priorities::{Changes, Priorities};
 use crate::sampling::profile::{Places, Variable, is_access};
-use crate::sampling::{Drawn, Generator, Policy, Profile, uniform};
+use crate::sampling::{Draw, Drawn, Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
@@ -54,7 +54,7 @@ impl Policy for PctVars {
         format!("pctvb({},{})", self.depth, self.variables)
     }
 
-    fn begin(&mut self, _: u64, known: &Profile, random: &mut Generator) {
+    fn begin(&mut self, _: Draw, known: &Profile, random: &mut Generator) {
         self.priorities.begin();
         let all = known.variables();
         let mut shared: Vec<u32> = (0..all.len() as u32)

@@ -12,7 +12,7 @@
 //!
 //! Misses: bugs that need more delays, and those that need another order of tasks that wait for nothing.
 
-use super::{Generator, Policy, Profile, uniform};
+use super::{Draw, Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
@@ -70,8 +70,8 @@ impl Policy for RandomDelays {
         format!("random-delays({})", self.delays)
     }
 
-    fn begin(&mut self, _: u64, known: &Profile, random: &mut Generator) {
-        let steps = known.steps().max(1);
+    fn begin(&mut self, draw: Draw, known: &Profile, random: &mut Generator) {
+        let steps = known.steps_of(draw).max(1);
         let moment = |_| random.random_range(1..=steps);
         self.moments = (0..self.delays).map(moment).collect();
         self.moments.sort_unstable_by(|a, b| b.cmp(a));

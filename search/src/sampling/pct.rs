@@ -14,7 +14,7 @@
 //! cost.
 
 use super::priorities::{Changes, Priorities};
-use super::{Drawn, Generator, Policy, Profile, uniform};
+use super::{Draw, Drawn, Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 
@@ -37,8 +37,8 @@ impl Pct {
 }
 
 /// Returns the number of places for changes: the most steps that were seen, and those that changes add.
-pub(crate) fn places(depth: u32, known: &Profile) -> u64 {
-    known.steps().max(1) + u64::from(depth - 1)
+pub(crate) fn places(depth: u32, steps: u64) -> u64 {
+    steps.max(1) + u64::from(depth - 1)
 }
 
 /// Returns the reliability of the numbers of tasks and places.
@@ -54,10 +54,10 @@ impl Policy for Pct {
         format!("pct({})", self.depth)
     }
 
-    fn begin(&mut self, _: u64, known: &Profile, random: &mut Generator) {
+    fn begin(&mut self, draw: Draw, known: &Profile, random: &mut Generator) {
         self.priorities.begin();
         self.changes
-            .draw(self.depth - 1, places(self.depth, known), random);
+            .draw(self.depth - 1, places(self.depth, known.steps_of(draw)), random);
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>, _: &Profile, random: &mut Generator) -> u32 {
@@ -68,10 +68,14 @@ impl Policy for Pct {
     }
 
     fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
-        let (tasks, places) = (drawn.known.tasks(), places(self.depth, drawn.known));
+        let (tasks, places) = (drawn.known.tasks(), places(self.depth, drawn.known.steps()));
+        let clones = match drawn.known.has_clones() {
+            true => "; a quarter of that, if a task has to be preempted where it clones a handle",
+            false => "",
+        };
         vec![format!(
             "{}: with at most {tasks} tasks and {places} places for a change of priority{}, an execution finds a bug of \
-             depth {} with a probability of at least 1/({tasks} * {places}^{})",
+             depth {} with a probability of at least 1/({tasks} * {places}^{}){clones}",
             self.name(),
             so_far(drawn),
             self.depth,

@@ -14,7 +14,7 @@
 //! time and last at another, except by rounds; and orders in which tasks at one place must be distinguished more often
 //! than by chance.
 
-use super::{Generator, Policy, Profile, uniform};
+use super::{Draw, Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::ChoicePoint;
@@ -43,8 +43,8 @@ impl Policy for Places {
         false
     }
 
-    fn begin(&mut self, number: u64, _: &Profile, _: &mut Generator) {
-        self.by_rounds = number % 2 == 1;
+    fn begin(&mut self, draw: Draw, _: &Profile, _: &mut Generator) {
+        self.by_rounds = draw.number % 2 == 1;
         self.priorities.clear();
         self.visits.clear();
     }

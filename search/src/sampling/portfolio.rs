@@ -4,7 +4,7 @@
 //! execution alone determines its policy. The weights may change from some execution on: bugs that are not found soon
 //! take other means.
 
-use super::{Drawn, Generator, Policy, Profile};
+use super::{Draw, Drawn, Generator, Policy, Profile};
 use intermezzo_engine::strategy::ChoicePoint;
 
 /// Several policies, in turns.
@@ -87,20 +87,32 @@ impl Policy for Portfolio {
         self.members.iter().any(|member| member.policy.learns())
     }
 
-    fn begin(&mut self, number: u64, known: &Profile, random: &mut Generator) {
-        let before: Vec<u64> = self.drawn_before(number).collect();
-        let after = self.drawn_before(number + 1);
+    fn begin(&mut self, draw: Draw, known: &Profile, random: &mut Generator) {
+        let before: Vec<u64> = self.drawn_before(draw.number).collect();
+        let after = self.drawn_before(draw.number + 1);
         let own = before
             .iter()
             .zip(after)
             .position(|(&before, after)| before < after);
         self.running = own.expect("each execution is somebody's");
         let member = &mut self.members[self.running];
-        member.policy.begin(before[self.running], known, random);
+        let own = Draw {
+            number: before[self.running],
+            ..draw
+        };
+        member.policy.begin(own, known, random);
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>, known: &Profile, random: &mut Generator) -> u32 {
         self.members[self.running].policy.choose(point, known, random)
+    }
+
+    fn may_pass_clones(&self) -> bool {
+        self.members[self.running].policy.may_pass_clones()
+    }
+
+    fn passed(&mut self, point: &ChoicePoint<'_>) {
+        self.members[self.running].policy.passed(point);
     }
 
     fn member(&self) -> Option<String> {

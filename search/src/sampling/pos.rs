@@ -8,7 +8,7 @@
 //! have one result are rare.
 
 use super::pending::Pending;
-use super::{Generator, Policy, Profile, uniform};
+use super::{Draw, Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 use intermezzo_engine::trace::{Key, StepAccess};
@@ -51,7 +51,7 @@ impl Policy for Pos {
         false
     }
 
-    fn begin(&mut self, _: u64, _: &Profile, _: &mut Generator) {
+    fn begin(&mut self, _: Draw, _: &Profile, _: &mut Generator) {
         self.priorities.begin();
         self.steps = 0;
     }

@@ -5,6 +5,7 @@
 //! each schedule. So two places are assumed to belong to one *variable* if they were seen to access one, in any
 //! execution that was learned from. Everything that one line allocates or accesses many times is one variable.
 
+use super::Draw;
 use super::sections::{Sections, sections};
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::site::Site;
@@ -26,6 +27,9 @@ pub struct Profile {
     /// The most tasks, and the most steps from the first choice on, in one execution.
     tasks: u64,
     steps: u64,
+    /// The most of these steps that are no clones of handles.
+    #[serde(default)]
+    steps_without_clones: u64,
     /// The tasks, by lineage.
     lineages: BTreeMap<u64, Lineage>,
     places: BTreeMap<String, Place>,
@@ -85,6 +89,7 @@ impl Profile {
             executions: 1,
             tasks: past.tasks() as u64,
             steps: past.steps_since_choice() as u64,
+            steps_without_clones: past.steps_since_choice() as u64,
             sections: sections(past.events),
             ..Profile::default()
         };
@@ -104,6 +109,10 @@ impl Profile {
         let mut variables: BTreeMap<u32, Vec<Met>> = BTreeMap::new();
         let steps = past.trace.steps();
         for (at, event) in operations(past.events, past.trace, 1) {
+            let counts = steps[at].choices_end > 0;
+            if counts && event.op == SyncVarOp::CountUp {
+                profile.steps_without_clones -= 1;
+            }
             if !is_access(event.op, event.var) {
                 continue;
             }
@@ -114,7 +123,6 @@ impl Profile {
                 .entry(name.clone())
                 .or_default() += 1;
             let free = steps[at].choices_end > steps[at - 1].choices_end;
-            let counts = steps[at].choices_end > 0;
             profile.places.entry(name.clone()).or_default().most += u64::from(counts);
             variables.entry(event.var).or_default().push(Met {
                 site: event.site,
@@ -148,6 +156,7 @@ impl Profile {
         self.executions += other.executions;
         self.tasks = self.tasks.max(other.tasks);
         self.steps = self.steps.max(other.steps);
+        self.steps_without_clones = self.steps_without_clones.max(other.steps_without_clones);
         for (&lineage, known) in &other.lineages {
             let own = self.lineages.entry(lineage).or_default();
             own.parent = known.parent;
@@ -187,6 +196,19 @@ impl Profile {
     /// has more choices.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Returns the same of an execution that is drawn so: as many as there are choices to be made by the policy.
+    pub(crate) fn steps_of(&self, draw: Draw) -> u64 {
+        match draw.passes_clones {
+            true => self.steps_without_clones,
+            false => self.steps,
+        }
+    }
+
+    /// Returns `true` if a task cloned a handle where another one could have gone.
+    pub(crate) fn has_clones(&self) -> bool {
+        self.steps_without_clones < self.steps
     }
 
     /// Returns the assumed variables, in order of their first places.

@@ -3,7 +3,7 @@
 //! With a preemption bound, a walk that has used it up takes the default wherever another alternative would preempt.
 //! Misses: anything; it reports the number of its executions.
 
-use super::{Generator, Policy, Profile, uniform};
+use super::{Draw, Generator, Policy, Profile, uniform};
 use intermezzo_engine::strategy::ChoicePoint;
 
 /// A random walk.
@@ -37,7 +37,7 @@ impl Policy for RandomWalk {
         false
     }
 
-    fn begin(&mut self, _: u64, _: &Profile, _: &mut Generator) {
+    fn begin(&mut self, _: Draw, _: &Profile, _: &mut Generator) {
         self.schedules += self.schedules_like;
         self.preemptions = 0;
         self.schedules_like = 1.0;
@@ -51,6 +51,10 @@ impl Policy for RandomWalk {
         let taken = uniform(point, random);
         self.preemptions += u32::from(point.preempts && taken != 0);
         taken
+    }
+
+    fn passed(&mut self, point: &ChoicePoint<'_>) {
+        self.schedules_like *= f64::from(point.alternatives);
     }
 
     /// Returns the fraction as if no walk had been drawn twice.

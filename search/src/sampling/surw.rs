@@ -17,7 +17,7 @@
 
 use super::pending::Pending;
 use super::profile::{FIRST_LINEAGE, Places, is_access, lineage};
-use super::{Drawn, Generator, Policy, Profile, uniform};
+use super::{Draw, Drawn, Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::{ChoicePoint, operations};
@@ -260,7 +260,7 @@ impl Policy for Surw {
         format!("surw({})", self.interesting)
     }
 
-    fn begin(&mut self, _: u64, known: &Profile, random: &mut Generator) {
+    fn begin(&mut self, _: Draw, known: &Profile, random: &mut Generator) {
         if self.interesting == Interesting::OneVariable {
             let candidates = candidates(known);
             self.focus.variable = match candidates.len() {

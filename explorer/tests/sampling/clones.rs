@@ -1,7 +1,7 @@
 //! Samples of tests whose tasks share by `Arc`.
 
-use intermezzo_explorer::sync::Arc;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::{Environment, Explorer, Strategy, thread};
 
 /// Searches that sample, each with the most executions that it may take to find that tasks run out of order, on average.
@@ -91,6 +91,37 @@ fn what_needs_a_preemption_at_a_clone_is_found() {
         let mean = mean(strategy, 2_000, counted);
         println!("counted by {strategy}: {mean} executions");
     }
+}
+
+#[test]
+fn profile_runs_of_maple_have_tasks_run_at_the_same_time() {
+    let two_locks = || {
+        let (first, second) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
+        let mut tasks = Vec::new();
+        for _ in 0..10 {
+            let (first, second) = (first.clone(), second.clone());
+            tasks.push(thread::spawn(move || {
+                *first.lock().unwrap() = 1;
+                *second.lock().unwrap() = 2;
+            }));
+        }
+        for _ in 0..10 {
+            let (first, second) = (first.clone(), second.clone());
+            tasks.push(thread::spawn(move || {
+                let first = *first.lock().unwrap();
+                assert!(first == 0 || *second.lock().unwrap() == 2, "between the locks");
+            }));
+        }
+        tasks.into_iter().for_each(|task| task.join().unwrap());
+    };
+    let finds = |seed: &u64| {
+        let report = explorer("maple", *seed).set("executions", 500).explore(two_locks);
+        report.first_failure().is_some()
+    };
+    let found = (0..SEEDS).filter(finds).count();
+    println!("two locks by maple: with {found} seeds of {SEEDS}");
+    // With a preemption at each clone it was with 4.
+    assert!(found > 5, "with {found} seeds");
 }
 
 #[test]

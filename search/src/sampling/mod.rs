@@ -67,7 +67,7 @@ impl Draw {
     const FULL: u32 = 2;
 
     /// Returns the execution with this number.
-    fn new(number: u64) -> Draw {
+    pub(crate) fn new(number: u64) -> Draw {
         // Multiples of the golden ratio are spread evenly, also over the executions of each member of a portfolio.
         let spread = number.wrapping_mul(SPREAD) >> (u64::BITS - Draw::FULL);
         Draw {
@@ -81,7 +81,7 @@ impl Draw {
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Returns `true` if the running task is about to clone a handle, and would be preempted by any other.
-fn is_at_clone(point: &ChoicePoint<'_>) -> bool {
+pub(crate) fn is_at_clone(point: &ChoicePoint<'_>) -> bool {
     let next = |task: TaskId| point.tasks[task.index()].pending.access.op;
     point.kind == ChoiceKind::Task && point.preempts && next(point.running) == SyncVarOp::CountUp
 }

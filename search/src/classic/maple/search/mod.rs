@@ -14,6 +14,7 @@ mod active;
 mod script;
 
 use crate::classic::maple::{IRoot, Place, Session};
+use crate::sampling::{Draw, is_at_clone};
 use active::Active;
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Plan, SoFar, Status, Strategy};
@@ -52,8 +53,9 @@ enum Run {
     Nothing,
     /// A profile run without preemptions.
     Plain,
-    /// A profile run, drawn at random; with `stays`, it mostly stays with a task while it can.
-    Drawn { stays: bool },
+    /// A profile run, drawn at random; with `stays`, it mostly stays with a task while it can. See [`Draw`] for
+    /// `passes_clones`.
+    Drawn { stays: bool, passes_clones: bool },
     /// An attempt to expose the session's present iRoot.
     Attempt(Box<Active>),
 }
@@ -112,6 +114,7 @@ impl CoverageDriven {
                 0 => Run::Plain,
                 number => Run::Drawn {
                     stays: number % 2 == 0,
+                    passes_clones: Draw::new(number).passes_clones,
                 },
             });
         }
@@ -163,7 +166,10 @@ impl Strategy for CoverageDriven {
         let stays = match &mut self.run {
             Run::Nothing | Run::Plain => return Some(0),
             Run::Attempt(active) => return Some(active.choose(point, &mut self.places)),
-            Run::Drawn { stays } => *stays && point.kind == ChoiceKind::Task,
+            Run::Drawn {
+                passes_clones: true, ..
+            } if is_at_clone(point) => return Some(0),
+            Run::Drawn { stays, .. } => *stays && point.kind == ChoiceKind::Task,
         };
         if stays && self.random.random_bool(STAYS) {
             return Some(0);

@@ -171,6 +171,8 @@ pub struct Sampling {
     number: u64,
     /// `true` if the current execution preempts no task at a clone.
     passes_clones: bool,
+    /// `true` if that is noted where the workers share it.
+    noted_clones: bool,
     /// `true` if `next` prepared the current execution, and it has not ended.
     running: bool,
     /// The position at which the block begins that was taken last, until it is asked for.
@@ -201,6 +203,7 @@ impl Sampling {
             block: 0..0,
             number: 0,
             passes_clones: true,
+            noted_clones: false,
             running: false,
             span: None,
             executions: 0,
@@ -277,14 +280,19 @@ impl Sampling {
             true => Some(self.known.clone()),
             false => self.shared.learned(),
         };
-        let Some(known) = known else {
-            return Vec::new();
-        };
-        self.policy.notes(&Drawn {
-            known: &known,
-            complete: self.partition.is_none() && self.is_complete(&known),
-            beyond: self.shared.beyond(),
-        })
+        let mut notes = known.map_or(Vec::new(), |known| {
+            self.policy.notes(&Drawn {
+                known: &known,
+                complete: self.partition.is_none() && self.is_complete(&known),
+                beyond: self.shared.beyond(),
+            })
+        });
+        if self.shared.passed_clones() {
+            notes.push(
+                "samples: in three executions of four, no task is preempted where it clones an `Arc`".into(),
+            );
+        }
+        notes
     }
 
     /// Returns the policy of a portfolio that drew the last execution.
@@ -354,6 +362,9 @@ impl Strategy for Sampling {
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         if self.passes_clones && is_at_clone(point) {
             self.policy.passed(point);
+            if !std::mem::replace(&mut self.noted_clones, true) {
+                self.shared.note_passed_clones();
+            }
             return Some(0);
         }
         Some(if self.number >= self.profiled() {

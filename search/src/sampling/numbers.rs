@@ -30,6 +30,8 @@ struct Numbers {
     learning: Option<Arc<Profile>>,
     /// `true` if an execution went beyond what was learned.
     beyond: bool,
+    /// `true` if a task went on at a clone because the execution was drawn so.
+    passed_clones: bool,
     /// `true` if nothing will be handed out beyond what was given back.
     cut: bool,
     over: bool,
@@ -43,6 +45,7 @@ struct Saved {
     cut: bool,
     learned: Option<Profile>,
     beyond: bool,
+    passed_clones: bool,
 }
 
 impl Shared {
@@ -57,6 +60,7 @@ impl Shared {
                 first: 0,
                 learning: learns.then(Arc::default),
                 beyond: false,
+                passed_clones: false,
                 cut: false,
                 over: false,
             }),
@@ -122,6 +126,16 @@ impl Shared {
         self.numbers().beyond
     }
 
+    /// Notes that a task went on at a clone because the execution was drawn so.
+    pub(super) fn note_passed_clones(&self) {
+        self.numbers().passed_clones = true;
+    }
+
+    /// Returns `true` if a task went on at a clone because the execution was drawn so.
+    pub(super) fn passed_clones(&self) -> bool {
+        self.numbers().passed_clones
+    }
+
     /// Waits for numbers to be handed out. Returns `false` if there will be none.
     pub(super) fn wait(&self) -> bool {
         let mut numbers = self.numbers();
@@ -163,6 +177,7 @@ impl Shared {
             cut: numbers.cut,
             learned: numbers.learning.as_deref().cloned(),
             beyond: numbers.beyond,
+            passed_clones: numbers.passed_clones,
         };
         intermezzo_engine::serial::to_string(&saved).ok()
     }
@@ -182,6 +197,7 @@ impl Shared {
         }
         numbers.learning = saved.learned.map(Arc::new);
         numbers.beyond = saved.beyond;
+        numbers.passed_clones = saved.passed_clones;
         numbers.next = saved.next;
         numbers.cut = saved.cut;
         numbers.back = saved.back;

@@ -28,7 +28,6 @@ pub struct Profile {
     tasks: u64,
     steps: u64,
     /// The most of these steps that are no clones of handles.
-    #[serde(default)]
     steps_without_clones: u64,
     /// The tasks, by lineage.
     lineages: BTreeMap<u64, Lineage>,

@@ -151,6 +151,34 @@ impl Trace {
                 .any(|share| share.left == 1 && footprint.contains(&share.access()))
     }
 
+    /// Returns `true` if the shares that such a step left are certain to be more where only some of the steps from `from` on
+    /// were taken before it, those for which `is_taken`: a step that is left out gives up a share, and none makes one.
+    pub fn leaves_more(
+        &self,
+        step: usize,
+        footprint: &[StepAccess],
+        from: usize,
+        is_taken: impl Fn(usize) -> bool,
+    ) -> bool {
+        let leaves_more = |share: GivenUp| {
+            let steps = self.steps_on(share.key);
+            let left_out = steps.skip_while(|&other| other < from).take_while(|&other| other < step);
+            let mut gives_up = false;
+            for other in left_out.filter(|&other| !is_taken(other)) {
+                let given_up = self.given_up_in(other).any(|other| other.key == share.key);
+                let counts = self.footprint(other).contains(&share.access());
+                if counts && !given_up {
+                    return false;
+                }
+                gives_up |= given_up;
+            }
+            gives_up
+        };
+        self.given_up_in(step)
+            .filter(|share| share.left == 1 && footprint.contains(&share.access()))
+            .all(leaves_more)
+    }
+
     /// Returns the first access of a step that gave up the last share of a value, if the step `earlier` gave up a share
     /// of that value, too. Before that step, the share would not have been the last: no destructor would have run. An
     /// earlier change of the weak count leaves it the last. Returns `None` for an operation that depends on the counts

@@ -67,6 +67,8 @@ pub(super) struct Done {
     /// that is known and one key.
     step: u32,
     key: Option<Key>,
+    /// The number of the step in the last execution of which it is the same operation, if it is one of the sequence.
+    in_sequence: u32,
 }
 
 impl Done {
@@ -78,6 +80,7 @@ impl Done {
             matches_trace,
             step: NOTHING,
             key,
+            in_sequence: NOTHING,
         }
     }
 
@@ -461,11 +464,25 @@ impl Sequence {
                         || gives_up
                             && planned
                                 .step()
-                                .is_some_and(|step| trace.makes_last(step, footprint))
+                                .is_some_and(|step| self.makes_last(trace, step, footprint))
                 };
                 (!self.left().iter().any(wakes)).then_some(None)
             }
         }
+    }
+
+    /// Returns `true` if a step of the sequence may leave one share of a value, and an operation with this footprint gives
+    /// such a share up: see [`Trace::makes_last`]. The sequence may have fewer of the steps that gave up shares than the last
+    /// execution had by then, and so leave more.
+    #[inline(never)]
+    fn makes_last(&self, trace: &Trace, step: usize, footprint: &Footprint) -> bool {
+        let is_taken = |other: usize| {
+            let left = self.left().iter().filter_map(Planned::step);
+            left.chain(self.done.iter().map(|done| done.in_sequence as usize))
+                .any(|taken| taken == other)
+        };
+        trace.makes_last(step, footprint)
+            && (self.counts_otherwise || !trace.leaves_more(step, footprint, self.depth, is_taken))
     }
 
     /// Notes that the step at a place was done, and removes it.
@@ -477,6 +494,7 @@ impl Sequence {
             matches_trace: self.is_along(step),
             step,
             key: None,
+            in_sequence: step,
         });
     }
 
@@ -526,11 +544,12 @@ impl Sequence {
         // If it is no step of the sequence, it may be more or less than one step of the last execution.
         self.counts_otherwise |= place.is_none() && counts(footprint) > 0;
         let key = only_key(footprint);
-        let matches_trace = place.is_some_and(|place| {
-            let step = self.remove(place).step;
-            self.is_along(step)
+        let in_sequence = place.map_or(NOTHING, |place| self.remove(place).step);
+        let matches_trace = self.is_along(in_sequence);
+        self.done.push(Done {
+            in_sequence,
+            ..Done::accessing(task, matches_trace, key)
         });
-        self.done.push(Done::accessing(task, matches_trace, key));
     }
 
     /// Returns `true` if a step does the same as in the last execution.

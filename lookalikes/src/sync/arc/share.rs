@@ -132,7 +132,9 @@ impl Turn {
     /// Notes that the step depends on the counts, and does not just add to them or subtract: it does not commute with
     /// others.
     pub(super) fn decides(&self) {
-        if let Some((engine, access)) = &self.0 {
+        if let Some((engine, access)) = &self.0
+            && engine.environment().arc_counts
+        {
             engine.also_writes(access.var);
         }
     }

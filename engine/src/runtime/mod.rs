@@ -273,6 +273,12 @@ impl Engine {
         self.with(|rt| rt.limits.every_operation)
     }
 
+    /// Returns `true` if the current task has had no schedule point since it went on right after the step of another task,
+    /// which it had waited for. What it does belongs to that step.
+    pub fn is_in_step_of_another(self) -> bool {
+        self.with(|rt| rt.ready.last() != rt.tasks.current())
+    }
+
     /// Adds a schedule point right before an operation that commutes with all others, if every operation has one.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]

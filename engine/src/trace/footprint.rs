@@ -152,27 +152,30 @@ impl Trace {
     }
 
     /// Returns `true` if the shares that such a step left are certain to be more where only some of the steps from `from` on
-    /// were taken before it, those for which `is_taken`: a step that is left out gives up a share, and none makes one.
+    /// were taken before it: those for which `is_taken`, and as many others that access the count as `others` returns. More
+    /// steps that give up a share are left out than others are taken, and none is left out that makes one.
     pub fn leaves_more(
         &self,
         step: usize,
         footprint: &[StepAccess],
         from: usize,
         is_taken: impl Fn(usize) -> bool,
+        others: impl Fn(Key) -> usize,
     ) -> bool {
         let leaves_more = |share: GivenUp| {
             let steps = self.steps_on(share.key);
-            let left_out = steps.skip_while(|&other| other < from).take_while(|&other| other < step);
-            let mut gives_up = false;
-            for other in left_out.filter(|&other| !is_taken(other)) {
-                let given_up = self.given_up_in(other).any(|other| other.key == share.key);
-                let counts = self.footprint(other).contains(&share.access());
-                if counts && !given_up {
-                    return false;
+            let before = steps
+                .skip_while(|&other| other < from)
+                .take_while(|&other| other < step);
+            let mut given_up = 0;
+            for left_out in before.filter(|&other| !is_taken(other)) {
+                let of_key = self.given_up_in(left_out).filter(|other| other.key == share.key);
+                match of_key.count() {
+                    0 if self.footprint(left_out).contains(&share.access()) => return false,
+                    count => given_up += count,
                 }
-                gives_up |= given_up;
             }
-            gives_up
+            given_up > others(share.key)
         };
         self.given_up_in(step)
             .filter(|share| share.left == 1 && footprint.contains(&share.access()))

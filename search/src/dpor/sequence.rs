@@ -3,6 +3,7 @@
 mod blocked;
 mod fates;
 mod reversed;
+mod shares;
 mod time_out;
 
 use super::analysis_limit::AnalysisLimit;
@@ -67,8 +68,10 @@ pub(super) struct Done {
     /// that is known and one key.
     step: u32,
     key: Option<Key>,
-    /// The number of the step in the last execution of which it is the same operation, if it is one of the sequence.
+    /// The number of the step in the last execution, if it is one of the sequence.
     in_sequence: u32,
+    /// `true` if its counts are known: those of that step, or that of its only key, if any.
+    counts_known: bool,
 }
 
 impl Done {
@@ -81,6 +84,7 @@ impl Done {
             step: NOTHING,
             key,
             in_sequence: NOTHING,
+            counts_known: false,
         }
     }
 
@@ -471,20 +475,6 @@ impl Sequence {
         }
     }
 
-    /// Returns `true` if a step of the sequence may leave one share of a value, and an operation with this footprint gives
-    /// such a share up: see [`Trace::makes_last`]. The sequence may have fewer of the steps that gave up shares than the last
-    /// execution had by then, and so leave more.
-    #[inline(never)]
-    fn makes_last(&self, trace: &Trace, step: usize, footprint: &Footprint) -> bool {
-        let is_taken = |other: usize| {
-            let left = self.left().iter().filter_map(Planned::step);
-            left.chain(self.done.iter().map(|done| done.in_sequence as usize))
-                .any(|taken| taken == other)
-        };
-        trace.makes_last(step, footprint)
-            && (self.counts_otherwise || !trace.leaves_more(step, footprint, self.depth, is_taken))
-    }
-
     /// Notes that the step at a place was done, and removes it.
     #[inline(always)]
     pub(super) fn take(&mut self, place: usize) {
@@ -495,37 +485,8 @@ impl Sequence {
             step,
             key: None,
             in_sequence: step,
+            counts_known: true,
         });
-    }
-
-    /// Notes that the step at a place was done, and makes `made` counts. Removes it, and the steps of its task that
-    /// only make counts which are among those.
-    #[inline(always)]
-    pub(super) fn take_counting(&mut self, trace: &Trace, place: usize, made: usize) {
-        let planned = self.left()[place];
-        let own = match planned.step() {
-            Some(step) => counts(trace.footprint(step)),
-            None => 0,
-        };
-        self.take(place);
-        if own != made {
-            self.count_otherwise(trace, planned.task, made.saturating_sub(own));
-        }
-    }
-
-    #[inline(never)]
-    fn count_otherwise(&mut self, trace: &Trace, task: u32, mut made: usize) {
-        self.counts_otherwise = true;
-        while made > 0
-            && let Some(place) = self.place_of_step(task)
-            && let Some(step) = self.left()[place].step()
-            && counts(trace.footprint(step)) == trace.footprint(step).len()
-            && trace.footprint(step).len() <= made
-            && self.can_be_first(trace, place)
-        {
-            made -= trace.footprint(step).len();
-            self.take(place);
-        }
     }
 
     /// Notes that a step of a task with these values was done, and removes it if it is at a place. `footprint` is the
@@ -544,10 +505,12 @@ impl Sequence {
         // If it is no step of the sequence, it may be more or less than one step of the last execution.
         self.counts_otherwise |= place.is_none() && counts(footprint) > 0;
         let key = only_key(footprint);
+        let counts_known = is_known && (place.is_some() || key.is_some() || counts(footprint) == 0);
         let in_sequence = place.map_or(NOTHING, |place| self.remove(place).step);
         let matches_trace = self.is_along(in_sequence);
         self.done.push(Done {
             in_sequence,
+            counts_known,
             ..Done::accessing(task, matches_trace, key)
         });
     }

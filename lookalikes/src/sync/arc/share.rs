@@ -92,7 +92,8 @@ impl Counts {
         }
         let access = Access::new(op, var, site);
         if engine.environment().arc_counts {
-            if visible {
+            // It may depend on steps that need not come before that of the other task.
+            if visible || engine.is_in_step_of_another() {
                 engine.enter(access);
             } else {
                 engine.point(access);

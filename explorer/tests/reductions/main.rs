@@ -17,6 +17,7 @@ mod counted;
 #[macro_use]
 mod families;
 mod fates;
+mod handles;
 mod hard;
 mod interleavings;
 mod known_states;

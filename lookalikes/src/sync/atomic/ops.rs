@@ -189,8 +189,9 @@ fn failure_of(order: Ordering) -> Ordering {
     }
 }
 
-// Loads and stores are inlined: a call would cost more than all else that they do here. Not in builds for debugging,
-// where the values of a load would lie in the frame of the test's own loop, and its rounds would look different.
+// Loads and stores are inlined: a call would cost more than all else that they do here. Not where the test's own code may not
+// be optimised: in builds for debugging, and in unmodified code, whatever our own profile is. There the values of a load would
+// lie in the frame of the test's own loop, and its rounds would look different.
 impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Returns the address of the value, outside an exploration.
     #[inline]
@@ -222,8 +223,8 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     ///
     /// # Panics
     /// The ordering is `Release` or `AcqRel`.
-    #[cfg_attr(debug_assertions, inline)]
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(any(debug_assertions, feature = "unmodified"), inline)]
+    #[cfg_attr(not(any(debug_assertions, feature = "unmodified")), inline(always))]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
         let Some(engine) = Engine::current() else {
@@ -252,8 +253,8 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     ///
     /// # Panics
     /// The ordering is `Acquire` or `AcqRel`.
-    #[cfg_attr(debug_assertions, inline)]
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(any(debug_assertions, feature = "unmodified"), inline)]
+    #[cfg_attr(not(any(debug_assertions, feature = "unmodified")), inline(always))]
     #[track_caller]
     pub fn store(&self, new: T, order: Ordering) {
         let Some(engine) = Engine::current() else {

@@ -1,13 +1,15 @@
 //! Loops that wait without yielding. A real scheduler preempts them. Here they would keep all other tasks out.
 //!
 //! Code that was not written for the engine may contain such loops. There a task yields if it reads the same at one
-//! place again and again, and changes nothing in between.
+//! place again and again, and neither changes anything nor yields in between. A loop that yields by itself is left alone:
+//! `spin.rs` compares the states at its own yields.
 //!
 //! A task that wakes itself before each of its waits is in such a loop, too. A future does this to let other tasks
 //! run: its executor polls it again later. So the task yields in any code.
 
 use super::Engine;
 use super::clock::does_something;
+use super::switch::clear_below;
 use crate::record::Access;
 use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
@@ -51,6 +53,8 @@ struct Read {
     count: u32,
     /// The number of events of the execution when it was recorded.
     events: usize,
+    /// The number of its task's yields until then, with the one that it led to.
+    yields: u32,
 }
 
 impl Reads {
@@ -78,8 +82,8 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn changed_nothing(self, access: Access, read: u64) {
-        if self.with(|rt| rt.limits.unmodified) {
-            self.yield_if_it_waits(access, read);
+        if self.with(|rt| rt.limits.unmodified) && self.yield_if_it_waits(access, read) {
+            clear_below();
         }
     }
 
@@ -142,45 +146,58 @@ impl Engine {
         }
     }
 
+    /// Notes what the current task read, and yields if its loop waits. Returns `true` if it read the same there before, and
+    /// has changed nothing since.
     #[cold]
     #[inline(never)]
-    fn yield_if_it_waits(self, access: Access, read: u64) {
-        let waits = !self.in_teardown()
-            && self.with(|rt| {
-                let task = rt.tasks.current();
-                let events = rt.record.events.as_slice();
-                let OfTask { places, oldest } = rt.constraints.reads.of(task);
-                let new = Read {
-                    site: access.site,
-                    op: access.op,
-                    var: access.var,
-                    value: read,
-                    count: 1,
-                    events: events.len(),
-                };
-                let same = |place: &&mut Read| {
-                    place.var == new.var && place.op == new.op && place.site.is_same_word(new.site)
-                };
-                let Some(place) = places.iter_mut().find(same) else {
-                    if places.len() < PLACES_MAX {
-                        places.push(new);
-                    } else {
-                        places[*oldest] = new;
-                        *oldest = (*oldest + 1) % PLACES_MAX;
-                    }
-                    return false;
-                };
-                let is_equal = place.value == new.value
-                    && !events[place.events..]
-                        .iter()
-                        .any(|event| event.task == task && does_something(event));
-                let count = if is_equal { place.count + 1 } else { 1 };
-                *place = Read { count, ..new };
-                let is_release = matches!(access.op, SyncVarOp::LockRelease | SyncVarOp::SharedRelease);
-                count > if is_release { EQUAL_RELEASES } else { EQUAL_READS }
-            });
+    fn yield_if_it_waits(self, access: Access, read: u64) -> bool {
+        if self.in_teardown() {
+            return false;
+        }
+        let (repeats, waits) = self.with(|rt| {
+            let task = rt.tasks.current();
+            let yields = rt.tasks[task].yields;
+            let events = rt.record.events.as_slice();
+            let OfTask { places, oldest } = rt.constraints.reads.of(task);
+            let new = Read {
+                site: access.site,
+                op: access.op,
+                var: access.var,
+                value: read,
+                count: 1,
+                events: events.len(),
+                yields,
+            };
+            let same = |place: &&mut Read| {
+                place.var == new.var && place.op == new.op && place.site.is_same_word(new.site)
+            };
+            let Some(place) = places.iter_mut().find(same) else {
+                if places.len() < PLACES_MAX {
+                    places.push(new);
+                } else {
+                    places[*oldest] = new;
+                    *oldest = (*oldest + 1) % PLACES_MAX;
+                }
+                return (false, false);
+            };
+            let repeats = place.value == new.value
+                && !events[place.events..]
+                    .iter()
+                    .any(|event| event.task == task && does_something(event));
+            let count = if repeats && place.yields == yields {
+                place.count + 1
+            } else {
+                1
+            };
+            let is_release = matches!(access.op, SyncVarOp::LockRelease | SyncVarOp::SharedRelease);
+            let waits = count > if is_release { EQUAL_RELEASES } else { EQUAL_READS };
+            let yields = yields + u32::from(waits);
+            *place = Read { count, yields, ..new };
+            (repeats, waits)
+        });
         if waits {
             self.yield_now(Access::nowhere(SyncVarOp::Yield, access.site));
         }
+        repeats
     }
 }

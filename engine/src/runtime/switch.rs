@@ -34,7 +34,7 @@ mod imp;
 mod imp;
 
 use super::crash::Crash;
-pub(super) use imp::{Coroutine, WorkerContext, clear_below, yield_now_in_loop};
+pub(super) use imp::{Coroutine, WorkerContext, yield_now_in_loop};
 
 /// The entry point of a coroutine: it never returns, and nothing may unwind out of it.
 pub(super) type Entry = extern "C" fn() -> !;

@@ -9,7 +9,6 @@
 
 use super::Engine;
 use super::clock::does_something;
-use super::switch::clear_below;
 use crate::record::Access;
 use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
@@ -82,8 +81,8 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn changed_nothing(self, access: Access, read: u64) {
-        if self.with(|rt| rt.limits.unmodified) && self.yield_if_it_waits(access, read) {
-            clear_below();
+        if self.with(|rt| rt.limits.unmodified) {
+            self.yield_if_it_waits(access, read);
         }
     }
 
@@ -146,15 +145,13 @@ impl Engine {
         }
     }
 
-    /// Notes what the current task read, and yields if its loop waits. Returns `true` if it read the same there before, and
-    /// has changed nothing since.
     #[cold]
     #[inline(never)]
-    fn yield_if_it_waits(self, access: Access, read: u64) -> bool {
+    fn yield_if_it_waits(self, access: Access, read: u64) {
         if self.in_teardown() {
-            return false;
+            return;
         }
-        let (repeats, waits) = self.with(|rt| {
+        let waits = self.with(|rt| {
             let task = rt.tasks.current();
             let yields = rt.tasks[task].yields;
             let events = rt.record.events.as_slice();
@@ -178,26 +175,22 @@ impl Engine {
                     places[*oldest] = new;
                     *oldest = (*oldest + 1) % PLACES_MAX;
                 }
-                return (false, false);
+                return false;
             };
-            let repeats = place.value == new.value
+            let is_equal = place.value == new.value
+                && place.yields == yields
                 && !events[place.events..]
                     .iter()
                     .any(|event| event.task == task && does_something(event));
-            let count = if repeats && place.yields == yields {
-                place.count + 1
-            } else {
-                1
-            };
+            let count = if is_equal { place.count + 1 } else { 1 };
             let is_release = matches!(access.op, SyncVarOp::LockRelease | SyncVarOp::SharedRelease);
             let waits = count > if is_release { EQUAL_RELEASES } else { EQUAL_READS };
             let yields = yields + u32::from(waits);
             *place = Read { count, yields, ..new };
-            (repeats, waits)
+            waits
         });
         if waits {
             self.yield_now(Access::nowhere(SyncVarOp::Yield, access.site));
         }
-        repeats
     }
 }

@@ -20,9 +20,6 @@ pub(in crate::runtime) unsafe fn yield_now_in_loop(runtime: *mut Runtime, op: Sy
     unsafe { Engine::of(runtime) }.yield_now(Access::nowhere(op, site));
 }
 
-/// Does nothing, because stacks are not compared.
-pub(in crate::runtime) fn clear_below() {}
-
 /// The context in which the worker waits while tasks run. Corosensei keeps it itself.
 #[derive(Default)]
 pub(in super::super) struct WorkerContext;

@@ -15,7 +15,7 @@ use super::super::crash::Crash;
 use super::super::stack::TaskStack;
 use super::{Back, Entry, Registers};
 use corosensei::stack::Stack;
-pub(in crate::runtime) use snapshot::{clear_below, yield_now_in_loop};
+pub(in crate::runtime) use snapshot::yield_now_in_loop;
 use std::ops::Range;
 
 /// The context in which the worker waits while tasks run.

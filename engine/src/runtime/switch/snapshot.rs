@@ -132,11 +132,10 @@ extern "C-unwind" fn go_on(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
     clear_below();
 }
 
-/// Clears the words of the stack that the engine has used for an operation. A function that the loop calls may return them
-/// as the part of a value that is not initialised. After a yield, the first round would not have had them there; other
-/// operations leave the number of the step.
+/// Clears the words of the stack that the engine has used for the yield. A function that the loop calls may return them
+/// as the part of a value that is not initialised, and the first round would not have had them there.
 #[inline(never)]
-pub(in crate::runtime) fn clear_below() {
+fn clear_below() {
     let words = [0_u64; BELOW / size_of::<u64>()];
     std::hint::black_box(&words);
 }

@@ -285,7 +285,6 @@ macro_rules! tests {
             #[test] fn ticket() { add_under($tasks, Ticket::default()) }
             #[test] fn repeated() { add_under($tasks, Repeated::default()) }
             #[test] fn closures() { add_under($tasks, Closures::default()) }
-            #[test] fn helpers() { add_under($tasks, Helpers::default()) }
             #[test] fn flag() { a_flag($tasks) }
             #[test] fn pointer() { a_pointer($tasks) }
             #[test] fn mutex() { a_mutex($tasks) }
@@ -303,6 +302,7 @@ mod fair {
     #[test] fn saturating() { add_under(2, Saturating::default()) }
     #[test] fn bursts() { add_under(2, Bursts::default()) }
     #[test] fn counting() { add_under(2, Counting::default()) }
+    #[test] fn helpers() { add_under(2, Helpers::default()) }
     #[test] fn silent() { add_under(2, Silent::default()) }
     #[test] fn two_in_peterson() { peterson(2) }
     #[test] fn a_reader_of_a_sequence() { a_sequence(2) }

@@ -95,7 +95,7 @@ fn compare(programs: usize, reduction: Reduction, ordinary: bool) {
         several += usize::from(outcomes.len() > 1);
     }
     assert!(
-        3 * compared > 2 * programs && 4 * livelocks > programs && 5 * several > programs,
+        5 * compared > 3 * programs && 4 * livelocks > programs && 5 * several > programs,
         "{compared} {livelocks} {several}"
     );
 }

@@ -84,6 +84,12 @@ fn loops_that_only_wait_are_recognised_however_they_are_compiled() {
             let is_whole = report["coverage"]["kind"] == "exhaustive";
             assert_eq!(is_whole, !has_limit(report, "fairness"), "{context}");
         }
+        let tests = in_module(&all, "endless");
+        assert_eq!(tests.len(), 3);
+        for (name, report) in tests {
+            let kind = &report["findings"][0]["kind"];
+            assert_eq!(kind, "livelock", "{name} at {level}: {report:#}");
+        }
         let tests = in_module(&counted, "counted");
         assert_eq!(tests.len(), 8);
         for (name, report) in tests {

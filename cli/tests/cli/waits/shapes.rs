@@ -308,6 +308,18 @@ mod fair {
     #[test] fn a_reader_of_a_sequence() { a_sequence(2) }
 }
 
+/// Loops that nothing ends.
+#[cfg(test)]
+mod endless {
+    use super::*;
+    fn wait(lock: impl Lock) {
+        thread::spawn(move || lock.acquire(0)).join().unwrap();
+    }
+    #[test] fn saturating() { wait(Saturating(AtomicBool::new(true))) }
+    #[test] fn bursts() { wait(Bursts(AtomicBool::new(true))) }
+    #[test] fn looked_at() { wait(LookedAt(AtomicBool::new(true))) }
+}
+
 /// Loops of which each round does something. That some number of rounds is possible is a failure of each test.
 #[cfg(test)]
 mod counted {

@@ -108,7 +108,7 @@ fn random_loops_have_the_outcomes_of_the_model_without_optimisation() {
     // Longer ones take long here, where intermezzo is not optimised either.
     let is_short = |number: &u64| drawn(*number).iter().map(Vec::len).sum::<usize>() <= 3;
     let numbers: Vec<u64> = (0..).filter(is_short).take(programs).collect();
-    let mut library = format!("#![cfg(test)]\n{RUNS}\nmod programs {{\n");
+    let mut library = format!("{RUNS}\nmod programs {{\n");
     // Comments on a file as a whole stand at its beginning only.
     library.extend(
         PROGRAMS

@@ -1,3 +1,7 @@
+//! Runs random programs with waiting loops in an ordinary crate. A module with the programs follows, and a test for each.
+
+#![cfg(test)]
+
 use std::io::Write as _;
 
 mod alike {

@@ -293,7 +293,6 @@ fn unsafe_code_stays_in_its_rooms() {
         "cli/tests/cli/reuse/",
         "cli/tests/cli/seeded/",
         "cli/tests/cli/programs/",
-        // Locks of ordinary crates' own, with data behind them.
         "cli/tests/cli/waits/",
         // A stack of pointers.
         "cli/tests/cli/speed/",

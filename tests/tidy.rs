@@ -293,6 +293,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "cli/tests/cli/reuse/",
         "cli/tests/cli/seeded/",
         "cli/tests/cli/programs/",
+        "cli/tests/cli/waits/",
         // A stack of pointers.
         "cli/tests/cli/speed/",
         // Tests of published crates, some of which have unsafe interfaces.

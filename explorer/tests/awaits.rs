@@ -217,6 +217,50 @@ fn bounded_spins_keep_their_outcomes() {
     }
 }
 
+/// Waits for 1: looks twice, yields each time, and begins again. Returns the number of the look that found it.
+fn wait_in_bursts(x: &AtomicUsize) -> usize {
+    loop {
+        for look in 0..2 {
+            if x.load(SeqCst) == 1 {
+                return look;
+            }
+            hint::spin_loop();
+        }
+        thread::yield_now();
+    }
+}
+
+/// A loop that is back where it was some yields ago only waits, and any of its looks may be the last.
+#[test]
+fn bursts_of_looks_are_parked() {
+    let seen = StdMutex::new(BTreeSet::new());
+    let report = Explorer::new().set("fair_yields", u32::MAX).explore(|| {
+        let x = AtomicUsize::new(0);
+        let look = thread::scope(|s| {
+            s.spawn(|| x.store(1, SeqCst));
+            s.spawn(|| wait_in_bursts(&x)).join().unwrap()
+        });
+        seen.lock().unwrap().insert(look);
+    });
+    covered(&report);
+    assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([0, 1]));
+    assert!(
+        report.limits().contains(&Limit::Awaits { seen: false }),
+        "{report}"
+    );
+
+    let report = Explorer::new().explore(|| {
+        let x = AtomicUsize::new(0);
+        thread::scope(|s| _ = s.spawn(|| wait_in_bursts(&x)));
+    });
+    assert_eq!(kind(&report), "livelock");
+    let message = &report.findings()[0].message;
+    assert!(
+        message.contains("task 1 goes round in a loop and waits for atomic"),
+        "{message}"
+    );
+}
+
 /// A back-off runs while it grows, and its task is parked once it does not.
 #[test]
 fn a_back_off_grows_and_saturates() {

@@ -51,6 +51,7 @@ mod tune;
 mod unmodified;
 mod usage;
 mod view;
+mod waits;
 mod weak_memory;
 
 use serde_json::Value;

@@ -2,7 +2,8 @@
 //! GenMC and VSync, without an analysis of the code.
 //!
 //! A *round* of a task is everything from one yield to the next; yields in a row are one. A round *failed* (a pure
-//! iteration in the papers) if the task is in the same state as when the round began, and only read:
+//! iteration in the papers) if the task is in the same state as when the round began, and only read. So did several rounds
+//! in a row, if the task is in the state that it had some yields ago: they then count as one. More precisely:
 //!
 //! - its registers and the used part of its stack are, byte by byte, as they were (`switch/snapshot.rs`), and so are
 //!   the virtual clock and the remaining bounds of the environment;
@@ -34,6 +35,7 @@ use crate::record::{Access, Adversities, Event, Pending, TaskSet};
 use crate::site::Site;
 use crate::trace::SoundReduction;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
+use std::collections::VecDeque;
 
 /// The number of failed rounds after which a released task is given up: more than any loop that is bounded by a counter
 /// is likely to take, and few enough to cost nothing.
@@ -73,15 +75,30 @@ impl Awaited {
     }
 }
 
+/// The number of states of a task that are kept: those at its last yields. A loop that looks some times, yielding each
+/// time, and begins again is back in a state that it had some yields ago.
+const STATES_MAX: usize = 8;
+
+/// The state of a task at a yield.
+struct YieldState {
+    /// Registers and stack.
+    words: Vec<u64>,
+    surroundings: LoopContext,
+    /// The number of the first event after the yield.
+    first_event: usize,
+}
+
 /// The rounds of a task.
 #[derive(Default)]
 struct Rounds {
-    /// Registers and stack at the last yield that began a round, if there was one.
-    state: Vec<u64>,
-    surroundings: Option<LoopContext>,
-    /// `true` if the current yield ends a round; and `true` if that round returned to its initial state.
+    /// The states at its last yields, the last one first. No two are the same.
+    states: VecDeque<YieldState>,
+    /// States that are not needed, for their memory.
+    spare: Vec<YieldState>,
+    /// `true` if the current yield ends a round.
     ends: bool,
-    came_back: bool,
+    /// The first event after the last yield with the same state as the current one, if that is known.
+    same_since: Option<usize>,
     /// `true` if the current round read a store that was not the newest: the next round may read another one.
     read_stale: bool,
     /// The number of the first event of the current round.
@@ -90,6 +107,32 @@ struct Rounds {
     awaited: Vec<Awaited>,
     /// The number of failed rounds since the task was released.
     vain: u32,
+}
+
+impl YieldState {
+    fn new(surroundings: LoopContext) -> YieldState {
+        YieldState {
+            words: Vec::new(),
+            surroundings,
+            first_event: 0,
+        }
+    }
+}
+
+impl Rounds {
+    /// Forgets all states but the last ones.
+    fn forget_but(&mut self, last: usize) {
+        let kept = last.min(self.states.len());
+        self.spare.extend(self.states.drain(kept..));
+    }
+
+    /// Begins a round with this event. Returns the first event of the one that ends.
+    fn begin_next(&mut self, first_event: usize) -> usize {
+        if let Some(state) = self.states.front_mut() {
+            state.first_event = first_event;
+        }
+        std::mem::replace(&mut self.first_event, first_event)
+    }
 }
 
 /// The loops of all tasks, in one execution.
@@ -139,7 +182,7 @@ impl Spins {
     /// Resets the state for a new execution.
     pub(super) fn reset(&mut self) {
         for rounds in &mut self.rounds {
-            rounds.surroundings = None;
+            rounds.forget_but(0);
             rounds.ends = false;
             rounds.read_stale = false;
             rounds.first_event = 0;
@@ -236,16 +279,16 @@ impl Spins {
         self.unseen_change
     }
 
-    /// Notes the state of a task that is about to yield for the first time in a row; it has this many words. `replace` gets
-    /// the last state, cut or filled with zeros to this length. It puts the new state there, and returns `true` if the two
-    /// differ.
+    /// Notes the state of a task that is about to yield for the first time in a row; it has this many words. `is_same` gets a
+    /// former state of this length to compare with the new one, and `copy` gets room for the new one.
     #[allow(dead_code, reason = "the state is not known on all targets")]
     pub(super) fn note_state(
         &mut self,
         task: u32,
         words: usize,
         surroundings: LoopContext,
-        replace: impl FnOnce(&mut [u64]) -> bool,
+        is_same: impl Fn(&[u64]) -> bool,
+        copy: impl FnOnce(&mut [u64]),
     ) {
         if !self.on {
             return;
@@ -254,11 +297,27 @@ impl Spins {
             self.rounds.resize_with(task as usize + 1, Rounds::default);
         }
         let rounds = &mut self.rounds[task as usize];
-        let comparable = rounds.state.len() == words && rounds.surroundings == Some(surroundings);
-        rounds.surroundings = Some(surroundings);
-        rounds.state.resize(words, 0);
-        let differs = replace(&mut rounds.state);
-        (rounds.ends, rounds.came_back) = (true, comparable && !differs);
+        rounds.ends = true;
+        let same = rounds.states.iter().position(|state| {
+            state.words.len() == words && state.surroundings == surroundings && is_same(&state.words)
+        });
+        if let Some(same) = same
+            && let Some(state) = rounds.states.remove(same)
+        {
+            rounds.same_since = Some(state.first_event);
+            return rounds.states.push_front(state);
+        }
+        rounds.same_since = None;
+        // A loop that is assumed to wait is known by one round.
+        rounds.forget_but(if self.known.is_some() { 0 } else { STATES_MAX - 1 });
+        let mut state = rounds
+            .spare
+            .pop()
+            .unwrap_or_else(|| YieldState::new(surroundings));
+        (state.surroundings, state.first_event) = (surroundings, 0);
+        state.words.resize(words, 0);
+        copy(&mut state.words);
+        rounds.states.push_front(state);
     }
 }
 
@@ -323,9 +382,10 @@ impl Runtime {
         self.observe_by_model();
         let events = self.record.events.as_slice();
         let rounds = &mut self.constraints.spins.rounds[task as usize];
-        let begin = std::mem::replace(&mut rounds.first_event, events.len());
+        let begin = rounds.begin_next(events.len());
         if std::mem::take(&mut rounds.read_stale) {
             rounds.vain = 0;
+            rounds.forget_but(1);
             return None;
         }
         let own = |event: &&Event| event.task == task;
@@ -333,8 +393,9 @@ impl Runtime {
             // A yield that let time pass has had an effect.
             Some(known)
                 if rounds
-                    .surroundings
-                    .is_some_and(|then| then.clock == self.world.clock()) =>
+                    .states
+                    .front()
+                    .is_some_and(|state| state.surroundings.clock == self.world.clock()) =>
             {
                 let backwards = events[begin..].iter().rev().filter(own);
                 known.round(backwards.take_while(|event| only_looks(event)))
@@ -343,9 +404,13 @@ impl Runtime {
         };
         // The other tasks' events before the round's own first event do not concern it. A round that wrote something,
         // in a loop around others, may end with a round of a loop that is known to only wait.
-        let whole = rounds.came_back && events[begin..].iter().filter(own).all(only_looks);
-        let first = if whole {
-            begin + events[begin..].iter().position(|event| event.task == task)?
+        let only_looked = |since: usize| events[since..].iter().filter(own).all(only_looks);
+        let whole = rounds.same_since.filter(|&since| only_looked(since));
+        if whole.is_none() && !only_looked(begin) {
+            rounds.forget_but(1);
+        }
+        let first = if let Some(since) = whole {
+            since + events[since..].iter().position(|event| event.task == task)?
         } else if let Some(length) = assumed {
             let mut numbered = events.iter().enumerate().rev();
             numbered
@@ -385,7 +450,9 @@ impl Runtime {
         if awaited.is_empty() {
             return None;
         }
-        if whole && let Some(known) = self.constraints.spins.known.as_deref_mut() {
+        if whole.is_some()
+            && let Some(known) = self.constraints.spins.known.as_deref_mut()
+        {
             known.learn(events[first..].iter().rev().filter(own));
         }
         if awaited.iter().any(|awaited| awaited.changed) {
@@ -420,6 +487,8 @@ impl Runtime {
             self.constraints.spins.looked = self.record.events.as_slice().len();
         }
         self.constraints.spins.parks += 1;
+        // What it read before it is parked is not what it reads afterwards.
+        self.constraints.spins.rounds[task as usize].forget_but(1);
         self.record
             .note_unsound(SoundReduction::SourceSets, access.op, access.site);
         self.constraints.spins.parked.insert(task);

@@ -1,7 +1,8 @@
 //! Loops that wait without yielding. A real scheduler preempts them. Here they would keep all other tasks out.
 //!
 //! Code that was not written for the engine may contain such loops. There a task yields if it reads the same at one
-//! place again and again, and changes nothing in between.
+//! place again and again, and neither changes anything nor yields in between. A loop that yields by itself is left alone:
+//! `spin.rs` compares the states at its own yields.
 //!
 //! A task that wakes itself before each of its waits is in such a loop, too. A future does this to let other tasks
 //! run: its executor polls it again later. So the task yields in any code.
@@ -51,6 +52,8 @@ struct Read {
     count: u32,
     /// The number of events of the execution when it was recorded.
     events: usize,
+    /// The number of its task's yields until then, with the one that it led to.
+    yields: u32,
 }
 
 impl Reads {
@@ -145,40 +148,47 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn yield_if_it_waits(self, access: Access, read: u64) {
-        let waits = !self.in_teardown()
-            && self.with(|rt| {
-                let task = rt.tasks.current();
-                let events = rt.record.events.as_slice();
-                let OfTask { places, oldest } = rt.constraints.reads.of(task);
-                let new = Read {
-                    site: access.site,
-                    op: access.op,
-                    var: access.var,
-                    value: read,
-                    count: 1,
-                    events: events.len(),
-                };
-                let same = |place: &&mut Read| {
-                    place.var == new.var && place.op == new.op && place.site.is_same_word(new.site)
-                };
-                let Some(place) = places.iter_mut().find(same) else {
-                    if places.len() < PLACES_MAX {
-                        places.push(new);
-                    } else {
-                        places[*oldest] = new;
-                        *oldest = (*oldest + 1) % PLACES_MAX;
-                    }
-                    return false;
-                };
-                let is_equal = place.value == new.value
-                    && !events[place.events..]
-                        .iter()
-                        .any(|event| event.task == task && does_something(event));
-                let count = if is_equal { place.count + 1 } else { 1 };
-                *place = Read { count, ..new };
-                let is_release = matches!(access.op, SyncVarOp::LockRelease | SyncVarOp::SharedRelease);
-                count > if is_release { EQUAL_RELEASES } else { EQUAL_READS }
-            });
+        if self.in_teardown() {
+            return;
+        }
+        let waits = self.with(|rt| {
+            let task = rt.tasks.current();
+            let yields = rt.tasks[task].yields;
+            let events = rt.record.events.as_slice();
+            let OfTask { places, oldest } = rt.constraints.reads.of(task);
+            let new = Read {
+                site: access.site,
+                op: access.op,
+                var: access.var,
+                value: read,
+                count: 1,
+                events: events.len(),
+                yields,
+            };
+            let same = |place: &&mut Read| {
+                place.var == new.var && place.op == new.op && place.site.is_same_word(new.site)
+            };
+            let Some(place) = places.iter_mut().find(same) else {
+                if places.len() < PLACES_MAX {
+                    places.push(new);
+                } else {
+                    places[*oldest] = new;
+                    *oldest = (*oldest + 1) % PLACES_MAX;
+                }
+                return false;
+            };
+            let is_equal = place.value == new.value
+                && place.yields == yields
+                && !events[place.events..]
+                    .iter()
+                    .any(|event| event.task == task && does_something(event));
+            let count = if is_equal { place.count + 1 } else { 1 };
+            let is_release = matches!(access.op, SyncVarOp::LockRelease | SyncVarOp::SharedRelease);
+            let waits = count > if is_release { EQUAL_RELEASES } else { EQUAL_READS };
+            let yields = yields + u32::from(waits);
+            *place = Read { count, yields, ..new };
+            waits
+        });
         if waits {
             self.yield_now(Access::nowhere(SyncVarOp::Yield, access.site));
         }

@@ -108,23 +108,20 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         let to = rt.tasks.fiber(rt.tasks.running()).coroutine().top();
         let words = (to - from.addr()) / size_of::<u64>();
         rt.tasks.note_compared(to - from.addr());
-        let replace = |last: &mut [u64]| {
-            let (known, bytes) = (last.as_mut_ptr(), size_of_val(last));
-            // SAFETY: the words from the saved registers to the top of the stack are mapped, and nothing writes to them
-            // meanwhile. The program has never written some of them: dead slots and padding. They are only passed to
-            // functions of the C library, and the compiler cannot see where they come from. `last` has as many bytes, and
-            // is on the heap.
-            unsafe {
-                let differs = libc::memcmp(known.cast(), from.cast(), bytes) != 0;
-                if differs {
-                    libc::memcpy(known.cast(), from.cast(), bytes);
-                }
-                differs
-            }
+        // The words from the saved registers to the top of the stack are mapped, and nothing writes to them meanwhile. The
+        // program has never written some of them: dead slots and padding. They are only passed to functions of the C
+        // library, and the compiler cannot see where they come from.
+        let is_same = |known: &[u64]| {
+            // SAFETY: as above. `known` has as many bytes.
+            unsafe { libc::memcmp(known.as_ptr().cast(), from.cast(), size_of_val(known)) == 0 }
+        };
+        let copy = |room: &mut [u64]| {
+            // SAFETY: as above. `room` has as many bytes, and is on the heap.
+            unsafe { libc::memcpy(room.as_mut_ptr().cast(), from.cast(), size_of_val(room)) };
         };
         rt.constraints
             .spins
-            .note_state(current, words, surroundings, replace);
+            .note_state(current, words, surroundings, is_same, copy);
     });
 }
 

@@ -189,8 +189,9 @@ fn failure_of(order: Ordering) -> Ordering {
     }
 }
 
-// Loads and stores are inlined: a call would cost more than all else that they do here. Not in builds for debugging,
-// where the values of a load would lie in the frame of the test's own loop, and its rounds would look different.
+// Loads and stores are inlined: a call would cost more than all else that they do here. Not in builds for debugging, nor in
+// unmodified code, whatever profile that has: the values of an operation would lie in the frame of the test's own loop. It
+// does more in the first round, if that uses the atomic first, so the rounds would look different.
 impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Returns the address of the value, outside an exploration.
     #[inline]
@@ -222,8 +223,9 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     ///
     /// # Panics
     /// The ordering is `Release` or `AcqRel`.
-    #[cfg_attr(debug_assertions, inline)]
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(all(debug_assertions, not(feature = "unmodified")), inline)]
+    #[cfg_attr(not(any(debug_assertions, feature = "unmodified")), inline(always))]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
         let Some(engine) = Engine::current() else {
@@ -252,8 +254,9 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     ///
     /// # Panics
     /// The ordering is `Acquire` or `AcqRel`.
-    #[cfg_attr(debug_assertions, inline)]
-    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(all(debug_assertions, not(feature = "unmodified")), inline)]
+    #[cfg_attr(not(any(debug_assertions, feature = "unmodified")), inline(always))]
     #[track_caller]
     pub fn store(&self, new: T, order: Ordering) {
         let Some(engine) = Engine::current() else {
@@ -272,7 +275,8 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     }
 
     /// Replaces the value by the result of `f` for it, and returns the value before.
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     #[track_caller]
     fn modify(&self, order: Ordering, f: impl Fn(T) -> T) -> T {
         let Some(engine) = Engine::current() else {
@@ -332,7 +336,8 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         self.modify(order, |_| new)
     }
 
-    #[inline]
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
     fn exchange(
         &self,
         current: T,

@@ -443,6 +443,29 @@ fn advice_is_only_given_where_it_was_checked() {
     assert!(report.orderings().is_empty());
 }
 
+/// Schedules that fairness leaves out are no reason to withhold the advice.
+#[test]
+fn a_loop_that_yields_has_advice() {
+    let report = weak().explore(|| {
+        let shared = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+        let other = Arc::clone(&shared);
+        let task = thread::spawn(move || {
+            other.0.store(7, Relaxed);
+            other.1.store(1, Release);
+        });
+        loop {
+            let ready = shared.1.load(Relaxed); // wait
+            if ready == 1 {
+                break;
+            }
+            thread::yield_now();
+        }
+        assert_eq!(shared.0.load(Relaxed), 7);
+        task.join().unwrap();
+    });
+    assert_eq!(advice(&report), [("wait", "Acquire")], "{report}");
+}
+
 /// Passes a message, and returns `true` if it was missed. Each use has places of its own.
 macro_rules! missed {
     () => {

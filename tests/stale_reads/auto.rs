@@ -5,7 +5,7 @@ use intermezzo::cell::{ByPointer as _, UnsafeCell};
 use intermezzo::sdk::{Interests, Monitor};
 use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use intermezzo::sync::{Arc, Mutex};
+use intermezzo::sync::{Arc, Mutex, OnceLock};
 use intermezzo::{Coverage, Environment, Explorer, Limit, OnFound, Report, Strategy, Verdict, thread};
 use std::sync::Mutex as Kept;
 use std::sync::atomic::AtomicU64;
@@ -527,9 +527,20 @@ fn the_bound_is_a_parameter_of_the_strategy() {
     assert_eq!(report.weak_memory().unwrap().stale_reads, 2);
 }
 
-/// The guide names them as limits: they are relaxed loads in std.
+/// The guide names them as limits: they are loads in std, relaxed or with `Acquire`.
 #[test]
-fn counts_of_handles_and_the_ends_of_tasks_are_never_stale() {
+fn what_objects_say_of_themselves_is_never_stale() {
+    let set = auto().explore(|| {
+        let cells = Arc::new([OnceLock::new(), OnceLock::new()]);
+        let other = Arc::clone(&cells);
+        let task = thread::spawn(move || {
+            other[0].set(()).unwrap();
+            other[1].get().is_some()
+        });
+        cells[1].set(()).unwrap();
+        let seen = cells[0].get().is_some();
+        assert!(task.join().unwrap() || seen);
+    });
     let counted = auto().explore(|| {
         let (handle, flag) = (Arc::new(0), Arc::new(AtomicBool::new(false)));
         let (other, raised) = (Arc::clone(&handle), Arc::clone(&flag));
@@ -550,7 +561,7 @@ fn counts_of_handles_and_the_ends_of_tasks_are_never_stale() {
             assert_eq!(value.load(SeqCst), 1);
         }
     });
-    for report in [counted, ended] {
+    for report in [set, counted, ended] {
         assert_eq!(
             (report.verdict(), report.coverage()),
             (Verdict::Pass, &Coverage::Exhaustive),

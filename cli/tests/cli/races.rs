@@ -124,6 +124,40 @@ fn counts_of_references_order_what_they_guard() {
     );
 }
 
+/// Monitors do not hear of the executions that minimise a failure of the test itself. The counts are events of these, too.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
+fn a_replay_has_the_events_of_the_finding() {
+    let library = "
+use std::sync::{Arc, Mutex};
+
+#[test]
+fn found() {
+    let taken = Arc::new(Mutex::new(0));
+    let other = Arc::clone(&taken);
+    let task = std::thread::spawn(move || *other.lock().unwrap() = 1);
+    assert_eq!(*taken.lock().unwrap(), 0);
+    task.join().unwrap();
+}
+";
+    let project = project_of("heard", "", library);
+    for environment in ["arc_counts=0", "arc_counts=1"] {
+        let all = run(&project, "0", &["--environment", environment]);
+        let report = report(&all, "heard::found");
+        let finding = &report["findings"][0];
+        assert!(
+            finding["replays"].is_null(),
+            "not each replay shows it: {report:#}"
+        );
+        let token = finding["schedule"].as_str().unwrap();
+        let again = run_with(&project, &["replay", token, "--json"], &[]);
+        let again = again.ends_with(1).json();
+        for part in ["events", "names", "detail"] {
+            assert_eq!(again["findings"][0][part], finding[part], "{part}, {environment}");
+        }
+    }
+}
+
 #[test]
 fn races_are_asked_for_in_unmodified_code_only() {
     let project = project_of("modified", "", "");

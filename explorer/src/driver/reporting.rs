@@ -175,7 +175,8 @@ impl Outcome<'_> {
         }
         let mut later_notes: Vec<String> = notes::of_scoping(tally.scoping, settings);
         report.strategy = status.name;
-        later_notes.extend(shares_note(&status.draws));
+        let before = if weakened { tally.executions } else { 0 };
+        later_notes.extend(shares_note(&status.draws, before));
         later_notes.extend(status.notes);
         later_notes.extend(books.unfitted());
         later_notes.extend(books.places);
@@ -438,11 +439,17 @@ fn limits_of_memory(report: &Report) -> Option<Limit> {
     (seen > 0 && !watched).then_some(Limit::PlainMemory { accesses: seen })
 }
 
-/// Returns the note on how the strategies shared the executions.
-fn shares_note(shares: &[(String, u64)]) -> Option<String> {
+/// Returns the note on how the strategies shared the executions. If a weaker reduction took over, they began again; `all`
+/// is then the number of all executions, and otherwise 0.
+fn shares_note(shares: &[(String, u64)], all: u64) -> Option<String> {
     let share = |(name, executions): &(String, u64)| format!("{name} {executions}");
+    let shared: u64 = shares.iter().map(|(_, executions)| executions).sum();
+    let before = match all.saturating_sub(shared) {
+        0 => String::new(),
+        before => format!("; before a weaker reduction took over {before}"),
+    };
     let shares: Vec<String> = shares.iter().map(share).collect();
-    (!shares.is_empty()).then(|| format!("executions by strategy: {}", shares.join(", ")))
+    (!shares.is_empty()).then(|| format!("executions by strategy: {}{before}", shares.join(", ")))
 }
 
 fn too_many() -> String {

@@ -20,7 +20,10 @@ use crate::driver::Exploration;
 use crate::listening::Listening;
 use crate::minimise::same_place;
 use crate::recording::Apart;
-use crate::report::{Finding, FindingEvent, FoundBy, OrderingAdvice, Report, StrongerOrdering, source};
+use crate::report::{
+    Coverage, Finding, FindingEvent, FoundBy, Limit, OrderingAdvice, Report, StrongerOrdering, narrowed,
+    source,
+};
 use crate::settings::{JournalAt, Reduction, Settings, SpinLoops, StrategyKind};
 use choice::{Counterexample, Raise, Remedy};
 use intermezzo_engine::memory_model::RaisedOrders;
@@ -45,7 +48,7 @@ enum Checked {
     /// It occurs.
     Occurs(Counterexample),
     /// Neither is known, for this reason.
-    Unknown(&'static str),
+    Unknown(String),
 }
 
 /// Adds advice to the findings of a report, which takes explorations of the test with stronger orderings.
@@ -128,6 +131,32 @@ fn place_in_order(site: &str) -> (String, usize, usize) {
     parts.unwrap_or_else(|| (site.to_owned(), 0, 0))
 }
 
+/// Returns what an exploration without the finding shows. Schedules that fairness leaves out are left out of the test's own
+/// exploration as well.
+fn checked(report: &Report) -> Checked {
+    let narrowing: Vec<Limit> = report
+        .limits
+        .iter()
+        .filter(|limit| limit.narrows())
+        .cloned()
+        .collect();
+    let is_fair = narrowing
+        .iter()
+        .all(|limit| matches!(limit, Limit::Fairness { .. }));
+    let coverage = report.coverage();
+    if is_fair && *coverage == narrowed(Coverage::Exhaustive, &narrowing) {
+        return Checked::Mended;
+    }
+    Checked::Unknown(match coverage {
+        Coverage::Bounded {
+            reason: Some(reason), ..
+        } if narrowing.iter().any(|limit| limit.to_string() == *reason) => {
+            format!("not every execution could be checked with stronger orderings: {reason}")
+        }
+        _ => "there are too many executions to check what stronger orderings mend".into(),
+    })
+}
+
 /// The search for the orderings that mend a finding.
 struct Search<'a> {
     apart: &'a Apart,
@@ -144,7 +173,7 @@ impl Search<'_> {
     ///
     /// # Errors
     /// Returns the reason if they are not known.
-    fn run(&mut self, first: Counterexample) -> Result<Vec<Raise>, &'static str> {
+    fn run(&mut self, first: Counterexample) -> Result<Vec<Raise>, String> {
         let mut counterexamples = vec![first];
         for _ in 0..EXPLORATIONS {
             let raise = match choice::choose(&counterexamples, self.ends) {
@@ -153,7 +182,9 @@ impl Search<'_> {
                     self.executions = 1;
                     return Ok(Vec::new());
                 }
-                Remedy::OutOfTime => return Err("there are too many places at which they could be stronger"),
+                Remedy::OutOfTime => {
+                    return Err("there are too many places at which they could be stronger".into());
+                }
             };
             match self.check(choice::orders(&raise)) {
                 Checked::Mended => return Ok(raise),
@@ -161,7 +192,7 @@ impl Search<'_> {
                 Checked::Unknown(why) => return Err(why),
             }
         }
-        Err("it occurs in too many ways")
+        Err("it occurs in too many ways".into())
     }
 
     /// Explores the test with these orderings.
@@ -179,10 +210,11 @@ impl Search<'_> {
         match shown {
             Some(finding) => match Counterexample::of(&finding) {
                 Some(counterexample) => Checked::Occurs(counterexample),
-                None => Checked::Unknown("an execution with stronger orderings is not known in detail"),
+                None => {
+                    Checked::Unknown("an execution with stronger orderings is not known in detail".into())
+                }
             },
-            None if *report.coverage() == crate::report::Coverage::Exhaustive => Checked::Mended,
-            None => Checked::Unknown("there are too many executions to check what stronger orderings mend"),
+            None => checked(&report),
         }
     }
 

@@ -39,6 +39,33 @@ fn shares(report: &Report) -> &str {
         .unwrap_or_else(|| panic!("no shares: {report}"))
 }
 
+/// The strategies begin again when a weaker reduction takes over.
+#[test]
+fn every_execution_is_attributed() {
+    let report = auto().executions(100).explore(|| {
+        let n = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    n.swap(1, SeqCst);
+                    thread::yield_now();
+                    n.swap(2, SeqCst);
+                });
+            }
+        });
+    });
+    assert!(noted(&report, "took over"), "{report}");
+    let (shares, before) = shares(&report)
+        .split_once("; before a weaker reduction took over ")
+        .unwrap_or_else(|| panic!("none before: {report}"));
+    let each = shares.split(", ").map(|share| share.rsplit_once(' ').unwrap().1);
+    let sum: u64 = each
+        .chain([before])
+        .map(|number| number.parse::<u64>().unwrap())
+        .sum();
+    assert_eq!(sum, report.executions(), "{report}");
+}
+
 #[test]
 fn a_small_test_is_searched_to_its_end() {
     for jobs in [1, 2] {

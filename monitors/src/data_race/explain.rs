@@ -2,12 +2,13 @@
 //!
 //! The execution is examined once more from the first access on. What is known here is not an action but the *way* on
 //! which knowledge of that access travels: the operations on it that would have to be stronger. Of several ways the
-//! one with the fewest such operations counts. If there is none, the last publication of the first access's task that
+//! one with the fewest such operations counts, and of several reads of one variable by a task the last. If there is none, the last publication of the first access's task that
 //! the other task has read is named: an access before it would be ordered.
 
 use intermezzo_sdk::{
     Context, EventId, Knowledge, MemoryOrder, Side, SyncVarAccess, SyncVarOp, Synchronisation, TaskId,
 };
+use std::cmp::Ordering;
 
 /// The operations on a way that lack the ordering it needs, first to last; `None` where no way leads.
 #[derive(Clone, Debug, Default)]
@@ -19,10 +20,27 @@ struct Missing {
     side: Side,
 }
 
+impl Way {
+    /// `true` if the last operations of both are of one task on one variable, and this one's comes later. The other one may
+    /// be the look at a lock before it is taken, whose value is not the one that lets the task in.
+    fn ends_later_than(&self, other: &Way) -> bool {
+        let last = |way: &Way| Some(way.0.as_ref()?.last()?.access);
+        let (Some(own), Some(others)) = (last(self), last(other)) else {
+            return false;
+        };
+        own.var == others.var && own.event.task == others.event.task && own.event.index > others.event.index
+    }
+}
+
 impl Knowledge for Way {
     fn join(&mut self, other: &Way) {
         let length = |way: &Way| way.0.as_ref().map_or(usize::MAX, Vec::len);
-        if length(other) < length(self) {
+        let is_better = match length(other).cmp(&length(self)) {
+            Ordering::Less => true,
+            Ordering::Equal => other.ends_later_than(self),
+            Ordering::Greater => false,
+        };
+        if is_better {
             self.clone_from(other);
         }
     }
@@ -139,6 +157,7 @@ fn stronger(missing: &[Missing], cx: &Context<'_>) -> String {
         let what = match access.op {
             SyncVarOp::AtomicStore => "the store",
             SyncVarOp::AtomicLoad => "the load",
+            SyncVarOp::AtomicRmwFailed => "a failure of the compare-exchange",
             _ => "the read-modify-write",
         };
         format!(

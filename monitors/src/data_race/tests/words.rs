@@ -81,6 +81,42 @@ fn the_way_with_the_fewest_changes_is_suggested() {
     );
 }
 
+/// A lock is taken by an exchange after a look at it. Another task may have taken it in between, so only the exchange reads
+/// what the last holder released.
+#[test]
+fn the_last_of_several_reads_of_a_variable_is_suggested() {
+    let mut scene = Scene::new();
+    let Scene { script, a, b, cell } = &mut scene;
+    let lock = script.var("lock");
+    script.write(*a, *cell);
+    script.store(*a, lock, Release, 0);
+    script.load(*b, lock, Relaxed, 0);
+    script.rmw(*b, lock, Relaxed, 0, 1);
+    script.write(*b, *cell);
+    assert_eq!(
+        reports(script)[0].suggestion.as_deref(),
+        Some("`Acquire` at the read-modify-write of lock at script:8 (now `Relaxed`) would order them")
+    );
+}
+
+/// The ordering of a failure is another one than that of a success.
+#[test]
+fn the_ordering_of_a_failed_exchange_is_named_as_such() {
+    let mut scene = Scene::new();
+    let Scene { script, a, b, cell } = &mut scene;
+    let flag = script.var("flag");
+    script.write(*a, *cell);
+    script.store(*a, flag, Release, 1);
+    script.sync(*b, SyncVarOp::AtomicRmwFailed, flag, Relaxed, 1, 1);
+    script.write(*b, *cell);
+    assert_eq!(
+        reports(script)[0].suggestion.as_deref(),
+        Some(
+            "`Acquire` at a failure of the compare-exchange of flag at script:7 (now `Relaxed`) would order them"
+        )
+    );
+}
+
 /// The flag is set before the value that it publishes is written.
 #[test]
 fn an_access_after_the_store_that_publishes_it_is_told_from_one_without_a_store() {

@@ -1,14 +1,17 @@
 //! `shuttle::Runner`: runs a test under a scheduler.
 
+use crate::clocks;
 use crate::config::{Config, MaxSteps};
 use crate::failure::fail;
 use crate::scheduler::{Asked, Kind, Scheduler};
+use crate::spans;
 use crate::state::{self, Data, Noted};
 use crate::teardown;
 use intermezzo::{Environment, Explorer, Settings, Strategy, StrategyKind};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use tracing::subscriber::NoSubscriber;
 use tracing::{dispatcher, info};
@@ -83,6 +86,8 @@ impl<S: Scheduler + 'static> Runner<S> {
             }
         };
         let noted = Arc::new(Noted::default());
+        let (keeps_spans, records_steps) = (spans::are_logged(), self.config.record_steps_in_span);
+        let executions = AtomicUsize::new(0);
         let seen = noted.clone();
         let report = explorer
             .with_variables()
@@ -91,12 +96,18 @@ impl<S: Scheduler + 'static> Runner<S> {
                 // Executions run on another thread.
                 let _subscriber =
                     (!dispatcher.is::<NoSubscriber>()).then(|| dispatcher::set_default(&dispatcher));
+                if keeps_spans {
+                    spans::begin(&dispatcher, executions.fetch_add(1, Relaxed), records_steps);
+                }
+                clocks::begin();
                 state::begin(data.clone(), &seen);
+                state::name_in_logs();
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(&f)) {
                     state::note_payload(&*payload);
                     resume_unwind(payload);
                 }
                 teardown::run(patience);
+                state::note_end();
             })
             .unwrap_or_else(|error| panic!("{error}"));
         info!(target: "shuttle_engine::scheduler::metrics", iterations = report.executions(), "run finished");
@@ -163,7 +174,11 @@ fn explorer(config: &Config, search: &Kind) -> Explorer {
             settings.environment.seed = FIXED;
         }
     }
-    Explorer::with_settings(settings).program(PROGRAM)
+    let explorer = Explorer::with_settings(settings).program(PROGRAM);
+    match clocks::ARE_KEPT {
+        true => explorer.monitor_with(|| clocks::Listener),
+        false => explorer,
+    }
 }
 
 impl<S: ?Sized + Scheduler> fmt::Debug for Runner<S> {

@@ -3,6 +3,7 @@
 use crate::labels::{ChildLabelFn, Labels, TaskName};
 use crate::left::Teardown;
 use crate::signature::TaskSignature;
+use crate::spans;
 #[allow(deprecated, reason = "shuttle still has it")]
 use crate::tag::Tag;
 use crate::task_id::TaskId;
@@ -37,6 +38,9 @@ impl Data {
         Data::Fixed(Box::new(StdRng::seed_from_u64(0)))
     }
 }
+
+/// The name of the task of the test's own body.
+pub(crate) const MAIN: &str = "main-thread";
 
 /// The number of values of each of the choices that make a random number.
 pub(crate) const CHUNK: u32 = 1 << 16;
@@ -196,10 +200,38 @@ pub(crate) fn with_labels<R>(task: TaskId, f: impl FnOnce(&mut Labels) -> R) -> 
     result
 }
 
+/// Returns the name that a task has in logs.
+pub(crate) fn display_name(task: TaskId) -> String {
+    let label = with(|state| state.labels.get(&task)?.get::<TaskName>().cloned());
+    match label {
+        Some(name) => format!("{}({task})", String::from(name)),
+        None if task == TaskId(0) => format!("{MAIN}({task})"),
+        None => format!("task-{task}"),
+    }
+}
+
+/// Begins the calling task, which was created so.
+pub(crate) fn begin_task(creation: Option<Creation>) {
+    let number = number_of(&current());
+    creation
+        .into_iter()
+        .for_each(|creation| creation.note(number));
+    name_in_logs();
+    intermezzo::point();
+}
+
+/// Names the calling task in logs, until its function has returned.
+pub(crate) fn name_in_logs() {
+    if let Some(task) = task() {
+        spans::begin_task(task.0 as u32, || display_name(task));
+    }
+}
+
 /// Notes that the function of the calling task has returned.
 pub(crate) fn note_end() {
     if let Some(task) = task() {
         with(|state| state.ended.insert(task));
+        spans::end_task(task.0 as u32);
     }
 }
 

@@ -330,7 +330,7 @@ impl<T> Drop for Sending<T> {
             true => When::Now,
             false => {
                 queue.point(SyncVarOp::ChannelClose, self.site);
-                When::Commuting
+                When::InStep
             }
         };
         queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
@@ -353,7 +353,7 @@ impl<T> Drop for Receiving<T> {
         let when = if senders.load(SeqCst) > 0 {
             When::Now
         } else {
-            When::Commuting
+            When::InStep
         };
         let unread = queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
             queue.receiver_gone = true;

@@ -1,6 +1,9 @@
 //! `shuttle::future::batch_semaphore`: a semaphore that gives several permits at once.
 
 use super::block_on;
+use super::permits::Permits;
+use crate::clock::VectorClock;
+use crate::clocks;
 use crate::signature::{ResourceSignature, ResourceType};
 use crate::state;
 use crate::task_id::TaskId;
@@ -53,6 +56,8 @@ struct Progress {
     is_queued: bool,
     /// `true` once it has its permits.
     is_granted: bool,
+    /// The clock of the permits that it has.
+    clock: VectorClock,
     waker: Option<Waker>,
 }
 
@@ -64,8 +69,10 @@ impl Request {
 }
 
 struct State {
-    permits: usize,
+    permits: Permits,
     is_closed: bool,
+    /// The clocks of the tasks that took permits, or closed the semaphore. A request that is refused comes after them.
+    refuses_after: VectorClock,
     queue: VecDeque<Arc<Request>>,
     /// The request for which the permits are kept.
     reservation: Option<Arc<Request>>,
@@ -77,7 +84,7 @@ impl State {
     /// Returns `true` if this request may have its permits now.
     fn allows(&self, request: &Arc<Request>) -> bool {
         let is_kept = |holder: &Arc<Request>| !Arc::ptr_eq(holder, request);
-        request.permits <= self.permits && !self.reservation.as_ref().is_some_and(is_kept)
+        request.permits <= self.permits.number() && !self.reservation.as_ref().is_some_and(is_kept)
     }
 
     /// Takes away the requests of tasks that have ended: nothing would take their permits. Polled by another task, such a
@@ -103,17 +110,18 @@ impl State {
             // Each of them tries when it runs: the scheduler decides which comes first.
             let able = self.queue.iter().filter(|request| {
                 let from = request.reserves_from.unwrap_or(request.permits);
-                self.allows(request) || self.reservation.is_none() && from <= self.permits
+                self.allows(request) || self.reservation.is_none() && from <= self.permits.number()
             });
             wakers.extend(able.filter_map(|request| request.with(|progress| progress.waker.take())));
             return wakers;
         }
         let mut at = 0;
         while let Some(request) = self.queue.get(at) {
-            if request.permits <= self.permits {
-                self.permits -= request.permits;
+            if request.permits <= self.permits.number() {
+                let clock = self.permits.take(request.permits);
                 wakers.extend(request.with(|progress| {
                     progress.is_granted = true;
+                    progress.clock = clock;
                     progress.waker.take()
                 }));
                 self.queue.remove(at);
@@ -206,8 +214,9 @@ impl BatchSemaphore {
     ) -> BatchSemaphore {
         BatchSemaphore {
             state: Primitive::new(State {
-                permits: num_permits,
+                permits: Permits::new(num_permits),
                 is_closed: false,
+                refuses_after: VectorClock::new(),
                 queue: VecDeque::new(),
                 reservation: None,
             }),
@@ -232,7 +241,7 @@ impl BatchSemaphore {
     pub fn available_permits(&self) -> usize {
         self.change(|state| match state.reservation {
             Some(_) => 0,
-            None => state.permits,
+            None => state.permits.number(),
         })
     }
 
@@ -241,6 +250,7 @@ impl BatchSemaphore {
     pub fn close(&self) {
         let wakers: Vec<Waker> = self.change(|state| {
             state.is_closed = true;
+            state.refuses_after.update(&clocks::of_next_event());
             state.reservation = None;
             let requests = std::mem::take(&mut state.queue).into_iter();
             let wakers = requests.filter_map(|request| {
@@ -277,19 +287,20 @@ impl BatchSemaphore {
 
     #[track_caller]
     fn try_take(&self, permits: usize, priority: Priority) -> Result<(), TryAcquireError> {
-        self.change(|state| {
+        let (taken, after) = self.change(|state| {
             if state.is_closed {
-                return Err(TryAcquireError::Closed);
+                return (Err(TryAcquireError::Closed), state.refuses_after.clone());
             }
             if state.reservation.is_some()
-                || permits > state.permits
+                || permits > state.permits.number()
                 || state.is_behind_others(self.fairness, priority)
             {
-                return Err(TryAcquireError::NoPermits);
+                return (Err(TryAcquireError::NoPermits), state.refuses_after.clone());
             }
-            state.permits -= permits;
-            Ok(())
-        })
+            (Ok(()), state.take(permits))
+        });
+        clocks::come_after(&after);
+        taken
     }
 
     fn request(&self, permits: usize, priority: Priority, reserves_from: Option<usize>) -> Acquire<'_> {
@@ -347,7 +358,7 @@ impl BatchSemaphore {
             return;
         }
         let wakers = self.change(|state| {
-            state.permits += num_permits;
+            state.permits.add(num_permits, clocks::of_next_event());
             state.settle(self.fairness)
         });
         wake(wakers);
@@ -420,12 +431,25 @@ impl Future for Acquire<'_> {
         let (semaphore, request) = (self.semaphore, self.request.clone());
         let (polled, wakers) = semaphore.change(|state| state.poll(&request, semaphore.fairness, context));
         self.is_complete = polled.is_ready();
+        if self.is_complete {
+            request.with(|progress| clocks::come_after(&progress.clock));
+        }
         wake(wakers);
         polled
     }
 }
 
 impl State {
+    /// Takes permits for the calling task. Returns their clock.
+    fn take(&mut self, permits: usize) -> VectorClock {
+        let clock = self.permits.take(permits);
+        if permits > 0 {
+            self.refuses_after.update(&clock);
+            self.refuses_after.update(&clocks::of_next_event());
+        }
+        clock
+    }
+
     /// Polls a request. Returns its answer, and the wakers to call.
     fn poll(
         &mut self,
@@ -438,17 +462,22 @@ impl State {
             return (Poll::Ready(Ok(())), Vec::new());
         }
         if self.is_closed {
+            request.with(|progress| progress.clock.update(&self.refuses_after));
             return (Poll::Ready(Err(AcquireError(()))), Vec::new());
         }
         let is_first = !is_queued && !self.is_behind_others(fairness, request.priority);
         if (is_first || fairness == Fairness::Unfair) && self.allows(request) {
-            self.permits -= request.permits;
+            let clock = self.take(request.permits);
             self.remove(request);
             self.reservation.take_if(|holder| Arc::ptr_eq(holder, request));
-            request.with(|progress| progress.is_granted = true);
+            request.with(|progress| {
+                progress.is_granted = true;
+                progress.clock = clock;
+            });
             return (Poll::Ready(Ok(())), self.settle(fairness));
         }
-        if self.reservation.is_none() && request.reserves_from.is_some_and(|from| from <= self.permits) {
+        if self.reservation.is_none() && request.reserves_from.is_some_and(|from| from <= self.permits.number())
+        {
             self.reservation = Some(request.clone());
         }
         request.with(|progress| {
@@ -474,7 +503,7 @@ impl Drop for Acquire<'_> {
         }
         let wakers = self.semaphore.change(|state| {
             if self.request.with(|progress| progress.is_granted) {
-                state.permits += self.request.permits;
+                state.permits.add(self.request.permits, clocks::of_next_event());
             }
             state.remove(&self.request);
             let is_own = |holder: &mut Arc<Request>| Arc::ptr_eq(holder, &self.request);

@@ -8,8 +8,7 @@
 //! Differs: places are counted where there is a choice between tasks, not at each step. When a task is lowered the next
 //! one counts as another place, so that two may be lowered before one step. So k is the most steps of an execution from
 //! its first choice on, plus `depth - 1`. n and k are those of the executions that were learned from. If the choice is
-//! not about tasks, any alternative has the same probability. A task that yields gets the lowest priority. At depth 1 there
-//! are no changes, so nothing is learned.
+//! not about tasks, any alternative has the same probability. A task that yields gets the lowest priority.
 //!
 //! Misses: bugs that take more steps than were learned of, and bugs that are lost with a priority that a yield has
 //! cost.
@@ -55,10 +54,6 @@ impl Policy for Pct {
         format!("pct({})", self.depth)
     }
 
-    fn learns(&self) -> bool {
-        self.depth > 1
-    }
-
     fn begin(&mut self, _: u64, known: &Profile, random: &mut Generator) {
         self.priorities.begin();
         self.changes
@@ -73,12 +68,6 @@ impl Policy for Pct {
     }
 
     fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
-        if !self.learns() {
-            return vec![format!(
-                "{}: with n tasks, an execution finds a bug of depth 1 with a probability of at least 1/n",
-                self.name()
-            )];
-        }
         let (tasks, places) = (drawn.known.tasks(), places(self.depth, drawn.known));
         vec![format!(
             "{}: with at most {tasks} tasks and {places} places for a change of priority{}, an execution finds a bug of \

@@ -64,10 +64,11 @@ impl<S: Scheduler + 'static> Runner<S> {
         let search = self.scheduler.search().0;
         let needs_concurrency = matches!(
             &search,
-            Kind::Ours {
-                kind: StrategyKind::Pct(_),
-                ..
-            }
+            Kind::AskedOfSeveral
+                | Kind::Ours {
+                    kind: StrategyKind::Pct(_),
+                    ..
+                }
         );
         let dispatcher = dispatcher::get_default(Clone::clone);
         let explorer = explorer(&self.config, &search);
@@ -80,13 +81,15 @@ impl<S: Scheduler + 'static> Runner<S> {
                 };
                 (explorer.replay(*schedule), data)
             }
-            Kind::Asked | Kind::Twice => {
+            Kind::Asked | Kind::AskedOfSeveral | Kind::Twice => {
                 let asked = Asked::new(self.scheduler);
                 (explorer.strategy(Strategy::custom(asked)), Data::Chosen)
             }
         };
         let noted = Arc::new(Noted::default());
-        let (keeps_spans, records_steps) = (spans::are_logged(), self.config.record_steps_in_span);
+        let has_subscriber = !dispatcher.is::<NoSubscriber>();
+        let keeps_spans = has_subscriber && spans::are_logged();
+        let records_steps = self.config.record_steps_in_span;
         let executions = AtomicUsize::new(0);
         let seen = noted.clone();
         let report = explorer
@@ -94,8 +97,7 @@ impl<S: Scheduler + 'static> Runner<S> {
             .unwrap_or_else(|error| panic!("{error}"))
             .try_explore(|| {
                 // Executions run on another thread.
-                let _subscriber =
-                    (!dispatcher.is::<NoSubscriber>()).then(|| dispatcher::set_default(&dispatcher));
+                let _subscriber = has_subscriber.then(|| dispatcher::set_default(&dispatcher));
                 if keeps_spans {
                     spans::begin(&dispatcher, executions.fetch_add(1, Relaxed), records_steps);
                 }

@@ -140,6 +140,8 @@ pub(crate) fn run(patience: usize) {
         has_work
     });
     if has_work {
+        // The futures that are left run until the body has ended.
+        intermezzo::point();
         state::wait_for_attached();
         finish(patience);
     }

@@ -185,6 +185,7 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        point();
         let attached = Attached::new();
         let creation = Creation::new(self.name.map(TaskName::from));
         let own = creation.clone();
@@ -196,7 +197,6 @@ impl Builder {
         creation
             .into_iter()
             .for_each(|creation| creation.note(number_of(handle.thread())));
-        point();
         Ok(JoinHandle {
             looked: handle,
             thread: OnceCell::new(),
@@ -292,6 +292,7 @@ impl<'scope> Scope<'scope, '_> {
             !teardown::is_running(),
             "a destructor spawned a scoped thread while the execution was being torn down"
         );
+        point();
         let creation = Creation::new(None);
         let own = creation.clone();
         let handle = self.0.spawn(|| {
@@ -301,7 +302,6 @@ impl<'scope> Scope<'scope, '_> {
         creation
             .into_iter()
             .for_each(|creation| creation.note(number_of(handle.thread())));
-        point();
         ScopedJoinHandle {
             thread: Thread::of(handle.thread().clone()),
             looked: handle,

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -78,7 +78,20 @@ struct State {
     reservation: Option<Arc<Request>>,
 }
 
-impl primitive::State for State {}
+/// The operations on a semaphore, apart from its state, at which a request looks before it decides on a schedule point.
+struct Operations;
+
+impl primitive::State for Operations {
+    fn kind(&self) -> &'static str {
+        "semaphore"
+    }
+}
+
+/// The ordering of all operations. The clocks of tasks follow the permits instead, if there are clocks.
+const ORDER: Ordering = match clocks::ARE_KEPT {
+    true => Ordering::Relaxed,
+    false => Ordering::AcqRel,
+};
 
 impl State {
     /// Returns `true` if this request may have its permits now.
@@ -151,9 +164,19 @@ impl State {
     }
 }
 
+/// The schedule point of an operation.
+#[derive(Clone, Copy)]
+enum Point {
+    /// Other tasks may go first.
+    Before,
+    /// The operation belongs to the step that the task is in.
+    None,
+}
+
 /// A semaphore that gives several permits at once.
 pub struct BatchSemaphore {
-    state: Primitive<State>,
+    operations: Primitive<Operations>,
+    state: Mutex<State>,
     fairness: Fairness,
     signature: ResourceSignature,
 }
@@ -213,7 +236,8 @@ impl BatchSemaphore {
         signature: ResourceSignature,
     ) -> BatchSemaphore {
         BatchSemaphore {
-            state: Primitive::new(State {
+            operations: Primitive::new(Operations),
+            state: Mutex::new(State {
                 permits: Permits::new(num_permits),
                 is_closed: false,
                 refuses_after: VectorClock::new(),
@@ -225,10 +249,18 @@ impl BatchSemaphore {
         }
     }
 
-    /// Changes the state: one step.
+    /// Calls `f` with the state. Tasks take turns, so nothing waits here.
+    fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        f(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the state, as a step of its own or within the one that the task is in.
     #[track_caller]
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
-        self.state.change(AcqRel, change)
+    fn change<R>(&self, point: Point, change: impl FnOnce(&mut State) -> R) -> R {
+        match point {
+            Point::Before => self.operations.change(ORDER, |_| self.with(change)),
+            Point::None => self.operations.change_in_step(ORDER, |_| self.with(change)),
+        }
     }
 
     /// Returns the semaphore's signature.
@@ -239,7 +271,7 @@ impl BatchSemaphore {
     /// Returns the number of permits that a request could have now.
     #[track_caller]
     pub fn available_permits(&self) -> usize {
-        self.change(|state| match state.reservation {
+        self.change(Point::None, |state| match state.reservation {
             Some(_) => 0,
             None => state.permits.number(),
         })
@@ -248,7 +280,12 @@ impl BatchSemaphore {
     /// Closes the semaphore: all requests fail from now on.
     #[track_caller]
     pub fn close(&self) {
-        let wakers: Vec<Waker> = self.change(|state| {
+        self.close_at(Point::Before);
+    }
+
+    #[track_caller]
+    fn close_at(&self, point: Point) {
+        let wakers: Vec<Waker> = self.change(point, |state| {
             state.is_closed = true;
             state.refuses_after.update(&clocks::of_next_event());
             state.reservation = None;
@@ -264,16 +301,16 @@ impl BatchSemaphore {
         wake(wakers);
     }
 
-    /// Like [`close`](BatchSemaphore::close): here it is a schedule point.
+    /// Like [`close`](BatchSemaphore::close), without a schedule point.
     #[track_caller]
     pub fn close_no_scheduling_point(&self) {
-        self.close();
+        self.close_at(Point::None);
     }
 
     /// Returns `true` if the semaphore is closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
-        self.change(|state| state.is_closed)
+        self.change(Point::None, |state| state.is_closed)
     }
 
     /// Takes permits, if there are enough now.
@@ -287,7 +324,7 @@ impl BatchSemaphore {
 
     #[track_caller]
     fn try_take(&self, permits: usize, priority: Priority) -> Result<(), TryAcquireError> {
-        let (taken, after) = self.change(|state| {
+        let (taken, after) = self.change(Point::Before, |state| {
             if state.is_closed {
                 return (Err(TryAcquireError::Closed), state.refuses_after.clone());
             }
@@ -301,6 +338,23 @@ impl BatchSemaphore {
         });
         clocks::come_after(&after);
         taken
+    }
+
+    /// Returns the schedule point of a poll of this request. There is none where the order with the operations of other tasks
+    /// makes no difference.
+    fn point_of(&self, request: &Arc<Request>) -> Point {
+        let makes_a_difference = match self.fairness {
+            // It takes its place in the queue once, and nothing that happens there later needs the request's own steps.
+            Fairness::StrictlyFair => {
+                request.with(|progress| !progress.is_queued && !progress.is_granted)
+            }
+            // Any place in the queue is as good as another.
+            Fairness::Unfair => self.with(|state| state.is_closed || state.allows(request)),
+        };
+        match makes_a_difference {
+            true => Point::Before,
+            false => Point::None,
+        }
     }
 
     fn request(&self, permits: usize, priority: Priority, reserves_from: Option<usize>) -> Acquire<'_> {
@@ -354,20 +408,25 @@ impl BatchSemaphore {
     /// Gives permits back.
     #[track_caller]
     pub fn release(&self, num_permits: usize) {
+        self.release_at(Point::Before, num_permits);
+    }
+
+    #[track_caller]
+    fn release_at(&self, point: Point, num_permits: usize) {
         if num_permits == 0 {
             return;
         }
-        let wakers = self.change(|state| {
+        let wakers = self.change(point, |state| {
             state.permits.add(num_permits, clocks::of_next_event());
             state.settle(self.fairness)
         });
         wake(wakers);
     }
 
-    /// Like [`release`](BatchSemaphore::release): here it is a schedule point.
+    /// Like [`release`](BatchSemaphore::release), without a schedule point.
     #[track_caller]
     pub fn release_no_scheduling_point(&self, num_permits: usize) {
-        self.release(num_permits);
+        self.release_at(Point::None, num_permits);
     }
 
     /// Takes the permits that are missing, before all requests that wait.
@@ -429,7 +488,9 @@ impl Future for Acquire<'_> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.is_complete, "a request is polled after it was answered");
         let (semaphore, request) = (self.semaphore, self.request.clone());
-        let (polled, wakers) = semaphore.change(|state| state.poll(&request, semaphore.fairness, context));
+        let point = semaphore.point_of(&request);
+        let poll = |state: &mut State| state.poll(&request, semaphore.fairness, context);
+        let (polled, wakers) = semaphore.change(point, poll);
         self.is_complete = polled.is_ready();
         if self.is_complete {
             request.with(|progress| clocks::come_after(&progress.clock));
@@ -501,7 +562,7 @@ impl Drop for Acquire<'_> {
         if self.is_complete || !self.request.with(is_open) {
             return;
         }
-        let wakers = self.semaphore.change(|state| {
+        let wakers = self.semaphore.change(Point::Before, |state| {
             if self.request.with(|progress| progress.is_granted) {
                 state.permits.add(self.request.permits, clocks::of_next_event());
             }

@@ -166,6 +166,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
+    point();
     let shared = Arc::new(Shared::new());
     let moved = Moved((future, Ending(shared.clone())));
     let creation = Creation::new(None);
@@ -201,7 +202,6 @@ where
     if teardown::is_running() {
         teardown::leave(shared.clone());
     }
-    point();
     JoinHandle { shared, abort }
 }
 
@@ -227,7 +227,6 @@ where
 
 /// Yields to other tasks.
 pub async fn yield_now() {
-    point();
     match teardown::is_running() {
         true => teardown::give_way(),
         false => task::yield_now().await,

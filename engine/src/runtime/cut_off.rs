@@ -10,11 +10,11 @@
 //! An execution that is cut off is abandoned like one that departs from its schedule: its prescribed choices are
 //! prescribed once more, and the search does not learn of it.
 
-use super::{Engine, Runtime};
 use super::dispatch::Next;
 use super::interrupt::interrupted;
 use super::naming::site_name;
 use super::stop::Stop;
+use super::{Engine, Runtime};
 use crate::record::Status;
 use crate::strategy::TimeIsOver;
 use std::sync::{Arc, OnceLock};

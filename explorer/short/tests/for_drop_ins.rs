@@ -28,7 +28,10 @@ fn outcomes<T: Ord + Send + 'static>(
         seen.lock().unwrap().insert(outcome);
     });
     assert!(report.verdict().is_pass(), "{report}");
-    assert!(matches!(report.coverage(), Coverage::Exhaustive { .. }), "{report}");
+    assert!(
+        matches!(report.coverage(), Coverage::Exhaustive { .. }),
+        "{report}"
+    );
     (seen.into_inner().unwrap(), report)
 }
 
@@ -62,7 +65,9 @@ fn run(tasks: &[Vec<Step>]) -> Vec<Vec<(usize, usize)>> {
             });
         }
     });
-    lists.map(|list| list.change(AcqRel, |list| std::mem::take(&mut list.0))).to_vec()
+    lists
+        .map(|list| list.change(AcqRel, |list| std::mem::take(&mut list.0)))
+        .to_vec()
 }
 
 /// Operations in a step belong to it: they come in the order of the steps, and no search tries another, nor misses one.
@@ -160,36 +165,39 @@ fn tell(task: u32) {
 /// Whatever lets a task continue, the function has been called with its number before.
 #[test]
 fn a_function_is_called_at_each_switch() {
-    let report = Explorer::new().reduction(Reduction::None).executions(2_000).explore(|| {
-        (TOLD.set(0), CALLS.set(0));
-        on_switch(tell);
-        let lock = Arc::new(Mutex::new(0));
-        let (sender, receiver) = channel();
-        let tasks: Vec<_> = (1..3)
-            .map(|number| {
-                let (lock, sender) = (lock.clone(), sender.clone());
-                thread::spawn(move || {
-                    assert_eq!(TOLD.get(), number);
-                    let mut held = lock.lock().unwrap();
-                    assert_eq!(TOLD.get(), number);
-                    *held += 1;
-                    drop(held);
-                    assert_eq!(TOLD.get(), number);
-                    sender.send(()).unwrap();
-                    assert_eq!(TOLD.get(), number);
+    let report = Explorer::new()
+        .reduction(Reduction::None)
+        .executions(2_000)
+        .explore(|| {
+            (TOLD.set(0), CALLS.set(0));
+            on_switch(tell);
+            let lock = Arc::new(Mutex::new(0));
+            let (sender, receiver) = channel();
+            let tasks: Vec<_> = (1..3)
+                .map(|number| {
+                    let (lock, sender) = (lock.clone(), sender.clone());
+                    thread::spawn(move || {
+                        assert_eq!(TOLD.get(), number);
+                        let mut held = lock.lock().unwrap();
+                        assert_eq!(TOLD.get(), number);
+                        *held += 1;
+                        drop(held);
+                        assert_eq!(TOLD.get(), number);
+                        sender.send(()).unwrap();
+                        assert_eq!(TOLD.get(), number);
+                    })
                 })
-            })
-            .collect();
-        drop(sender);
-        assert_eq!(TOLD.get(), 0);
-        assert_eq!(receiver.iter().count(), 2);
-        assert_eq!(TOLD.get(), 0);
-        for task in tasks {
-            task.join().unwrap();
+                .collect();
+            drop(sender);
             assert_eq!(TOLD.get(), 0);
-        }
-        assert!(CALLS.get() >= 4);
-    });
+            assert_eq!(receiver.iter().count(), 2);
+            assert_eq!(TOLD.get(), 0);
+            for task in tasks {
+                task.join().unwrap();
+                assert_eq!(TOLD.get(), 0);
+            }
+            assert!(CALLS.get() >= 4);
+        });
     assert!(report.verdict().is_pass(), "{report}");
     // It is forgotten with its execution.
     let report = Explorer::new().explore(|| {

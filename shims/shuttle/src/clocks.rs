@@ -10,7 +10,7 @@ use crate::clock::VectorClock;
 use crate::state;
 use crate::task_id::TaskId;
 use intermezzo::sdk::{
-    self, Context, Execution, Interests, Monitor, Synchronisation, SyncVarAccess, SyncVarOp,
+    self, Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp, Synchronisation,
 };
 use std::cell::RefCell;
 

@@ -11,10 +11,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use tracing::dispatcher::{self, DefaultGuard, Dispatch};
+use tracing::error_span;
 use tracing::field::Empty;
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Id, Span};
-use tracing::error_span;
 
 /// The most spans that a task is thought to have entered. A subscriber may not heed that one is exited.
 const DEEPEST: usize = 1 << 10;

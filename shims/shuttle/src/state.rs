@@ -213,9 +213,7 @@ pub(crate) fn display_name(task: TaskId) -> String {
 /// Begins the calling task, which was created so.
 pub(crate) fn begin_task(creation: Option<Creation>) {
     let number = number_of(&current());
-    creation
-        .into_iter()
-        .for_each(|creation| creation.note(number));
+    creation.into_iter().for_each(|creation| creation.note(number));
     name_in_logs();
     intermezzo::point();
 }

@@ -203,11 +203,7 @@ impl<T> Nameable for Receiving<T> {
 }
 
 /// Returns the two ends of a new channel. With `closes_in_step` the drop of an end has no schedule point.
-pub(super) fn ends<T>(
-    bound: Option<usize>,
-    closes_in_step: bool,
-    site: Site,
-) -> (Sending<T>, Receiving<T>) {
+pub(super) fn ends<T>(bound: Option<usize>, closes_in_step: bool, site: Site) -> (Sending<T>, Receiving<T>) {
     let queue = Queue {
         messages: VecDeque::new(),
         bound,

@@ -345,9 +345,7 @@ impl BatchSemaphore {
     fn point_of(&self, request: &Arc<Request>) -> Point {
         let makes_a_difference = match self.fairness {
             // It takes its place in the queue once, and nothing that happens there later needs the request's own steps.
-            Fairness::StrictlyFair => {
-                request.with(|progress| !progress.is_queued && !progress.is_granted)
-            }
+            Fairness::StrictlyFair => request.with(|progress| !progress.is_queued && !progress.is_granted),
             // Any place in the queue is as good as another.
             Fairness::Unfair => self.with(|state| state.is_closed || state.allows(request)),
         };
@@ -537,7 +535,10 @@ impl State {
             });
             return (Poll::Ready(Ok(())), self.settle(fairness));
         }
-        if self.reservation.is_none() && request.reserves_from.is_some_and(|from| from <= self.permits.number())
+        if self.reservation.is_none()
+            && request
+                .reserves_from
+                .is_some_and(|from| from <= self.permits.number())
         {
             self.reservation = Some(request.clone());
         }

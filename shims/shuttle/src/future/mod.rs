@@ -6,7 +6,6 @@
 pub mod batch_semaphore;
 mod permits;
 
-
 use crate::clock::VectorClock;
 use crate::clocks;
 use crate::left::Abort;

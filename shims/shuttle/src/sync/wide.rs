@@ -103,8 +103,7 @@ impl<T: Wide> WideAtomic<T> {
     /// Writes the value.
     #[track_caller]
     pub fn store(&self, value: T, _: Ordering) {
-        self.operations
-            .change(Release, |_| self.with(|own| *own = value));
+        self.operations.change(Release, |_| self.with(|own| *own = value));
     }
 
     /// Writes the value, and returns the one before.

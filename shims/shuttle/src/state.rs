@@ -7,8 +7,8 @@ use crate::spans;
 #[allow(deprecated, reason = "shuttle still has it")]
 use crate::tag::Tag;
 use crate::task_id::TaskId;
-use intermezzo::thread::{current, number_of};
-use intermezzo::{choose, is_exploring};
+use intermezzo::choose;
+use intermezzo::thread::{current, own_number};
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::any::Any;
@@ -18,7 +18,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use tracing::debug;
+use tracing::{Level, debug, enabled};
 
 /// The source of a test's random numbers.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +91,7 @@ pub(crate) struct State {
     known: BTreeSet<TaskId>,
     /// The tasks whose functions have returned.
     ended: BTreeSet<TaskId>,
-    /// The hash of each task's signature, and the number of tasks that it has created.
+    /// The hash of each task's signature, and the number of tasks that it has created, if the test's subscriber is told.
     signatures: BTreeMap<TaskId, (u64, u32)>,
     data: Data,
     /// The tasks that have not ended and for which the execution waits.
@@ -120,10 +120,7 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
 
 /// Returns the calling task, if it is one of an execution.
 pub(crate) fn task() -> Option<TaskId> {
-    if !is_exploring() {
-        return None;
-    }
-    let task = number_of(&current()).map(|task| TaskId(task as usize))?;
+    let task = TaskId(own_number()? as usize);
     let dropped_as = with(|state| state.dropped_as);
     Some(match dropped_as {
         Some((dropping, dropped_as)) if dropping == task => dropped_as,
@@ -212,7 +209,7 @@ pub(crate) fn display_name(task: TaskId) -> String {
 
 /// Begins the calling task, which was created so.
 pub(crate) fn begin_task(creation: Option<Creation>) {
-    let number = number_of(&current());
+    let number = own_number();
     creation.into_iter().for_each(|creation| creation.note(number));
     name_in_logs();
     intermezzo::point();
@@ -294,6 +291,9 @@ impl Creation {
         if let Some(name) = self.name.clone() {
             with_labels(child, |labels| labels.insert(name));
         }
+        if !enabled!(target: TOLD_BY, Level::DEBUG) {
+            return;
+        }
         let signature = with(|state| {
             let parent = state.signatures.entry(self.parent).or_default();
             parent.1 += 1;
@@ -305,10 +305,13 @@ impl Creation {
     }
 }
 
+/// The module of shuttle's that tells of new tasks.
+const TOLD_BY: &str = "shuttle_engine::runtime::task";
+
 /// Tells the test's subscriber of a new task.
 fn tell_creation(task: TaskId, signature: &TaskSignature) {
     debug!(
-        target: "shuttle_engine::runtime::task",
+        target: TOLD_BY,
         task_id = ?task.0,
         signature = signature.signature_hash(),
         static_create_location = signature.static_create_location_hash(),

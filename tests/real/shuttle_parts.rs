@@ -228,7 +228,7 @@ fn results_bring_clocks() {
     );
 }
 
-/// What does not come before the failure is left out of its schedule.
+/// Steps that do not come before the failure are left out of its schedule.
 fn steps_are_left_out_of_a_replay() {
     let seen = Arc::new(AtomicUsizeOfStd::new(0));
     let inside = Arc::clone(&seen);

@@ -1,5 +1,5 @@
-//! What drop-ins of other tools need besides the look-alikes: operations without a schedule point, a function that is called
-//! at switches, and a count of steps that begins again.
+//! The parts that drop-ins of other tools need besides the look-alikes: operations without a schedule point, a function
+//! that is called at switches, and a count of steps that begins again.
 
 use intermezzo_explorer::future::{block_on, block_on_woken_in_step};
 use intermezzo_explorer::primitive::{Primitive, State};

@@ -4,11 +4,11 @@
 use shuttle::future::batch_semaphore::{BatchSemaphore, Fairness};
 use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, ReplayScheduler, Schedule};
 use shuttle::sync::atomic::{AtomicU128, AtomicUsize, Ordering::SeqCst};
-use shuttle::sync::mpsc::{channel, sync_channel};
+use shuttle::sync::mpsc::sync_channel;
 use shuttle::sync::{Arc, Mutex};
 use shuttle::{Config, MaxSteps, Runner, current, future, thread};
 use std::collections::BTreeMap;
-use std::future::{Future, pending, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Mutex as StdMutex;
@@ -96,6 +96,10 @@ fn points_are_those_of_shuttle() {
         assert_eq!(of(|semaphore| semaphore.try_acquire(1).unwrap()), 1);
         assert_eq!(of(|semaphore| _ = semaphore.try_acquire(4).unwrap_err()), 1);
         assert_eq!(of(|semaphore| semaphore.acquire_blocking(1).unwrap()), 1);
+        // Any place in the queue of an unfair semaphore is as good as another.
+        let queued = usize::from(fairness == Fairness::StrictlyFair);
+        assert_eq!(of(|semaphore| poll_once(semaphore, 5, false)), queued);
+        assert_eq!(of(|semaphore| poll_once(semaphore, 5, true)), queued + 1);
     }
     assert_eq!(points(|| (), |()| future::block_on(Timer(2))), 2);
     assert_eq!(points(|| (), |()| future::block_on(future::yield_now())), 1);
@@ -137,7 +141,7 @@ fn clocks_say_what_comes_before() {
         },
         None,
     );
-    assert_eq!(clock(), []);
+    assert!(clock().is_empty());
 }
 
 /// A sender knows of the receipt that made room for its message, and a receiver of the message.
@@ -173,7 +177,7 @@ fn permits_bring_clocks() {
                     })
                     .collect();
                 semaphore.acquire_blocking(1).unwrap();
-                assert_eq!([known(1), known(2)].iter().sum::<u32>(), 1);
+                assert_ne!(known(1) > 0, known(2) > 0);
                 for task in tasks {
                     task.join().unwrap();
                 }
@@ -315,6 +319,10 @@ struct Logged {
 struct Fields<'a>(&'a mut dyn FnMut(&'static str, String));
 
 impl tracing::field::Visit for Fields<'_> {
+    fn record_str(&mut self, field: &tracing::field::Field, value: &str) {
+        (self.0)(field.name(), value.to_owned());
+    }
+
     fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
         (self.0)(field.name(), format!("{value:?}"));
     }
@@ -322,7 +330,7 @@ impl tracing::field::Visit for Fields<'_> {
 
 impl Log {
     fn take(&self) -> Logged {
-        std::mem::take(&mut self.0.lock().unwrap())
+        std::mem::take(&mut *self.0.lock().unwrap())
     }
 
     /// Returns the names of the spans around the events with this text.

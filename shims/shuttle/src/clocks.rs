@@ -3,8 +3,7 @@
 //! A monitor keeps them up to date, by the happens-before order of C11 and Rust. It is attached if the feature
 //! `vector-clocks` is on; without it all clocks are empty, and nothing is kept.
 //!
-//! An event of a task is a visible operation. Its beginning is none, nor is a yield or a random number: nothing that another
-//! task can observe.
+//! An event of a task is a visible operation. Its beginning and its end are none, nor is a yield or a random number.
 
 use crate::clock::VectorClock;
 use crate::state;
@@ -89,7 +88,11 @@ impl Monitor for Listener {
         let task = access.event.task;
         let is_event = !matches!(
             access.op,
-            SyncVarOp::TaskBegin | SyncVarOp::Yield | SyncVarOp::SchedulePoint | SyncVarOp::Choice
+            SyncVarOp::TaskBegin
+                | SyncVarOp::TaskEnd
+                | SyncVarOp::Yield
+                | SyncVarOp::SchedulePoint
+                | SyncVarOp::Choice
         );
         KNOWN.with_borrow_mut(|known| {
             if is_event {

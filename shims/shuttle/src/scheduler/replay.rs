@@ -80,8 +80,8 @@ impl ReplayScheduler {
     }
 
     /// Leaves out the steps of a schedule that do not come before this clock, which is that of a failure, for example. A step
-    /// of a task is left out, with its random numbers, once as many events of the task have happened as the clock says. So is
-    /// one of a task that cannot run, because of what is left out.
+    /// is left out, with its random numbers, if the clock of its task then does not come before this one. So is a step of a
+    /// task that cannot run.
     ///
     /// # Panics
     /// Without the feature `vector-clocks`, or if the schedule is the text of a failure, which has no steps of tasks.
@@ -106,7 +106,7 @@ impl ReplayScheduler {
             // A number that is drawn is found by `next_u64`, so this one was to be drawn in a step that was left out.
             if let ScheduleStep::Task(task) = *step
                 && runnable.iter().any(|runnable| runnable.id() == task)
-                && clocks::of(task).get(task.0) < target.get(task.0)
+                && clocks::of(task) <= *target
             {
                 return;
             }

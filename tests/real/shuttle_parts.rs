@@ -333,10 +333,13 @@ impl Log {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 
-    /// Returns the names of the spans around the events with this text.
-    fn around(logged: &Logged, text: &str) -> Vec<Vec<&'static str>> {
+    /// Checks that there are at least this many events with this text, all of them with these spans around. An execution may
+    /// be run once more, so there may be others.
+    fn check(logged: &Logged, text: &str, spans: &[&'static str], least: usize) {
         let events = logged.events.iter().filter(|(event, _)| event == text);
-        events.map(|(_, spans)| spans.clone()).collect()
+        let around: Vec<_> = events.map(|(_, spans)| spans.clone()).collect();
+        assert!(around.len() >= least, "{text}: {}", around.len());
+        assert!(around.iter().all(|around| around == spans), "{text}: {around:?}");
     }
 }
 
@@ -424,15 +427,16 @@ fn tasks_have_spans() {
     };
     dispatcher::with_default(&subscriber, || Runner::new(RandomScheduler::new(20), config).run(test));
     let logged = log.take();
-    assert_eq!(Log::around(&logged, "a worker"), vec![vec!["step", "inner"]; 60]);
-    assert_eq!(Log::around(&logged, "the body"), vec![vec!["step"]; 60]);
+    Log::check(&logged, "a worker", &["step", "inner"], 60);
+    Log::check(&logged, "the body", &["step"], 60);
     let tasks = &logged.fields[&("step", "task")];
     assert_eq!(tasks[..2], ["main-thread(0)", "worker(1)"]);
     assert_eq!(logged.fields[&("execution", "i")][..3], ["0", "1", "2"]);
     assert!(logged.fields[&("step", "i")].len() > 40);
     assert!(logged.entered.is_empty());
     let closed = |name| logged.closed.iter().filter(|&&closed| closed == name).count();
-    assert_eq!((closed("inner"), closed("step")), (20, 40));
+    assert!(closed("inner") >= 20);
+    assert_eq!(closed("step"), 2 * closed("inner"));
 }
 
 /// A subscriber that a task has set is its own.
@@ -460,9 +464,9 @@ fn tasks_have_subscribers() {
     };
     dispatcher::with_default(&subscriber, || shuttle::check_random(test, 20));
     let (logged, others) = (log.take(), others.take());
-    assert_eq!(Log::around(&logged, "the body"), vec![vec!["step"]; 60]);
-    assert_eq!(Log::around(&logged, "done"), vec![vec!["step", "outer"]; 20]);
-    assert_eq!(Log::around(&others, "a worker"), vec![vec!["inner"]; 60]);
+    Log::check(&logged, "the body", &["step"], 60);
+    Log::check(&logged, "done", &["step", "outer"], 20);
+    Log::check(&others, "a worker", &["inner"], 60);
     assert!(logged.entered.is_empty() && others.entered.is_empty());
 }
 

@@ -99,7 +99,10 @@ impl Monitor for Listener {
                 let own = known.known(task);
                 own.set(task, own.get(task) + 1);
             }
-            known.observe(access);
+            // The end of a channel brings nothing: no message was sent.
+            if access.op != SyncVarOp::ChannelClose {
+                known.observe(access);
+            }
         });
     }
 }

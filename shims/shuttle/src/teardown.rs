@@ -134,14 +134,14 @@ fn abort() {
 /// Tears the execution down. Called at the end of the test's own body. Destructors that only yield may do so for this number
 /// of rounds before a stack is unwound.
 pub(crate) fn run(patience: usize) {
+    // The body's end is a step of its own: futures that are left run until then.
+    intermezzo::point();
     let has_work = with(|state| {
         let has_work = state.is_to_be_torn_down();
         state.teardown.later = (!has_work).then_some((finish, patience));
         has_work
     });
     if has_work {
-        // The futures that are left run until the body has ended.
-        intermezzo::point();
         state::wait_for_attached();
         finish(patience);
     }

@@ -100,6 +100,12 @@ impl State {
         request.permits <= self.permits.number() && !self.reservation.as_ref().is_some_and(is_kept)
     }
 
+    /// Returns `true` if all permits are to be kept for this request once it is polled.
+    fn is_reserved_by(&self, request: &Request) -> bool {
+        let is_enough = |from| from <= self.permits.number();
+        self.reservation.is_none() && request.reserves_from.is_some_and(is_enough)
+    }
+
     /// Takes away the requests of tasks that have ended: nothing would take their permits. Polled by another task, such a
     /// request is a new one.
     fn forget_ended(&mut self) {
@@ -347,7 +353,9 @@ impl BatchSemaphore {
             // It takes its place in the queue once, and nothing that happens there later needs the request's own steps.
             Fairness::StrictlyFair => request.with(|progress| !progress.is_queued && !progress.is_granted),
             // Any place in the queue is as good as another.
-            Fairness::Unfair => self.with(|state| state.is_closed || state.allows(request)),
+            Fairness::Unfair => {
+                self.with(|state| state.is_closed || state.allows(request) || state.is_reserved_by(request))
+            }
         };
         match makes_a_difference {
             true => Point::Before,
@@ -535,11 +543,7 @@ impl State {
             });
             return (Poll::Ready(Ok(())), self.settle(fairness));
         }
-        if self.reservation.is_none()
-            && request
-                .reserves_from
-                .is_some_and(|from| from <= self.permits.number())
-        {
+        if self.is_reserved_by(request) {
             self.reservation = Some(request.clone());
         }
         request.with(|progress| {

@@ -25,7 +25,8 @@ pub use intermezzo_explorer::{
 };
 #[doc(hidden)]
 pub use intermezzo_explorer::{
-    end_withdrawal, foreign, hold, is_laid_over_std, is_memory_watched, is_withdrawal, point, steps, withdraw,
+    end_withdrawal, foreign, hold, is_laid_over_std, is_memory_watched, is_withdrawal, on_switch, point,
+    reset_step_count, steps, withdraw,
 };
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;

@@ -90,6 +90,8 @@ fn code_written_for_loom_runs() {
 fn code_written_for_shuttle_runs() {
     let out = run("shuttle_style", &[]);
     assert_eq!(out.lines().count(), 18, "{out}");
+    let out = run("shuttle_parts", &[]);
+    assert_eq!(out.lines().count(), 10, "{out}");
 }
 
 /// Returns the sources of the crates, from the registry's cache or the network.
@@ -134,7 +136,9 @@ fn copy_all(from: &Path, to: &Path) {
 fn real_project(sources: &Metadata) -> PathBuf {
     let mut manifest = format!(
         "[dependencies]\nintermezzo = {{ path = {:?}, features = [\"explore\"] }}\nserde_json = \"1\"\n\
-         loom = {{ path = {}, features = [\"futures\"] }}\nshuttle = {{ path = {} }}\n",
+         loom = {{ path = {}, features = [\"futures\"] }}\nshuttle = {{ path = {}, features = [\"vector-clocks\"] }}\n\
+         tracing = {{ version = \"0.1\", default-features = false, features = [\"std\"] }}\n\
+         tracing-core = {{ version = \"0.1\", default-features = false, features = [\"std\"] }}\n",
         root(),
         shim("loom"),
         shim("shuttle"),
@@ -165,6 +169,10 @@ fn real_project(sources: &Metadata) -> PathBuf {
     write(
         &project.join("src/bin/shuttle_style.rs"),
         include_str!("real/shuttle_style.rs"),
+    );
+    write(
+        &project.join("src/bin/shuttle_parts.rs"),
+        include_str!("real/shuttle_parts.rs"),
     );
     for (name, ..) in CRATES.iter().filter(|(.., switched)| !switched) {
         let mut packages = sources.packages.iter();

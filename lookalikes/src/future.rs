@@ -43,6 +43,8 @@ struct Call {
     task: Option<u32>,
     /// The place of the call: a waker is called through a table of functions, which cannot pass a place.
     site: Site,
+    /// The schedule point before a call of the waker, if there is one.
+    when_woken: When,
 }
 
 impl Wake for Call {
@@ -53,7 +55,7 @@ impl Wake for Call {
     fn wake_by_ref(self: &Arc<Self>) {
         let woke_itself = self.task.is_some() && Engine::current().map(Engine::task) == self.task;
         self.woken
-            .perform(SyncVarOp::Unpark, self.site, When::Now, |woken| {
+            .perform(SyncVarOp::Unpark, self.site, self.when_woken, |woken| {
                 woken.at_all = true;
                 woken.woke_itself |= woke_itself;
                 Did::just(SyncVarOp::Unpark, ())
@@ -68,14 +70,23 @@ impl Wake for Call {
 /// yields to other tasks from the fourth such poll in a row on, or from the ninth if it writes in between.
 #[track_caller]
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    block_on_at(future, Site::caller())
+    block_on_at(future, Site::caller(), When::Now)
 }
 
-fn block_on_at<F: Future>(future: F, site: Site) -> F::Output {
+/// Like [`block_on`], but a call of the waker has no schedule point: it belongs to the step of the task that calls it. For
+/// drop-ins of tools whose wakers have none.
+#[doc(hidden)]
+#[track_caller]
+pub fn block_on_woken_in_step<F: Future>(future: F) -> F::Output {
+    block_on_at(future, Site::caller(), When::InStep)
+}
+
+fn block_on_at<F: Future>(future: F, site: Site, when_woken: When) -> F::Output {
     let call = Arc::new(Call {
         woken: Gated::new(Woken::default()),
         task: Engine::current().map(Engine::task),
         site,
+        when_woken,
     });
     let waker = Waker::from(call.clone());
     let mut context = Context::from_waker(&waker);
@@ -124,7 +135,7 @@ where
     let progress = Arc::new(Gated::new(Progress::default()));
     let shared = progress.clone();
     let thread = thread::spawn(move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| block_on_at(future, site)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| block_on_at(future, site, When::Now)));
         let waiting = shared.perform(SyncVarOp::Unpark, site, When::Now, |progress| {
             progress.complete = true;
             Did::just(SyncVarOp::Unpark, progress.waiting.take())

@@ -73,8 +73,9 @@ impl<R> Did<R> {
 pub(crate) enum When {
     /// At once.
     Now,
-    /// At once, and with no schedule point: it commutes with everything that other tasks can do by now.
-    Commuting,
+    /// At once, and with no schedule point: it commutes with everything that other tasks can do by now, or is a part of the
+    /// step that the task is in.
+    InStep,
     /// When one of these gates is open.
     Open(Gates),
     /// Like `Open`, for at most this long.
@@ -141,7 +142,7 @@ impl<S: State> Gated<S> {
                     engine.enter(access);
                     (Wake::Ready, 0)
                 }
-                When::Commuting => (Wake::Ready, 0),
+                When::InStep => (Wake::Ready, 0),
                 When::Open(gates) => (engine.enter_gated(access, gates, WaitLimits::default()), gates),
                 When::OpenWithin(gates, limit) => {
                     let wait_limits = WaitLimits {
@@ -192,7 +193,7 @@ impl<S: State> Gated<S> {
         let body = unsafe { &*self.0.outside(site) };
         let mut held = body.lock();
         let (gates, until) = match when {
-            When::Now | When::Commuting => (0, None),
+            When::Now | When::InStep => (0, None),
             When::Open(gates) => (gates, None),
             // A limit beyond the range of the clock is no limit.
             When::OpenWithin(gates, limit) => (gates, Instant::now().checked_add(limit)),

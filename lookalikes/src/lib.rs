@@ -188,6 +188,24 @@ pub fn steps() -> Option<u64> {
     Engine::current().map(Engine::steps)
 }
 
+/// Counts the steps of the execution from here on, for the limit of steps. For the same drop-ins.
+#[doc(hidden)]
+pub fn reset_step_count() {
+    if let Some(engine) = Engine::current() {
+        engine.reset_step_count();
+    }
+}
+
+/// Calls a function with the number of the task whenever one begins, or continues after another one, until the execution
+/// ends. To the function it looks as if it were outside of the execution. For drop-ins whose tasks have something that
+/// belongs to the system's thread.
+#[doc(hidden)]
+pub fn on_switch(call: fn(u32)) {
+    if let Some(engine) = Engine::current() {
+        engine.on_switch(call);
+    }
+}
+
 /// Returns the decisions of the execution so far: its schedule up to now. `None` outside an exploration.
 ///
 /// It is for a test that writes down how it came to something. What it does must not depend on them, because they differ

@@ -202,11 +202,14 @@ struct When {
     gates: Gates,
     /// The longest time to wait for that.
     limit: Option<Duration>,
+    /// `true` if a schedule point comes before it.
+    has_point: bool,
 }
 
 const NOW: When = When {
     gates: 0,
     limit: None,
+    has_point: true,
 };
 
 impl<S> Primitive<S> {
@@ -241,6 +244,19 @@ impl<S: State> Primitive<S> {
         done.unwrap_or_else(|| unreachable!("it has no limit"))
     }
 
+    /// Like [`change`](Self::change), without a schedule point: it belongs to the step that the task is in. For drop-ins of
+    /// tools whose objects have operations without one.
+    #[doc(hidden)]
+    #[track_caller]
+    pub fn change_in_step<R>(&self, order: Ordering, change: impl FnOnce(&mut S) -> R) -> R {
+        let when = When {
+            has_point: false,
+            ..NOW
+        };
+        let done = self.perform(SyncVarOp::PrimitiveChange, order, Site::caller(), when, change);
+        done.unwrap_or_else(|| unreachable!("it has no limit"))
+    }
+
     /// Waits until one of these gates is open, and changes the state in the same step.
     ///
     /// # Panics
@@ -248,7 +264,7 @@ impl<S: State> Primitive<S> {
     #[track_caller]
     pub fn wait<R>(&self, gates: u8, order: Ordering, change: impl FnOnce(&mut S) -> R) -> R {
         assert!(gates != 0, "there is no gate to wait for");
-        let when = When { gates, limit: None };
+        let when = When { gates, ..NOW };
         let done = self.perform(SyncVarOp::PrimitiveChange, order, Site::caller(), when, change);
         done.unwrap_or_else(|| unreachable!("it has no limit"))
     }
@@ -267,14 +283,12 @@ impl<S: State> Primitive<S> {
         change: impl FnOnce(&mut S) -> R,
     ) -> Option<R> {
         assert!(gates != 0, "there is no gate to wait for");
-        let limit = Some(limit);
-        self.perform(
-            SyncVarOp::PrimitiveChange,
-            order,
-            Site::caller(),
-            When { gates, limit },
-            change,
-        )
+        let when = When {
+            gates,
+            limit: Some(limit),
+            ..NOW
+        };
+        self.perform(SyncVarOp::PrimitiveChange, order, Site::caller(), when, change)
     }
 
     fn perform<R>(
@@ -309,9 +323,15 @@ impl<S: State> Primitive<S> {
             var,
             site,
         };
-        let When { gates, limit } = when;
+        let When {
+            gates,
+            limit,
+            has_point,
+        } = when;
         let mut running = loop {
-            if gates == 0 {
+            if !has_point {
+                // It is a part of the step before.
+            } else if gates == 0 {
                 engine.enter(access);
             } else {
                 let wait_limits = WaitLimits {

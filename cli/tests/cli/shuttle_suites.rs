@@ -51,12 +51,6 @@ const NOT_BUILT: [(&str, &str, &str); 2] = [
     ("basic/thread.rs", "    fn regression_86() {", "\n    }\n"),
 ];
 
-/// Calls of names that are not provided. Without them the tests fail.
-const NOT_PROVIDED: [(&str, &str); 2] = [
-    ("basic/execution.rs", "shuttle::current::reset_step_count();"),
-    ("basic/replay.rs", "scheduler.set_target_clock(&[2, 2, 1]);"),
-];
-
 /// Returns the table that puts the drop-in in the place of shuttle.
 fn patch(is_ours: bool) -> String {
     let shim = root().join("shims/shuttle");
@@ -104,9 +98,6 @@ fn project_of_shuttle(sources: &Path, project: &Path, is_ours: bool) {
             }
             before.join("\n") + "\n" + &text[at + length..]
         });
-    }
-    for (file, call) in NOT_PROVIDED {
-        change(file, &|text| text.replace(call, ""));
     }
 }
 

@@ -10,11 +10,11 @@
 //! An execution that is cut off is abandoned like one that departs from its schedule: its prescribed choices are
 //! prescribed once more, and the search does not learn of it.
 
-use super::Runtime;
 use super::dispatch::Next;
 use super::interrupt::interrupted;
 use super::naming::site_name;
 use super::stop::Stop;
+use super::{Engine, Runtime};
 use crate::record::Status;
 use crate::strategy::TimeIsOver;
 use std::sync::{Arc, OnceLock};
@@ -67,6 +67,8 @@ pub(super) struct Looks {
     cut_off_at: Option<CutOffTime>,
     /// The step after which the execution does not simply continue: it looks at the clock, or its limit is reached.
     pub(super) after: u64,
+    /// The step after which the limit of steps is reached.
+    most_steps: u64,
     /// The steps between two looks.
     every: u64,
     /// The time of the last look in this execution, or of its beginning, if it is known.
@@ -92,6 +94,7 @@ impl Looks {
         Looks {
             cut_off_at: None,
             after: 0,
+            most_steps: 0,
             every: STEPS_FIRST,
             last: None,
             new: true,
@@ -102,6 +105,7 @@ impl Looks {
 
     /// Begins an execution with this limit of steps.
     pub(super) fn begin(&mut self, steps: u64) {
+        self.most_steps = steps;
         if self.most.is_some() {
             (self.after, self.began) = (0, Some(Instant::now()));
             return;
@@ -114,8 +118,17 @@ impl Looks {
         self.last = (self.cut_off_at.is_some() && std::mem::take(&mut self.new)).then(Instant::now);
     }
 
+    /// Counts the steps of the execution from this one on, for their limit.
+    fn count_from(&mut self, step: u64, steps: u64) {
+        self.most_steps = step.saturating_add(steps);
+        if self.cut_off_at.is_none() && self.most.is_none() {
+            self.after = self.most_steps;
+        }
+    }
+
     /// Looks at the clock after `step` steps. Returns the reason if the execution has to end.
-    fn look(&mut self, step: u64, steps: u64) -> Option<Due> {
+    fn look(&mut self, step: u64) -> Option<Due> {
+        let steps = self.most_steps;
         if let (Some(most), Some(began)) = (self.most, self.began) {
             let now = Instant::now();
             self.after = step;
@@ -150,19 +163,26 @@ impl Looks {
     }
 }
 
+impl Engine {
+    /// Counts the steps of the execution from here on, for their limit.
+    pub fn reset_step_count(self) {
+        self.with(|rt| rt.looks.count_from(rt.record.steps, rt.limits.steps));
+    }
+}
+
 impl Runtime {
     /// Looks at the limit of steps and at the clock. Returns the next action if the execution has to end.
     #[cold]
     #[inline(never)]
     pub(super) fn look_at_limits(&mut self) -> Option<Next> {
-        if self.record.steps > self.limits.steps {
+        if self.record.steps > self.looks.most_steps {
             self.end.stop = Some(match self.limits.long_allowed {
                 true => Stop::GivenUp,
                 false => Stop::StepLimit(self.endless()),
             });
             return Some(Next::Stop);
         }
-        match self.looks.look(self.record.steps, self.limits.steps)? {
+        match self.looks.look(self.record.steps)? {
             Due::CutOff => {
                 self.depart();
                 self.end.stop = Some(Stop::CutOff);
@@ -201,16 +221,32 @@ mod tests {
     }
 
     #[test]
+    fn steps_are_counted_from_where_the_test_says() {
+        let mut looks = Looks::new(None);
+        looks.begin(20_000);
+        looks.count_from(500, 20_000);
+        assert_eq!((looks.after, looks.most_steps), (20_500, 20_500));
+        looks.cut_off(Some(CutOffTime::default()));
+        looks.begin(20_000);
+        looks.count_from(STEPS_FIRST, STEPS_FIRST);
+        // It looks at the clock before, and no later than at the limit.
+        assert_eq!(looks.after, STEPS_FIRST);
+        looks.every = STEPS_MOST;
+        assert!(looks.look(STEPS_FIRST).is_none());
+        assert_eq!(looks.after, 2 * STEPS_FIRST);
+    }
+
+    #[test]
     fn slow_steps_look_more_often_and_fast_ones_less() {
         let mut looks = Looks::new(None);
         looks.cut_off(Some(CutOffTime::default()));
         looks.begin(20_000);
         assert_eq!(looks.after, STEPS_FIRST);
         looks.last = Some(Instant::now() - Duration::from_secs(1));
-        assert!(looks.look(STEPS_FIRST, 20_000).is_none());
+        assert!(looks.look(STEPS_FIRST).is_none());
         assert_eq!((looks.every, looks.after), (1, STEPS_FIRST + 1));
         looks.every = STEPS_MOST;
-        assert!(looks.look(STEPS_FIRST + 1, 20_000).is_none());
+        assert!(looks.look(STEPS_FIRST + 1).is_none());
         assert_eq!(
             (looks.every, looks.after),
             (STEPS_MOST, STEPS_FIRST + 1 + STEPS_MOST)

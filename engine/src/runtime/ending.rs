@@ -17,8 +17,10 @@ pub(super) struct ExecutionEnd {
     pub(super) finishes_unwinding: bool,
     /// `true` if the program ended while other tasks could continue.
     pub(super) cut_others_off: bool,
-    /// `true` once a task of the execution was withdrawn.
-    pub(super) withdraws: bool,
+    /// `true` once a task of the execution was withdrawn, or `on_switch` is set.
+    pub(super) takes_care: bool,
+    /// The function to call whenever a task begins, or continues after another one.
+    pub(super) on_switch: Option<fn(u32)>,
     /// `true` while leftovers of an execution are dropped on a fiber of their own.
     pub(super) sweeping: bool,
     /// `true` while the values of statics are dropped before the monitors see the end.
@@ -53,7 +55,8 @@ impl ExecutionEnd {
         self.runs_again = false;
         self.held_by_statics.clear();
         (self.forgot, self.unwound) = (false, false);
-        (self.withdraws, self.cut_others_off) = (false, false);
+        (self.takes_care, self.cut_others_off) = (false, false);
+        self.on_switch = None;
         self.stop = None;
     }
 }

@@ -86,6 +86,19 @@ impl Engine {
         (Engine(runtime), Current(()))
     }
 
+    /// Calls a function for which no runtime is current. It must not let another task run.
+    pub(super) fn outside<R>(self, f: impl FnOnce() -> R) -> R {
+        /// Makes a runtime current again.
+        struct Again(*mut Runtime);
+        impl Drop for Again {
+            fn drop(&mut self) {
+                CURRENT.set(self.0);
+            }
+        }
+        let _again = Again(CURRENT.replace(std::ptr::null_mut()));
+        f()
+    }
+
     /// Returns the handle on a runtime.
     ///
     /// # Safety
@@ -135,12 +148,8 @@ impl Engine {
             Next::Stay => {}
             Next::Switch => {
                 self.switch_fiber();
-                if self.may_abandon() {
-                    match self.in_teardown() {
-                        true => self.abandon_current(),
-                        false => self
-                            .unwind_if_withdrawn(self.with(|rt| rt.tasks.current_task().pending.access.op)),
-                    }
+                if self.needs_care() {
+                    self.continue_with_care();
                 }
             }
             Next::Stop => self.leave(),

@@ -80,6 +80,7 @@ mod stack;
 mod statics;
 mod stop;
 mod switch;
+mod switched;
 mod symmetric;
 mod task_api;
 mod tasks;
@@ -179,7 +180,7 @@ impl Engine {
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
         // What follows is in functions of their own, which are called last, so that the most frequent case needs none of
         // their registers.
-        if self.may_abandon() || self.with(|rt| rt.monitors.pointers_out || rt.tasks.current() >= 64) {
+        if self.needs_care() || self.with(|rt| rt.monitors.pointers_out || rt.tasks.current() >= 64) {
             return self.enter_with_care(op, order, var, site);
         }
         self.announce(Access { op, order, var, site });
@@ -189,7 +190,7 @@ impl Engine {
     #[cold]
     #[inline(never)]
     fn enter_with_care(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
-        if self.may_abandon() {
+        if self.needs_care() {
             if self.in_teardown() {
                 return self.abandon_current();
             }
@@ -326,7 +327,7 @@ impl Engine {
         visible: bool,
         wait_limits: WaitLimits,
     ) -> Wake {
-        if self.may_abandon() {
+        if self.needs_care() {
             if self.in_teardown() {
                 return self.pass_in_teardown(gate_var, gates);
             }

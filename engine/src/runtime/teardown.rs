@@ -123,6 +123,9 @@ impl Engine {
             (rt.tasks.current(), begin)
         });
         self.commit(begin, 0, 0);
+        if self.needs_care() {
+            self.tell_switch();
+        }
         let (run, place) = self.with(|rt| rt.tasks.room(task).start());
         // SAFETY: `start` gave the two together.
         let closure_end = unsafe { run(place) };

@@ -38,7 +38,7 @@ impl Engine {
             let entry = &mut rt.tasks[task];
             assert!(entry.held, "task {task} is not held");
             (entry.held, entry.withdrawn) = (false, true);
-            rt.end.withdraws = true;
+            rt.end.takes_care = true;
             rt.ready.enable(task);
             rt.record
                 .sound_only(SoundReduction::Nothing, SyncVarOp::SchedulePoint, site);
@@ -56,10 +56,11 @@ impl Engine {
         self.with(|rt| std::mem::take(&mut rt.tasks.current_task().withdrawn))
     }
 
-    /// Returns `true` if an operation may have to be abandoned: in teardown, and once a task was withdrawn.
+    /// Returns `true` if an operation may have to be abandoned, or there is a function to be called at switches: in
+    /// teardown, once a task was withdrawn, and after [`on_switch`](Self::on_switch).
     #[inline(always)]
-    pub(super) fn may_abandon(self) -> bool {
-        self.with(|rt| rt.end.teardown | rt.end.withdraws)
+    pub(super) fn needs_care(self) -> bool {
+        self.with(|rt| rt.end.teardown | rt.end.takes_care)
     }
 
     /// Unwinds the current task if it was withdrawn and does not unwind already. It still releases a lock if that is the

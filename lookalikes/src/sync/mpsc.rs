@@ -16,7 +16,19 @@ use std::time::Duration;
 /// Returns an unbounded channel: sending never waits.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    let (sending, receiving) = channel::ends(None, Site::caller());
+    unbounded(false, Site::caller())
+}
+
+/// Like [`channel`], but the drop of an end has no schedule point: it belongs to the step that the task is in. For drop-ins
+/// of tools whose channels have none.
+#[doc(hidden)]
+#[track_caller]
+pub fn channel_closed_in_step<T>() -> (Sender<T>, Receiver<T>) {
+    unbounded(true, Site::caller())
+}
+
+fn unbounded<T>(closes_in_step: bool, site: Site) -> (Sender<T>, Receiver<T>) {
+    let (sending, receiving) = channel::ends(None, closes_in_step, site);
     (
         Sender { sending },
         Receiver {
@@ -30,7 +42,18 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// message is received.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-    let (sending, receiving) = channel::ends(Some(bound), Site::caller());
+    bounded(bound, false, Site::caller())
+}
+
+/// Like [`sync_channel`], as [`channel_closed_in_step`] is like [`channel`].
+#[doc(hidden)]
+#[track_caller]
+pub fn sync_channel_closed_in_step<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
+    bounded(bound, true, Site::caller())
+}
+
+fn bounded<T>(bound: usize, closes_in_step: bool, site: Site) -> (SyncSender<T>, Receiver<T>) {
+    let (sending, receiving) = channel::ends(Some(bound), closes_in_step, site);
     (
         SyncSender { sending },
         Receiver {

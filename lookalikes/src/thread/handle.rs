@@ -78,6 +78,12 @@ pub fn number_of(thread: &Thread) -> Option<u32> {
     }
 }
 
+/// Returns the number of the calling thread, as [`number_of`] does. For the same drop-ins.
+#[doc(hidden)]
+pub fn own_number() -> Option<u32> {
+    Engine::current().map(Engine::thread)
+}
+
 /// Returns the calling thread.
 pub fn current() -> Thread {
     match Engine::current() {

@@ -8,7 +8,7 @@ mod spawn;
 
 pub use handle::{Thread, ThreadId, current};
 #[doc(hidden)]
-pub use handle::{name_main, number_of};
+pub use handle::{name_main, number_of, own_number};
 pub use local::{AccessError, LocalKey};
 pub use park::{park, park_timeout, sleep, yield_now};
 #[allow(deprecated, reason = "std has them too")]

@@ -4,8 +4,7 @@ use crate::task_id::TaskId;
 use std::cmp::Ordering;
 use std::ops::Deref;
 
-/// The number of events of each task that come before something. Without the feature `vector-clocks`, clocks of tasks are
-/// empty.
+/// The number of events of each task that come before something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VectorClock {
     /// The numbers, by task.

@@ -6,7 +6,7 @@ pub use crate::labels::{ChildLabelFn, Labels, TaskName};
 pub use crate::tag::{Tag, Taggable};
 pub use crate::task_id::TaskId;
 
-use crate::state;
+use crate::{clocks, state};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -18,6 +18,16 @@ pub fn context_switches() -> usize {
     let steps = intermezzo::steps();
     let steps = steps.expect("`ExecutionState` is not set: this is outside a test of shuttle");
     steps as usize + 1
+}
+
+/// Counts the steps of the execution from here on, for [`Config::max_steps`](crate::Config::max_steps).
+/// [`context_switches`] still counts all of them.
+///
+/// # Panics
+/// Outside an execution.
+pub fn reset_step_count() {
+    state::me();
+    intermezzo::reset_step_count();
 }
 
 /// Returns the calling task.
@@ -41,15 +51,18 @@ pub fn try_get_current_task() -> Option<TaskId> {
     state::task()
 }
 
-/// Returns the calling task's clock; an empty one outside an execution.
+/// Returns the calling task's clock: how many events of each task come before its next one. It is empty outside an execution,
+/// and without the feature `vector-clocks`.
 pub fn clock() -> VectorClock {
-    VectorClock::new()
+    state::task().map_or_else(VectorClock::new, clocks::of)
 }
 
-/// Returns a task's clock.
+/// Returns a task's clock. It is empty outside an execution, and without the feature `vector-clocks`.
 pub fn clock_for(task_id: TaskId) -> VectorClock {
-    let _ = task_id;
-    VectorClock::new()
+    match state::task() {
+        Some(_) => clocks::of(task_id),
+        None => VectorClock::new(),
+    }
 }
 
 /// Calls `f` with the labels of a task.

@@ -4,6 +4,7 @@
 pub mod annotations;
 mod check;
 mod clock;
+mod clocks;
 mod config;
 pub mod current;
 mod failure;
@@ -17,6 +18,7 @@ pub mod rand;
 mod runner;
 pub mod scheduler;
 mod signature;
+mod spans;
 mod state;
 pub mod sync;
 mod tag;

@@ -1,14 +1,17 @@
 //! `shuttle::Runner`: runs a test under a scheduler.
 
+use crate::clocks;
 use crate::config::{Config, MaxSteps};
 use crate::failure::fail;
 use crate::scheduler::{Asked, Kind, Scheduler};
+use crate::spans;
 use crate::state::{self, Data, Noted};
 use crate::teardown;
 use intermezzo::{Environment, Explorer, Settings, Strategy, StrategyKind};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use tracing::subscriber::NoSubscriber;
 use tracing::{dispatcher, info};
@@ -61,10 +64,11 @@ impl<S: Scheduler + 'static> Runner<S> {
         let search = self.scheduler.search().0;
         let needs_concurrency = matches!(
             &search,
-            Kind::Ours {
-                kind: StrategyKind::Pct(_),
-                ..
-            }
+            Kind::AskedOfSeveral
+                | Kind::Ours {
+                    kind: StrategyKind::Pct(_),
+                    ..
+                }
         );
         let dispatcher = dispatcher::get_default(Clone::clone);
         let explorer = explorer(&self.config, &search);
@@ -77,26 +81,35 @@ impl<S: Scheduler + 'static> Runner<S> {
                 };
                 (explorer.replay(*schedule), data)
             }
-            Kind::Asked | Kind::Twice => {
+            Kind::Asked | Kind::AskedOfSeveral | Kind::Twice => {
                 let asked = Asked::new(self.scheduler);
                 (explorer.strategy(Strategy::custom(asked)), Data::Chosen)
             }
         };
         let noted = Arc::new(Noted::default());
+        let has_subscriber = !dispatcher.is::<NoSubscriber>();
+        let keeps_spans = has_subscriber && spans::are_logged();
+        let records_steps = self.config.record_steps_in_span;
+        let executions = AtomicUsize::new(0);
         let seen = noted.clone();
         let report = explorer
             .with_variables()
             .unwrap_or_else(|error| panic!("{error}"))
             .try_explore(|| {
                 // Executions run on another thread.
-                let _subscriber =
-                    (!dispatcher.is::<NoSubscriber>()).then(|| dispatcher::set_default(&dispatcher));
+                let _subscriber = has_subscriber.then(|| dispatcher::set_default(&dispatcher));
+                if keeps_spans {
+                    spans::begin(&dispatcher, executions.fetch_add(1, Relaxed), records_steps);
+                }
+                clocks::begin();
                 state::begin(data.clone(), &seen);
+                state::name_in_logs();
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(&f)) {
                     state::note_payload(&*payload);
                     resume_unwind(payload);
                 }
                 teardown::run(patience);
+                state::note_end();
             })
             .unwrap_or_else(|error| panic!("{error}"));
         info!(target: "shuttle_engine::scheduler::metrics", iterations = report.executions(), "run finished");
@@ -163,7 +176,11 @@ fn explorer(config: &Config, search: &Kind) -> Explorer {
             settings.environment.seed = FIXED;
         }
     }
-    Explorer::with_settings(settings).program(PROGRAM)
+    let explorer = Explorer::with_settings(settings).program(PROGRAM);
+    match clocks::ARE_KEPT {
+        true => explorer.monitor_with(|| clocks::Listener),
+        false => explorer,
+    }
 }
 
 impl<S: ?Sized + Scheduler> fmt::Debug for Runner<S> {

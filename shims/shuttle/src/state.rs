@@ -3,11 +3,12 @@
 use crate::labels::{ChildLabelFn, Labels, TaskName};
 use crate::left::Teardown;
 use crate::signature::TaskSignature;
+use crate::spans;
 #[allow(deprecated, reason = "shuttle still has it")]
 use crate::tag::Tag;
 use crate::task_id::TaskId;
-use intermezzo::thread::{current, number_of};
-use intermezzo::{choose, is_exploring};
+use intermezzo::choose;
+use intermezzo::thread::{current, own_number};
 use rand::rngs::StdRng;
 use rand::{RngCore, SeedableRng};
 use std::any::Any;
@@ -17,7 +18,7 @@ use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use tracing::debug;
+use tracing::{Level, debug, enabled};
 
 /// The source of a test's random numbers.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +38,9 @@ impl Data {
         Data::Fixed(Box::new(StdRng::seed_from_u64(0)))
     }
 }
+
+/// The name of the task of the test's own body.
+pub(crate) const MAIN: &str = "main-thread";
 
 /// The number of values of each of the choices that make a random number.
 pub(crate) const CHUNK: u32 = 1 << 16;
@@ -87,7 +91,7 @@ pub(crate) struct State {
     known: BTreeSet<TaskId>,
     /// The tasks whose functions have returned.
     ended: BTreeSet<TaskId>,
-    /// The hash of each task's signature, and the number of tasks that it has created.
+    /// The hash of each task's signature, and the number of tasks that it has created, if the test's subscriber is told.
     signatures: BTreeMap<TaskId, (u64, u32)>,
     data: Data,
     /// The tasks that have not ended and for which the execution waits.
@@ -116,10 +120,7 @@ pub(crate) fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
 
 /// Returns the calling task, if it is one of an execution.
 pub(crate) fn task() -> Option<TaskId> {
-    if !is_exploring() {
-        return None;
-    }
-    let task = number_of(&current()).map(|task| TaskId(task as usize))?;
+    let task = TaskId(own_number()? as usize);
     let dropped_as = with(|state| state.dropped_as);
     Some(match dropped_as {
         Some((dropping, dropped_as)) if dropping == task => dropped_as,
@@ -196,10 +197,36 @@ pub(crate) fn with_labels<R>(task: TaskId, f: impl FnOnce(&mut Labels) -> R) -> 
     result
 }
 
+/// Returns the name that a task has in logs.
+pub(crate) fn display_name(task: TaskId) -> String {
+    let label = with(|state| state.labels.get(&task)?.get::<TaskName>().cloned());
+    match label {
+        Some(name) => format!("{}({task})", String::from(name)),
+        None if task == TaskId(0) => format!("{MAIN}({task})"),
+        None => format!("task-{task}"),
+    }
+}
+
+/// Begins the calling task, which was created so.
+pub(crate) fn begin_task(creation: Option<Creation>) {
+    let number = own_number();
+    creation.into_iter().for_each(|creation| creation.note(number));
+    name_in_logs();
+    intermezzo::point();
+}
+
+/// Names the calling task in logs, until its function has returned.
+pub(crate) fn name_in_logs() {
+    if let Some(task) = task() {
+        spans::begin_task(task.0 as u32, || display_name(task));
+    }
+}
+
 /// Notes that the function of the calling task has returned.
 pub(crate) fn note_end() {
     if let Some(task) = task() {
         with(|state| state.ended.insert(task));
+        spans::end_task(task.0 as u32);
     }
 }
 
@@ -264,6 +291,9 @@ impl Creation {
         if let Some(name) = self.name.clone() {
             with_labels(child, |labels| labels.insert(name));
         }
+        if !enabled!(target: TOLD_BY, Level::DEBUG) {
+            return;
+        }
         let signature = with(|state| {
             let parent = state.signatures.entry(self.parent).or_default();
             parent.1 += 1;
@@ -275,10 +305,13 @@ impl Creation {
     }
 }
 
+/// The module of shuttle's that tells of new tasks.
+const TOLD_BY: &str = "shuttle_engine::runtime::task";
+
 /// Tells the test's subscriber of a new task.
 fn tell_creation(task: TaskId, signature: &TaskSignature) {
     debug!(
-        target: "shuttle_engine::runtime::task",
+        target: TOLD_BY,
         task_id = ?task.0,
         signature = signature.signature_hash(),
         static_create_location = signature.static_create_location_hash(),

@@ -134,6 +134,8 @@ fn abort() {
 /// Tears the execution down. Called at the end of the test's own body. Destructors that only yield may do so for this number
 /// of rounds before a stack is unwound.
 pub(crate) fn run(patience: usize) {
+    // The body's end is a step of its own: futures that are left run until then.
+    intermezzo::point();
     let has_work = with(|state| {
         let has_work = state.is_to_be_torn_down();
         state.teardown.later = (!has_work).then_some((finish, patience));

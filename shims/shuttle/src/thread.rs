@@ -4,7 +4,7 @@
 pub use intermezzo::thread::{AccessError, LocalKey, Result, panicking};
 
 use crate::labels::TaskName;
-use crate::state::{self, Attached, Creation};
+use crate::state::{self, Attached, Creation, MAIN};
 use crate::task_id::TaskId;
 use crate::teardown;
 use intermezzo::point;
@@ -14,9 +14,6 @@ use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
-
-/// The name of the task of the test's own body.
-const MAIN: &str = "main-thread";
 
 /// A thread's number in its execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -188,20 +185,18 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        point();
         let attached = Attached::new();
         let creation = Creation::new(self.name.map(TaskName::from));
         let own = creation.clone();
         let handle = self.looked.spawn(move || {
             let _attached = attached;
-            own.into_iter()
-                .for_each(|own| own.note(number_of(&looked::current())));
-            point();
+            state::begin_task(own);
             run(f)
         })?;
         creation
             .into_iter()
             .for_each(|creation| creation.note(number_of(handle.thread())));
-        point();
         Ok(JoinHandle {
             looked: handle,
             thread: OnceCell::new(),
@@ -297,18 +292,16 @@ impl<'scope> Scope<'scope, '_> {
             !teardown::is_running(),
             "a destructor spawned a scoped thread while the execution was being torn down"
         );
+        point();
         let creation = Creation::new(None);
         let own = creation.clone();
         let handle = self.0.spawn(|| {
-            own.into_iter()
-                .for_each(|own| own.note(number_of(&looked::current())));
-            point();
+            state::begin_task(own);
             run(f)
         });
         creation
             .into_iter()
             .for_each(|creation| creation.note(number_of(handle.thread())));
-        point();
         ScopedJoinHandle {
             thread: Thread::of(handle.thread().clone()),
             looked: handle,

@@ -169,6 +169,8 @@ pub(super) struct Channel<T> {
     rendezvous: bool,
     /// `true` if there is always room.
     unbounded: bool,
+    /// `true` if the drop of an end belongs to the step that the task is in.
+    closes_in_step: bool,
     /// The number of senders, and `true` if there is a receiver: known without access to the queue.
     senders: AtomicUsize,
     receiver: AtomicBool,
@@ -200,8 +202,8 @@ impl<T> Nameable for Receiving<T> {
     }
 }
 
-/// Returns the two ends of a new channel.
-pub(super) fn ends<T>(bound: Option<usize>, site: Site) -> (Sending<T>, Receiving<T>) {
+/// Returns the two ends of a new channel. With `closes_in_step` the drop of an end has no schedule point.
+pub(super) fn ends<T>(bound: Option<usize>, closes_in_step: bool, site: Site) -> (Sending<T>, Receiving<T>) {
     let queue = Queue {
         messages: VecDeque::new(),
         bound,
@@ -216,6 +218,7 @@ pub(super) fn ends<T>(bound: Option<usize>, site: Site) -> (Sending<T>, Receivin
         queue: Gated::new(queue),
         rendezvous: bound == Some(0),
         unbounded: bound.is_none(),
+        closes_in_step,
         senders: AtomicUsize::new(1),
         receiver: AtomicBool::new(true),
     });
@@ -322,15 +325,17 @@ impl<T> Drop for Sending<T> {
             queue,
             senders,
             receiver,
+            closes_in_step,
             ..
         } = &*self.channel;
         // A receiver observes which sender closes last: until then it finds the channel empty. So each of them has a
         // schedule point while there is a receiver, not only the one that would be the last now.
         let when = match receiver.load(SeqCst) {
+            _ if *closes_in_step => When::InStep,
             true => When::Now,
             false => {
                 queue.point(SyncVarOp::ChannelClose, self.site);
-                When::Commuting
+                When::InStep
             }
         };
         queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
@@ -346,14 +351,17 @@ impl<T> Drop for Receiving<T> {
             queue,
             senders,
             receiver,
+            closes_in_step,
             ..
         } = &*self.channel;
-        queue.point(SyncVarOp::ChannelClose, self.site);
+        if !closes_in_step {
+            queue.point(SyncVarOp::ChannelClose, self.site);
+        }
         receiver.store(false, SeqCst);
-        let when = if senders.load(SeqCst) > 0 {
+        let when = if senders.load(SeqCst) > 0 && !closes_in_step {
             When::Now
         } else {
-            When::Commuting
+            When::InStep
         };
         let unread = queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
             queue.receiver_gone = true;

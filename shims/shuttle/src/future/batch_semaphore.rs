@@ -1,6 +1,9 @@
 //! `shuttle::future::batch_semaphore`: a semaphore that gives several permits at once.
 
 use super::block_on;
+use super::permits::Permits;
+use crate::clock::VectorClock;
+use crate::clocks;
 use crate::signature::{ResourceSignature, ResourceType};
 use crate::state;
 use crate::task_id::TaskId;
@@ -10,7 +13,7 @@ use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -53,6 +56,8 @@ struct Progress {
     is_queued: bool,
     /// `true` once it has its permits.
     is_granted: bool,
+    /// The clock of the permits that it has.
+    clock: VectorClock,
     waker: Option<Waker>,
 }
 
@@ -64,20 +69,41 @@ impl Request {
 }
 
 struct State {
-    permits: usize,
+    permits: Permits,
     is_closed: bool,
+    /// The clocks of the tasks that took permits, or closed the semaphore. A request that is refused comes after them.
+    refuses_after: VectorClock,
     queue: VecDeque<Arc<Request>>,
     /// The request for which the permits are kept.
     reservation: Option<Arc<Request>>,
 }
 
-impl primitive::State for State {}
+/// The operations on a semaphore, apart from its state, at which a request looks before it decides on a schedule point.
+struct Operations;
+
+impl primitive::State for Operations {
+    fn kind(&self) -> &'static str {
+        "semaphore"
+    }
+}
+
+/// The ordering of all operations. The clocks of tasks follow the permits instead, if there are clocks.
+const ORDER: Ordering = match clocks::ARE_KEPT {
+    true => Ordering::Relaxed,
+    false => Ordering::AcqRel,
+};
 
 impl State {
     /// Returns `true` if this request may have its permits now.
     fn allows(&self, request: &Arc<Request>) -> bool {
         let is_kept = |holder: &Arc<Request>| !Arc::ptr_eq(holder, request);
-        request.permits <= self.permits && !self.reservation.as_ref().is_some_and(is_kept)
+        request.permits <= self.permits.number() && !self.reservation.as_ref().is_some_and(is_kept)
+    }
+
+    /// Returns `true` if all permits are to be kept for this request once it is polled.
+    fn is_reserved_by(&self, request: &Request) -> bool {
+        let is_enough = |from| from <= self.permits.number();
+        self.reservation.is_none() && request.reserves_from.is_some_and(is_enough)
     }
 
     /// Takes away the requests of tasks that have ended: nothing would take their permits. Polled by another task, such a
@@ -103,17 +129,18 @@ impl State {
             // Each of them tries when it runs: the scheduler decides which comes first.
             let able = self.queue.iter().filter(|request| {
                 let from = request.reserves_from.unwrap_or(request.permits);
-                self.allows(request) || self.reservation.is_none() && from <= self.permits
+                self.allows(request) || self.reservation.is_none() && from <= self.permits.number()
             });
             wakers.extend(able.filter_map(|request| request.with(|progress| progress.waker.take())));
             return wakers;
         }
         let mut at = 0;
         while let Some(request) = self.queue.get(at) {
-            if request.permits <= self.permits {
-                self.permits -= request.permits;
+            if request.permits <= self.permits.number() {
+                let clock = self.permits.take(request.permits);
                 wakers.extend(request.with(|progress| {
                     progress.is_granted = true;
+                    progress.clock = clock;
                     progress.waker.take()
                 }));
                 self.queue.remove(at);
@@ -143,9 +170,19 @@ impl State {
     }
 }
 
+/// The schedule point of an operation.
+#[derive(Clone, Copy)]
+enum Point {
+    /// Other tasks may go first.
+    Before,
+    /// The operation belongs to the step that the task is in.
+    None,
+}
+
 /// A semaphore that gives several permits at once.
 pub struct BatchSemaphore {
-    state: Primitive<State>,
+    operations: Primitive<Operations>,
+    state: Mutex<State>,
     fairness: Fairness,
     signature: ResourceSignature,
 }
@@ -205,9 +242,11 @@ impl BatchSemaphore {
         signature: ResourceSignature,
     ) -> BatchSemaphore {
         BatchSemaphore {
-            state: Primitive::new(State {
-                permits: num_permits,
+            operations: Primitive::new(Operations),
+            state: Mutex::new(State {
+                permits: Permits::new(num_permits),
                 is_closed: false,
+                refuses_after: VectorClock::new(),
                 queue: VecDeque::new(),
                 reservation: None,
             }),
@@ -216,10 +255,18 @@ impl BatchSemaphore {
         }
     }
 
-    /// Changes the state: one step.
+    /// Calls `f` with the state. Tasks take turns, so nothing waits here.
+    fn with<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
+        f(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the state, as a step of its own or within the one that the task is in.
     #[track_caller]
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
-        self.state.change(AcqRel, change)
+    fn change<R>(&self, point: Point, change: impl FnOnce(&mut State) -> R) -> R {
+        match point {
+            Point::Before => self.operations.change(ORDER, |_| self.with(change)),
+            Point::None => self.operations.change_in_step(ORDER, |_| self.with(change)),
+        }
     }
 
     /// Returns the semaphore's signature.
@@ -230,17 +277,23 @@ impl BatchSemaphore {
     /// Returns the number of permits that a request could have now.
     #[track_caller]
     pub fn available_permits(&self) -> usize {
-        self.change(|state| match state.reservation {
+        self.change(Point::None, |state| match state.reservation {
             Some(_) => 0,
-            None => state.permits,
+            None => state.permits.number(),
         })
     }
 
     /// Closes the semaphore: all requests fail from now on.
     #[track_caller]
     pub fn close(&self) {
-        let wakers: Vec<Waker> = self.change(|state| {
+        self.close_at(Point::Before);
+    }
+
+    #[track_caller]
+    fn close_at(&self, point: Point) {
+        let wakers: Vec<Waker> = self.change(point, |state| {
             state.is_closed = true;
+            state.refuses_after.update(&clocks::of_next_event());
             state.reservation = None;
             let requests = std::mem::take(&mut state.queue).into_iter();
             let wakers = requests.filter_map(|request| {
@@ -254,16 +307,16 @@ impl BatchSemaphore {
         wake(wakers);
     }
 
-    /// Like [`close`](BatchSemaphore::close): here it is a schedule point.
+    /// Like [`close`](BatchSemaphore::close), without a schedule point.
     #[track_caller]
     pub fn close_no_scheduling_point(&self) {
-        self.close();
+        self.close_at(Point::None);
     }
 
     /// Returns `true` if the semaphore is closed.
     #[track_caller]
     pub fn is_closed(&self) -> bool {
-        self.change(|state| state.is_closed)
+        self.change(Point::None, |state| state.is_closed)
     }
 
     /// Takes permits, if there are enough now.
@@ -277,19 +330,37 @@ impl BatchSemaphore {
 
     #[track_caller]
     fn try_take(&self, permits: usize, priority: Priority) -> Result<(), TryAcquireError> {
-        self.change(|state| {
+        let (taken, after) = self.change(Point::Before, |state| {
             if state.is_closed {
-                return Err(TryAcquireError::Closed);
+                return (Err(TryAcquireError::Closed), state.refuses_after.clone());
             }
             if state.reservation.is_some()
-                || permits > state.permits
+                || permits > state.permits.number()
                 || state.is_behind_others(self.fairness, priority)
             {
-                return Err(TryAcquireError::NoPermits);
+                return (Err(TryAcquireError::NoPermits), state.refuses_after.clone());
             }
-            state.permits -= permits;
-            Ok(())
-        })
+            (Ok(()), state.take(permits))
+        });
+        clocks::come_after(&after);
+        taken
+    }
+
+    /// Returns the schedule point of a poll of this request. There is none where the order with the operations of other tasks
+    /// makes no difference.
+    fn point_of(&self, request: &Arc<Request>) -> Point {
+        let makes_a_difference = match self.fairness {
+            // It takes its place in the queue once, and nothing that happens there later needs the request's own steps.
+            Fairness::StrictlyFair => request.with(|progress| !progress.is_queued && !progress.is_granted),
+            // Any place in the queue is as good as another.
+            Fairness::Unfair => {
+                self.with(|state| state.is_closed || state.allows(request) || state.is_reserved_by(request))
+            }
+        };
+        match makes_a_difference {
+            true => Point::Before,
+            false => Point::None,
+        }
     }
 
     fn request(&self, permits: usize, priority: Priority, reserves_from: Option<usize>) -> Acquire<'_> {
@@ -343,20 +414,25 @@ impl BatchSemaphore {
     /// Gives permits back.
     #[track_caller]
     pub fn release(&self, num_permits: usize) {
+        self.release_at(Point::Before, num_permits);
+    }
+
+    #[track_caller]
+    fn release_at(&self, point: Point, num_permits: usize) {
         if num_permits == 0 {
             return;
         }
-        let wakers = self.change(|state| {
-            state.permits += num_permits;
+        let wakers = self.change(point, |state| {
+            state.permits.add(num_permits, clocks::of_next_event());
             state.settle(self.fairness)
         });
         wake(wakers);
     }
 
-    /// Like [`release`](BatchSemaphore::release): here it is a schedule point.
+    /// Like [`release`](BatchSemaphore::release), without a schedule point.
     #[track_caller]
     pub fn release_no_scheduling_point(&self, num_permits: usize) {
-        self.release(num_permits);
+        self.release_at(Point::None, num_permits);
     }
 
     /// Takes the permits that are missing, before all requests that wait.
@@ -418,14 +494,29 @@ impl Future for Acquire<'_> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.is_complete, "a request is polled after it was answered");
         let (semaphore, request) = (self.semaphore, self.request.clone());
-        let (polled, wakers) = semaphore.change(|state| state.poll(&request, semaphore.fairness, context));
+        let point = semaphore.point_of(&request);
+        let poll = |state: &mut State| state.poll(&request, semaphore.fairness, context);
+        let (polled, wakers) = semaphore.change(point, poll);
         self.is_complete = polled.is_ready();
+        if self.is_complete {
+            request.with(|progress| clocks::come_after(&progress.clock));
+        }
         wake(wakers);
         polled
     }
 }
 
 impl State {
+    /// Takes permits for the calling task. Returns their clock.
+    fn take(&mut self, permits: usize) -> VectorClock {
+        let clock = self.permits.take(permits);
+        if permits > 0 {
+            self.refuses_after.update(&clock);
+            self.refuses_after.update(&clocks::of_next_event());
+        }
+        clock
+    }
+
     /// Polls a request. Returns its answer, and the wakers to call.
     fn poll(
         &mut self,
@@ -438,17 +529,21 @@ impl State {
             return (Poll::Ready(Ok(())), Vec::new());
         }
         if self.is_closed {
+            request.with(|progress| progress.clock.update(&self.refuses_after));
             return (Poll::Ready(Err(AcquireError(()))), Vec::new());
         }
         let is_first = !is_queued && !self.is_behind_others(fairness, request.priority);
         if (is_first || fairness == Fairness::Unfair) && self.allows(request) {
-            self.permits -= request.permits;
+            let clock = self.take(request.permits);
             self.remove(request);
             self.reservation.take_if(|holder| Arc::ptr_eq(holder, request));
-            request.with(|progress| progress.is_granted = true);
+            request.with(|progress| {
+                progress.is_granted = true;
+                progress.clock = clock;
+            });
             return (Poll::Ready(Ok(())), self.settle(fairness));
         }
-        if self.reservation.is_none() && request.reserves_from.is_some_and(|from| from <= self.permits) {
+        if self.is_reserved_by(request) {
             self.reservation = Some(request.clone());
         }
         request.with(|progress| {
@@ -472,9 +567,9 @@ impl Drop for Acquire<'_> {
         if self.is_complete || !self.request.with(is_open) {
             return;
         }
-        let wakers = self.semaphore.change(|state| {
+        let wakers = self.semaphore.change(Point::Before, |state| {
             if self.request.with(|progress| progress.is_granted) {
-                state.permits += self.request.permits;
+                state.permits.add(self.request.permits, clocks::of_next_event());
             }
             state.remove(&self.request);
             let is_own = |holder: &mut Arc<Request>| Arc::ptr_eq(holder, &self.request);

@@ -4,9 +4,10 @@
 //! have ended, it is aborted.
 
 pub mod batch_semaphore;
+mod permits;
 
-pub use intermezzo::future::block_on;
-
+use crate::clock::VectorClock;
+use crate::clocks;
 use crate::left::Abort;
 use crate::state::{self, Attached, Creation};
 use crate::task_id::TaskId;
@@ -39,6 +40,8 @@ struct Shared<T> {
 struct Outcome<T> {
     result: Option<Result<T, JoinError>>,
     has_panicked: bool,
+    /// The clock of its end.
+    clock: VectorClock,
     /// `true` if the handle was dropped.
     is_detached: bool,
     waiting: Option<Waker>,
@@ -59,6 +62,7 @@ impl<T> Shared<T> {
             outcome: Mutex::new(Outcome {
                 result: None,
                 has_panicked: false,
+                clock: VectorClock::new(),
                 is_detached: false,
                 waiting: None,
             }),
@@ -72,6 +76,7 @@ impl<T> Shared<T> {
         let (waiting, unused) = {
             let mut outcome = lock(&self.outcome);
             outcome.has_panicked = result.is_none();
+            outcome.clock = clocks::of_next_event();
             let unused = match outcome.is_detached {
                 true => result,
                 false => std::mem::replace(&mut outcome.result, result),
@@ -148,21 +153,26 @@ impl<T> Drop for Ending<T> {
     }
 }
 
+/// Runs a future to its end as a part of the calling task. A call of its waker is no schedule point.
+#[track_caller]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    intermezzo::future::block_on_woken_in_step(future)
+}
+
 #[track_caller]
 fn spawn_moved<F>(future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
+    point();
     let shared = Arc::new(Shared::new());
     let moved = Moved((future, Ending(shared.clone())));
     let creation = Creation::new(None);
     let own = creation.clone();
     let task = thread::spawn(move || {
         let (future, ending) = moved.into_inner();
-        own.into_iter()
-            .for_each(|own| own.note(thread::number_of(&thread::current())));
-        point();
+        state::begin_task(own);
         let shared = ending.0.clone();
         let mut future = Some(Box::pin(future));
         let polling = poll_fn(|context| {
@@ -191,7 +201,6 @@ where
     if teardown::is_running() {
         teardown::leave(shared.clone());
     }
-    point();
     JoinHandle { shared, abort }
 }
 
@@ -217,7 +226,6 @@ where
 
 /// Yields to other tasks.
 pub async fn yield_now() {
-    point();
     match teardown::is_running() {
         true => teardown::give_way(),
         false => task::yield_now().await,
@@ -293,6 +301,7 @@ impl<T> Future for JoinHandle<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut outcome = lock(&self.shared.outcome);
         if let Some(result) = outcome.result.take() {
+            clocks::come_after(&outcome.clock);
             return Poll::Ready(result);
         }
         let has_panicked = outcome.has_panicked;

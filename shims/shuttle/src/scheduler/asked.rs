@@ -2,7 +2,7 @@
 
 use super::{Scheduler, Task, TaskId};
 use crate::signature::TaskSignature;
-use crate::state::{CHUNK, CHUNKS};
+use crate::state::{CHUNK, CHUNKS, MAIN};
 use intermezzo::Coverage;
 use intermezzo::schedule::ChoiceKind;
 use intermezzo::search::{ChoicePoint, Needs, Plan, SoFar, Status, Strategy};
@@ -119,7 +119,7 @@ impl<S: ?Sized + Scheduler> Strategy for Asked<S> {
         let body = Task::new(
             TaskId(0),
             None,
-            Some("main-thread".to_owned()),
+            Some(MAIN.to_owned()),
             TaskSignature::new("", 0, 0),
         );
         // The body's first step is no choice of the engine's.

@@ -91,6 +91,8 @@ pub struct Search(pub(crate) Kind);
 pub(crate) enum Kind {
     /// The scheduler is asked at each step.
     Asked,
+    /// The same, and a test with a single task fails.
+    AskedOfSeveral,
     /// The same, by one that looks for what executions leave to others.
     Twice,
     /// A search of intermezzo's.

@@ -1,6 +1,6 @@
 //! `PctScheduler`: random priorities that change a few times (PCT, Burckhardt et al., ASPLOS 2010).
 //!
-//! Differs, where it is asked step by step: the number of steps, from which the changes are drawn, is the largest so far; a
+//! Differs, where it is asked step by step, as at depth 1: the number of steps, from which the changes are drawn, is the largest so far; a
 //! task that yields gets the lowest priority.
 
 use super::{DataSource, Kind, RandomDataSource, Schedule, Scheduler, Search, Task, TaskId, seed_or};
@@ -107,6 +107,10 @@ impl Scheduler for PctScheduler {
     }
 
     fn search(&self) -> Search {
+        if self.depth == 1 {
+            // No task loses its priority, so there is nothing to learn. The search would draw its first executions otherwise.
+            return Search(Kind::AskedOfSeveral);
+        }
         Search(Kind::Ours {
             kind: StrategyKind::Pct(self.depth as u32),
             executions: Some(self.left),

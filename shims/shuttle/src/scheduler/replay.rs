@@ -1,6 +1,8 @@
 //! `ReplayScheduler`: the execution of a schedule.
 
 use super::{DataSource, Kind, RandomDataSource, Schedule, ScheduleStep, Scheduler, Search, Task, TaskId};
+use crate::clock::VectorClock;
+use crate::clocks;
 use crate::state::CHUNK;
 use intermezzo::schedule::{Choice, ChoiceKind};
 use std::fs;
@@ -16,6 +18,8 @@ pub struct ReplayScheduler {
     has_begun: bool,
     /// `true` if the execution may end before the schedule.
     allow_incomplete: bool,
+    /// The clock before which the events to be repeated come.
+    target: Option<VectorClock>,
     data: RandomDataSource,
 }
 
@@ -39,6 +43,7 @@ impl ReplayScheduler {
             made: 0,
             has_begun: false,
             allow_incomplete: false,
+            target: None,
             data: RandomDataSource::initialize(seed),
         }
     }
@@ -72,6 +77,41 @@ impl ReplayScheduler {
     /// Lets the execution end before the schedule, and continue after it.
     pub fn set_allow_incomplete(&mut self) {
         self.allow_incomplete = true;
+    }
+
+    /// Leaves out the steps of a schedule that do not come before this clock, which is that of a failure, for example. A step
+    /// is left out, with its random numbers, if the clock of its task then does not come before this one. So is a step of a
+    /// task that cannot run.
+    ///
+    /// # Panics
+    /// Without the feature `vector-clocks`, or if the schedule is the text of a failure, which has no steps of tasks.
+    pub fn set_target_clock(&mut self, clock: impl Into<VectorClock>) {
+        assert!(
+            clocks::ARE_KEPT,
+            "`set_target_clock` needs the feature `vector-clocks`: without it tasks have no clocks"
+        );
+        assert!(
+            matches!(self.of, Of::Steps(_)),
+            "`set_target_clock` needs a schedule of tasks, and this one is the text of a failure"
+        );
+        self.target = Some(clock.into());
+    }
+
+    /// Goes on to the next step of the schedule that comes before the target.
+    fn leave_out(&mut self, runnable: &[&Task]) {
+        let (Of::Steps(schedule), Some(target)) = (&self.of, &self.target) else {
+            return;
+        };
+        while let Some(step) = schedule.steps.get(self.made) {
+            // A number that is drawn is found by `next_u64`, so this one was to be drawn in a step that was left out.
+            if let ScheduleStep::Task(task) = *step
+                && runnable.iter().any(|runnable| runnable.id() == task)
+                && clocks::of(task) <= *target
+            {
+                return;
+            }
+            self.made += 1;
+        }
     }
 
     /// Returns the next alternative taken, of that many.
@@ -121,6 +161,7 @@ impl Scheduler for ReplayScheduler {
         current_task: Option<TaskId>,
         is_yielding: bool,
     ) -> Option<TaskId> {
+        self.leave_out(runnable_tasks);
         let Of::Steps(schedule) = &self.of else {
             if let [only] = runnable_tasks {
                 return Some(only.id());

@@ -1,10 +1,10 @@
-//! Atomics of 128 bits, which std does not have yet: numbers under a lock.
+//! Atomics of 128 bits, which std does not have yet: numbers under a lock, and operations that happen as a whole.
 
-use intermezzo::sync::{Mutex, MutexGuard};
+use intermezzo::primitive::{Primitive, State};
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Release};
+use std::sync::{Mutex, PoisonError};
 
 /// A number of 128 bits.
 pub trait Wide:
@@ -43,62 +43,67 @@ impl Wide for i128 {
     }
 }
 
+/// The operations on an atomic, apart from its value, which can be taken out.
+struct Operations;
+
+impl State for Operations {
+    fn kind(&self) -> &'static str {
+        "atomic"
+    }
+}
+
 /// An atomic of 128 bits, with the methods of std's atomics.
-#[derive(Default)]
-pub struct WideAtomic<T>(Mutex<T>);
+pub struct WideAtomic<T> {
+    operations: Primitive<Operations>,
+    value: Mutex<T>,
+}
 
 impl<T: Wide> WideAtomic<T> {
     /// Creates an atomic with this value.
     pub const fn new(value: T) -> WideAtomic<T> {
-        WideAtomic(Mutex::new(value))
+        WideAtomic {
+            operations: Primitive::new(Operations),
+            value: Mutex::new(value),
+        }
     }
 
     /// Returns the value of an atomic that no other task can see.
     pub fn get_mut(&mut self) -> &mut T {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.value.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the value out.
     pub fn into_inner(self) -> T {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[track_caller]
-    fn value(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Calls `f` with the value. Tasks take turns, so nothing waits here.
+    fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.value.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Replaces the value by what `f` returns, if anything. Returns the value before.
-    #[track_caller]
-    fn replace(&self, f: impl FnOnce(T) -> Option<T>) -> Result<T, T> {
-        let mut value = self.value();
-        let before = *value;
-        match f(before) {
-            Some(next) => {
-                *value = next;
-                Ok(before)
-            }
-            None => Err(before),
-        }
-    }
-
+    /// Replaces the value by what `f` returns. Returns the value before.
     #[track_caller]
     fn change(&self, f: impl FnOnce(T) -> T) -> T {
-        match self.replace(|value| Some(f(value))) {
-            Ok(before) | Err(before) => before,
-        }
+        self.operations.change(AcqRel, |_| {
+            self.with(|value| {
+                let before = *value;
+                *value = f(before);
+                before
+            })
+        })
     }
 
     /// Reads the value.
     #[track_caller]
     pub fn load(&self, _: Ordering) -> T {
-        *self.value()
+        self.operations.read(Acquire, |_| self.with(|value| *value))
     }
 
     /// Writes the value.
     #[track_caller]
     pub fn store(&self, value: T, _: Ordering) {
-        *self.value() = value;
+        self.operations.change(Release, |_| self.with(|own| *own = value));
     }
 
     /// Writes the value, and returns the one before.
@@ -113,7 +118,14 @@ impl<T: Wide> WideAtomic<T> {
     /// Another one is, which is returned.
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, _: Ordering, _: Ordering) -> Result<T, T> {
-        self.replace(|value| (value == current).then_some(new))
+        let before = self.load(Ordering::SeqCst);
+        if before != current {
+            return Err(before);
+        }
+        // In the same step, so the value is still the same. One that fails only reads.
+        let change = |_: &mut Operations| self.with(|value| *value = new);
+        self.operations.change_in_step(AcqRel, change);
+        Ok(before)
     }
 
     /// Writes the value if this one is there. It never fails without cause.
@@ -130,10 +142,15 @@ impl<T: Wide> WideAtomic<T> {
     /// # Errors
     /// It returned nothing.
     #[track_caller]
-    pub fn fetch_update<F: FnMut(T) -> Option<T>>(&self, _: Ordering, _: Ordering, mut f: F) -> Result<T, T> {
-        let mut before = *self.value();
+    pub fn fetch_update<F: FnMut(T) -> Option<T>>(
+        &self,
+        set: Ordering,
+        fetch: Ordering,
+        mut f: F,
+    ) -> Result<T, T> {
+        let mut before = self.load(fetch);
         while let Some(next) = f(before) {
-            match self.replace(|value| (value == before).then_some(next)) {
+            match self.compare_exchange(before, next, set, fetch) {
                 Ok(before) => return Ok(before),
                 Err(now) => before = now,
             }
@@ -204,6 +221,12 @@ impl<T: Wide> WideAtomic<T> {
     #[track_caller]
     pub fn fetch_min(&self, other: T, _: Ordering) -> T {
         self.change(|value| value.min(other))
+    }
+}
+
+impl<T: Wide> Default for WideAtomic<T> {
+    fn default() -> WideAtomic<T> {
+        WideAtomic::new(T::default())
     }
 }
 

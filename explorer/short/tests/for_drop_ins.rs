@@ -132,7 +132,7 @@ fn wakers_called_in_a_step_add_no_schedule() {
 #[test]
 fn steps_are_counted_from_where_the_test_says() {
     let of = |resets: bool| {
-        Explorer::new().steps(20).explore(|| {
+        Explorer::new().set("steps", 20).explore(|| {
             let n = AtomicUsize::new(0);
             for step in 0..40 {
                 n.fetch_add(1, SeqCst);
@@ -166,7 +166,8 @@ fn a_function_is_called_at_each_switch() {
         .strategy(Strategy::random())
         .executions(300)
         .explore(|| {
-            (TOLD.set(0), CALLS.set(0));
+            TOLD.set(0);
+            CALLS.set(0);
             on_switch(tell);
             let lock = Arc::new(Mutex::new(0));
             let (sender, receiver) = channel();

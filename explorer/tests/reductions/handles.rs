@@ -166,7 +166,7 @@ const PROGRAMS: u64 = 60;
 fn reductions_show_which_task_drops_a_value_last() {
     let programs = variable("EXPLORED_PROGRAMS").map_or(PROGRAMS, |all| all / 5);
     let seed = variable("EXPLORED_SEED").unwrap_or(super::SEED);
-    let (mut compared, mut by_brute_force, mut exact, mut executions) = (0, 0, 0, [0; 2]);
+    let (mut compared, mut by_brute_force, mut exact) = (0, 0, 0);
     for number in 0..programs {
         let mut random =
             Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
@@ -190,15 +190,11 @@ fn reductions_show_which_task_drops_a_value_last() {
             );
             if reduction == Reduction::Dpor {
                 exact += u64::from(report.traces() == Some(report.executions()));
-                executions[0] += report.executions();
-                executions[1] += report.traces().unwrap_or_default();
             }
         }
     }
-    println!(
-        "{compared} programs, {by_brute_force} by brute force: {exact} with an execution for each trace; {executions:?} executions, traces"
-    );
     assert!(compared > programs / 2, "{compared} programs were compared");
+    assert!(by_brute_force > 0, "no program was small enough");
     // Where a search cannot tell two traces apart beforehand, it gives way to another one.
     assert!(exact * 100 >= compared * 95, "{exact} of {compared}");
 }

@@ -41,7 +41,7 @@ fn explore(project: &Path, level: &str, code: i32, filter: &str, variables: &[(&
 
 /// Returns the tests in this module, with their reports.
 fn in_module<'a>(all: &'a Value, module: &str) -> Vec<(&'a str, &'a Value)> {
-    let start = format!("waiting::{module}::");
+    let start = format!("waiting_loops::{module}::");
     let reports = all["reports"].as_array().unwrap().iter();
     let named = reports.map(|report| (report["program"].as_str().unwrap(), report));
     named.filter(|(name, _)| name.starts_with(&start)).collect()
@@ -55,7 +55,7 @@ fn has_limit(report: &Value, kind: &str) -> bool {
 
 #[test]
 fn loops_that_only_wait_are_recognised_however_they_are_compiled() {
-    let project = project_of("waiting", "", SHAPES);
+    let project = project_of("waiting-loops", "", SHAPES);
     for level in ["0", "1", "3"] {
         // With fewer yields counted, fairness leaves out no round of a loop that does something.
         let fair = [("INTERMEZZO_FAIR_YIELDS", "100"), ("INTERMEZZO_TIME", "20")];

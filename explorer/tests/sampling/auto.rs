@@ -43,16 +43,19 @@ fn shares(report: &Report) -> &str {
 #[test]
 fn every_execution_is_attributed() {
     let report = auto().executions(100).explore(|| {
+        let (sender, receiver) = channel();
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
+            for task in 0..4 {
+                let (n, sender) = (&n, sender.clone());
+                scope.spawn(move || {
                     n.swap(1, SeqCst);
-                    thread::yield_now();
                     n.swap(2, SeqCst);
+                    sender.send(task).unwrap();
                 });
             }
         });
+        assert!(receiver.recv().is_ok());
     });
     assert!(noted(&report, "took over"), "{report}");
     let (shares, before) = shares(&report)

@@ -92,8 +92,7 @@ impl Counts {
         }
         let access = Access::new(op, var, site);
         if engine.environment().arc_counts {
-            // It may depend on steps that need not come before that of the other task.
-            if visible || engine.is_in_step_of_another() {
+            if visible {
                 engine.enter(access);
             } else {
                 engine.point(access);
@@ -253,8 +252,15 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
     /// Waits for permission to take a step that only the handle's owner can take: a schedule point if there is another
     /// handle that could see it.
     pub(super) fn turn(&self, op: SyncVarOp, site: Site) -> Turn {
+        self.turn_of_owner(op, site, true)
+    }
+
+    /// Does the same. If the step `depends` on other changes of the counts, it is also a schedule point where it would
+    /// belong to the step of another task, which need not come after them.
+    fn turn_of_owner(&self, op: SyncVarOp, site: Site, depends: bool) -> Turn {
         self.counts.as_ref().map_or(Turn(None), |counts| {
-            counts.turn(op, counts.seen_by_others(), site)
+            let is_apart = || depends && Engine::current().is_some_and(Engine::is_in_step_of_another);
+            counts.turn(op, counts.seen_by_others() || is_apart(), site)
         })
     }
 
@@ -340,8 +346,9 @@ impl Share<STRONG> {
 
 impl<const IS_STRONG: bool> Drop for Share<IS_STRONG> {
     fn drop(&mut self) {
-        if self.counts.is_some() {
-            let turn = self.turn(SyncVarOp::CountDown, self.site);
+        if let Some(counts) = &self.counts {
+            let runs_code = IS_STRONG && counts.drops.load(Relaxed);
+            let turn = self.turn_of_owner(SyncVarOp::CountDown, self.site, runs_code);
             self.count_down(turn, false);
         }
     }

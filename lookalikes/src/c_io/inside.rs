@@ -48,7 +48,7 @@ fn members(epoll: c_int) -> impl Iterator<Item = c_int> {
 
 /// Returns `true` if the process has children that have not ended.
 fn has_children() -> bool {
-    // Those that have ended stay until somebody waits for them, which an execution that is given up does not.
+    // Those that have ended stay until they are waited for, which an execution that is given up does not do.
     is_parent()
         && fs::read_dir("/proc").map_or(true, |mut processes| {
             processes.any(|entry| entry.is_ok_and(runs_below))

@@ -1,6 +1,6 @@
 //! Descriptors that only the execution can make ready: counters, and pipes and pairs of sockets that it has made itself.
 //!
-//! Nothing from outside ends a wait for these alone, unless the process has children that run, which may have got the other end. In
+//! Nothing from outside ends a wait for these alone, unless the process has children, which may have got the other end. In
 //! a set of `epoll` all members count. Everything else may become ready by itself: sockets with addresses, timers, signals,
 //! terminals.
 
@@ -46,27 +46,8 @@ fn members(epoll: c_int) -> impl Iterator<Item = c_int> {
     members.into_iter()
 }
 
-/// Returns `true` if the process has children that have not ended.
+/// Returns `true` if the process has children.
 fn has_children() -> bool {
-    // Those that have ended stay until they are waited for, which an execution that is given up does not do.
-    is_parent()
-        && fs::read_dir("/proc").map_or(true, |mut processes| {
-            processes.any(|entry| entry.is_ok_and(runs_below))
-        })
-}
-
-/// Returns `true` if this directory in `/proc` is of a child that has not ended: see proc_pid_stat(5).
-fn runs_below(process: fs::DirEntry) -> bool {
-    let status = fs::read_to_string(process.path().join("stat")).unwrap_or_default();
-    // The name before may have parentheses of its own.
-    let mut fields = status.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
-    let (state, parent) = (fields.next(), fields.next());
-    parent.and_then(|parent| parent.parse().ok()) == Some(std::process::id())
-        && !matches!(state, Some("Z" | "X"))
-}
-
-/// Returns `true` if the process has children, with those that have ended and were not waited for.
-fn is_parent() -> bool {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     // SAFETY: the place for the result is there. The child stays to be waited for.
     let found = unsafe {

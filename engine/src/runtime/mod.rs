@@ -275,7 +275,7 @@ impl Engine {
     }
 
     /// Returns `true` if the current task has had no schedule point since it went on right after the step of another task,
-    /// which it had waited for. What it does belongs to that step.
+    /// which it had waited for. Its operations belong to that step.
     pub fn is_in_step_of_another(self) -> bool {
         self.with(|rt| rt.ready.last() != rt.tasks.current())
     }

@@ -91,7 +91,7 @@ impl Drop for Value {
     }
 }
 
-/// Runs the program once, and returns what can be told of the execution apart from the order of independent steps.
+/// Runs the program once, and returns its outcome: the lists, and the notes of the tasks and destructors, sorted.
 fn run(program: &Program) -> String {
     // It is leaked, because destructors may run late: some dozen bytes for each execution.
     let shared: &'static Shared = Box::leak(Box::new(Shared {

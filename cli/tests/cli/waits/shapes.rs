@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs `each` in so many threads, which share the state.
+/// Runs `each` in the given number of threads, which share the state.
 fn share<S: Send + Sync + 'static>(tasks: usize, state: S, each: fn(&S, usize)) -> Arc<S> {
     let state = Arc::new(state);
     let task = |number| {
@@ -27,7 +27,7 @@ struct Guarded<L> {
 
 unsafe impl<L: Sync> Sync for Guarded<L> {}
 
-/// Lets so many threads add to a number under the lock, once each.
+/// Lets the given number of threads add to a number under the lock, once each.
 fn add_under<L: Lock>(tasks: usize, lock: L) {
     let guarded = Guarded { lock, number: UnsafeCell::new(0) };
     let guarded = share(tasks, guarded, |guarded, task| {
@@ -330,7 +330,7 @@ mod counted {
         let flag = Arc::new(AtomicBool::new(false));
         let setter = flag.clone();
         let setter = thread::spawn(move || setter.store(true, Release));
-        assert_ne!(wait(&flag), never, "so many rounds");
+        assert_ne!(wait(&flag), never, "the loop gave up");
         setter.join().unwrap();
     }
 

@@ -58,8 +58,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // These are outside the workspace: only the build of a user who patches crates to use them contains them.
     ("loom", &["intermezzo"]),
     ("shuttle", &["intermezzo"]),
-    ("intermezzo-std", &["intermezzo"]),
-    ("intermezzo-core", &["intermezzo-std"]),
     ("intermezzo-atomicity", PLUGIN),
     ("intermezzo-contention", PLUGIN),
     ("intermezzo-data-race", PLUGIN),
@@ -78,8 +76,6 @@ const MANIFESTS: &[&str] = &[
     "shims/loom/Cargo.toml",
     "shims/loom-0.5/Cargo.toml",
     "shims/shuttle/Cargo.toml",
-    "shims/std/Cargo.toml",
-    "shims/core/Cargo.toml",
 ];
 
 /// The imports of a plugin with a monitor.
@@ -270,7 +266,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "shims/loom/tests/like_loom.rs",
         // Its closures need not be `Send`.
         "shims/loom/src/thread.rs",
-        "tests/real/loom_style.rs",
+        "shims/loom/tests/written_for_loom.rs",
         // A scheduler moves to the thread of the exploration, and futures among tasks, though they are not `Send`.
         "shims/shuttle/src/scheduler/asked.rs",
         "shims/shuttle/src/future/mod.rs",

@@ -60,7 +60,7 @@ fn shell(directory: &Path, line: &str) -> (i32, String) {
         .env("CARGO_NET_OFFLINE", "true")
         .env("INTERMEZZO_CACHE", place.join("overlays"))
         .env("CARGO_TARGET_DIR", place.join("unmodified-target"))
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     let output = command.output().unwrap();
     let code = output.status.code().unwrap();
     (code, String::from_utf8(output.stdout).unwrap())

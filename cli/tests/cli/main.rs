@@ -31,6 +31,7 @@ mod programs;
 mod project;
 mod published_crates;
 mod races;
+mod real_crates;
 mod real_schedulers;
 mod refusals;
 mod registry;

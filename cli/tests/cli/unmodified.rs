@@ -243,7 +243,7 @@ fn project(name: &str) -> PathBuf {
     project
 }
 
-/// Runs the command in that project. The overlays are built without optimisation, which is faster in all.
+/// Runs the command in that project. The overlays are built with little optimisation, which is the fastest in all.
 pub(super) fn run(project: &Path, arguments: &[&str]) -> Ran {
     run_with(project, arguments, &[])
 }
@@ -261,7 +261,7 @@ pub(super) fn prepared(project: &Path, arguments: &[&str], variables: &[(&str, &
     command
         .env("INTERMEZZO_CACHE", cache)
         .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
         .envs(variables.iter().copied());
     command
 }

@@ -1,5 +1,5 @@
-//! Code written for loom, on intermezzo: `real_crates.rs` builds and runs it. It prints a line for each part that
-//! works, and panics otherwise.
+//! Code written for loom, as its users write it, with each part of its interface.
+#![cfg(feature = "futures")]
 
 use loom::cell::UnsafeCell;
 use loom::future::AtomicWaker;
@@ -26,6 +26,7 @@ fn add_twice() {
     assert_eq!(n.load(SeqCst), 2);
 }
 
+#[test]
 fn an_update_is_lost() {
     let said = failure(|| loom::model(add_twice));
     assert!(said.is_some_and(|said| said.contains("assertion")));
@@ -59,6 +60,7 @@ impl SpinLock {
     }
 }
 
+#[test]
 fn a_spin_lock_keeps_a_cell() {
     loom::model(|| {
         let lock = Arc::new(SpinLock::default());
@@ -70,6 +72,7 @@ fn a_spin_lock_keeps_a_cell() {
 }
 
 /// A program that omits the lock races, and one that forgets a value leaks it.
+#[test]
 fn races_and_leaks_are_found() {
     let said = failure(|| {
         loom::model(|| {
@@ -85,6 +88,7 @@ fn races_and_leaks_are_found() {
     assert!(said.is_some_and(|said| said.contains("leak")), "a leak");
 }
 
+#[test]
 fn a_small_model_needs_no_bound() {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(0);
@@ -101,6 +105,7 @@ loom::thread_local! {
     static OWN: Cell<usize> = Cell::new(1);
 }
 
+#[test]
 fn statics_are_fresh() {
     loom::model(|| {
         assert_eq!((MADE.fetch_add(1, SeqCst), OWN.with(Cell::get)), (7, 1));
@@ -110,6 +115,7 @@ fn statics_are_fresh() {
     });
 }
 
+#[test]
 fn a_lost_wake_up_is_a_deadlock() {
     let said = failure(|| {
         loom::model(|| {
@@ -131,6 +137,7 @@ fn a_lost_wake_up_is_a_deadlock() {
     assert!(said.is_some_and(|said| said.contains("deadlock")));
 }
 
+#[test]
 fn what_only_loom_has() {
     loom::model(|| {
         let mut n = AtomicUsize::new(1);
@@ -152,6 +159,7 @@ fn what_only_loom_has() {
     });
 }
 
+#[test]
 fn a_future_is_woken() {
     loom::model(|| {
         let shared = Arc::new((AtomicWaker::new(), AtomicBool::new(false)));
@@ -169,21 +177,4 @@ fn a_future_is_woken() {
         }));
         task.join().unwrap();
     });
-}
-
-fn main() {
-    let parts: [(&str, fn()); 8] = [
-        ("an update is lost", an_update_is_lost),
-        ("a spin lock keeps a cell", a_spin_lock_keeps_a_cell),
-        ("races and leaks are found", races_and_leaks_are_found),
-        ("a small model needs no bound", a_small_model_needs_no_bound),
-        ("statics are fresh", statics_are_fresh),
-        ("a lost wake-up is a deadlock", a_lost_wake_up_is_a_deadlock),
-        ("what only loom has", what_only_loom_has),
-        ("a future is woken", a_future_is_woken),
-    ];
-    for (name, part) in parts {
-        part();
-        println!("{name}");
-    }
 }

@@ -1,5 +1,5 @@
 //! Parts of the drop-in for shuttle that code written for it rarely asks about: schedule points, clocks and spans.
-//! `real_crates.rs` builds and runs this. It prints a line for each part that works, and panics otherwise.
+#![cfg(feature = "vector-clocks")]
 
 use shuttle::future::batch_semaphore::{BatchSemaphore, Fairness};
 use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, ReplayScheduler, Schedule};
@@ -15,8 +15,8 @@ use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicUsize as AtomicUsizeOfStd;
 use std::task::{Context, Poll, Waker};
 use tracing::span::{Attributes, Id, Record};
-use tracing_core::span::Current;
 use tracing::{Dispatch, Event, Metadata, Subscriber, dispatcher, warn, warn_span};
+use tracing_core::span::Current;
 
 /// Returns the number of all schedules of a test.
 fn schedules(test: impl Fn() + Send + Sync + 'static) -> usize {
@@ -54,7 +54,9 @@ fn points<S: Send + Sync + 'static>(
             (0..number).for_each(|_| _ = own.load(SeqCst));
         }))
     };
-    (0..6).find(|&number| loads(number) == all).expect("an operation has few points")
+    (0..6)
+        .find(|&number| loads(number) == all)
+        .expect("an operation has few points")
 }
 
 /// A future that wakes itself that many times.
@@ -82,10 +84,14 @@ fn poll_once(semaphore: &BatchSemaphore, permits: usize, drops: bool) {
 }
 
 /// Operations have the schedule points that they have in shuttle: at most one, and none where the next one is as good.
+#[test]
 fn points_are_those_of_shuttle() {
     for fairness in [Fairness::StrictlyFair, Fairness::Unfair] {
         let of = move |operation: fn(&BatchSemaphore)| {
-            points(move || BatchSemaphore::new(3, fairness), move |semaphore| operation(semaphore))
+            points(
+                move || BatchSemaphore::new(3, fairness),
+                move |semaphore| operation(semaphore),
+            )
         };
         assert_eq!(of(|semaphore| _ = semaphore.available_permits()), 0);
         assert_eq!(of(|semaphore| _ = semaphore.is_closed()), 0);
@@ -105,7 +111,13 @@ fn points_are_those_of_shuttle() {
     assert_eq!(points(|| (), |()| future::block_on(future::yield_now())), 1);
     assert_eq!(points(|| (), |()| thread::yield_now()), 1);
     assert_eq!(points(|| AtomicU128::new(0), |n| _ = n.fetch_add(1, SeqCst)), 1);
-    assert_eq!(points(|| AtomicU128::new(0), |n| _ = n.compare_exchange(0, 1, SeqCst, SeqCst)), 1);
+    assert_eq!(
+        points(
+            || AtomicU128::new(0),
+            |n| _ = n.compare_exchange(0, 1, SeqCst, SeqCst)
+        ),
+        1
+    );
 }
 
 /// Returns the clock of the calling task.
@@ -118,6 +130,7 @@ fn known(task: usize) -> u32 {
     current::clock().get(task)
 }
 
+#[test]
 fn clocks_say_what_comes_before() {
     shuttle::check_dfs(
         || {
@@ -145,6 +158,7 @@ fn clocks_say_what_comes_before() {
 }
 
 /// A sender knows of the receipt that made room for its message, and a receiver of the message.
+#[test]
 fn messages_bring_clocks() {
     shuttle::check_dfs(
         || {
@@ -165,6 +179,7 @@ fn messages_bring_clocks() {
 }
 
 /// A task that gets permits comes after the tasks that gave them back, and after no others.
+#[test]
 fn permits_bring_clocks() {
     for fairness in [Fairness::StrictlyFair, Fairness::Unfair] {
         shuttle::check_dfs(
@@ -207,6 +222,7 @@ fn permits_bring_clocks() {
 }
 
 /// One that awaits a future comes after its end, also if it had ended before.
+#[test]
 fn results_bring_clocks() {
     shuttle::check_dfs(
         || {
@@ -233,6 +249,7 @@ fn results_bring_clocks() {
 }
 
 /// Steps that do not come before the failure are left out of its schedule.
+#[test]
 fn steps_are_left_out_of_a_replay() {
     let seen = Arc::new(AtomicUsizeOfStd::new(0));
     let inside = Arc::clone(&seen);
@@ -252,7 +269,7 @@ fn steps_are_left_out_of_a_replay() {
             let seen = Arc::clone(&seen);
             thread::spawn(move || seen.fetch_add(1, SeqCst));
         };
-        let run = || drop(Runner::new(scheduler, Config::new()).run(test));
+        let run = || Runner::new(scheduler, Config::new()).run(test);
         catch_unwind(AssertUnwindSafe(run)).is_err()
     };
     run(None);
@@ -261,6 +278,7 @@ fn steps_are_left_out_of_a_replay() {
     assert_eq!(seen.load(SeqCst), 0);
 }
 
+#[test]
 fn steps_are_counted_from_where_the_test_says() {
     let run = |resets: bool, most: usize| {
         let mut config = Config::new();
@@ -275,13 +293,17 @@ fn steps_are_counted_from_where_the_test_says() {
             }
             assert_eq!(current::context_switches(), 31);
         };
-        let run = || drop(Runner::new(RandomScheduler::new(3), config).run(test));
+        let run = || Runner::new(RandomScheduler::new(3), config).run(test);
         catch_unwind(AssertUnwindSafe(run)).is_ok()
     };
-    assert_eq!((run(true, 12), run(false, 12), run(true, 8)), (true, false, false));
+    assert_eq!(
+        (run(true, 12), run(false, 12), run(true, 8)),
+        (true, false, false)
+    );
 }
 
 /// At depth 1 each task runs as long as it can: a deadlock of two locks takes a change of priorities.
+#[test]
 fn pct_at_depth_1_changes_nothing() {
     let test = || {
         let locks = [(); 2].map(|()| Arc::new(Mutex::new(())));
@@ -294,7 +316,7 @@ fn pct_at_depth_1_changes_nothing() {
         }
     };
     Runner::new(PctScheduler::new(1, 200), Config::new()).run(test);
-    let run = || drop(Runner::new(PctScheduler::new(2, 200), Config::new()).run(test));
+    let run = || Runner::new(PctScheduler::new(2, 200), Config::new()).run(test);
     assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
 }
 
@@ -376,7 +398,11 @@ impl Subscriber for Log {
             }
         }));
         let mut logged = self.0.lock().unwrap();
-        let spans = logged.entered.iter().map(|&span| logged.spans[span as usize - 1].name()).collect();
+        let spans = logged
+            .entered
+            .iter()
+            .map(|&span| logged.spans[span as usize - 1].name())
+            .collect();
         logged.events.push((text, spans));
     }
 
@@ -406,6 +432,7 @@ impl Subscriber for Log {
 }
 
 /// A task has a span of its own, within that of the execution, and the spans that it has entered are entered while it runs.
+#[test]
 fn tasks_have_spans() {
     let log = Log::default();
     let subscriber = Dispatch::new(log.clone());
@@ -425,7 +452,9 @@ fn tasks_have_spans() {
         }
         task.unwrap().join().unwrap();
     };
-    dispatcher::with_default(&subscriber, || Runner::new(RandomScheduler::new(20), config).run(test));
+    dispatcher::with_default(&subscriber, || {
+        Runner::new(RandomScheduler::new(20), config).run(test)
+    });
     let logged = log.take();
     Log::check(&logged, "a worker", &["step", "inner"], 60);
     Log::check(&logged, "the body", &["step"], 60);
@@ -440,6 +469,7 @@ fn tasks_have_spans() {
 }
 
 /// A subscriber that a task has set is its own.
+#[test]
 fn tasks_have_subscribers() {
     let (log, others) = (Log::default(), Log::default());
     let (subscriber, other) = (Dispatch::new(log.clone()), Dispatch::new(others.clone()));
@@ -468,26 +498,4 @@ fn tasks_have_subscribers() {
     Log::check(&logged, "done", &["step", "outer"], 20);
     Log::check(&others, "a worker", &["inner"], 60);
     assert!(logged.entered.is_empty() && others.entered.is_empty());
-}
-
-fn main() {
-    let parts: [(&str, fn()); 10] = [
-        ("points are those of shuttle", points_are_those_of_shuttle),
-        ("clocks say what comes before", clocks_say_what_comes_before),
-        ("messages bring clocks", messages_bring_clocks),
-        ("permits bring clocks", permits_bring_clocks),
-        ("results bring clocks", results_bring_clocks),
-        ("steps are left out of a replay", steps_are_left_out_of_a_replay),
-        (
-            "steps are counted from where the test says",
-            steps_are_counted_from_where_the_test_says,
-        ),
-        ("PCT at depth 1 changes nothing", pct_at_depth_1_changes_nothing),
-        ("tasks have spans", tasks_have_spans),
-        ("tasks have subscribers", tasks_have_subscribers),
-    ];
-    for (name, part) in parts {
-        part();
-        println!("{name}");
-    }
 }

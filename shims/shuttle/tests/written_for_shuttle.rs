@@ -1,5 +1,5 @@
-//! Code written for shuttle, on intermezzo: `real_crates.rs` builds and runs it. It prints a line for each part that works,
-//! and panics otherwise.
+//! Code written for shuttle, as its users write it, with each part of its interface.
+#![cfg(feature = "vector-clocks")]
 
 use shuttle::future::batch_semaphore::{BatchSemaphore, Fairness};
 use shuttle::rand::{Rng, thread_rng};
@@ -10,17 +10,20 @@ use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::sync::{Arc, Condvar, Mutex};
 use shuttle::{Config, FailurePersistence, MaxSteps, PortfolioRunner, Runner, current, future, thread};
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::future::pending;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicUsize as AtomicUsizeOfStd;
 
 /// Returns the message of a run that fails; `None` if it passes.
-fn failure(run: impl FnOnce()) -> Option<String> {
+fn failure<T>(run: impl FnOnce() -> T) -> Option<String> {
     let panic = catch_unwind(AssertUnwindSafe(run)).err()?;
     let text = match panic.downcast::<String>() {
         Ok(text) => *text,
-        Err(panic) => panic.downcast::<&str>().expect("a failure has a text").to_string(),
+        Err(panic) => panic
+            .downcast::<&str>()
+            .expect("a failure has a text")
+            .to_string(),
     };
     Some(text)
 }
@@ -31,12 +34,16 @@ fn failure_with_schedule<S: Scheduler + 'static>(
     test: impl Fn() + Send + Sync + 'static,
 ) -> (String, String) {
     static NUMBER: AtomicUsizeOfStd = AtomicUsizeOfStd::new(0);
-    let name = format!("shuttle-style-{}-{}", std::process::id(), NUMBER.fetch_add(1, SeqCst));
+    let name = format!(
+        "shuttle-style-{}-{}",
+        std::process::id(),
+        NUMBER.fetch_add(1, SeqCst)
+    );
     let directory = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&directory).unwrap();
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::File(Some(directory.clone()));
-    let said = failure(|| drop(Runner::new(scheduler, config).run(test))).expect("the test fails");
+    let said = failure(|| Runner::new(scheduler, config).run(test)).expect("the test fails");
     let files: Vec<_> = std::fs::read_dir(&directory).unwrap().collect();
     assert_eq!(files.len(), 1, "a failure has one schedule");
     let schedule = std::fs::read_to_string(files[0].as_ref().unwrap().path()).unwrap();
@@ -54,6 +61,7 @@ fn update_is_lost() {
 }
 
 /// Every check finds the bug, and replays it.
+#[test]
 fn checks_find_and_replay() {
     let checks: [fn(); 5] = [
         || shuttle::check_random(update_is_lost, 1_000),
@@ -82,17 +90,23 @@ fn checks_find_and_replay() {
     std::fs::create_dir_all(&directory).unwrap();
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::File(Some(directory.clone()));
-    let said = failure(|| drop(Runner::new(DfsScheduler::new(None, false), config.clone()).run(update_is_lost)));
+    let said = failure(|| Runner::new(DfsScheduler::new(None, false), config.clone()).run(update_is_lost));
     assert!(said.unwrap().contains("an update is lost"));
-    let file = std::fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
+    let file = std::fs::read_dir(&directory)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     assert!(failure(|| shuttle::replay_from_file(update_is_lost, file)).is_some());
     std::fs::remove_dir_all(directory).unwrap();
     config.failure_persistence = FailurePersistence::None;
-    let said = failure(|| drop(Runner::new(DfsScheduler::new(None, false), config).run(update_is_lost)));
+    let said = failure(|| Runner::new(DfsScheduler::new(None, false), config).run(update_is_lost));
     assert!(!said.unwrap().contains("schedule"));
 }
 
 /// The test is correct, and each scheduler runs as many executions as it says.
+#[test]
 fn passes_are_counted() {
     let body = || {
         let n = Arc::new(Mutex::new(0));
@@ -109,8 +123,14 @@ fn passes_are_counted() {
     };
     assert_eq!(Runner::new(RandomScheduler::new(50), Config::new()).run(body), 50);
     assert_eq!(Runner::new(PctScheduler::new(3, 50), Config::new()).run(body), 50);
-    assert_eq!(Runner::new(UrwRandomScheduler::new(50), Config::new()).run(body), 50);
-    assert_eq!(Runner::new(DfsScheduler::new(Some(5), false), Config::new()).run(body), 5);
+    assert_eq!(
+        Runner::new(UrwRandomScheduler::new(50), Config::new()).run(body),
+        50
+    );
+    assert_eq!(
+        Runner::new(DfsScheduler::new(Some(5), false), Config::new()).run(body),
+        5
+    );
     let mut portfolio = PortfolioRunner::new(true, Config::new());
     portfolio.add(RandomScheduler::new(20));
     portfolio.add(PctScheduler::new(2, 20));
@@ -143,6 +163,7 @@ impl Scheduler for Last {
     }
 }
 
+#[test]
 fn a_scheduler_of_ones_own_decides() {
     let last = || Last {
         executions: 3,
@@ -156,7 +177,10 @@ fn a_scheduler_of_ones_own_decides() {
             let n = Arc::clone(&n);
             thread::spawn(move || n.store(1, SeqCst))
         };
-        inside.lock().unwrap().push((n.load(SeqCst), thread_rng().r#gen::<u64>()));
+        inside
+            .lock()
+            .unwrap()
+            .push((n.load(SeqCst), thread_rng().r#gen::<u64>()));
         task.join().unwrap();
     });
     // The created task, whose number is larger, always goes first.
@@ -175,6 +199,7 @@ fn a_scheduler_of_ones_own_decides() {
     assert!((57..=63).contains(&rounds), "{rounds}");
 }
 
+#[test]
 fn limits_of_steps_are_heeded() {
     let endless = || {
         let n = AtomicUsize::new(0);
@@ -184,21 +209,29 @@ fn limits_of_steps_are_heeded() {
     };
     let mut config = Config::new();
     config.max_steps = MaxSteps::ContinueAfter(50);
-    assert_eq!(Runner::new(RandomScheduler::new(4), config.clone()).run(endless), 4);
+    assert_eq!(
+        Runner::new(RandomScheduler::new(4), config.clone()).run(endless),
+        4
+    );
     config.max_steps = MaxSteps::FailAfter(50);
-    let said = failure(|| drop(Runner::new(RandomScheduler::new(4), config).run(endless)));
+    let said = failure(|| Runner::new(RandomScheduler::new(4), config).run(endless));
     assert!(said.unwrap().contains("exceeded max_steps bound"));
 }
 
+#[test]
 fn random_numbers_are_replayed() {
     let unlucky = || assert_ne!(thread_rng().gen_range(0..10), 7, "found failing value");
     let (said, schedule) = failure_with_schedule(RandomScheduler::new(1_000), unlucky);
     assert!(said.contains("found failing value"));
     assert!(failure(|| shuttle::replay(unlucky, &schedule)).is_some());
     let said = failure(|| shuttle::check_dfs(unlucky, None)).unwrap();
-    assert!(said.contains("requested random data from DFS scheduler"), "{said}");
+    assert!(
+        said.contains("requested random data from DFS scheduler"),
+        "{said}"
+    );
 }
 
+#[test]
 fn deadlocks_and_panics_of_tasks_fail() {
     let lost = || {
         let shared = Arc::new((Mutex::new(()), Condvar::new()));
@@ -207,12 +240,21 @@ fn deadlocks_and_panics_of_tasks_fail() {
         let held = shared.0.lock().unwrap();
         drop(shared.1.wait(held));
     };
-    assert!(failure(|| shuttle::check_dfs(lost, None)).unwrap().contains("deadlock"));
+    assert!(
+        failure(|| shuttle::check_dfs(lost, None))
+            .unwrap()
+            .contains("deadlock")
+    );
     // Whether or not it is joined.
     let panics = || drop(thread::spawn(|| panic!("a task panics")).join());
-    assert!(failure(|| shuttle::check_random(panics, 1)).unwrap().contains("a task panics"));
+    assert!(
+        failure(|| shuttle::check_random(panics, 1))
+            .unwrap()
+            .contains("a task panics")
+    );
 }
 
+#[test]
 fn futures_are_aborted_or_awaited() {
     let seen = Arc::new(StdMutex::new(BTreeSet::new()));
     let inside = Arc::clone(&seen);
@@ -253,6 +295,7 @@ fn futures_are_aborted_or_awaited() {
     );
 }
 
+#[test]
 fn labels_are_handed_down() {
     shuttle::check_random(
         || {
@@ -280,6 +323,7 @@ shuttle::lazy_static! {
     static ref MADE: AtomicUsize = AtomicUsize::new(7);
 }
 
+#[test]
 fn statics_are_fresh() {
     shuttle::check_random(|| assert_eq!(MADE.fetch_add(1, SeqCst), 7), 5);
 }
@@ -320,6 +364,7 @@ fn leave_spinning(value: impl Sized + 'static) {
 
 /// Futures that the execution does not wait for are dropped at its end: those between two polls, and then the
 /// stacks of those in the middle of one, each as its task. Locks are not poisoned by that.
+#[test]
 fn futures_are_torn_down() {
     let seen = Arc::new(StdMutex::new(Vec::new()));
     let inside = Arc::clone(&seen);
@@ -356,7 +401,9 @@ fn futures_are_torn_down() {
     shuttle::check_random(
         move || {
             let dropped = Arc::clone(&inside);
-            drop(thread::spawn(move || leave(OnDrop(move || _ = dropped.fetch_add(1, SeqCst)))));
+            drop(thread::spawn(move || {
+                leave(OnDrop(move || _ = dropped.fetch_add(1, SeqCst)))
+            }));
         },
         20,
     );
@@ -364,6 +411,7 @@ fn futures_are_torn_down() {
 }
 
 /// A destructor that cannot end fails the test, with words that say where, and so does one that panics.
+#[test]
 fn destructors_are_judged() {
     let blocks = || {
         let lock = Arc::new(Mutex::new(()));
@@ -378,15 +426,23 @@ fn destructors_are_judged() {
     config.max_steps = MaxSteps::FailAfter(500);
     let spins = || {
         let flag = AtomicUsize::new(0);
-        leave(OnDrop(move || while flag.load(SeqCst) == 0 { thread::yield_now() }));
+        leave(OnDrop(move || {
+            while flag.load(SeqCst) == 0 {
+                thread::yield_now()
+            }
+        }));
     };
-    let said = failure(|| drop(Runner::new(RandomScheduler::new(1), config).run(spins))).unwrap();
+    let said = failure(|| Runner::new(RandomScheduler::new(1), config).run(spins)).unwrap();
     assert!(said.contains("exceeded the step bound (500)"), "{said}");
     let panics = || leave(OnDrop(|| panic!("a destructor")));
-    assert_eq!(failure(|| shuttle::check_random(panics, 1)).unwrap(), "a destructor");
+    assert_eq!(
+        failure(|| shuttle::check_random(panics, 1)).unwrap(),
+        "a destructor"
+    );
 }
 
 /// Tasks that a destructor creates then do not run.
+#[test]
 fn tasks_of_destructors_are_cancelled() {
     let seen = Arc::new(StdMutex::new(Vec::new()));
     let inside = Arc::clone(&seen);
@@ -403,6 +459,7 @@ fn tasks_of_destructors_are_cancelled() {
 }
 
 /// An execution that is given up at its limit of steps: a panic that is caught is none, and one that is not counts.
+#[test]
 fn panics_at_the_limit_are_finished() {
     let run = |catches: bool| {
         let most = (1..30).map(move |most| {
@@ -422,16 +479,20 @@ fn panics_at_the_limit_are_finished() {
                     thread::yield_now();
                 }
             };
-            failure(|| drop(Runner::new(RandomScheduler::new(5), config).run(test)))
+            failure(|| Runner::new(RandomScheduler::new(5), config).run(test))
         });
         most.flatten().collect::<Vec<_>>()
     };
     assert_eq!(run(true), Vec::<String>::new());
     let failed = run(false);
-    assert!(!failed.is_empty() && failed.iter().all(|said| said == "in a task"), "{failed:?}");
+    assert!(
+        !failed.is_empty() && failed.iter().all(|said| said == "in a task"),
+        "{failed:?}"
+    );
 }
 
 /// A task does not read twice what a lock guards, even if no other task writes.
+#[test]
 fn a_lock_is_read_once() {
     let twice = || {
         let lock = shuttle::sync::RwLock::new(());
@@ -440,7 +501,10 @@ fn a_lock_is_read_once() {
         drop(lock.read());
     };
     let said = failure(|| shuttle::check_dfs(twice, None)).unwrap();
-    assert!(said.contains("tried to acquire a RwLock it already holds"), "{said}");
+    assert!(
+        said.contains("tried to acquire a RwLock it already holds"),
+        "{said}"
+    );
     let in_turn = || {
         let lock = shuttle::sync::RwLock::new(());
         drop(lock.read().unwrap());
@@ -450,12 +514,13 @@ fn a_lock_is_read_once() {
 }
 
 /// A test that keeps something from one execution to the next is not the same twice.
+#[test]
 fn what_executions_leave_is_found() {
     let lock = Mutex::new(0_u64);
     let test = move || {
         let mut runs = lock.lock().unwrap();
         *runs += 1;
-        if *runs % 2 == 0 {
+        if *runs.is_multiple_of(2) {
             drop(thread::spawn(|| ()).join());
         }
     };
@@ -467,12 +532,14 @@ fn what_executions_leave_is_found() {
     assert!(said.contains("already used before this execution"), "{said}");
 }
 
+#[test]
 fn pct_needs_a_second_task() {
     let said = failure(|| shuttle::check_pct(|| (), 10, 2)).unwrap();
     assert!(said.contains("did not exercise any concurrency"), "{said}");
 }
 
 /// An upgrade in an unfair semaphore comes before later requests; and permits do not go to a task that has ended.
+#[test]
 fn semaphores_keep_permits_for_those_that_take_them() {
     let upgrade = || {
         future::block_on(async {
@@ -492,35 +559,7 @@ fn semaphores_keep_permits_for_those_that_take_them() {
     shuttle::check_dfs(upgrade, None);
 }
 
-fn main() {
-    let parts: [(&str, fn()); 18] = [
-        ("futures are torn down", futures_are_torn_down),
-        ("destructors are judged", destructors_are_judged),
-        ("tasks of destructors are cancelled", tasks_of_destructors_are_cancelled),
-        ("panics at the limit are finished", panics_at_the_limit_are_finished),
-        ("a lock is read once", a_lock_is_read_once),
-        ("what executions leave is found", what_executions_leave_is_found),
-        ("PCT needs a second task", pct_needs_a_second_task),
-        (
-            "semaphores keep permits for those that take them",
-            semaphores_keep_permits_for_those_that_take_them,
-        ),
-        ("checks find and replay", checks_find_and_replay),
-        ("passes are counted", passes_are_counted),
-        ("a scheduler of one's own decides", a_scheduler_of_ones_own_decides),
-        ("limits of steps are heeded", limits_of_steps_are_heeded),
-        ("random numbers are replayed", random_numbers_are_replayed),
-        (
-            "deadlocks and panics of tasks fail",
-            deadlocks_and_panics_of_tasks_fail,
-        ),
-        ("futures are aborted or awaited", futures_are_aborted_or_awaited),
-        ("labels are handed down", labels_are_handed_down),
-        ("statics are fresh", statics_are_fresh),
-        ("no task is outside", || assert!(current::try_get_current_task().is_none())),
-    ];
-    for (name, part) in parts {
-        part();
-        println!("{name}");
-    }
+#[test]
+fn no_task_is_outside() {
+    assert!(current::try_get_current_task().is_none());
 }

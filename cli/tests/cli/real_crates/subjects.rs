@@ -1,19 +1,17 @@
-//! Queues and deques of crates.io, unchanged, under refinement. `real_crates.rs` builds this against intermezzo, runs
-//! it, and reads its output: a line of JSON for each subject.
-//!
-//! The argument chooses the subjects: `even` or `odd` every second one, and other words those whose names have them.
+//! Queues and deques of crates.io, unchanged, under refinement: `real_crates.rs` has `cargo intermezzo test --unmodified` run
+//! this, and reads its output: a line of JSON for each subject.
 
 use concurrent_queue::{ConcurrentQueue, PopError, PushError};
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
 use crossbeam_queue::{ArrayQueue, SegQueue};
 use crossbeam_utils::Backoff;
 use intermezzo::refinement::{Modelled, Refinement, RefinementReport, fresh, refine};
-use intermezzo::sync::Mutex;
-use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use intermezzo::{Environment, Explorer, Reduction, hint};
+use intermezzo::{Environment, Explorer, Reduction};
 use serde_json::json;
-use std::cell::Cell;
 use std::collections::VecDeque;
+use std::hint;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Instant;
 
 /// Rules out spurious failures of compare-exchanges: each of them is one more schedule of a loop that retries.
@@ -286,17 +284,13 @@ fn injector() -> Refinement<Injector<u8>> {
         .op("steal", (), |injector, ()| insist(|| injector.steal()))
 }
 
-fn main() {
-    let only = std::env::args().nth(1);
-    let subjects = Cell::new(0);
+/// `SUBJECTS` has the subjects, with commas between them. Without it, every one is meant.
+#[test]
+fn subjects() {
+    let only = std::env::var("SUBJECTS").ok();
     let is_meant = |subject: &str| {
-        let is_even = subjects.replace(subjects.get() + 1) % 2 == 0;
-        match only.as_deref() {
-            None => true,
-            Some("even") => is_even,
-            Some("odd") => !is_even,
-            Some(only) => subject.contains(only),
-        }
+        only.as_ref()
+            .is_none_or(|only| only.split(',').any(|name| name == subject))
     };
     let say = |subject: &str, run: &dyn Fn() -> RefinementReport| {
         if is_meant(subject) {

@@ -520,7 +520,7 @@ fn what_executions_leave_is_found() {
     let test = move || {
         let mut runs = lock.lock().unwrap();
         *runs += 1;
-        if *runs.is_multiple_of(2) {
+        if runs.is_multiple_of(2) {
             drop(thread::spawn(|| ()).join());
         }
     };

@@ -50,7 +50,7 @@ fn two_thieves(test: Refinement<Deque>) -> Refinement<Deque> {
                 .reduction(Reduction::None)
                 .preemptions(2)
                 // The scope's tasks drop thread-locals of their own, after it has ended.
-                .executions(100_000)
+                .executions(200_000)
                 .set("preempt", epochs)
         })
 }

@@ -97,18 +97,14 @@ impl Descriptors {
         let read_from = |descriptor: i32, size: usize| {
             let mut value = 0_u64;
             // SAFETY: there is room for eight bytes.
-            assert_eq!(
-                unsafe { read(descriptor, (&raw mut value).cast(), size) },
-                size as isize
-            );
+            let read = unsafe { read(descriptor, (&raw mut value).cast(), size) };
+            assert_eq!(read, size as isize);
             value
         };
         let write_to = |descriptor: i32, value: u64, size: usize| {
             // SAFETY: eight bytes are there.
-            assert_eq!(
-                unsafe { write(descriptor, (&raw const value).cast(), size) },
-                size as isize
-            );
+            let written = unsafe { write(descriptor, (&raw const value).cast(), size) };
+            assert_eq!(written, size as isize);
             0
         };
         let ready = |which: &[usize], limit: i32| {

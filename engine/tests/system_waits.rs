@@ -1,5 +1,6 @@
 //! Tasks that wait by calls of the system: on random programs with pipes and eventfds, every reduction finds a deadlock if the
-//! search without one does, and otherwise shows the same outcomes.
+//! search without one does, and otherwise shows the same outcomes. And other processes: a child may end a wait, but not if it
+//! is older than what is awaited.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use intermezzo_explorer::{Environment, Explorer, Reduction, thread};
@@ -7,14 +8,38 @@ use intermezzo_lookalikes::c_io::left_open::{eventfd, pipe2};
 use intermezzo_lookalikes::c_io::{close, poll, read, write};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The number of programs.
 const PROGRAMS: u64 = 150;
 
 /// The most executions without a reduction.
 const EXECUTIONS: u64 = 20_000;
+
+/// Held by each test: while one has a child, a wait in another could be ended by it.
+static CHILDREN: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// The descriptor to which a child writes before the next time that children are counted.
+    static WRITTEN_BEFORE: Cell<Option<i32>> = const { Cell::new(None) };
+}
+
+/// The C library's function, with which children are counted. A child that writes, ends and is waited for before it is
+/// called has left a byte, and is not there any more.
+#[unsafe(no_mangle)]
+extern "C" fn waitid(kind: libc::idtype_t, of: libc::id_t, info: *mut libc::siginfo_t, options: i32) -> i32 {
+    if let Some(descriptor) = WRITTEN_BEFORE.take() {
+        // SAFETY: the byte is there. A child's call would not be a step either.
+        let written = unsafe { libc::syscall(libc::SYS_write, descriptor, b"7".as_ptr(), 1_usize) };
+        assert_eq!(written, 1);
+    }
+    // SAFETY: as the caller says.
+    unsafe { libc::syscall(libc::SYS_waitid, kind, of, info, options, 0_usize) as i32 }
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Call {
@@ -72,18 +97,14 @@ impl Descriptors {
         let read_from = |descriptor: i32, size: usize| {
             let mut value = 0_u64;
             // SAFETY: there is room for eight bytes.
-            assert_eq!(
-                unsafe { read(descriptor, (&raw mut value).cast(), size) },
-                size as isize
-            );
+            let read = unsafe { read(descriptor, (&raw mut value).cast(), size) };
+            assert_eq!(read, size as isize);
             value
         };
         let write_to = |descriptor: i32, value: u64, size: usize| {
             // SAFETY: eight bytes are there.
-            assert_eq!(
-                unsafe { write(descriptor, (&raw const value).cast(), size) },
-                size as isize
-            );
+            let written = unsafe { write(descriptor, (&raw const value).cast(), size) };
+            assert_eq!(written, size as isize);
             0
         };
         let ready = |which: &[usize], limit: i32| {
@@ -161,6 +182,7 @@ fn outcomes(program: &Program, reduction: Reduction) -> (BTreeSet<Vec<Vec<u64>>>
 
 #[test]
 fn every_reduction_shows_what_the_search_without_one_does() {
+    let _alone = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut compared, mut deadlocks, mut several) = (0, 0, 0);
     for seed in 0..PROGRAMS {
         let program = draw(seed);
@@ -184,4 +206,38 @@ fn every_reduction_shows_what_the_search_without_one_does() {
         compared > 100 && deadlocks > 20 && several > 10,
         "{compared} {deadlocks} {several}"
     );
+}
+
+/// An execution that is given up leaves its children.
+#[test]
+fn a_child_that_is_older_than_a_pipe_ends_no_wait_for_it() {
+    let _alone = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+    for ended in [false, true] {
+        let mut child = Command::new("sleep")
+            .arg(if ended { "0" } else { "600" })
+            .spawn()
+            .unwrap();
+        let report = Explorer::new()
+            .minimise(0)
+            .hang(Some(Duration::from_secs(3)))
+            .explore(|| {
+                let descriptors = Descriptors::new();
+                let value = descriptors.make(Call::Await, 0) + descriptors.make(Call::Take, 0);
+                unreachable!("{value}");
+            });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(report.findings()[0].kind.as_str(), "deadlock", "{report}");
+    }
+}
+
+#[test]
+fn what_a_child_wrote_before_it_was_waited_for_is_read() {
+    let _alone = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+    let report = Explorer::new().minimise(0).explore(|| {
+        let descriptors = Descriptors::new();
+        WRITTEN_BEFORE.set(Some(descriptors.pipes[0][1]));
+        assert_eq!(descriptors.make(Call::Receive(0), 0), u64::from(b'7'));
+    });
+    assert!(report.findings().is_empty(), "{report}");
 }

@@ -13,6 +13,7 @@
 //! **Misses.** `select`, `epoll_pwait2`, `io_uring`, and programs that call the system without the C library. A blocking
 //! write of more than fits waits in the system. Waits for other processes, and for locks of files.
 
+mod children;
 mod inside;
 pub mod left_open;
 
@@ -27,6 +28,7 @@ use libc::{
     c_int, c_short, c_void, epoll_event, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr,
     socklen_t, ssize_t, timespec,
 };
+use std::cell::Cell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
@@ -83,7 +85,7 @@ enum When {
 }
 
 /// Performs a call of the system as a step of the current task, as soon as it succeeds without waiting. `attempt` returns
-/// `None` if it would wait. `is_inside` is asked then whether only this execution can end the wait. Returns `None` if the
+/// `None` if it would wait. `is_inside` says then whether only this execution can end the wait. Returns `None` if the
 /// limit of time comes first.
 fn perform<R>(
     engine: Engine,
@@ -115,20 +117,34 @@ fn perform_at<R>(
         unsafe { *value = 0 };
         name(word, "the system");
     }
-    let mut deadline = None;
+    let deadline = Cell::new(None);
     let mut when = When::Now;
     loop {
         let limits = || {
-            deadline = deadline.or_else(|| match limit {
-                Some(limit) => Some(engine.deadline_in_step(limit)),
-                None => (!is_inside()).then_some(AT_REST),
-            });
+            deadline.set(
+                deadline
+                    .get()
+                    .or_else(|| limit.map(|limit| engine.deadline_in_step(limit))),
+            );
             Some(WaitLimits {
-                deadline,
+                deadline: deadline.get(),
                 may_end_spuriously: false,
             })
         };
-        let tried = |_| attempt(when).map(|(result, effect)| (with_error(result), effect));
+        let tried = |_| {
+            let mut tried = attempt(when);
+            if tried.is_none() && limit.is_none() && deadline.get().is_none() {
+                // The order matters. A child may write after the first attempt, and have ended and been waited for when
+                // the children are counted. So the attempt that decides comes after the count: nothing from outside can
+                // come after it.
+                if is_inside() {
+                    tried = attempt(when);
+                } else {
+                    deadline.set(Some(AT_REST));
+                }
+            }
+            tried.map(|(result, effect)| (with_error(result), effect))
+        };
         match at.wait_unless(u32::MAX, tried, limits) {
             Ok((result, error)) => {
                 // SAFETY: this thread's own.
@@ -225,7 +241,7 @@ fn take<R: From<i8> + PartialEq>(
     let awaited = entry(descriptor, libc::POLLIN);
     let taken = perform(
         engine,
-        || all_inside([descriptor]),
+        || all_inside(engine, [descriptor]),
         limit_of(descriptor),
         |when| {
             if when == When::Now && flags & libc::MSG_DONTWAIT == 0 && would_wait(awaited) {
@@ -253,7 +269,7 @@ fn change<R>(engine: Engine, descriptor: c_int, events: c_short, call: impl Fn()
     let awaited = entry(descriptor, events);
     perform(
         engine,
-        || all_inside([descriptor]),
+        || all_inside(engine, [descriptor]),
         None,
         |when| {
             if events != 0 && when == When::Now && would_wait(awaited) {
@@ -304,7 +320,7 @@ functions! {
     /// Waits for events.
     fn epoll_wait(epoll: c_int, into: *mut epoll_event, most: c_int, limit: c_int) -> c_int: |engine, system| {
         // SAFETY: as the caller says.
-        await_ready(engine, || all_inside([epoll]), milliseconds(limit), |limit| unsafe {
+        await_ready(engine, || all_inside(engine, [epoll]), milliseconds(limit), |limit| unsafe {
             system(epoll, into, most, limit)
         })
     };
@@ -314,7 +330,7 @@ functions! {
         epoll: c_int, into: *mut epoll_event, most: c_int, limit: c_int, signals: *const sigset_t
     ) -> c_int: |engine, system| {
         // SAFETY: as the caller says.
-        await_ready(engine, || all_inside([epoll]), milliseconds(limit), |limit| unsafe {
+        await_ready(engine, || all_inside(engine, [epoll]), milliseconds(limit), |limit| unsafe {
             system(epoll, into, most, limit, signals)
         })
     };
@@ -327,7 +343,7 @@ functions! {
 
     /// Waits until a descriptor is ready.
     fn poll(entries: *mut pollfd, count: nfds_t, limit: c_int) -> c_int: |engine, system| {
-        let is_inside = || all_inside(descriptors(entries, count));
+        let is_inside = || all_inside(engine, descriptors(entries, count));
         // SAFETY: as the caller says.
         await_ready(engine, is_inside, milliseconds(limit), |limit| unsafe { system(entries, count, limit) })
     };
@@ -337,7 +353,7 @@ functions! {
         entries: *mut pollfd, count: nfds_t, limit: *const timespec, signals: *const sigset_t
     ) -> c_int: |engine, system| {
         static NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
-        let is_inside = || all_inside(descriptors(entries, count));
+        let is_inside = || all_inside(engine, descriptors(entries, count));
         // SAFETY: as the caller says.
         let limit = unsafe { limit.as_ref() };
         let limit = limit.map(|limit| Duration::new(limit.tv_sec as u64, limit.tv_nsec as u32));

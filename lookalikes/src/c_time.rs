@@ -55,9 +55,9 @@ fn pause(engine: Engine, time: Duration) {
     if time.is_zero() {
         return engine.yield_now_in_loop(SyncVarOp::Sleep, site);
     }
-    let until = engine.deadline(time, site);
+    let until = engine.announce_sleep(time, site);
     engine.yield_now_in_loop(SyncVarOp::Sleep, site);
-    engine.advance_clock(until);
+    engine.end_sleep(until);
 }
 
 /// Returns the duration that a caller asks for, if it is one.

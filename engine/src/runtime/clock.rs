@@ -114,7 +114,7 @@ impl Engine {
     }
 
     /// Advances virtual time to `time`, unless it is already later.
-    pub fn advance_clock(self, time: u64) {
+    pub(super) fn advance_clock(self, time: u64) {
         self.add_to_footprint(Key::CLOCK, Class::Write);
         self.with(|rt| rt.world.advance_time(time, &mut rt.ready, &rt.tasks));
     }
@@ -132,6 +132,7 @@ impl Engine {
         self.enter(access);
         self.add_to_footprint(Key::CLOCK, class);
         self.commit(access, 0, 0);
+        self.with(|rt| rt.world.sleepers.look(rt.tasks.current()));
     }
 
     /// Returns the virtual time at which a wait with this limit times out. The task reads the clock for it, which is a
@@ -146,6 +147,7 @@ impl Engine {
     /// Like `deadline`, for a wait that begins in the current step.
     pub fn deadline_in_step(self, limit: Duration) -> u64 {
         self.add_to_footprint(Key::CLOCK, Class::Read);
+        self.with(|rt| rt.world.sleepers.look(rt.tasks.current()));
         self.after(limit)
     }
 

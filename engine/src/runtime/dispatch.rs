@@ -243,6 +243,7 @@ impl Runtime {
     /// `time_passed` is `true` if no task could continue before time passed.
     #[inline(never)]
     fn pick_listed(&mut self, time_passed: bool) -> Next {
+        self.find_excused();
         if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
             self.ready.find_held_back();
         }
@@ -307,6 +308,9 @@ impl Runtime {
 
     /// Lets a task go. If no gate let it, its wait times out.
     fn wake(&mut self, task: u32) -> Next {
+        if self.ready.is_excused(task) {
+            self.sleep_on(task);
+        }
         let expired = self.ready.expired().contains(task);
         if self.ready.is_enabled(task) && !expired {
             return self.step(task);

@@ -37,6 +37,8 @@ pub(super) struct Ready {
     holds_back: bool,
     /// The enabled tasks that fairness held back at the last decision, if a monitor wants to know them.
     held_back: TaskSet,
+    /// The task that may go at this decision although fairness holds it back, and `true` if no other enabled task may.
+    excused: Option<(u32, bool)>,
     fair: Fairness,
 }
 
@@ -57,6 +59,7 @@ impl Ready {
             order_matters: false,
             holds_back: false,
             held_back: TaskSet::default(),
+            excused: None,
             fair: Fairness::new(fair_yields),
         }
     }
@@ -73,6 +76,7 @@ impl Ready {
         (self.unfair_left_out, self.timed) = (false, false);
         (self.order_matters, self.holds_back) = (false, false);
         self.held_back.clear();
+        self.excused = None;
         self.fair.reset();
     }
 
@@ -327,7 +331,31 @@ impl Ready {
         }
     }
 
-    /// Notes if fairness holds back a task that could continue.
+    /// Returns `true` if fairness may hold a task back.
+    pub(super) fn restrains(&self) -> bool {
+        self.fair.restrains()
+    }
+
+    /// Lets a task that fairness holds back go at this decision: it alone, or it as well. `None` stands for no task.
+    pub(super) fn excuse(&mut self, excused: Option<(u32, bool)>) {
+        self.excused = excused;
+    }
+
+    /// Returns `true` if the enabled task may go at this decision although fairness holds it back.
+    #[inline(always)]
+    pub(super) fn is_excused(&self, task: u32) -> bool {
+        self.excused.is_some_and(|(excused, _)| excused == task)
+    }
+
+    /// Returns `true` if the enabled task may go at this decision.
+    pub(super) fn may_go(&self, task: u32) -> bool {
+        match self.excused {
+            Some((excused, alone)) if alone || excused == task => excused == task,
+            _ => !self.fair.active() || self.fair.may_go(task, &self.enabled),
+        }
+    }
+
+    /// Notes if fairness holds back a task that could continue, also if that task is excused.
     pub(super) fn note_held_back(&mut self) {
         let may_go = |task| self.fair.may_go(task, &self.enabled);
         self.holds_back = self.fair.active() && !self.enabled.iter().all(may_go);
@@ -359,16 +387,12 @@ impl Ready {
 
     /// Finds the enabled tasks that fairness holds back at this decision.
     pub(super) fn find_held_back(&mut self) {
-        self.held_back.clear();
-        if self.fair.active() {
-            for task in self
-                .enabled
-                .iter()
-                .filter(|&task| !self.fair.may_go(task, &self.enabled))
-            {
-                self.held_back.insert(task);
-            }
+        let mut held_back = std::mem::take(&mut self.held_back);
+        held_back.copy_from(&self.enabled);
+        for task in self.enabled.iter().filter(|&task| self.may_go(task)) {
+            held_back.remove(task);
         }
+        self.held_back = held_back;
     }
 
     /// Returns the enabled tasks that fairness held back at the last decision, if they were looked for and not forgotten.
@@ -398,7 +422,7 @@ impl Ready {
         let timed_waiters = !self.timed_waiters.is_empty();
         let may_go = |&task: &u32| {
             if self.enabled.contains(task) {
-                !self.fair.active() || self.fair.may_go(task, &self.enabled)
+                self.may_go(task)
             } else {
                 self.timed_waiters.contains(task) && tasks[task].times_out == TimesOut::Early
             }

@@ -4,6 +4,7 @@ use super::Capped;
 use super::at_rest::AT_REST;
 use super::clock::Looks;
 use super::ready::Ready;
+use super::sleepers::Sleepers;
 use super::tasks::Tasks;
 use crate::environment::Environment;
 use crate::record::Task;
@@ -20,6 +21,8 @@ pub(super) struct World {
     time_passes: Option<u64>,
     /// The reads of the clock.
     pub(super) looks: Looks,
+    /// The sleeps of the tasks, and when they looked at the clock.
+    pub(super) sleepers: Sleepers,
     /// The actions that the environment's bounds prevented.
     pub(super) capped: Capped,
 }
@@ -32,6 +35,7 @@ impl World {
             clock: 0,
             time_passes: None,
             looks: Looks::default(),
+            sleepers: Sleepers::default(),
             capped: Capped::default(),
         }
     }
@@ -41,6 +45,7 @@ impl World {
         self.late_timeouts_left = self.environment.timeouts;
         self.clock = 0;
         self.looks.clear();
+        self.sleepers.clear();
         self.capped = Capped::default();
     }
 

@@ -41,6 +41,9 @@ const EXPLORATIONS: usize = 24;
 /// The time for a finding if `minimise_time` does not limit it.
 const TIME: Duration = Duration::from_secs(60);
 
+/// The reason for which nothing is known if the time for a finding is over.
+const OUT_OF_TIME: &str = "there was not enough time to find them (a larger minimise_time gives more)";
+
 /// The result of an exploration with stronger orderings.
 enum Checked {
     /// The finding does not occur.
@@ -84,6 +87,7 @@ pub(crate) fn advise(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync
             finding: &finding,
             executions: 0,
             executions_left: EXECUTIONS,
+            time,
             ends: now.checked_add(time).unwrap_or(now + TIME),
         };
         match search.run(first) {
@@ -131,9 +135,9 @@ fn place_in_order(site: &str) -> (String, usize, usize) {
     parts.unwrap_or_else(|| (site.to_owned(), 0, 0))
 }
 
-/// Returns what an exploration without the finding shows. Schedules that fairness leaves out are left out of the test's own
-/// exploration as well.
-fn checked(report: &Report) -> Checked {
+/// Returns what an exploration without the finding shows, which ended `in_time` or when the time was over. Schedules that
+/// fairness leaves out are left out of the test's own exploration as well.
+fn checked(report: &Report, in_time: bool) -> Checked {
     let narrowing: Vec<Limit> = report
         .limits
         .iter()
@@ -153,6 +157,7 @@ fn checked(report: &Report) -> Checked {
         } if narrowing.iter().any(|limit| limit.to_string() == *reason) => {
             format!("not every execution could be checked with stronger orderings: {reason}")
         }
+        _ if !in_time => OUT_OF_TIME.into(),
         _ => "there are too many executions to check what stronger orderings mend".into(),
     })
 }
@@ -165,6 +170,8 @@ struct Search<'a> {
     /// The number of executions of the last exploration.
     executions: u64,
     executions_left: u64,
+    /// The time for the finding, and when it is over.
+    time: Duration,
     ends: Instant,
 }
 
@@ -176,11 +183,16 @@ impl Search<'_> {
     fn run(&mut self, first: Counterexample) -> Result<Vec<Raise>, String> {
         let mut counterexamples = vec![first];
         for _ in 0..EXPLORATIONS {
+            let left = self.ends.saturating_duration_since(Instant::now());
             let raise = match choice::choose(&counterexamples, self.ends) {
                 Remedy::Raise(raise) => raise,
                 Remedy::Impossible => {
                     self.executions = 1;
                     return Ok(Vec::new());
+                }
+                // Explorations may have left the choice hardly any time.
+                Remedy::OutOfTime if left.is_zero() || left < self.time / 2 => {
+                    return Err(OUT_OF_TIME.into());
                 }
                 Remedy::OutOfTime => {
                     return Err("there are too many places at which they could be stronger".into());
@@ -214,7 +226,7 @@ impl Search<'_> {
                     Checked::Unknown("an execution with stronger orderings is not known in detail".into())
                 }
             },
-            None => checked(&report),
+            None => checked(&report, Instant::now() < self.ends),
         }
     }
 

@@ -6,6 +6,7 @@
 //! - `EXPLORED_PROGRAMS`: the number of programs of all suites together
 //! - `EXPLORED_SEED`: the seed from which they are drawn
 //! - `EXPLORED_INTERLEAVINGS`: the maximum number of interleavings of a program
+//! - `EXPLORED_SLEEPERS`, `EXPLORED_TIMED`: the numbers of programs of these suites
 //! - `EXPLORED_REDUCTION`: the name of the only reduction to compare
 
 mod adversities;
@@ -29,6 +30,7 @@ mod ranked;
 mod resumed;
 mod run;
 mod several;
+mod sleepers;
 mod state;
 mod timed;
 mod trace;

@@ -3,6 +3,7 @@
 //!
 //! **Misses.** Files, and descriptors that are not opened by the functions in this file.
 
+use super::children::{Child, children};
 use crate::c_library::functions;
 use intermezzo_engine::runtime::Engine;
 use intermezzo_engine::runtime::arena::outside;
@@ -25,6 +26,8 @@ struct Descriptor {
 struct Opened {
     execution: u64,
     descriptors: Vec<Descriptor>,
+    /// The children that the process had before the execution opened the first one.
+    children_before: Vec<Child>,
 }
 
 thread_local! {
@@ -33,6 +36,7 @@ thread_local! {
         RefCell::new(Opened {
             execution: 0,
             descriptors: Vec::new(),
+            children_before: Vec::new(),
         })
     };
 }
@@ -90,9 +94,18 @@ pub(super) fn note(engine: Engine, descriptors: &[c_int], is_inside: bool) {
         return;
     }
     let execution = engine.epoch();
+    let is_first = with_opened(|opened| opened.execution != execution);
+    // Files are read and closed for it, which looks at the descriptors. Those that are noted now are closed or inherited by
+    // no child yet.
+    let children = if is_first == Some(true) {
+        outside(children).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     with_opened(|opened| {
         if opened.execution != execution {
             opened.execution = execution;
+            opened.children_before = children;
             opened.close_others(descriptors);
         }
         for &number in descriptors {
@@ -110,6 +123,25 @@ pub(super) fn note(engine: Engine, descriptors: &[c_int], is_inside: bool) {
 /// Notes that a descriptor is closed.
 pub(super) fn forget(descriptor: c_int) {
     with_opened(|opened| opened.descriptors.retain(|one| one.number != descriptor));
+}
+
+/// Returns `true` if the execution has opened this descriptor.
+pub(super) fn is_opened(descriptor: c_int) -> bool {
+    let Some(file) = file(descriptor) else {
+        return false;
+    };
+    let is_it = |one: &Descriptor| one.number == descriptor && one.file == file;
+    with_opened(|opened| opened.descriptors.iter().any(is_it)).unwrap_or(false)
+}
+
+/// Returns the children that the process had before this execution opened its first descriptor; `None` if it has opened
+/// none.
+pub(super) fn children_before(execution: u64) -> Option<Vec<Child>> {
+    let before = |opened: &mut Opened| {
+        let is_known = opened.execution == execution;
+        is_known.then(|| opened.children_before.clone())
+    };
+    with_opened(before).flatten()
 }
 
 /// Returns `true` if the execution has opened both ends of this pipe or pair of sockets.

@@ -1,6 +1,6 @@
 //! `std::sync::LazyLock`. Closure and value are inside the object, so that a static one is fresh in every execution.
 
-use super::once::Initialisation;
+use super::once::{Initialisation, Poison};
 use crate::name::Nameable;
 use intermezzo_engine::site::Site;
 use std::fmt;
@@ -32,9 +32,12 @@ unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}
 impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
 impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}
 
+const POISONED: &str = "LazyLock instance has previously been poisoned";
+
 #[cold]
+#[track_caller]
 fn poisoned() -> ! {
-    panic!("LazyLock instance has previously been poisoned");
+    panic!("{POISONED}");
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
@@ -51,7 +54,8 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// The closure panics, or did before.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
-        let value = this.initialisation.call(Site::caller(), true, |_, lazy| {
+        let poison = Poison::Panics(POISONED);
+        let value = this.initialisation.call(Site::caller(), poison, |_, lazy| {
             // SAFETY: only the initialising call accesses the closure and the place; no reference is held while the
             // closure runs.
             let Lazy::Closure(f) = (unsafe { replace(&mut *lazy, Lazy::Spent) }) else {
@@ -101,6 +105,7 @@ impl<T, F> LazyLock<T, F> {
     }
 
     /// Returns the value, which is complete.
+    #[track_caller]
     fn ready(&self, value: *mut Lazy<T, F>) -> &T {
         // SAFETY: once it is complete, the value is shared for as long as the lazy value is.
         match unsafe { &*value } {

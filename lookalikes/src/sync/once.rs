@@ -115,6 +115,33 @@ impl Progress {
     }
 }
 
+/// The treatment of an initialisation that panicked before.
+#[derive(Clone, Copy)]
+pub(super) enum Poison {
+    /// It does not matter.
+    Ignored,
+    /// The call panics with this message.
+    Panics(&'static str),
+}
+
+impl Poison {
+    fn panics(self) -> bool {
+        matches!(self, Poison::Panics(_))
+    }
+
+    /// Panics, at the place of the caller.
+    #[cold]
+    #[track_caller]
+    fn propagate(self) {
+        if let Poison::Panics(message) = self {
+            panic!("{message}");
+        }
+    }
+}
+
+/// The treatment by a call that does not ignore it.
+const POISONED: Poison = Poison::Panics("Once instance has previously been poisoned");
+
 /// A value that one call initialises. All access is by raw pointers into the body: references to an initialised value
 /// stay valid.
 pub(super) struct Initialisation<V> {
@@ -207,55 +234,55 @@ impl<V> Initialisation<V> {
         complete.then_some(value)
     }
 
-    /// Returns the value, once another task has initialised it. Unless `force`, propagates a panic of the
-    /// initialisation.
-    pub(super) fn wait(&self, site: Site, force: bool) -> *mut V {
+    /// Returns the value, once another task has initialised it.
+    #[track_caller]
+    pub(super) fn wait(&self, site: Site, poison: Poison) -> *mut V {
+        let waits_for = if poison.panics() { SETTLED } else { COMPLETE };
         let Some(engine) = Engine::current() else {
             let (progress, value) = self.parts(self.object.outside(site));
             let complete = progress.complete.load(Acquire);
-            let waits_for = if force { COMPLETE } else { SETTLED };
-            if !complete && *progress.wait_outside(waits_for) == Phase::Poisoned && !force {
-                poisoned();
+            if !complete && *progress.wait_outside(waits_for) == Phase::Poisoned {
+                poison.propagate();
             }
             return value;
         };
         let (var, body) = self.object.inside(engine, site);
         let access = Access::new(SyncVarOp::OnceCheck, var, site);
         let (progress, value) = self.parts(body);
-        let gates = if force { COMPLETE } else { SETTLED };
         let phase = loop {
-            engine.enter_gated(access, gates, WaitLimits::default());
+            engine.enter_gated(access, waits_for, WaitLimits::default());
             let phase = progress.phase();
-            if phase.gates() & gates != 0 || engine.in_teardown() {
+            if phase.gates() & waits_for != 0 || engine.in_teardown() {
                 break phase;
             }
             // A thread that is not controlled was faster.
             engine.set_gates(var, phase.gates());
         };
         engine.commit(access, u64::from(phase == Phase::Complete), 0);
-        if phase == Phase::Poisoned && !force {
-            poisoned();
+        if phase == Phase::Poisoned {
+            poison.propagate();
         }
         value
     }
 
-    /// Returns the value; `f` initialises it, unless another call has done so or does so now. Unless `force`,
-    /// propagates a panic of an earlier initialisation.
-    pub(super) fn call(&self, site: Site, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
+    /// Returns the value; `f` initialises it, unless another call has done so or does so now.
+    #[track_caller]
+    pub(super) fn call(&self, site: Site, poison: Poison, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
         match Engine::current() {
-            Some(engine) => self.call_inside(engine, site, force, f),
-            None => self.call_outside(site, force, f),
+            Some(engine) => self.call_inside(engine, site, poison, f),
+            None => self.call_outside(site, poison, f),
         }
     }
 
-    fn call_outside(&self, site: Site, force: bool, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
+    #[track_caller]
+    fn call_outside(&self, site: Site, poison: Poison, f: impl FnOnce(&OnceState, *mut V)) -> *mut V {
         let (progress, value) = self.parts(self.object.outside(site));
         if progress.complete.load(Acquire) {
             return value;
         }
         let before = loop {
             drop(progress.wait_outside(IDLE));
-            match progress.begin(force) {
+            match progress.begin(!poison.panics()) {
                 // Another call was faster.
                 Phase::Running => {}
                 before => break before,
@@ -263,7 +290,7 @@ impl<V> Initialisation<V> {
         };
         match before {
             Phase::Complete => return value,
-            Phase::Poisoned if !force => poisoned(),
+            Phase::Poisoned => poison.propagate(),
             _ => {}
         }
         let mut running = RunningOutside {
@@ -280,11 +307,12 @@ impl<V> Initialisation<V> {
         value
     }
 
+    #[track_caller]
     fn call_inside(
         &self,
         engine: Engine,
         site: Site,
-        force: bool,
+        poison: Poison,
         f: impl FnOnce(&OnceState, *mut V),
     ) -> *mut V {
         let (var, body) = self.object.inside(engine, site);
@@ -292,13 +320,13 @@ impl<V> Initialisation<V> {
         let (progress, value) = self.parts(body);
         let before = loop {
             engine.enter_gated(access, IDLE, WaitLimits::default());
-            match progress.begin(force) {
+            match progress.begin(!poison.panics()) {
                 // A thread that is not controlled was faster.
                 Phase::Running if !engine.in_teardown() => engine.set_gates(var, 0),
                 before => break before,
             }
         };
-        if before == Phase::Complete || before == Phase::Poisoned && !force {
+        if before == Phase::Complete || before == Phase::Poisoned && poison.panics() {
             // A settled phase is only read: tasks that see it do not disturb one another.
             let seen = Access {
                 op: SyncVarOp::OnceCheck,
@@ -306,7 +334,7 @@ impl<V> Initialisation<V> {
             };
             engine.commit(seen, u64::from(before == Phase::Complete), 0);
             if before == Phase::Poisoned {
-                poisoned();
+                poison.propagate();
             }
             return value;
         }
@@ -329,11 +357,6 @@ impl<V> Initialisation<V> {
         drop(running);
         value
     }
-}
-
-#[cold]
-fn poisoned() -> ! {
-    panic!("Once instance has previously been poisoned");
 }
 
 /// A running initialisation in an execution; over when this is dropped.
@@ -432,7 +455,7 @@ impl Once {
     /// `f` panics, or the closure of an earlier call did.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
-        self.initialisation.call(Site::caller(), false, |_, _| f());
+        self.initialisation.call(Site::caller(), POISONED, |_, _| f());
     }
 
     /// Runs `f` if no call has ended without a panic; waits if another task runs one.
@@ -442,7 +465,7 @@ impl Once {
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
         self.initialisation
-            .call(Site::caller(), true, |state, _| f(state));
+            .call(Site::caller(), Poison::Ignored, |state, _| f(state));
     }
 
     /// Returns `true` if a call has ended without a panic.
@@ -457,13 +480,13 @@ impl Once {
     /// That call panicked.
     #[track_caller]
     pub fn wait(&self) {
-        self.initialisation.wait(Site::caller(), false);
+        self.initialisation.wait(Site::caller(), POISONED);
     }
 
     /// Waits until a call of another task has ended without a panic.
     #[track_caller]
     pub fn wait_force(&self) {
-        self.initialisation.wait(Site::caller(), true);
+        self.initialisation.wait(Site::caller(), Poison::Ignored);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `std::sync::OnceLock`. Its value is inside the object, so that a static one is empty in every execution.
 
-use super::once::Initialisation;
+use super::once::{Initialisation, Poison};
 use crate::name::Nameable;
 use intermezzo_engine::site::Site;
 use std::fmt;
@@ -47,7 +47,7 @@ impl<T> OnceLock<T> {
     /// Returns the value; waits until another task has put it there.
     #[track_caller]
     pub fn wait(&self) -> &T {
-        let value = self.initialisation.wait(Site::caller(), true);
+        let value = self.initialisation.wait(Site::caller(), Poison::Ignored);
         self.ready(value)
     }
 
@@ -58,10 +58,11 @@ impl<T> OnceLock<T> {
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
-        self.initialisation.call(Site::caller(), true, |_, place| {
-            // SAFETY: only the initialising call accesses the place.
-            unsafe { *place = value.take() };
-        });
+        self.initialisation
+            .call(Site::caller(), Poison::Ignored, |_, place| {
+                // SAFETY: only the initialising call accesses the place.
+                unsafe { *place = value.take() };
+            });
         match value {
             None => Ok(()),
             Some(value) => Err(value),
@@ -75,11 +76,13 @@ impl<T> OnceLock<T> {
     /// `f` panics; the cell stays empty then.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
-        let value = self.initialisation.call(Site::caller(), true, |_, place| {
-            let value = Some(f());
-            // SAFETY: only the initialising call accesses the place.
-            unsafe { *place = value };
-        });
+        let value = self
+            .initialisation
+            .call(Site::caller(), Poison::Ignored, |_, place| {
+                let value = Some(f());
+                // SAFETY: only the initialising call accesses the place.
+                unsafe { *place = value };
+            });
         self.ready(value)
     }
 

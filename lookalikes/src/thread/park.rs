@@ -74,9 +74,9 @@ pub fn sleep(time: Duration) {
         // Whatever time it is, no time passes.
         Some(engine) if time.is_zero() => engine.yield_now_in_loop(SyncVarOp::Sleep, Site::caller()),
         Some(engine) => {
-            let until = engine.deadline(time, Site::caller());
+            let until = engine.announce_sleep(time, Site::caller());
             engine.yield_now_in_loop(SyncVarOp::Sleep, Site::caller());
-            engine.advance_clock(until);
+            engine.end_sleep(until);
         }
         None => std::thread::sleep(time),
     }

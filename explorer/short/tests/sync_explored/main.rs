@@ -9,6 +9,7 @@ use intermezzo_explorer::sync::{Arc, Barrier, LazyLock, Once, OnceLock, RwLock, 
 use intermezzo_explorer::{Environment, Explorer, Report, sync, thread};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -285,4 +286,36 @@ fn nothing_is_lost_when_an_execution_is_given_up() {
     };
     assert_hangs(hang, "for barrier");
     assert_eq!(DROPS.load(SeqCst), 4 * RUNS.load(SeqCst));
+}
+
+/// The place of the failure is that of the call in the test.
+#[test]
+fn a_poisoned_initialisation_panics_at_its_caller() {
+    fn poisoned() -> Once {
+        let once = Once::new();
+        _ = catch_unwind(AssertUnwindSafe(|| once.call_once(|| panic!("first"))));
+        once
+    }
+    fn spoiled() -> LazyLock<u32> {
+        let lazy: LazyLock<u32> = LazyLock::new(|| panic!("first"));
+        _ = catch_unwind(AssertUnwindSafe(|| *lazy));
+        lazy
+    }
+    let line = line!();
+    let tests: [fn(); 5] = [
+        || poisoned().call_once(|| {}),
+        || poisoned().wait(),
+        || _ = *spoiled(),
+        || _ = LazyLock::force(&spoiled()),
+        || _ = LazyLock::force_mut(&mut spoiled()),
+    ];
+    for (test, line) in tests.into_iter().zip(line + 2..) {
+        let report = explore(test);
+        let place = format!("main panicked at {}:{line}:", file!());
+        let message = &report.findings()[0].message;
+        assert!(
+            message.starts_with(&place) && message.contains("poisoned"),
+            "{message}"
+        );
+    }
 }

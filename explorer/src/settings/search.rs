@@ -108,9 +108,9 @@ pub(crate) fn weaker(
 }
 
 /// Returns the allowance of the first search without the bound that was asked for. It is short, so that a small search
-/// within the bound begins soon.
+/// within the bound begins soon, and shorter still if the search seems far from its end.
 pub(crate) fn first_allowance(settings: &Settings) -> Allowance {
-    Allowance::of(settings.steps_without_bound / 4)
+    Allowance::of(settings.steps_without_bound / 4).that_may_end_early()
 }
 
 /// Returns the steps of the search within the bound that comes after the first one without it: half as many, because that

@@ -93,6 +93,27 @@ fn what_needs_a_preemption_at_a_clone_is_found() {
     }
 }
 
+/// The last handle goes between a task's look and its upgrade, in one execution of eight drawn uniformly.
+#[test]
+fn tasks_are_preempted_where_they_upgrade_a_handle() {
+    static GONE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    let report = explorer("random", 0).set("executions", 800).explore(|| {
+        let (alive, value) = (Arc::new(AtomicUsize::new(1)), Arc::new(()));
+        let (seen, weak) = (alive.clone(), Arc::downgrade(&value));
+        let other = thread::spawn(move || {
+            if seen.load(SeqCst) == 1 && weak.upgrade().is_none() {
+                GONE.fetch_add(1, SeqCst);
+            }
+        });
+        alive.store(0, SeqCst);
+        drop(value);
+        other.join().unwrap();
+    });
+    assert_eq!(report.executions(), 800);
+    let gone = GONE.load(SeqCst);
+    assert!((60..140).contains(&gone), "in {gone} of 800 executions");
+}
+
 #[test]
 fn profile_runs_of_maple_have_tasks_run_at_the_same_time() {
     let two_locks = || {

@@ -457,7 +457,8 @@ impl<T: ?Sized> Weak<T> {
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
         let site = Site::caller();
-        let turn = self.share.turn_of_borrower(SyncVarOp::CountUp, site);
+        // A clone commutes with the end of another handle, and samples pass it. This does not: it looks first.
+        let turn = self.share.turn_of_borrower(SyncVarOp::CountRead, site);
         match self.inner.upgrade() {
             Some(inner) => {
                 turn.decides();

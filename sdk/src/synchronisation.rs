@@ -291,9 +291,11 @@ impl<K: Knowledge> Synchronisation<K> {
                 }
             }
             OnceEnd | Unpark => var.given.join(known),
+            // The last handle says by its ordering that a destructor runs, which knows what the others did. Without one,
+            // nothing shows which handle was the last, and the order of the others is not known either.
             CountDown => {
                 var.given.join(known);
-                if access.written == 0 || acquires(access.order) {
+                if acquires(access.order) {
                     known.join(&var.given);
                 }
             }

@@ -165,6 +165,46 @@ fn who_finds_its_handle_the_only_one_knows_what_the_others_did() {
     assert_eq!(report.findings()[0].kind.as_str(), "data_race", "{report}");
 }
 
+/// One of two tasks is the last to drop its handle, and neither is told. If nothing shows which, a reduction runs one of the
+/// two orders, and must find the race in it.
+#[test]
+fn who_drops_its_handle_knows_nothing_of_the_others() {
+    fn race<T: Send + Sync>(value: T, writer_is_first: bool) {
+        let shared = Shared::default();
+        let own = Arc::new(value);
+        let others = own.clone();
+        let writer = || {
+            shared.write(0);
+            drop(others);
+        };
+        let reader = || {
+            drop(own);
+            shared.write(1);
+        };
+        thread::scope(|scope| match writer_is_first {
+            true => drop((scope.spawn(writer), scope.spawn(reader))),
+            false => drop((scope.spawn(reader), scope.spawn(writer))),
+        });
+    }
+    for reduction in REDUCTIONS {
+        for (has_destructor, writer_is_first) in [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let report = Explorer::new()
+                .monitors("none;data-race")
+                .reduction(reduction)
+                .explore(move || match has_destructor {
+                    true => race(vec![1], writer_is_first),
+                    false => race(1, writer_is_first),
+                });
+            let is_found = report.verdict().is_fail();
+            assert!(
+                is_found,
+                "{reduction:?}, {has_destructor}, {writer_is_first}: {report}"
+            );
+        }
+    }
+}
+
 /// A weak handle that becomes a strong one finds the value as it was made.
 #[test]
 fn who_finds_the_value_there_knows_how_it_was_made() {

@@ -291,14 +291,19 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         self.count_down(turn, true);
     }
 
-    fn count_down(&mut self, turn: Turn, decides: bool) {
+    fn count_down(&mut self, mut turn: Turn, decides: bool) {
         if let Some(counts) = self.counts.take() {
             let before = counts.of(IS_STRONG).fetch_sub(1, SeqCst);
-            if IS_STRONG && counts.drops.load(Relaxed) {
+            let drops = IS_STRONG && counts.drops.load(Relaxed);
+            if drops {
                 turn.gives_up(before.wrapping_sub(1), decides);
                 if before == 1 {
                     turn.decides();
                 }
+            }
+            if before == 1 && (drops || decides) {
+                // What the others did is known now, to the destructor or to the new owner of the value.
+                turn = turn.ordered(MemoryOrder::Acquire);
             }
             turn.did(SyncVarOp::CountDown, before, before.wrapping_sub(1));
             counts.settle_block(self.site);

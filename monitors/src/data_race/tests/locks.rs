@@ -201,14 +201,20 @@ fn a_token_orders_the_park_that_takes_it() {
 
 #[test]
 fn the_last_handle_knows_what_the_others_knew() {
-    let down = |scene: &mut Scene, task, before: u64| {
+    let down_with = |scene: &mut Scene, task, order, before: u64| {
         let counts = SyncVar(0);
-        scene.values(task, CountDown, counts, before, before - 1);
+        scene
+            .script
+            .sync(task, CountDown, counts, order, before, before - 1);
     };
-    check(false, |scene| {
-        down(scene, scene.a, 2);
-        down(scene, scene.b, 1);
-    });
+    let down = |scene: &mut Scene, task, before| down_with(scene, task, MemoryOrder::None, before);
+    // Without a destructor, nothing shows that it is the last.
+    for (order, races) in [(Acquire, false), (MemoryOrder::None, true)] {
+        check(races, |scene| {
+            down(scene, scene.a, 2);
+            down_with(scene, scene.b, order, 1);
+        });
+    }
     check(true, |scene| {
         down(scene, scene.a, 3);
         down(scene, scene.b, 2);

@@ -83,8 +83,9 @@ fn counted<T: Copy + Into<u64>, R>(
     if access.op == SyncVarOp::CountDown {
         engine.give_up_share(var, after, exchanges);
         if after == 0 {
-            // The last one drops the value.
+            // The last one drops the value, after a fence.
             engine.also_writes(var);
+            access.order = MemoryOrder::AcqRel;
         }
     }
     engine.commit(access, before, after);

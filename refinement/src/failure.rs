@@ -9,6 +9,7 @@ pub use steps::{ToldOperation, ToldStep};
 pub use why::{ToldDeadEnd, ToldOrders};
 
 use crate::history::{ComparedHistory, Order, Outcome, Same};
+use crate::run::body::FILE;
 use crate::run::record::{Mark, Story, Texts};
 use crate::scenario::{Description, Place, Scenario, shortened};
 use crate::serial::search::Question;
@@ -132,7 +133,12 @@ impl Failure {
         Failure {
             kind: finding.kind.clone(),
             message: finding.message.clone(),
-            lines: finding.lines(),
+            // The first task waits until an operation is done, if one runs at a time.
+            lines: finding
+                .lines()
+                .into_iter()
+                .filter(|line| !line.contains(FILE))
+                .collect(),
             progress: None,
             scenario,
             operations: Vec::new(),

@@ -504,11 +504,13 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     /// # Panics
     /// If the test has no operations, or an operation has no meaning for the model. If there is a schedule to replay,
     /// and not exactly one scenario is pinned, or it is of another. If `INTERMEZZO_EXECUTIONS` is no number.
+    #[track_caller]
     pub fn run(self) -> RefinementReport {
         self.run_for(None)
     }
 
     /// Runs the test; or the one execution that is wanted, if the test reaches its scenario.
+    #[track_caller]
     fn run_for(self, wanted: Option<&Schedule>) -> RefinementReport {
         let Refinement {
             name,
@@ -578,6 +580,7 @@ fn tell_not_run(name: &str, other: &str) {
 }
 
 /// Returns all scenarios of a test: those pinned, and then those drawn.
+#[track_caller]
 fn scenarios<T>(subject: &Subject<T>, pinned: Vec<Scenario>) -> impl Iterator<Item = Scenario> + use<T> {
     assert!(
         !subject.operations.is_empty(),
@@ -615,6 +618,7 @@ fn test_of_thread() -> Option<String> {
 
 impl<T> Subject<T> {
     /// Compares the object with a model.
+    #[track_caller]
     fn compare_with<M: Clone + Eq + Hash + Send + Sync + 'static>(
         &mut self,
         meanings: Meanings<M>,

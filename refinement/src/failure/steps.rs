@@ -3,6 +3,7 @@
 //! Steps that matter are accesses of several tasks to one variable of which one writes, the steps between which
 //! control passes from one task to another, and the calls and returns of operations.
 
+use crate::run::body::FILE;
 use crate::run::record::{Mark, Story, Texts};
 use crate::scenario::{Place, Scenario};
 use intermezzo_explorer::{FindingEvent, Inspection};
@@ -224,10 +225,12 @@ pub(super) const CALL: &str = "call";
 pub(super) const RETURN: &str = "return";
 
 /// `true` if the step is a task's own, and not its beginning or end, nor one of the first task, which makes the
-/// others.
+/// others. Where one operation runs at a time, a task also waits for its turn.
 fn is_own(step: &ToldStep) -> bool {
     let is_life = matches!(step.event.op.as_str(), "begin" | "end" | "spawn" | "join");
-    !is_life && !step.event.id.starts_with("0.")
+    let is_mark = matches!(step.event.op.as_str(), CALL | RETURN);
+    let is_turn = !is_mark && step.event.site.starts_with(FILE);
+    !is_life && !is_turn && !step.event.id.starts_with("0.")
 }
 
 fn is_access(step: &ToldStep) -> bool {

@@ -7,6 +7,7 @@ use std::hash::Hash;
 /// The standard with which an object is compared. It can be implemented only here.
 pub trait Against {
     /// Sets it in the subject.
+    #[track_caller]
     fn settle<T>(self, subject: &mut SubjectOf<'_, T>);
 }
 

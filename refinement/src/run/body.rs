@@ -9,6 +9,9 @@ use intermezzo_explorer::{Operations, attribute, choose, event, preemptions_off,
 use std::ops::Deref;
 use std::rc::Rc;
 
+/// The file of the operations that give the tasks their turns, as places have it.
+pub(crate) const FILE: &str = file!();
+
 /// An object under test, and its operations.
 pub(crate) struct Body<'a, T> {
     pub(crate) make: &'a (dyn Fn() -> T + Send + Sync),

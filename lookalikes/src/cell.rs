@@ -254,6 +254,17 @@ impl<T> LoomCell<T> {
         LoomCell(Plain::new(value))
     }
 
+    /// Returns a cell with this value, and publishes that it was written: a task that gets at the cell without coming
+    /// after this races with it. The identity moves with the cell.
+    #[track_caller]
+    pub fn written(value: T) -> LoomCell<T> {
+        let cell = LoomCell::new(value);
+        if Engine::current().is_some_and(|engine| !engine.in_teardown()) {
+            cell.0.access(Does::Write, Site::caller());
+        }
+        cell
+    }
+
     /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0.into_inner()

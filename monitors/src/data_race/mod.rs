@@ -39,9 +39,11 @@
 //! # Blind spots
 //!
 //! - Memory without a look-alike: only cells, tracked blocks, and the look-alikes' own memory are seen.
-//! - Executions are sequentially consistent: a race that needs a load of an older value first is not seen.
-//! - Making an atomic by `new` is no access: an atomic published by a relaxed store shows no race of its beginning, unless
-//!   it was put there by `intermezzo::ptr::write` into memory of `intermezzo::alloc`.
+//! - Without `stale_reads`, executions are sequentially consistent: a race that needs a load of an older value first
+//!   is not seen.
+//! - Making an atomic or a cell by `new` is no access: one that is published by a relaxed store shows no race of its
+//!   beginning, unless it was put there by `intermezzo::ptr::write` into memory of `intermezzo::alloc`. A cell of the
+//!   drop-in for loom shows it.
 //! - A write by a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
 //! - A block that is given back races with plain accesses to it, not with accesses by way of an atomic variable in it.
 //! - The end of a `Weak` that was the only one counts like that of the last `Arc`: events do not distinguish them.

@@ -5,13 +5,15 @@ pub use intermezzo::cell::Cell;
 use intermezzo::cell::LoomCell;
 use std::fmt;
 
-/// `loom::cell::UnsafeCell`: the pointer is obtained for reading or for writing. As in loom, dropping it is no access.
+/// `loom::cell::UnsafeCell`: the pointer is obtained for reading or for writing. As in loom, making it is a write, and
+/// dropping it is no access.
 pub struct UnsafeCell<T: ?Sized>(LoomCell<T>);
 
 impl<T> UnsafeCell<T> {
-    /// Creates a cell with this value.
-    pub const fn new(value: T) -> UnsafeCell<T> {
-        UnsafeCell(LoomCell::new(value))
+    /// Creates a cell with this value. It is a write: who is given the cell without an order after it has a data race.
+    #[track_caller]
+    pub fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(LoomCell::written(value))
     }
 
     /// Takes the value out.
@@ -47,6 +49,7 @@ impl<T: ?Sized> UnsafeCell<T> {
 }
 
 impl<T: Default> Default for UnsafeCell<T> {
+    #[track_caller]
     fn default() -> UnsafeCell<T> {
         UnsafeCell::new(T::default())
     }
@@ -59,6 +62,7 @@ impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
 }
 
 impl<T> From<T> for UnsafeCell<T> {
+    #[track_caller]
     fn from(value: T) -> UnsafeCell<T> {
         UnsafeCell::new(value)
     }

@@ -1,7 +1,7 @@
 //! Tests that were written for loom pass and fail as they do there, without any setting.
 
 use loom::cell::UnsafeCell;
-use loom::sync::atomic::AtomicUsize;
+use loom::sync::atomic::{AtomicPtr, AtomicUsize};
 use loom::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use loom::sync::{Arc, Notify};
 use loom::thread;
@@ -227,4 +227,34 @@ fn only_threads_that_were_given_a_name_have_one() {
 fn a_forgotten_handle_is_a_leak() {
     let said = failure(|| std::mem::forget(Arc::new(UnsafeCell::new(0))));
     assert!(said.contains("leak"), "{said}");
+}
+
+/// A task makes a value and gives out a pointer to it; another one that finds the pointer uses the value.
+fn published<T: 'static>(order: Ordering, make: fn() -> T, using: fn(&T)) -> impl Fn() + Send + Sync {
+    move || {
+        let place = Arc::new(AtomicPtr::new(std::ptr::null_mut::<T>()));
+        let published = place.clone();
+        let task = thread::spawn(move || published.store(Box::into_raw(Box::new(make())), order));
+        // SAFETY: what was published is dropped below, by the task that uses it.
+        if let Some(value) = unsafe { place.load(Acquire).as_ref() } {
+            using(value);
+        }
+        task.join().unwrap();
+        // SAFETY: it comes from a box, and nothing uses it any more.
+        drop(unsafe { Box::from_raw(place.load(Acquire)) });
+    }
+}
+
+#[test]
+fn making_a_cell_is_a_write() {
+    // SAFETY: in the execution in which it races, it is made before.
+    let read = |cell: &UnsafeCell<u8>| assert_eq!(cell.with(|value| unsafe { *value }), 1);
+    let said = failure(published(Relaxed, || UnsafeCell::new(1), read));
+    assert!(said.contains("data_race"), "{said}");
+    loom::model(published(Release, || UnsafeCell::new(1), read));
+    // SAFETY: as above.
+    let write = |cell: &UnsafeCell<u8>| cell.with_mut(|value| unsafe { *value = 2 });
+    let said = failure(published(Relaxed, UnsafeCell::default, write));
+    assert!(said.contains("data_race"), "{said}");
+    loom::model(published(Release, UnsafeCell::default, write));
 }

@@ -275,8 +275,8 @@ impl Engine {
         self.with(|rt| rt.limits.every_operation)
     }
 
-    /// Returns `true` if the current task has had no schedule point since it went on right after the step of another task,
-    /// which it had waited for. Its operations belong to that step.
+    /// Returns `true` if the current task has had no schedule point since the step of another task ended its wait, and it
+    /// went on right after that step. Its operations belong to the step.
     pub fn is_in_step_of_another(self) -> bool {
         self.with(|rt| rt.ready.last() != rt.tasks.current())
     }

@@ -1,8 +1,8 @@
 //! Sleeping tasks and fairness: a task that waits for its own time need not give way to one that sleeps longer.
 //!
 //! Fairness makes a task that yields give way to all others (`fair.rs`). A task that is about to sleep would move the clock
-//! by its whole sleep. So a loop that yields some times before it looks at the clock again would never find that its own
-//! time is over and the sleep is not, which is what always happens in reality.
+//! by its whole sleep. A loop may yield some times before it looks at the clock again. It would then never find that its
+//! own time is over while the other task still sleeps, although a real clock always shows that.
 //!
 //! A task's next step is *due* at the end of the sleep that it is about to begin, or else now. A task that fairness holds
 //! back is *excused* if it has ever looked at the clock and all other enabled tasks are due later. Then the execution in
@@ -71,7 +71,7 @@ impl Sleepers {
         self.of(task).looked = self.moments;
     }
 
-    /// Notes that the last sleep of the task, after so many of its events, is announced or has moved the clock.
+    /// Notes a sleep of the task, of which `events` events came before: it is announced, or it has moved the clock.
     fn sleep(&mut self, task: u32, events: u32, has_moved: bool) {
         self.moments += 1;
         let slept = self.moments;

@@ -247,6 +247,7 @@ impl Settings {
             known_loops,
             data_points,
             breakpoints,
+            all_listed,
         } = premises;
         Schedule {
             program: program.to_owned(),
@@ -256,6 +257,7 @@ impl Settings {
             environment: self.environment,
             steps: self.steps,
             fair_yields: self.fair_yields,
+            all_listed,
             awaits: self.spin_loops != SpinLoops::Run,
             known_loops,
             data_points,

@@ -432,6 +432,7 @@ impl Strategy for Auto {
         match &self.whole {
             Some(whole) => Needs {
                 draws: active.draws,
+                all_listed: active.all_listed,
                 in_order: false,
                 replays_exactly: active.replays_exactly,
                 ..whole.search.needs()
@@ -439,6 +440,7 @@ impl Strategy for Auto {
             None => Needs {
                 scope: self.bounds.search.needs().scope,
                 draws: active.draws,
+                all_listed: active.all_listed,
                 replays_exactly: active.replays_exactly,
                 ..Needs::default()
             },

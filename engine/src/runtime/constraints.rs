@@ -78,9 +78,10 @@ impl Constraints {
         self.breakpoints = (!armings.0.is_empty()).then(|| Box::new(Breakpoints::new(armings)));
     }
 
-    /// Returns the assumptions of the execution.
-    pub(super) fn premises(&self) -> Premises {
+    /// Returns the assumptions of the execution; `all_listed` is one of them.
+    pub(super) fn premises(&self, all_listed: bool) -> Premises {
         Premises {
+            all_listed,
             known_loops: self
                 .spins
                 .known()

@@ -43,6 +43,7 @@ fn choice_point<'a>(
         choices,
         fair: ready.is_fair(),
         order_matters: ready.order_matters(),
+        holds: ready.holds(),
         step: record.steps,
         context_switches: record.switches,
         running: TaskId(ready.last()),
@@ -177,7 +178,8 @@ impl Runtime {
         }
         if self.ready.has_yielded() || self.ready.is_fair() {
             let counts = self.ready.yields() && !self.constraints.spins.take_void_yield();
-            self.ready.end_fair_step(counts);
+            let step = self.record.steps as u32;
+            self.ready.end_fair_step(counts, step);
         }
         self.pick_listed(time_passed)
     }
@@ -262,6 +264,9 @@ impl Runtime {
         self.ready
             .note_order_matters(time_passed && goes_on && listed.len() > 1);
         self.note_waits_for_time();
+        if self.ready.find_holds() {
+            self.decisions.journal.list_all();
+        }
         let next = match listed.len() {
             0 => unreachable!("fairness never holds back every enabled task"),
             1 => {
@@ -287,6 +292,7 @@ impl Runtime {
             }
         };
         self.ready.forget_order_matters();
+        self.ready.forget_holds();
         self.decisions.candidates = listed;
         next
     }
@@ -310,6 +316,8 @@ impl Runtime {
     fn wake(&mut self, task: u32) -> Next {
         if self.ready.is_excused(task) {
             self.sleep_on(task);
+        } else {
+            self.ready.go_although_held_back(task);
         }
         let expired = self.ready.expired().contains(task);
         if self.ready.is_enabled(task) && !expired {

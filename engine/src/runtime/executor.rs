@@ -89,6 +89,8 @@ pub struct Executor {
     ahead: Option<bool>,
     /// The time spent so far, if it is measured.
     spent: Option<TimeSpent>,
+    /// `true` if tasks that fairness holds back are alternatives, whatever the strategy needs.
+    lists_all: bool,
 }
 
 /// A function that creates a search.
@@ -115,6 +117,7 @@ impl Executor {
             spent: None,
             arena: arena::Claim::take(),
             ahead: None,
+            lists_all: false,
             runtime: Box::new(Runtime {
                 tasks: Tasks::default(),
                 objects: Objects::new(),
@@ -199,11 +202,12 @@ impl Executor {
         self.runtime.constraints.data_points = any.then(|| Box::new(DataPoints::only(places)));
     }
 
-    /// Makes these assumptions and no others: these loops only wait, accesses at these places are schedule points, and these
-    /// breakpoints are armed.
+    /// Makes these assumptions and no others: these loops only wait, accesses at these places are schedule points, these
+    /// breakpoints are armed, and tasks that fairness holds back are alternatives, or are not.
     pub fn assume(&mut self, premises: Premises) {
         self.assume_only(&premises.known_loops);
         self.data_points_only(&premises.data_points);
+        self.lists_all = premises.all_listed;
         self.arm(premises.breakpoints);
     }
 
@@ -265,6 +269,9 @@ impl Executor {
             .decisions
             .strategy
             .next(&mut rt.decisions.plan, &rt.record.trace);
+        // A search may consist of several that take turns.
+        rt.ready
+            .list_all(self.lists_all || rt.decisions.strategy.needs().all_listed);
         self.count_time(begin, |spent| &mut spent.search);
         more
     }
@@ -394,7 +401,7 @@ impl Executor {
 
     /// Returns the present assumptions of executions.
     pub fn premises(&self) -> Premises {
-        self.runtime.constraints.premises()
+        self.runtime.constraints.premises(self.lists_all)
     }
 
     /// Runs executions of another strategy, with or without monitors. Afterwards everything is as before, except that

@@ -168,7 +168,10 @@ impl Runtime {
             toucher: None,
             unlike: self.decisions.alike.told(),
             choices,
-            premises: self.constraints.premises(),
+            // Otherwise the alternatives were the same.
+            premises: self
+                .constraints
+                .premises(self.ready.lists_all() && self.ready.unfair_left_out()),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! Without fairness, depth-first search would follow two spinning tasks for ever.
 
 use crate::record::TaskSet;
+use crate::strategy::Hold;
 
 /// A task's window since its last yield that counts. E and S leave out the steps since any window last ended:
 /// [`Fairness`] has these.
@@ -23,6 +24,8 @@ struct Window {
     open: bool,
     /// The number of its yields since the last one that counted.
     yields: u32,
+    /// The steps that ended with its yields that count.
+    counted: Vec<u32>,
 }
 
 /// The priority relation P and the windows of one execution.
@@ -40,6 +43,8 @@ pub(super) struct Fairness {
     stayed: TaskSet,
     /// The tasks that ran since then. S of each window takes them in.
     ran: TaskSet,
+    /// For each task the first step with a yield that counts at which it was enabled; 0 if there was none.
+    seen: Vec<u32>,
 }
 
 impl Fairness {
@@ -53,6 +58,7 @@ impl Fairness {
             before: TaskSet::default(),
             stayed: TaskSet::default(),
             ran: TaskSet::default(),
+            seen: Vec::new(),
         }
     }
 
@@ -62,6 +68,7 @@ impl Fairness {
             (self.active, self.restrains) = (false, false);
             self.windows.clear();
             self.ran.clear();
+            self.seen.clear();
         }
     }
 
@@ -77,10 +84,10 @@ impl Fairness {
         self.restrains
     }
 
-    /// Ends a step of `task`, after which `enabled` are enabled.
-    pub(super) fn step(&mut self, task: u32, enabled: &TaskSet, yielded: bool) {
+    /// Ends a step of `task`, after which `enabled` are enabled. `yielded` is the number of the step if it was a yield.
+    pub(super) fn step(&mut self, task: u32, enabled: &TaskSet, yielded: Option<u32>) {
         if !self.active {
-            if !yielded {
+            if yielded.is_none() {
                 return;
             }
             self.active = true;
@@ -102,8 +109,8 @@ impl Fairness {
             window.disabled.union(&self.before);
         }
         self.before.copy_from(enabled);
-        if yielded {
-            self.end_window(task, enabled);
+        if let Some(step) = yielded {
+            self.end_window(task, enabled, step);
         }
     }
 
@@ -122,8 +129,8 @@ impl Fairness {
         *self.before.low_mut() = enabled;
     }
 
-    /// Counts a yield of `task`. Every k-th one ends its window.
-    fn end_window(&mut self, task: u32, enabled: &TaskSet) {
+    /// Counts a yield of `task`, in this step. Every k-th one ends its window.
+    fn end_window(&mut self, task: u32, enabled: &TaskSet, step: u32) {
         if self.windows.len() <= task as usize {
             self.windows.resize_with(task as usize + 1, Window::default);
         }
@@ -140,6 +147,7 @@ impl Fairness {
         self.ran.clear();
         let own = &mut self.windows[task as usize];
         own.yields = 0;
+        own.counted.push(step);
         if own.open {
             let mut starved = own.enabled.clone();
             starved.union(&own.disabled);
@@ -151,7 +159,46 @@ impl Fairness {
         own.enabled.copy_from(enabled);
         own.disabled.clear();
         own.scheduled.clear();
+        for task in enabled.iter() {
+            let at = task as usize;
+            if self.seen.len() <= at {
+                self.seen.resize(at + 1, 0);
+            }
+            if self.seen[at] == 0 {
+                self.seen[at] = step;
+            }
+        }
         self.note_restraint();
+    }
+
+    /// Lets a task go that is held back: it waits for no task until it yields again.
+    pub(super) fn let_go(&mut self, task: u32) {
+        if let Some(window) = self.windows.get_mut(task as usize) {
+            window.waits_for.clear();
+            self.note_restraint();
+        }
+    }
+
+    /// Adds the reasons for which `task`, which is enabled, may not go.
+    pub(super) fn add_holds(&self, task: u32, enabled: &TaskSet, holds: &mut Vec<Hold>) {
+        let before = holds.len();
+        if let Some(window) = self.windows.get(task as usize) {
+            for awaited in enabled.iter().filter(|&other| window.waits_for.contains(other)) {
+                let seen = self.seen.get(awaited as usize).copied().unwrap_or(0);
+                let yields = window.counted.iter().copied().filter(|&step| step >= seen);
+                holds.push(Hold {
+                    task,
+                    awaited: Some(awaited),
+                    yields: yields.collect(),
+                });
+            }
+        }
+        if holds.len() == before {
+            holds.push(Hold {
+                task,
+                ..Hold::default()
+            });
+        }
     }
 
     fn note_restraint(&mut self) {
@@ -279,7 +326,7 @@ mod tests {
                         short_steps += 1;
                         ours.step_low(task, tasks(&after).low());
                     } else {
-                        ours.step(task, &tasks(&after), yielded);
+                        ours.step(task, &tasks(&after), yielded.then_some(step as u32 + 1));
                     }
                     paper.step(task, &enabled, &after, yielded);
                     if ours.active() && !was_active {

@@ -22,6 +22,10 @@ use std::sync::{Mutex, PoisonError};
 /// The first word of a journal's file.
 const MAGIC: u64 = u64::from_le_bytes(*b"imzjrn/1");
 
+/// The second word while an execution runs, and if tasks that fairness holds back are alternatives of it.
+const RUNS: u64 = 1;
+const LISTS_ALL: u64 = 2;
+
 /// The number of words of a file. It consists of a magic number, a flag for an execution in progress, the number of
 /// choices, and the size of the schedule in bytes; the schedule without choices; and the choices.
 const WORDS: usize = HEAD_WORDS + CHOICES_MAX;
@@ -92,7 +96,7 @@ fn read(bytes: &[u8]) -> Option<Schedule> {
         .chunks_exact(8)
         .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")))
         .collect();
-    let [MAGIC, 1, length, text, ..] = words[..] else {
+    let [MAGIC, state @ (RUNS | LISTS_ALL), length, text, ..] = words[..] else {
         return None;
     };
     let text = bytes.get(32..32 + usize::try_from(text).ok()?.min(TEXT_BYTES))?;
@@ -104,6 +108,7 @@ fn read(bytes: &[u8]) -> Option<Schedule> {
         .iter()
         .map(|&word| unpack(word));
     schedule.choices = choices.collect::<Option<_>>()?;
+    schedule.all_listed |= state == LISTS_ALL;
     Some(schedule)
 }
 
@@ -213,7 +218,7 @@ impl Journal {
             word.store(pack(choice), Relaxed);
         }
         kept.words[2].store(length as u64, Relaxed);
-        kept.words[1].store(1, Relaxed);
+        kept.words[1].store(RUNS, Relaxed);
         self.written = length;
     }
 
@@ -237,6 +242,13 @@ impl Journal {
             kept.words[HEAD_WORDS + at].store(pack(choice), Relaxed);
             kept.words[2].store(at as u64 + 1, Relaxed);
             self.written = at + 1;
+        }
+    }
+
+    /// Notes that tasks that fairness holds back are alternatives of the execution.
+    pub(super) fn list_all(&self) {
+        if let Some(kept) = &self.kept {
+            kept.words[1].store(LISTS_ALL, Relaxed);
         }
     }
 

@@ -7,6 +7,7 @@
 use super::fair::Fairness;
 use super::tasks::Tasks;
 use crate::record::{TaskSet, TimesOut};
+use crate::strategy::Hold;
 
 /// The tasks that can take the next step, and those that wait.
 pub(super) struct Ready {
@@ -39,6 +40,9 @@ pub(super) struct Ready {
     held_back: TaskSet,
     /// The task that may go at this decision although fairness holds it back, and `true` if no other enabled task may.
     excused: Option<(u32, bool)>,
+    /// `true` if tasks that fairness holds back are alternatives, too; and those of the decision that is being made.
+    lists_all: bool,
+    holds: Vec<Hold>,
     fair: Fairness,
 }
 
@@ -60,6 +64,8 @@ impl Ready {
             holds_back: false,
             held_back: TaskSet::default(),
             excused: None,
+            lists_all: false,
+            holds: Vec::new(),
             fair: Fairness::new(fair_yields),
         }
     }
@@ -318,9 +324,50 @@ impl Ready {
         self.fair.active()
     }
 
-    /// Ends a step for fairness; `yielded` is `true` if it was a yield that counts.
-    pub(super) fn end_fair_step(&mut self, yielded: bool) {
-        self.fair.step(self.last, &self.enabled, yielded);
+    /// Ends the step of this number for fairness; `yielded` is `true` if it was a yield that counts.
+    pub(super) fn end_fair_step(&mut self, yielded: bool, step: u32) {
+        self.fair.step(self.last, &self.enabled, yielded.then_some(step));
+    }
+
+    /// From now on, tasks that fairness holds back are alternatives, too; or are not.
+    pub(super) fn list_all(&mut self, lists_all: bool) {
+        self.lists_all = lists_all;
+    }
+
+    /// Returns `true` if tasks that fairness holds back are alternatives, too.
+    pub(super) fn lists_all(&self) -> bool {
+        self.lists_all
+    }
+
+    /// Finds the alternatives that fairness holds back at this decision, if they are alternatives. Returns `true` if there
+    /// are any.
+    pub(super) fn find_holds(&mut self) -> bool {
+        if !self.lists_all || !self.holds_back {
+            return false;
+        }
+        let mut holds = std::mem::take(&mut self.holds);
+        for task in self.enabled.iter().filter(|&task| !self.may_go(task)) {
+            self.fair.add_holds(task, &self.enabled, &mut holds);
+        }
+        self.holds = holds;
+        true
+    }
+
+    /// Returns the alternatives that fairness holds back at this decision.
+    pub(super) fn holds(&self) -> &[Hold] {
+        &self.holds
+    }
+
+    /// Notes that the decision has been made.
+    pub(super) fn forget_holds(&mut self) {
+        self.holds.clear();
+    }
+
+    /// Notes that a task goes. If fairness held it back, it no longer does.
+    pub(super) fn go_although_held_back(&mut self, task: u32) {
+        if self.lists_all && !self.may_go(task) {
+            self.fair.let_go(task);
+        }
     }
 
     /// Does the same for a step without a yield. The decision that follows must not take the slow path.
@@ -415,14 +462,14 @@ impl Ready {
         self.unfair_left_out = true;
     }
 
-    /// Lists the tasks that fairness lets go, in cyclic order after the last one: enabled tasks, and tasks whose wait
+    /// Lists the tasks that fairness lets go, or also those that it holds back, in cyclic order after the last one: enabled tasks, and tasks whose wait
     /// may time out early.
     pub(super) fn list(&self, listed: &mut Vec<u32>, tasks: &Tasks) {
         let (last, created) = (self.last, tasks.created());
         let timed_waiters = !self.timed_waiters.is_empty();
         let may_go = |&task: &u32| {
             if self.enabled.contains(task) {
-                self.may_go(task)
+                self.lists_all || self.may_go(task)
             } else {
                 self.timed_waiters.contains(task) && tasks[task].times_out == TimesOut::Early
             }

@@ -27,6 +27,7 @@
 //! `finding` may be absent. After `steps` these members may follow, each only if it is not as usual:
 //!
 //! - `"fair_yields": 2`, if not every yield counts;
+//! - `"all_listed": true`, if tasks that fairness held back were alternatives, too;
 //! - `"awaits": false`, if no task is parked;
 //! - `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to wait, each as 16 digits;
 //! - `"data_points"`, in the same form: places in the source at which accesses to plain memory were schedule points;
@@ -84,6 +85,8 @@ struct Contents {
     steps: u64,
     #[serde(default = "every_yield")]
     fair_yields: u32,
+    #[serde(default)]
+    all_listed: bool,
     #[serde(default = "parked")]
     awaits: bool,
     #[serde(default)]
@@ -197,7 +200,7 @@ impl Decision {
 }
 
 /// The members that the checksum covers, as written: `program`, those of version 2, `environment`, `steps`;
-/// `fair_yields`, `awaits`, `known_loops`, `data_points` and `breakpoints` if they are not as usual; and `choices`.
+/// `fair_yields`, `all_listed`, `awaits`, `known_loops`, `data_points` and `breakpoints` if they are not as usual; and `choices`.
 struct Covered {
     /// The members before the finding, which is not covered.
     before: Vec<String>,
@@ -235,6 +238,7 @@ impl Covered {
             Some(member("steps", &compact(&schedule.steps))),
             (schedule.fair_yields != every_yield())
                 .then(|| member("fair_yields", &compact(&schedule.fair_yields))),
+            schedule.all_listed.then(|| member("all_listed", "true")),
             (schedule.awaits != parked()).then(|| member("awaits", &compact(&schedule.awaits))),
             (!known_loops.is_empty()).then(|| member("known_loops", &compact(&known_loops))),
             (!data_points.is_empty()).then(|| member("data_points", &compact(&data_points))),
@@ -301,6 +305,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule, ScheduleError> {
         environment: contents.environment,
         steps: contents.steps,
         fair_yields: contents.fair_yields,
+        all_listed: contents.all_listed,
         awaits: contents.awaits,
         known_loops: contents.known_loops.iter().map(|known| known.0).collect(),
         data_points: contents.data_points.iter().map(|point| point.0).collect(),

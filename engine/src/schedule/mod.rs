@@ -55,6 +55,8 @@ pub struct Premises {
     pub data_points: Vec<u64>,
     /// See [`Schedule::breakpoints`].
     pub breakpoints: Armings,
+    /// See [`Schedule::all_listed`].
+    pub all_listed: bool,
 }
 
 /// The package and the target that a test is compiled in. Several tests may have the same name.
@@ -177,6 +179,8 @@ pub struct Schedule {
     pub steps: u64,
     /// The interval of the yields that counted for fairness: every N-th yield of a task; 1 unless set otherwise.
     pub fair_yields: u32,
+    /// `true` if tasks that fairness held back were alternatives, too.
+    pub all_listed: bool,
     /// `true` if tasks whose loops only waited were parked, which is the default.
     pub awaits: bool,
     /// The loops that were assumed to only wait from their first round on, as hashes of their places in the source, in
@@ -275,6 +279,7 @@ impl Schedule {
             known_loops: self.known_loops.clone(),
             data_points: self.data_points.clone(),
             breakpoints: self.breakpoints.clone(),
+            all_listed: self.all_listed,
         }
     }
 

@@ -49,6 +49,7 @@ fn schedule(program: &str, environment: Environment, choices: Vec<Choice>) -> Sc
         environment,
         steps: 20_000,
         fair_yields: 1,
+        all_listed: false,
         awaits: true,
         known_loops: Vec::new(),
         data_points: Vec::new(),
@@ -150,6 +151,7 @@ impl Arbitrary for Any {
         }
         if bool::arbitrary(g) {
             schedule.fair_yields = u32::arbitrary(g);
+            schedule.all_listed = bool::arbitrary(g);
             schedule.awaits = bool::arbitrary(g);
             let armed = g.choose(&[
                 "",

@@ -14,7 +14,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | the alternatives taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`], [`ADDRESS_REUSE`] and [`STALE_READS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bounds on addresses that are used again and on stale reads, each less 1, as a varint |
+//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`], [`ALL_LISTED`], [`ADDRESS_REUSE`] and [`STALE_READS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bounds on addresses that are used again and on stale reads, each less 1, as a varint |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is a choice without the alternative taken. Shapes repeat: while the same tasks run, the number of
@@ -68,13 +68,14 @@ const STEPS: u64 = 1 << 7;
 
 /// The bits of the optional part after the choices. They stand for the yields that count, if not each; that no task is
 /// parked; the loops that were assumed to wait; the places at which accesses to plain memory were schedule points;
-/// the armed breakpoints; and the environment's bounds on addresses that are used again and on stale reads, for which its
-/// own mask has no bit left.
+/// the armed breakpoints; that tasks that fairness held back were alternatives; and the environment's bounds on addresses
+/// that are used again and on stale reads, for which its own mask has no bit left.
 const YIELDS: u64 = 1;
 const NO_AWAITS: u64 = 1 << 1;
 const KNOWN_LOOPS: u64 = 1 << 2;
 const DATA_POINTS: u64 = 1 << 3;
 const BREAKPOINTS: u64 = 1 << 4;
+const ALL_LISTED: u64 = 1 << 5;
 const ADDRESS_REUSE: u64 = 1 << 6;
 const STALE_READS: u64 = 1 << 7;
 
@@ -267,16 +268,8 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
         warm_up = within(None, "`warm_up`", reader.varint()?, 0, u32::MAX.into())? as u32;
     }
     let choices = read_choices(&mut reader)?;
-    let Loops {
-        fair_yields,
-        awaits,
-        known_loops,
-        data_points,
-        breakpoints,
-        address_reuse,
-        stale_reads,
-    } = read_loops(&mut reader)?;
-    (environment.address_reuse, environment.stale_reads) = (address_reuse, stale_reads);
+    let loops = read_loops(&mut reader)?;
+    (environment.address_reuse, environment.stale_reads) = (loops.address_reuse, loops.stale_reads);
     match reader.bytes_left() {
         0 => Schedule {
             program,
@@ -285,11 +278,12 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
             warm_up,
             environment,
             steps,
-            fair_yields,
-            awaits,
-            known_loops,
-            data_points,
-            breakpoints,
+            fair_yields: loops.fair_yields,
+            all_listed: loops.all_listed,
+            awaits: loops.awaits,
+            known_loops: loops.known_loops,
+            data_points: loops.data_points,
+            breakpoints: loops.breakpoints,
             choices,
         }
         .of_version(version, Carrier::Token),
@@ -312,6 +306,7 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
         (!known_loops.is_empty(), KNOWN_LOOPS),
         (!data_points.is_empty(), DATA_POINTS),
         (!breakpoints.is_empty(), BREAKPOINTS),
+        (schedule.all_listed, ALL_LISTED),
         (bounds[0] > 0, ADDRESS_REUSE),
         (bounds[1] > 0, STALE_READS),
     ]
@@ -344,6 +339,7 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
 /// The treatment of loops that yield and wait.
 struct Loops {
     fair_yields: u32,
+    all_listed: bool,
     awaits: bool,
     known_loops: Vec<u64>,
     data_points: Vec<u64>,
@@ -374,6 +370,7 @@ fn read_bound(reader: &mut BitReader<'_>, name: &'static str) -> Result<u32, Sch
 fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     let mut loops = Loops {
         fair_yields: BASE_YIELDS,
+        all_listed: false,
         awaits: true,
         known_loops: Vec::new(),
         data_points: Vec::new(),
@@ -387,15 +384,15 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     }
     reader.skip_to_byte();
     let mask = reader.bits(8)?;
-    const ALL: u64 =
-        YIELDS | NO_AWAITS | KNOWN_LOOPS | DATA_POINTS | BREAKPOINTS | ADDRESS_REUSE | STALE_READS;
-    if mask == 0 || mask & !ALL != 0 {
+    // Each of the eight bits stands for something.
+    if mask == 0 {
         return Err(ScheduleError::TrailingData { bytes });
     }
     if mask & YIELDS != 0 {
         loops.fair_yields = within(None, "`fair_yields`", reader.varint()?, 0, u32::MAX.into())? as u32;
     }
     loops.awaits = mask & NO_AWAITS == 0;
+    loops.all_listed = mask & ALL_LISTED != 0;
     if mask & KNOWN_LOOPS != 0 {
         loops.known_loops = read_hashes(reader, "the number of loops, less 1,")?;
     }

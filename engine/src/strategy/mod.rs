@@ -28,7 +28,7 @@ pub use operation::Operation;
 pub use parallel::{Idle, Parallel};
 pub use partition::{Partition, Partitioned};
 pub use plan::Plan;
-pub use point::ChoicePoint;
+pub use point::{ChoicePoint, Hold};
 pub use position::SearchPosition;
 pub use rank_bound::{Arrays, Epsilon, RankBound};
 pub use resumable::{Resumable, SearchState};

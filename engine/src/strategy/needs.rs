@@ -27,6 +27,9 @@ pub struct Needs {
     /// `true` if each order of dependent steps is explored, without a bound on preemptions. Then a stale read is not
     /// offered if another order gives the same execution graph without it.
     pub explores_orders: bool,
+    /// `true` if tasks that fairness holds back are alternatives, too. The search then says which of them go
+    /// ([`ChoicePoint::holds`](super::ChoicePoint::holds)), and sees to it that executions end.
+    pub all_listed: bool,
     /// `true` if executions come in order of their preemptions.
     pub in_order: bool,
     /// `true` if the search cannot continue past an execution that departed from its schedule each time.
@@ -106,6 +109,7 @@ impl Default for Needs {
             scope: true,
             draws: false,
             explores_orders: false,
+            all_listed: false,
             in_order: false,
             replays_exactly: false,
             fallback: None,

@@ -7,6 +7,17 @@ use crate::strategy::Candidates;
 use crate::trace::{Key, Trace};
 use intermezzo_sdk::{SyncVar, TaskId};
 
+/// A task that fairness holds back in favour of another one, although it is an alternative.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hold {
+    /// The task that is held back.
+    pub task: u32,
+    /// The enabled task in whose favour; `None` if the task may not go for another reason.
+    pub awaited: Option<u32>,
+    /// The steps of `task` that ended with a yield that counts, since `awaited` was first seen at one.
+    pub yields: Vec<u32>,
+}
+
 /// A choice to be made.
 pub struct ChoicePoint<'a> {
     /// The kind of decision.
@@ -19,10 +30,12 @@ pub struct ChoicePoint<'a> {
     pub choices: usize,
     /// `true` if fairness is active: then the enabled tasks depend on more than the positions of the tasks.
     pub fair: bool,
-    /// `true` if the order of steps that commute may matter. Fairness holds back an enabled task at this point, and it is
-    /// no candidate; or no task could continue, time has passed, and that ended the wait of the task that ran last while
+    /// `true` if the order of steps that commute may matter. Fairness holds back an enabled task at this point; or no task could continue, time has passed, and that ended the wait of the task that ran last while
     /// another task can go, too. Of use only at points that choose a task.
     pub order_matters: bool,
+    /// The alternatives that fairness holds back. Empty unless the strategy needs them
+    /// ([`Needs::all_listed`](super::Needs::all_listed)).
+    pub holds: &'a [Hold],
     /// The number of steps the execution has taken.
     pub step: u64,
     /// The number of context switches so far.

@@ -24,6 +24,7 @@ impl Finding {
                 environment: crate::Environment::calm(),
                 steps: 1,
                 fair_yields: 1,
+                all_listed: false,
                 awaits: true,
                 known_loops: Vec::new(),
                 data_points: Vec::new(),

@@ -6,7 +6,7 @@
 //! - `EXPLORED_PROGRAMS`: the number of programs of all suites together
 //! - `EXPLORED_SEED`: the seed from which they are drawn
 //! - `EXPLORED_INTERLEAVINGS`: the maximum number of interleavings of a program
-//! - `EXPLORED_SLEEPERS`, `EXPLORED_TIMED`: the numbers of programs of these suites
+//! - `EXPLORED_FAIR`, `EXPLORED_SLEEPERS`, `EXPLORED_TIMED`: the numbers of programs of these suites
 //! - `EXPLORED_REDUCTION`: the name of the only reduction to compare
 
 mod adversities;
@@ -17,6 +17,7 @@ mod common;
 mod counted;
 #[macro_use]
 mod families;
+mod fairness;
 mod fates;
 mod handles;
 mod hard;

@@ -39,7 +39,7 @@
 //!   alternative along it is tried. Tasks may then stay asleep that wakeup trees expect the plan to wake, so the search
 //!   falls back to source sets.
 //!
-//! Misses: nothing. Where fair scheduling may hold back a task that should be tried, a task that sleeps goes instead.
+//! Misses: nothing. A task that fair scheduling holds back goes where a race asks for it (`held_back`).
 //! Memory: the path, its sleep sets, and the sequences still to be explored; within a bound, known states.
 
 mod all_saved;
@@ -50,6 +50,7 @@ mod bound;
 mod bounded;
 mod crew;
 mod elided_rounds;
+mod held_back;
 mod insertion;
 mod known_states;
 mod names;
@@ -69,6 +70,7 @@ use crate::partition::Locus;
 pub use allowance::Allowance;
 use bound::Bound;
 use bounded::PossibleFootprints;
+use held_back::Held;
 pub use insertion::Insertion;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
@@ -219,6 +221,7 @@ impl Dpor {
         self.candidates.push(Candidate {
             task,
             waits_for: None,
+            held: Held::Not,
         });
         let node = self.nodes.push();
         (node.task, node.fair) = (task, fair);
@@ -258,7 +261,13 @@ impl Dpor {
         point.for_each_task(|TaskId(task)| {
             let waits_for = if all_enabled { None } else { point.waits_for(task) };
             may_time_out |= waits_for.is_some();
-            self.candidates.push(Candidate { task, waits_for });
+            let held = Held::of(task, point.holds, trace);
+            let candidate = Candidate {
+                task,
+                waits_for,
+                held,
+            };
+            self.candidates.push(candidate);
         });
         if let Some(counts) = counts {
             self.fit_guide(&counts, candidates, trace);
@@ -286,55 +295,18 @@ impl Dpor {
             Some(_) => node.sequences.first_values(),
             None => Wanted::default(),
         };
-        let asleep = |task: u32| is_asleep(&self.sleepers[sleeping..], task);
-        // Without a sequence to follow, or if its next step was already done on the way, any task may go. Tasks that
-        // only the environment could wake come last.
-        let awake = |may_time_out: bool| {
-            listed.iter().position(|candidate| {
-                let asked = all_enabled || candidate.waits_for.is_none() || point.is_enabled(candidate.task);
-                !asleep(candidate.task) && asked != may_time_out
-            })
-        };
-        let alternative = guided.or_else(|| awake(false)).or_else(|| awake(true));
+        // Without a sequence to follow, or if its next step was already done on the way, any task may go.
+        let alternative = guided.or_else(|| self.first_awake(point, candidates, sleeping));
         let Some(alternative) = alternative else {
             return self.enter_asleep(point, had_overslept);
         };
-        node.task = listed[alternative].task;
+        self.nodes[depth].task = self.candidates[candidates + alternative].task;
         if guided.is_some() && planned > 1 {
             self.do_without_plan(depth);
         }
         self.begin_in_share();
         self.expand_above_frontier();
         alternative as u32
-    }
-
-    /// Does the rest for a step that only sleeping tasks can take.
-    #[cold]
-    #[inline(never)]
-    fn enter_asleep(&mut self, point: &ChoicePoint<'_>, had_overslept: bool) -> u32 {
-        let depth = self.nodes.len() - 1;
-        let asleep = &mut self.sleepers[self.nodes[depth].sleepers..];
-        let blocked = asleep.iter().any(|sleeper| sleeper.across_elided);
-        if blocked || !point.fair {
-            self.leave();
-            self.cut(point, blocked);
-            let from_above = self.partition.is_some() && had_overslept;
-            if !blocked && !from_above && self.insertion == Insertion::WakeupTrees {
-                // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access
-                // shows; or a task sleeps from above the frontier of a share.
-                self.bound.invalidate(FallbackReason::NothingNew);
-            }
-            return 0;
-        }
-        // A task that is held back, and so not listed, may be the one to go. Then what the sleepers lead to elsewhere
-        // need not show what follows here.
-        asleep.iter_mut().for_each(|sleeper| sleeper.overslept = true);
-        self.bound.invalidate(FallbackReason::HeldBack);
-        let node = &mut self.nodes[depth];
-        node.task = self.candidates[node.candidates.start].task;
-        self.begin_in_share();
-        self.expand_above_frontier();
-        0
     }
 
     /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees, returns
@@ -381,15 +353,6 @@ impl Dpor {
             }
         }
         true
-    }
-
-    /// Plans every alternative at this step.
-    #[cold]
-    fn try_all(&mut self, depth: usize) {
-        for place in self.nodes[depth].candidates.clone() {
-            let task = self.candidates[place].task;
-            self.try_task(depth, task, Footprint::new());
-        }
     }
 
     /// Plans a task at a step, unless it is planned or was tried there; `footprint` is that of its step, as far as
@@ -620,6 +583,7 @@ impl Strategy for Dpor {
             // The course of a departed execution is unknown, and so is what it makes redundant.
             replays_exactly: true,
             explores_orders: !self.is_bounded(),
+            all_listed: !self.is_bounded(),
             // The other reductions hold no sequences.
             fallback: match self.insertion {
                 _ if self.is_too_large() && !self.is_over => Some(FallbackReason::TooMany),

@@ -1,5 +1,6 @@
 //! The data of each step of the path: the tasks that could take it, the task that did, and the untried branches.
 
+use super::held_back::Held;
 use super::sleep::Footprint;
 use super::tree::Tree;
 use super::values::{Fate, Values, Wanted};
@@ -17,6 +18,7 @@ pub(super) struct Candidate {
     pub(super) task: u32,
     /// The key that the task waits for, if only the environment would wake it.
     pub(super) waits_for: Option<Key>,
+    pub(super) held: Held,
 }
 
 /// One step of the path.

@@ -6,6 +6,8 @@
 //! random programs of four tasks. Most races are dismissed cheaply: nothing new follows them, or a sleeping task
 //! already leads to the same trace.
 
+use super::held_back::Held;
+use super::node::Candidate;
 use super::sequence::Sequence;
 use super::sleep::{Footprint, Sleeper};
 use super::tree::Explored;
@@ -39,6 +41,18 @@ const NEVER: Examined = Examined {
     seen: Seen::Maybe,
     last: usize::MAX,
 };
+
+/// Returns `true` if the task is among the candidates, and fairness lets it go in some order of the steps before.
+fn can_begin(candidates: &[Candidate], task: u32) -> bool {
+    let may_go = |candidate: &Candidate| candidate.task == task && candidate.held != Held::Always;
+    candidates.iter().any(may_go)
+}
+
+/// Returns `true` if fairness holds back the task in every order of the steps before.
+fn is_always_held(candidates: &[Candidate], task: u32) -> bool {
+    let held = |candidate: &Candidate| candidate.task == task && candidate.held == Held::Always;
+    candidates.iter().any(held)
+}
 
 impl Dpor {
     /// Plans the reversal of every race of the last execution. `choices` are those of the execution, or none if it chose
@@ -160,7 +174,7 @@ impl Dpor {
     ) -> Seen {
         let node = &self.nodes[depth];
         let candidates = &self.candidates[node.candidates.clone()];
-        let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
+        let can_begin = |task: u32| can_begin(candidates, task);
         if !sequence.begins(trace).any(can_begin) {
             if node.fair {
                 // Fairness may hold back the task that should go first. Then trees are not reliable, as after a
@@ -176,6 +190,10 @@ impl Dpor {
             return Seen::Maybe;
         }
         if self.insertion == Insertion::WakeupTrees {
+            if node.fair && is_always_held(candidates, sequence.last_task()) {
+                self.bound.invalidate(FallbackReason::HeldBack);
+                return Seen::Maybe;
+            }
             return self.insert_whole(trace, choices, depth, sequence);
         }
         self.insert_first(trace, choices, depth, sequence);
@@ -265,7 +283,7 @@ impl Dpor {
         let node = &self.nodes[depth];
         let asleep = &self.sleepers[node.sleepers..self.sleepers_end(depth)];
         let candidates = &self.candidates[node.candidates.clone()];
-        let can_begin = |task: u32| candidates.iter().any(|candidate| candidate.task == task);
+        let can_begin = |task: u32| can_begin(candidates, task);
         let sequence = sequence.keep_needed(trace);
         let tried = sequence.first_places(trace).any(|place| {
             let task = sequence.task_at(place);
@@ -283,8 +301,16 @@ impl Dpor {
             let last = sequence.last_task();
             let able = || sequence.begins(trace).filter(|&task| can_begin(task));
             let first = able().find(|&task| task == last).or_else(|| able().next());
-            if let Some(first) = first {
-                self.try_task(depth, first, Footprint::new());
+            match first {
+                Some(first) => self.try_task(depth, first, Footprint::new()),
+                // Another task has to go first, so that it can.
+                None if sequence
+                    .begins(trace)
+                    .any(|task| is_always_held(candidates, task)) =>
+                {
+                    self.try_all(depth)
+                }
+                None => {}
             }
         }
     }

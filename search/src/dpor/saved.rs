@@ -4,6 +4,7 @@
 //! it, because a search that elides rounds is not saved.
 
 use super::bound::SavedBound;
+use super::held_back::Held;
 use super::node::{Candidate, Node};
 use super::shared_node::Prefix;
 use super::sleep::{SavedFootprint, Sleeper, restored_footprint, saved_footprint};
@@ -41,6 +42,11 @@ pub(super) struct SavedPath {
 struct SavedNode {
     task: u32,
     candidates: Vec<(u32, Option<Key>)>,
+    /// The candidates that fairness holds back here, and those that it always holds back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held_here: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held_always: Vec<u32>,
     sleepers: Vec<(u32, SavedFootprint)>,
     /// The sleepers that overslept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -184,6 +190,8 @@ impl SavedPath {
                 .iter()
                 .map(|candidate| (candidate.task, candidate.waits_for))
                 .collect(),
+            held_here: held(Held::Here, &candidates[node.candidates.clone()]),
+            held_always: held(Held::Always, &candidates[node.candidates.clone()]),
             sleepers: sleepers[node.sleepers..end]
                 .iter()
                 .map(|sleeper| (sleeper.task, saved_footprint(&sleeper.footprint)))
@@ -252,6 +260,12 @@ impl SavedPath {
     }
 }
 
+/// Returns the candidates that are held back in this way.
+fn held(held: Held, candidates: &[Candidate]) -> Vec<u32> {
+    let such = candidates.iter().filter(|candidate| candidate.held == held);
+    such.map(|candidate| candidate.task).collect()
+}
+
 /// Returns the values of each sleeper; nothing if no sleeper has any.
 fn saved_values(sleepers: &[Sleeper]) -> Vec<Vec<u32>> {
     if sleepers.iter().all(|sleeper| sleeper.values.is_empty()) {
@@ -265,7 +279,17 @@ impl SavedNode {
     fn add_to(&self, way: &mut Prefix) -> Option<()> {
         let (candidates, sleepers) = (way.candidates.len(), way.sleepers.len());
         for &(task, waits_for) in &self.candidates {
-            way.candidates.push(Candidate { task, waits_for });
+            let held = match () {
+                () if self.held_here.contains(&task) => Held::Here,
+                () if self.held_always.contains(&task) => Held::Always,
+                () => Held::Not,
+            };
+            let candidate = Candidate {
+                task,
+                waits_for,
+                held,
+            };
+            way.candidates.push(candidate);
         }
         if !self.values_asleep.is_empty() && self.values_asleep.len() != self.sleepers.len() {
             return None;

@@ -1,0 +1,197 @@
+//! Programs in which fairness holds tasks back: every reduction shows what a search without reduction shows.
+//!
+//! Fairness depends on the order of steps that commute. So a reduction that runs one execution for each trace may run those
+//! steps in the one order in which a task is held back.
+
+use crate::agreement::{Random, agree};
+use crate::variable;
+use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Condvar, Mutex, mpsc};
+use intermezzo_explorer::thread;
+use std::time::Duration;
+
+/// The default number of random programs; `EXPLORED_FAIR` changes it.
+const PROGRAMS: u64 = 500;
+
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Yield,
+    Sleep,
+    Load(usize),
+    Store(usize),
+    Add(usize),
+    /// Takes the lock, and counts up what it guards.
+    Lock,
+    /// Looks at most so often, yielding after each look, until the word is not 0.
+    Spin(usize, u32),
+    /// Looks, yielding after each look, until the first task has done all else: the task is parked.
+    Await,
+    /// Looks at the word until two looks in a row, with a yield in between, read the same.
+    Settle(usize),
+    ParkTimeout(u64),
+    WaitTimeout(u64),
+    ReceiveTimeout(u64),
+    Unpark(usize),
+    Notify,
+    Send,
+}
+
+type Program = Vec<Vec<Op>>;
+
+/// Draws a program; one that `is_timed` also has waits with limits. The first task never waits for itself.
+fn draw(seed: u64, is_timed: bool) -> Program {
+    let mut random = Random::new(seed);
+    let tasks = 2 + random.below(5) / 4;
+    let op = |random: &mut Random, task: usize| {
+        let word = random.below(4) / 3;
+        match random.below(if is_timed { 22 } else { 16 }) {
+            0..=3 => Op::Yield,
+            4 | 5 => Op::Sleep,
+            6 | 7 => Op::Load(word),
+            8 | 9 => Op::Store(word),
+            10 => Op::Add(word),
+            11 => Op::Lock,
+            12 | 13 => Op::Spin(word, 2 + random.below(3) as u32),
+            14 if task > 0 => Op::Await,
+            14 | 15 => Op::Settle(word),
+            16 => Op::ParkTimeout(1 + random.below(3) as u64),
+            17 => Op::WaitTimeout(1 + random.below(3) as u64),
+            18 => Op::ReceiveTimeout(1 + random.below(3) as u64),
+            19 => Op::Unpark(random.below(tasks)),
+            20 => Op::Notify,
+            _ => Op::Send,
+        }
+    };
+    let most = if tasks == 2 { 5 } else { 3 };
+    let ops = |random: &mut Random, task| (0..1 + random.below(most)).map(|_| op(random, task)).collect();
+    (0..tasks).map(|task| ops(&mut random, task)).collect()
+}
+
+struct Shared {
+    words: [AtomicU64; 2],
+    over: AtomicU64,
+    lock: Mutex<u64>,
+    condvar: Condvar,
+    sender: mpsc::Sender<u64>,
+    receiver: Mutex<mpsc::Receiver<u64>>,
+}
+
+fn run(program: &Program) -> Vec<Vec<u64>> {
+    let (sender, receiver) = mpsc::channel();
+    let shared = Shared {
+        words: Default::default(),
+        over: AtomicU64::new(0),
+        lock: Mutex::new(0),
+        condvar: Condvar::new(),
+        sender,
+        receiver: Mutex::new(receiver),
+    };
+    let shared = &shared;
+    thread::scope(|scope| {
+        let begun = program[1..]
+            .iter()
+            .map(|ops| scope.spawn(move || act(ops, shared, &[])));
+        let begun: Vec<_> = begun.collect();
+        let known: Vec<_> = begun.iter().map(|handle| handle.thread().clone()).collect();
+        let mut seen = vec![act(&program[0], shared, &known)];
+        shared.over.store(1, SeqCst);
+        seen.extend(begun.into_iter().map(|handle| handle.join().unwrap()));
+        seen
+    })
+}
+
+fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Vec<u64> {
+    let mut seen = Vec::new();
+    let millis = Duration::from_millis;
+    for &op in ops {
+        match op {
+            Op::Yield => thread::yield_now(),
+            Op::Sleep => thread::sleep(millis(1)),
+            Op::Load(word) => seen.push(shared.words[word].load(SeqCst)),
+            Op::Store(word) => shared.words[word].store(1, SeqCst),
+            Op::Add(word) => seen.push(shared.words[word].fetch_add(2, SeqCst)),
+            Op::Lock => {
+                let mut held = shared.lock.lock().unwrap();
+                *held += 1;
+                seen.push(*held);
+            }
+            Op::Spin(word, most) => {
+                let mut rounds = 0;
+                while rounds < most && shared.words[word].load(SeqCst) == 0 {
+                    rounds += 1;
+                    thread::yield_now();
+                }
+                seen.push(rounds.into());
+            }
+            Op::Await => {
+                while shared.over.load(SeqCst) == 0 {
+                    thread::yield_now();
+                }
+            }
+            Op::Settle(word) => {
+                let mut last = shared.words[word].load(SeqCst);
+                loop {
+                    thread::yield_now();
+                    let next = shared.words[word].load(SeqCst);
+                    if std::mem::replace(&mut last, next) == next {
+                        break;
+                    }
+                }
+                seen.push(last);
+            }
+            Op::ParkTimeout(limit) => thread::park_timeout(millis(limit)),
+            Op::WaitTimeout(limit) => {
+                let held = shared.lock.lock().unwrap();
+                let (_held, result) = shared.condvar.wait_timeout(held, millis(limit)).unwrap();
+                seen.push(result.timed_out().into());
+            }
+            Op::ReceiveTimeout(limit) => {
+                let received = shared.receiver.lock().unwrap().recv_timeout(millis(limit));
+                seen.push(received.unwrap_or(9));
+            }
+            Op::Unpark(task) => {
+                if let Some(thread) = known.get(task) {
+                    thread.unpark();
+                }
+            }
+            Op::Notify => shared.condvar.notify_one(),
+            Op::Send => shared.sender.send(1).unwrap(),
+        }
+    }
+    seen
+}
+
+fn compare(program: &Program) -> bool {
+    agree(program, "spurious_wakeups=0", || run(program)).is_ok()
+}
+
+#[test]
+fn random_programs_that_yield_agree() {
+    let programs = variable("EXPLORED_FAIR").unwrap_or(PROGRAMS);
+    let compared = (1..=programs).filter(|&seed| compare(&draw(seed, seed % 5 == 0)));
+    let compared = compared.count() as u64;
+    assert!(
+        compared * 2 >= programs,
+        "too few programs are small enough: {compared}"
+    );
+}
+
+/// Fairness holds back the second task if it sleeps twice in a row. It does not if the first one takes a step in between.
+#[test]
+fn a_step_of_another_task_between_two_yields_is_tried() {
+    use Op::*;
+    for program in [
+        vec![vec![Load(0), Yield, Load(0)], vec![Sleep, Sleep, Store(0)]],
+        vec![vec![Load(0), Yield, Load(0)], vec![Yield, Yield, Store(0)]],
+        vec![
+            vec![Load(0), Load(1), Load(0)],
+            vec![Sleep, Sleep, Sleep, Store(0)],
+        ],
+        vec![vec![Lock, Load(0)], vec![Yield, Yield, Store(0)]],
+        vec![vec![Spin(1, 4), Store(0)], vec![Load(0), Load(0), Store(1)]],
+    ] {
+        assert!(compare(&program));
+        let apart = [vec![Vec::new()], program].concat();
+        assert!(compare(&apart));
+    }
+}

@@ -1,0 +1,132 @@
+//! Tasks that fairness holds back, and executions that have no task left to try.
+//!
+//! Fairness depends on the order of steps that commute: a task that has yielded twice is held back until another one takes
+//! a step, and goes on if that step came in between. A search that runs one execution for each trace may have run those
+//! steps in the order in which the task is held back. If it kept to that, it would miss what follows in the other order,
+//! which is fair.
+//!
+//! So a task that is held back is an alternative where a race asks for it, if its steps so far may be those of a fair
+//! schedule: since it last learned of the task in whose favour it is held back, that one has taken enough other steps to
+//! put one between each two yields. By itself no execution continues with a task that is held back, so loops end.
+//!
+//! That is taken for each two tasks alone, and each of those steps is taken to be possible between the yields. So more
+//! schedules are tried than the fair ones, and never fewer; but not more rounds of a loop than the other task has steps.
+
+use super::Dpor;
+use super::sleep::{Footprint, is_asleep};
+use super::{FallbackReason, Insertion};
+use intermezzo_engine::strategy::{ChoicePoint, Hold};
+use intermezzo_engine::trace::{NOTHING, Trace};
+
+/// The way in which fairness holds back a candidate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Held {
+    /// It does not.
+    #[default]
+    Not,
+    /// In this order of the steps so far, but perhaps not in another one of the same trace.
+    Here,
+    /// In every order.
+    Always,
+}
+
+impl Held {
+    /// Returns the way in which a task is held back at a point, at which fairness holds back these tasks.
+    pub(super) fn of(task: u32, holds: &[Hold], trace: &Trace) -> Held {
+        let own = || holds.iter().filter(|hold| hold.task == task);
+        match own().next() {
+            None => Held::Not,
+            Some(_) if own().all(|hold| is_fair_elsewhere(hold, trace)) => Held::Here,
+            Some(_) => Held::Always,
+        }
+    }
+}
+
+/// Returns `true` if the task may have yielded so often and yet given way, in another order of the same steps.
+fn is_fair_elsewhere(hold: &Hold, trace: &Trace) -> bool {
+    let Some(awaited) = hold.awaited else { return false };
+    let known_at = |step: usize| trace.known_by(step).get(awaited as usize).copied().unwrap_or(0);
+    let steps = trace.steps();
+    let last = steps.iter().rposition(|step| step.task == hold.task);
+    let known = last.map_or(0, known_at);
+    let since = hold
+        .yields
+        .iter()
+        .filter(|&&step| known_at(step as usize) >= known);
+    let theirs = steps.iter().rev().filter(|step| step.task == awaited);
+    let unknown = theirs.take_while(|step| step.index == NOTHING || step.index > known);
+    since.count() <= 1 + unknown.count()
+}
+
+impl Dpor {
+    /// Returns the alternative that continues by itself: the first task that is not asleep. Tasks that only the
+    /// environment could wake come last, and those that fairness holds back here but not always.
+    pub(super) fn first_awake(
+        &self,
+        point: &ChoicePoint<'_>,
+        from: usize,
+        asleep_from: usize,
+    ) -> Option<usize> {
+        let all_enabled = point.candidates.are_enabled();
+        let asleep = &self.sleepers[asleep_from..];
+        let awake = |may_time_out: bool, held: Held| {
+            self.candidates[from..].iter().position(|candidate| {
+                let asked = all_enabled || candidate.waits_for.is_none() || point.is_enabled(candidate.task);
+                candidate.held == held && asked != may_time_out && !is_asleep(asleep, candidate.task)
+            })
+        };
+        let first = awake(false, Held::Not).or_else(|| awake(true, Held::Not));
+        if point.holds.is_empty() {
+            return first;
+        }
+        first.or_else(|| awake(false, Held::Here))
+    }
+
+    /// Does the rest for a step that only sleeping tasks can take.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn enter_asleep(&mut self, point: &ChoicePoint<'_>, had_overslept: bool) -> u32 {
+        let depth = self.nodes.len() - 1;
+        let node = &self.nodes[depth];
+        let asleep = &mut self.sleepers[node.sleepers..];
+        let listed = &self.candidates[node.candidates.clone()];
+        let blocked = asleep.iter().any(|sleeper| sleeper.across_elided);
+        let holds_back = listed.iter().any(|candidate| !is_asleep(asleep, candidate.task));
+        if blocked || !holds_back {
+            self.leave();
+            self.cut(point, blocked);
+            let from_above = self.partition.is_some() && had_overslept;
+            if !blocked && !from_above && self.insertion == Insertion::WakeupTrees {
+                // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access
+                // shows; or a task sleeps from above the frontier of a share.
+                self.bound.invalidate(match point.fair {
+                    true => FallbackReason::HeldBack,
+                    false => FallbackReason::NothingNew,
+                });
+            }
+            return 0;
+        }
+        // A task that is held back may be the one to go. Then what the sleepers lead to elsewhere need not show what
+        // follows here.
+        asleep.iter_mut().for_each(|sleeper| sleeper.overslept = true);
+        self.bound.invalidate(FallbackReason::HeldBack);
+        let first = listed.iter().position(|candidate| candidate.held == Held::Not);
+        let first = first.unwrap_or(0);
+        let task = listed[first].task;
+        self.nodes[depth].task = task;
+        self.begin_in_share();
+        self.expand_above_frontier();
+        first as u32
+    }
+
+    /// Plans every alternative at this step, but for tasks that fairness always holds back.
+    #[cold]
+    pub(super) fn try_all(&mut self, depth: usize) {
+        for place in self.nodes[depth].candidates.clone() {
+            let candidate = self.candidates[place];
+            if candidate.held != Held::Always {
+                self.try_task(depth, candidate.task, Footprint::new());
+            }
+        }
+    }
+}

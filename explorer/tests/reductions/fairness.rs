@@ -11,7 +11,7 @@ use intermezzo_explorer::thread;
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_FAIR` changes it.
-const PROGRAMS: u64 = 500;
+const PROGRAMS: u64 = 150;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {

@@ -200,7 +200,8 @@ struct Visit {
 const NOBODY: u64 = 1;
 
 impl Visit {
-    /// Returns `true` if a visit with this many preemptions leads to nothing new after this one.
+    /// Returns `true` if a visit with this many preemptions leads to nothing new after this one. Where no task could continue
+    /// without a preemption, each switch was free, and the other visit has nothing cheaper.
     fn covers(&self, preemptions: u32, going_on: u64) -> bool {
         let is_as_free = self.going_on == going_on || self.going_on == NOBODY;
         self.preemptions < preemptions || self.preemptions == preemptions && is_as_free

@@ -216,6 +216,7 @@ impl Runtime {
             }
             self.add_to_footprint(Key::CLOCK, Class::Write);
             self.world.pass_time(&mut self.ready, &mut self.tasks);
+            self.world.sleepers.pass();
         }
     }
 

@@ -10,7 +10,8 @@
 //! longer excused, so an excuse adds one execution, and not one for each round of the loop.
 //!
 //! A task that has just slept has moved the clock, and the excused task could have seen that before. So it is due later
-//! than a task that has not looked at the clock since.
+//! than a task that has not looked at the clock since. The same holds for a task whose wait is over because time has
+//! passed up to its limit: time passes so if all that can continue only yield.
 //!
 //! **Misses.** If several tasks are due now, each gives way to the others, and to those that sleep. So does a task that
 //! was excused too often: a loop that waits for what a sleeping task does must end.
@@ -28,8 +29,10 @@ const EXCUSES_MAX: u32 = 256;
 #[derive(Default)]
 pub(super) struct Sleepers {
     tasks: Vec<Sleeper>,
-    /// The number of looks at the clock, and of ends of sleeps.
+    /// The number of looks at the clock, of ends of sleeps, and of times that passed up to the end of a wait.
     moments: u32,
+    /// The last moment at which time passed up to the end of a wait.
+    passed: u32,
 }
 
 /// A task's times.
@@ -54,7 +57,7 @@ impl Sleepers {
     /// Forgets all sleeps, and keeps their memory.
     pub(super) fn clear(&mut self) {
         self.tasks.clear();
-        self.moments = 0;
+        (self.moments, self.passed) = (0, 0);
     }
 
     fn of(&mut self, task: u32) -> &mut Sleeper {
@@ -68,7 +71,17 @@ impl Sleepers {
     /// Notes that the task looks at the clock.
     pub(super) fn look(&mut self, task: u32) {
         self.moments += 1;
-        self.of(task).looked = self.moments;
+        let looked = self.moments;
+        let of = self.of(task);
+        of.looked = looked;
+        // It continues, or begins to wait.
+        (of.excuses, of.sleeps_on) = (0, false);
+    }
+
+    /// Notes that time has passed up to the end of a wait, because all tasks that can continue only yield.
+    pub(super) fn pass(&mut self) {
+        self.moments += 1;
+        self.passed = self.moments;
     }
 
     /// Notes a sleep of the task, of which `events` events came before: it is announced, or it has moved the clock.
@@ -152,6 +165,9 @@ impl Runtime {
                 sleeper.until.max(now)
             }
             Some((events, true)) if events == entry.events && seen_by.looked < sleeper.slept => now + 1,
+            _ if self.ready.expired().contains(task) && seen_by.looked < self.world.sleepers.passed => {
+                now + 1
+            }
             _ => now,
         }
     }

@@ -4,6 +4,7 @@
 use crate::agreement::Random;
 use crate::variable;
 use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use intermezzo_explorer::sync::{self, Condvar, mpsc};
 use intermezzo_explorer::time::Instant;
 use intermezzo_explorer::{Explorer, Reduction, Report, Strategy, thread};
 use std::collections::BTreeSet;
@@ -110,19 +111,22 @@ fn spin(word: &AtomicU64, yields: u32, limit: u64) -> bool {
     }
 }
 
-fn outcomes(program: &Program, reduction: Reduction, fair_yields: &str) -> (BTreeSet<Vec<Vec<u64>>>, Report) {
-    let outcomes = Mutex::new(BTreeSet::new());
-    let report = Explorer::new()
+fn searched(reduction: Reduction, fair_yields: &str) -> Explorer {
+    Explorer::new()
         .strategy(Strategy::dfs())
         .reduction(reduction)
         .executions(EXECUTIONS_MAX)
         .set("environment", "spurious_wakeups=0")
         .set("fair_yields", fair_yields)
         .set("monitors", "none")
-        .explore(|| {
-            let outcome = run(program);
-            outcomes.lock().unwrap().insert(outcome);
-        });
+}
+
+fn outcomes(program: &Program, reduction: Reduction, fair_yields: &str) -> (BTreeSet<Vec<Vec<u64>>>, Report) {
+    let outcomes = Mutex::new(BTreeSet::new());
+    let report = searched(reduction, fair_yields).explore(|| {
+        let outcome = run(program);
+        outcomes.lock().unwrap().insert(outcome);
+    });
     assert!(report.findings().is_empty(), "{program:?}: {report}");
     (outcomes.into_inner().unwrap(), report)
 }
@@ -141,6 +145,7 @@ fn random_programs_show_nothing_that_they_do_not_without_fairness() {
         }
         for (shown, report) in &fair {
             assert!(shown.is_subset(&all), "{seed}: {program:?}: {report}");
+            assert!(shown.is_superset(&fair[0].0), "{seed}: {program:?}: {report}");
         }
         compared += 1;
         same += u64::from(fair[0].0 == all);
@@ -164,6 +169,50 @@ fn a_task_that_yields_finds_its_time_over_before_a_longer_sleep_is() {
             assert!(shown.contains(&vec![vec![0], vec![]]), "{program:?}: {report}");
             assert!(shown.contains(&vec![vec![1], vec![]]), "{program:?}: {report}");
             assert!(report.executions() < 500, "{program:?}: {report}");
+        }
+    }
+}
+
+/// A limit on the other task's wait is like a sleep: nothing else ends it.
+#[test]
+fn a_task_that_yields_finds_its_time_over_before_a_longer_wait_is() {
+    let waits: [fn(Duration); 3] = [
+        thread::park_timeout,
+        |limit| {
+            let (_sender, receiver) = mpsc::channel::<()>();
+            assert!(receiver.recv_timeout(limit).is_err());
+        },
+        |limit| {
+            let lock = sync::Mutex::new(());
+            let held = lock.lock().unwrap();
+            assert!(Condvar::new().wait_timeout(held, limit).unwrap().1.timed_out());
+        },
+    ];
+    for wait in waits {
+        for reduction in REDUCTIONS {
+            for yields in [1, 2, 4, 12] {
+                for limit in [1, 50, 900] {
+                    let seen = Mutex::new(BTreeSet::new());
+                    let report = searched(reduction, "1").explore(|| {
+                        let word = AtomicU64::new(0);
+                        let is_set = thread::scope(|scope| {
+                            scope.spawn(|| {
+                                wait(micros(1_000));
+                                word.store(1, SeqCst);
+                            });
+                            spin(&word, yields, limit)
+                        });
+                        seen.lock().unwrap().insert(is_set);
+                    });
+                    let seen = seen.into_inner().unwrap();
+                    assert_eq!(
+                        seen,
+                        BTreeSet::from([false, true]),
+                        "{yields} {limit} {reduction:?}: {report}"
+                    );
+                    assert!(report.executions() < 5_000, "{report}");
+                }
+            }
         }
     }
 }

@@ -192,18 +192,18 @@ struct Visit {
     preemptions: u32,
     /// The number of its part of [`KnownContinuations`].
     continuation: u32,
-    /// A number of the task that could continue without a preemption, or [`NOBODY`].
+    /// A number of the task that could continue without a preemption, or [`NO_TASK`].
     going_on: u64,
 }
 
 /// The number of no task.
-const NOBODY: u64 = 1;
+const NO_TASK: u64 = 1;
 
 impl Visit {
     /// Returns `true` if a visit with this many preemptions leads to nothing new after this one. Where no task could continue
     /// without a preemption, each switch was free, and the other visit has nothing cheaper.
     fn covers(&self, preemptions: u32, going_on: u64) -> bool {
-        let is_as_free = self.going_on == going_on || self.going_on == NOBODY;
+        let is_as_free = self.going_on == going_on || self.going_on == NO_TASK;
         self.preemptions < preemptions || self.preemptions == preemptions && is_as_free
     }
 }
@@ -315,7 +315,7 @@ fn position_of_another(state: u128, going_on: u64) -> u128 {
 /// other task could notice the task, so that it cannot be distinguished.
 fn number_of(trace: &Trace, going_on: Option<u32>) -> Option<u64> {
     let Some(task) = going_on else {
-        return Some(NOBODY);
+        return Some(NO_TASK);
     };
     let lineage = trace.lineage(task)?;
     Some(hash64(lineage, 2))

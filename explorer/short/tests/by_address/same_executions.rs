@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::{Arc, Mutex};
 
 /// The default number of programs.
-const PROGRAMS: u64 = 400;
+const PROGRAMS: u64 = 600;
 
 /// The most executions of a program that are compared.
 const EXECUTIONS: u64 = 3_000;

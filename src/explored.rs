@@ -9,9 +9,9 @@ pub use intermezzo_explorer::{
     NamedPlace, OnFound, OrderingAdvice, Partition, PlainAccesses, Plugin, PluginError, PluginProblem,
     Progress, RankBound, RankedOptions, Reduction, ReplayedBy, Replays, Report, Reproduction, Reversal,
     Schedule, ScheduleError, Scope, SettingError, Settings, Share, Sites, SpinLoops, StopPoint, Stopped,
-    Strategy, StrategyKind, StrongerOrdering, SuggestedBreakpoint, SuggestedPlace, TaskLoop, TaskPanic,
-    TestBinary, TextStyle, Tried, TurningPoint, Unfinished, VariableSets, Verbosity, Verdict, WaitingTask,
-    WeakMemory, unfinished,
+    Strategy, StrategyError, StrategyKind, StrongerOrdering, SuggestedBreakpoint, SuggestedPlace, TaskLoop,
+    TaskPanic, TestBinary, TextStyle, Tried, TurningPoint, Unfinished, VariableSets, Verbosity, Verdict,
+    WaitingTask, WeakMemory, unfinished,
 };
 #[cfg(feature = "all-searches")]
 pub use intermezzo_explorer::{IRootsExposed, MemoProblem, MergedMemo, StoredIRoot, StoredMemo, StoredTest};

@@ -1,6 +1,6 @@
 //! Functions with which a program arms, disarms and queries breakpoints itself.
 
-use crate::arming::{ArmError, Arming};
+use crate::arming::{ArmError, Arming, Armings};
 use crate::statistics::Statistics;
 use crate::{control, real, switch, variable};
 
@@ -8,13 +8,16 @@ use crate::{control, real, switch, variable};
 /// refinements. Inside an exploration it does nothing, because there the exploration's settings arm.
 ///
 /// # Errors
-/// If an entry is invalid; nothing is armed then.
+/// If an entry is invalid, or by places in the source, which only explorations have; nothing is armed then.
 pub fn arm(text: &str) -> Result<(), ArmError> {
-    let armings = text.parse()?;
+    let armings: Armings = text.parse()?;
     variable::read();
     match control::in_charge() {
         Some(controller) => controller.arming(),
-        None => real::add(armings),
+        None => {
+            armings.check_for_real_time()?;
+            real::add(armings);
+        }
     }
     Ok(())
 }

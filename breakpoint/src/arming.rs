@@ -87,6 +87,22 @@ pub struct Armings(
 );
 
 impl Armings {
+    /// Returns the error of the first entry by places in the source, if there is one: real time has no part in it.
+    ///
+    /// # Errors
+    /// As said.
+    pub(crate) fn check_for_real_time(&self) -> Result<(), ArmError> {
+        let by_places = |arming: &&Arming| !matches!(arming.place, Where::Named(_));
+        self.0.iter().find(by_places).map_or(Ok(()), |arming| {
+            Err(ArmError {
+                entry: arming.to_string(),
+                problem: "only explorations have breakpoints by places in the source, and no task waits there in real time: \
+                          write a breakpoint with a name at these places, and give its name"
+                    .into(),
+            })
+        })
+    }
+
     /// Returns the places in the source that are armed.
     pub fn spots(&self) -> impl Iterator<Item = &Spot> {
         self.0.iter().flat_map(|arming| match &arming.place {

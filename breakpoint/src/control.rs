@@ -42,6 +42,11 @@ pub fn control(controller: &'static dyn Controller) {
     }
 }
 
+/// Returns `true` if a runtime controls some tasks of this process.
+pub(crate) fn is_any() -> bool {
+    CONTROLLER.get().is_some()
+}
+
 /// Returns the runtime that is in charge of the calling task.
 pub(crate) fn in_charge() -> Option<&'static dyn Controller> {
     CONTROLLER

@@ -1,7 +1,7 @@
 //! The environment variable that arms breakpoints, read once, when the first place or the first caller needs it.
 
 use crate::arming::{ArmError, Armings};
-use crate::{log, real, switch};
+use crate::{control, log, real, switch};
 use std::sync::OnceLock;
 
 /// The environment variable that arms breakpoints: names with commas between, each with its refinements.
@@ -19,7 +19,12 @@ pub(crate) fn is_on_after_reading() -> bool {
 /// Applies the environment variable, the first time.
 pub(crate) fn read() {
     PROBLEM.get_or_init(|| {
-        let problem = arm_by_variable().err();
+        let problem = match arm_by_variable() {
+            Err(problem) => Some(problem),
+            // The explorations of this process take these.
+            Ok(()) if control::is_any() => None,
+            Ok(()) => armings().and_then(|armings| armings.check_for_real_time()).err(),
+        };
         if let Some(problem) = &problem {
             log::problem(problem);
         }
@@ -30,20 +35,27 @@ pub(crate) fn read() {
 }
 
 fn arm_by_variable() -> Result<(), ArmError> {
+    armings().map(real::add)
+}
+
+/// Returns the breakpoints of the environment variable.
+fn armings() -> Result<Armings, ArmError> {
     let Some(text) = std::env::var_os(VARIABLE) else {
-        return Ok(());
+        return Ok(Armings::default());
     };
     let text = text.to_str().ok_or_else(|| ArmError {
         entry: text.to_string_lossy().into_owned(),
         problem: "it is not UTF-8".into(),
     })?;
-    real::add(text.parse::<Armings>()?);
-    Ok(())
+    text.parse()
 }
 
-/// Returns the problem of the environment variable [`VARIABLE`], if it is invalid; it arms nothing then. Programs do
-/// not stop because of it: ask here, or look into the file that [`LOG_VARIABLE`](crate::LOG_VARIABLE) names.
+/// Returns the problem of the environment variable [`VARIABLE`], if it is invalid; it arms nothing then. If the process has
+/// no explorations, breakpoints by places are a problem, too: they do nothing, and the others are armed. Programs do not
+/// stop because of it: ask here, or look into the file that [`LOG_VARIABLE`](crate::LOG_VARIABLE) names.
 pub fn variable_problem() -> Option<ArmError> {
     read();
-    PROBLEM.get().cloned().flatten()
+    let problem = PROBLEM.get().cloned().flatten();
+    // Explorations may have begun since.
+    problem.filter(|_| !control::is_any() || armings().is_err())
 }

@@ -2,6 +2,7 @@
 
 use intermezzo_breakpoint as breakpoint;
 use intermezzo_breakpoint::Statistics;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -139,4 +140,42 @@ fn a_predicate_may_panic() {
         assert!(breakpoint::at("panics").joint(|| 3, |_, _| true).meet());
         assert!(waits.join().unwrap());
     });
+}
+
+/// Only explorations have breakpoints by places: a process that waits for nothing there says so.
+#[test]
+fn breakpoints_by_places_are_refused_in_real_time() {
+    const ITSELF: &str = "breakpoints_by_places_are_refused_in_real_time";
+    const GIVEN: &str = "beside limit=1ms, src/a.rs:1:2 before src/b.rs:3:4";
+    if std::env::var(breakpoint::VARIABLE).is_ok() {
+        let problem = breakpoint::variable_problem().expect("it is told").to_string();
+        let says =
+            "breakpoint `src/a.rs:1:2 before src/b.rs:3:4`: only explorations have breakpoints by places";
+        assert!(problem.starts_with(says), "{problem}");
+        assert!(breakpoint::is_armed("beside"), "the others are armed");
+        return;
+    }
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("log-{}", std::process::id()));
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    again.args([ITSELF, "--exact"]);
+    again.envs([
+        (breakpoint::VARIABLE, GIVEN.as_ref()),
+        (breakpoint::LOG_VARIABLE, log.as_os_str()),
+    ]);
+    let ran = again.output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let logged = std::fs::read_to_string(&log).unwrap();
+    std::fs::remove_file(log).unwrap();
+    assert!(
+        logged.starts_with("refused: breakpoint `src/a.rs:1:2 before"),
+        "{logged}"
+    );
+    for by_places in ["a.rs:1 before b.rs:2", "named, deadlock a.rs:1 b.rs:2"] {
+        let error = breakpoint::arm(by_places).unwrap_err();
+        assert!(
+            error.problem.contains("no task waits there in real time"),
+            "{error}"
+        );
+        assert!(!breakpoint::is_armed("named"));
+    }
 }

@@ -349,7 +349,7 @@ pub(crate) struct ListArgs {
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
-    /// The program; all of them if it is left out
+    /// The program, also with parameters, as in counter,tasks=2; all of them if it is left out
     pub(crate) name: Option<String>,
     /// Sets a parameter of the program
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "name")]

@@ -10,8 +10,13 @@ use intermezzo::{TextStyle, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Prints text on stdout as it is.
+/// Prints text for people on stdout. Control characters that a test, a monitor or a file has brought into it are shown.
 pub(crate) fn text(text: &str) -> Result<(), Problem> {
+    raw(&style().visible(text.to_owned()))
+}
+
+/// Prints text of a format on stdout, as it is.
+pub(crate) fn raw(text: &str) -> Result<(), Problem> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         // A closed pipe means that the reader has seen enough; the exit code still has the rest.
@@ -26,11 +31,16 @@ pub(crate) fn text(text: &str) -> Result<(), Problem> {
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Problem> {
     let mut json = serde_json::to_string_pretty(value).expect("the command line's values have text for keys");
     json.push('\n');
-    text(&json)
+    raw(&json)
 }
 
 /// Prints a remark or a problem on stderr. A failure to do so cannot be reported.
 pub(crate) fn complain(message: &str) {
+    pass_on(&TextStyle::default().visible(message.to_owned()));
+}
+
+/// Prints on stderr what another program has said, as it is.
+pub(crate) fn pass_on(message: &str) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 

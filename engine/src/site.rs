@@ -87,6 +87,15 @@ impl Site {
         self.0.addr().get()
     }
 
+    /// Returns this place if it is in the test's code or a library's; `other` if it is in std's. Code of std that calls an
+    /// operation for the test, such as `collect`, is no place that a reader of a report knows.
+    #[inline]
+    pub fn unless_in_std(self, other: Site) -> Site {
+        // The compiler names sources of std by whole paths, and mostly not those of the test.
+        let in_std = |at: &&Location<'static>| at.file().starts_with('/') && is_of_std(at.file());
+        self.noted().filter(in_std).map_or(self, |_| other)
+    }
+
     /// Returns the place that the compiler noted, unless it is an instruction.
     fn noted(self) -> Option<&'static Location<'static>> {
         const { assert!(align_of::<Location<'static>>() > IS_ADDRESS) };
@@ -115,6 +124,13 @@ impl Site {
                 }),
         }
     }
+}
+
+/// Returns `true` if this is a source of std, or of a crate that std is built from: as it is called where std was built, or
+/// in the toolchain's own copy.
+pub(crate) fn is_of_std(path: &str) -> bool {
+    let built = path.starts_with("/rustc/") && path.contains("/library/");
+    built || path.starts_with("/rust/deps/") || path.contains("/lib/rustlib/src/rust/library/")
 }
 
 impl PartialEq for Site {
@@ -186,6 +202,34 @@ mod tests {
         let place = other.place();
         assert_eq!((place.line, place.column), (line!() - 4, 21));
         assert!(place.file.ends_with("site.rs"), "{place}");
+    }
+
+    #[test]
+    fn std_is_no_place_of_the_test() {
+        for path in [
+            "/rustc/0a1b/library/core/src/iter/traits/iterator.rs",
+            "/home/me/.rustup/toolchains/stable/lib/rustlib/src/rust/library/alloc/src/vec/mod.rs",
+        ] {
+            assert!(is_of_std(path), "{path}");
+        }
+        assert!(!is_of_std("/home/me/rust/library/src/lib.rs") && !is_of_std(file!()));
+        let (here, begun) = (Site::caller(), Site::caller());
+        assert!(here.unless_in_std(begun).is_same_word(here));
+        let inside: Vec<Site> = Callers(1).collect();
+        assert_ne!(inside, [here]);
+        assert!(inside[0].unless_in_std(begun).is_same_word(begun), "{inside:?}");
+    }
+
+    /// The places from which it is asked for the next one.
+    struct Callers(u32);
+
+    impl Iterator for Callers {
+        type Item = Site;
+        #[track_caller]
+        fn next(&mut self) -> Option<Site> {
+            self.0 = self.0.checked_sub(1)?;
+            Some(Site::caller())
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use intermezzo_engine::runtime::{
     Abnormal, Crash, Doing, Endless, EndlessLoop, FailureContext, Layout, PanicNote, Reported, Stop, Unlike,
     Verdict, Waiting,
 };
-use intermezzo_engine::schedule::{Choice, Premises, Schedule};
+use intermezzo_engine::schedule::{Choice, ChoiceKind, Premises, Schedule};
 use intermezzo_sdk::{FindingKind, Severity, SyncVarOp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,6 +56,19 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
          wants `warm_up = 1`"
     };
     source.to_owned()
+}
+
+/// Says of an execution that departed from its schedule that the search, which is the user's own and has this name, may be
+/// at fault as well as the test.
+pub(crate) fn suspect_search(finding: &mut Finding, strategy: &str) {
+    if let FindingDetail::ChoiceDiffers { .. } = finding.detail {
+        let otherwise = finding.suggestion.take().unwrap_or_default();
+        finding.suggestion = Some(format!(
+            "the strategy `{strategy}` is your own, and may be at fault: it prescribed another choice here, or its `choose` \
+             returned `None`. Where there may be a choice, `choose` has to return an alternative, and `true` from `gives_up` \
+             ends an execution without a finding. If the strategy is right, {otherwise}"
+        ));
+    }
 }
 
 /// Returns the findings of an execution.
@@ -423,22 +436,25 @@ fn task_loop(each: &EndlessLoop) -> TaskLoop {
 }
 
 fn shape(choice: &Choice) -> String {
-    let kind = match choice.kind {
-        intermezzo_engine::schedule::ChoiceKind::Task => "which task goes next",
-        intermezzo_engine::schedule::ChoiceKind::Value => "a value of `choose`",
-        intermezzo_engine::schedule::ChoiceKind::WeakExchange => "whether a weak compare-exchange fails",
-        intermezzo_engine::schedule::ChoiceKind::TryLock => "whether a try_lock fails",
-        intermezzo_engine::schedule::ChoiceKind::Waiter => "which waiter notify_one wakes",
-        intermezzo_engine::schedule::ChoiceKind::Wake => "whether a wait ends early",
-        intermezzo_engine::schedule::ChoiceKind::Rescue => {
-            "which waiting task wakes spuriously, as no task can continue"
-        }
-        intermezzo_engine::schedule::ChoiceKind::Ended => "whether a task that is over is found ended",
-    };
+    let kind = subject(choice.kind);
     let running = if choice.preempts {
         ", the running one among them"
     } else {
         ""
     };
     format!("{kind}, one of {}{running}", choice.alternatives)
+}
+
+/// Returns the question that a choice of this kind answers.
+pub(crate) fn subject(kind: ChoiceKind) -> &'static str {
+    match kind {
+        ChoiceKind::Task => "which task goes next",
+        ChoiceKind::Value => "a value of `choose`",
+        ChoiceKind::WeakExchange => "whether a weak compare-exchange fails",
+        ChoiceKind::TryLock => "whether a try_lock fails",
+        ChoiceKind::Waiter => "which waiter notify_one wakes",
+        ChoiceKind::Wake => "whether a wait ends early",
+        ChoiceKind::Rescue => "which waiting task wakes spuriously, as no task can continue",
+        ChoiceKind::Ended => "whether a task that is over is found ended",
+    }
 }

@@ -429,8 +429,8 @@ impl Explorer {
     /// ```
     ///
     /// # Panics
-    /// The schedule to replay is of another test, or settings do not go together: use [`Explorer::try_explore`]
-    /// where that may be.
+    /// The schedule to replay is of another test, settings do not go together, or a search of your own does what none may: use
+    /// [`Explorer::try_explore`] where that may be.
     pub fn explore<F: Fn() + Send + Sync>(self, test: F) -> Report {
         self.try_explore(test).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -447,7 +447,8 @@ impl Explorer {
     /// ```
     ///
     /// # Errors
-    /// The schedule to replay is of another test, or settings do not go together.
+    /// The schedule to replay is of another test, or settings do not go together. Or the search is your own, and panics, or
+    /// chooses an alternative that there is not: then the test is not judged.
     pub fn try_explore<F: Fn() + Send + Sync>(mut self, test: F) -> Result<Report, ExploreError> {
         let program = self.program.take().unwrap_or_else(name_of::<F>);
         self.explore_body(program, call::<F> as *const () as usize, &|| call(&test))

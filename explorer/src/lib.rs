@@ -20,6 +20,7 @@ mod determinism;
 mod driver;
 mod explore;
 mod files;
+mod guarded;
 mod listening;
 mod minimise;
 mod orderings;
@@ -84,6 +85,7 @@ pub mod unmodified {
 
 pub use driver::{CheckpointError, CheckpointProblem, ExploreError, OnFound, Progress};
 pub use explore::{Explorer, Strategy};
+pub use guarded::StrategyError;
 pub use intermezzo_engine::environment::Environment;
 pub use intermezzo_engine::runtime::Inspection;
 #[doc(hidden)]

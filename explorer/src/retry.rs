@@ -159,8 +159,8 @@ impl Departures {
     }
 
     /// Returns a note for the report, if an execution departed. `untried` is `true` if the last one was still to be
-    /// retried.
-    pub(crate) fn note(&self, untried: bool) -> Option<String> {
+    /// retried, and `of_own` if the search is the user's own.
+    pub(crate) fn note(&self, untried: bool, of_own: bool) -> Option<String> {
         let executions = |count| match count {
             1 => "1 execution".to_owned(),
             count => format!("{count} executions"),
@@ -173,9 +173,13 @@ impl Departures {
             } else {
                 format!("{} never came out as prescribed", executions(self.lost))
             };
+            let or_search = match of_own {
+                true => ", or the strategy expects choices that are not there",
+                false => "",
+            };
             format!(
-                "the test does not always do the same under the same schedule: {} departed from what was prescribed; \
-                 {settled}",
+                "the test does not always do the same under the same schedule{or_search}: {} departed from what was \
+                 prescribed; {settled}",
                 executions(self.departed)
             )
         })

@@ -6,12 +6,13 @@
 //!
 //! Blind spot: a step without a schedule point, such as the end of a task, stops right after it; [`Stopped`] says so.
 
+use crate::report::TextStyle;
 use intermezzo_engine::call_stack::is_ours;
 use intermezzo_sdk::{
     Context, EventId, Execution, Interests, Monitor, SchedulePoint, SiteId, SyncVar, SyncVarAccess, SyncVarOp,
 };
 use std::backtrace::Backtrace;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -112,6 +113,14 @@ pub struct Stopped {
 
 impl fmt::Display for Stopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write(&mut text)?;
+        f.write_str(&TextStyle::default().visible(text))
+    }
+}
+
+impl Stopped {
+    fn write(&self, f: &mut String) -> fmt::Result {
         let side = if self.is_after { "after" } else { "before" };
         writeln!(f, "stopped {side} {}", self.next)?;
         writeln!(f, "  events so far:")?;

@@ -33,7 +33,7 @@ impl Failure {
         if style.detail == Verbosity::Quiet {
             let first = lines.lines().next().unwrap_or_default();
             text.painted(&format!("{head} {first}"), &head, Part::Error);
-            return text.text;
+            return style.visible(text.text);
         }
         let (said, places) = with_places(&lines, style);
         for (line, number) in said.lines().zip(0..) {
@@ -69,7 +69,7 @@ impl Failure {
             });
             text.drawing(&interleaving);
         }
-        text.text
+        style.visible(text.text)
     }
 }
 
@@ -119,7 +119,7 @@ impl RefinementReport {
         }
         self.say_verdict(&mut text);
         if quiet {
-            return text.text;
+            return style.visible(text.text);
         }
         let shown = match style.detail {
             Verbosity::Verbose => self.short.len(),
@@ -136,7 +136,7 @@ impl RefinementReport {
                 2 * INDENT,
             );
         }
-        text.text
+        style.visible(text.text)
     }
 
     /// Adds the commands, if their test is known; otherwise the lines to write into the test.

@@ -17,7 +17,7 @@ use std::fmt::Debug;
 type Random = Xoshiro256PlusPlus;
 
 /// The number of random histories of each object and level, by default.
-const HISTORIES: u64 = 20_000;
+const HISTORIES: u64 = 12_000;
 
 fn number(name: &str, default: u64) -> u64 {
     match std::env::var(name) {

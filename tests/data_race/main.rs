@@ -37,7 +37,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 /// The default number of programs, and the default seed.
-const PROGRAMS: u64 = 3_000;
+const PROGRAMS: u64 = 2_000;
 const SEED: u64 = 2026;
 
 /// The default number of steps of all tasks together, and the default maximum number of interleavings. Small programs

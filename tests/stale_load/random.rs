@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// The default number of programs, and the variable that changes it.
-const PROGRAMS: u64 = 4_000;
+const PROGRAMS: u64 = 2_500;
 const PROGRAMS_VARIABLE: &str = "STALE_LOAD_PROGRAMS";
 /// The default maximum number of interleavings of a program, and the variable that changes it. Small programs show most
 /// errors, and more of them can be run.

@@ -2,6 +2,7 @@
 //! is wider than allowed, and nothing is lost if there is less room.
 
 mod callers;
+mod controls;
 mod first_screen;
 mod hangs;
 mod names;

@@ -9,10 +9,7 @@ use intermezzo_corpus::{Arguments, Program as OfCorpus};
 
 /// Tries the pairs of the program of that name.
 pub(super) fn tried(name: &str, sets: &[String], args: &BreakpointsArgs) -> Result<Program, Problem> {
-    let program = corpus::program(name)?;
-    let arguments = program
-        .arguments(sets)
-        .map_err(|error| Problem::usage(format!("--set: {error}")))?;
+    let (program, arguments) = corpus::program_with(name, sets)?;
     let looked = explore(program, &arguments, looking(args))?;
     tried_pairs(program.name.to_owned(), looked, args, |given| {
         explore(program, &arguments, given)

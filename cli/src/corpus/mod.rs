@@ -8,7 +8,7 @@ use crate::output;
 use crate::problem::Problem;
 use intermezzo::settings::did_you_mean;
 use intermezzo::{ExploreError, Explorer, ReplayedBy, Report, TextStyle, Verbosity};
-use intermezzo_corpus::{Arguments, Program, find, programs};
+use intermezzo_corpus::{ArgumentError, Arguments, Program, find, programs};
 
 /// Returns the program of that name.
 pub(crate) fn program(name: &str) -> Result<&'static Program, Problem> {
@@ -18,6 +18,21 @@ pub(crate) fn program(name: &str) -> Result<&'static Program, Problem> {
             "there is no program {name:?}: {near}`cargo intermezzo corpus list` lists all"
         ))
     })
+}
+
+/// Returns the program of that name and its parameters: those in the name, as in `counter,tasks=2`, and those in `sets`.
+pub(crate) fn program_with(name: &str, sets: &[String]) -> Result<(&'static Program, Arguments), Problem> {
+    let mut parts = name.split(',');
+    // The name first: a wrong name matters more than its parameters.
+    let program = program(parts.next().unwrap_or_default())?;
+    let mut given: Vec<String> = parts.map(str::to_owned).collect();
+    let problem = |whose: &str, error: ArgumentError| Problem::usage(format!("{whose}: {error}"));
+    program.arguments(&given).map_err(|error| problem(name, error))?;
+    given.extend_from_slice(sets);
+    let arguments = program
+        .arguments(&given)
+        .map_err(|error| problem("--set", error))?;
+    Ok((program, arguments))
 }
 
 /// Explores the program, or replays a schedule if the explorer is set to do that.

@@ -40,12 +40,11 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     }
     let report = super::explore(program, &arguments, explorer);
     let report = report.map_err(|error| Problem::usage(error.to_string()))?;
-    let text = if args.json {
-        report.to_json()
+    if args.json {
+        output::raw(&report.to_json())?;
     } else {
-        report.text(&style)
-    };
-    output::text(&text)?;
+        output::text(&report.text(&style))?;
+    }
     view::write_page_of(args.view.as_ref(), &report)?;
     Ok(report.verdict().into())
 }

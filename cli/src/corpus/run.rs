@@ -6,11 +6,11 @@ use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::search_flags::SearchFlags;
+use crate::search_flags::{SearchFlags, flag};
 use crate::view;
 use anstyle::AnsiColor;
-use intermezzo::Report;
 use intermezzo::report::covered;
+use intermezzo::{ExploreError, Report, SettingError, Settings};
 use intermezzo_corpus::{Arguments, Program, programs};
 use serde::Serialize;
 use std::path::Path;
@@ -27,15 +27,13 @@ struct Ran {
 /// Explores the named program, or all.
 pub(crate) fn run(args: RunArgs) -> Result<Exit, Problem> {
     match &args.name {
-        Some(name) => run_one(super::program(name)?, &args),
+        Some(name) => run_one(name, &args),
         None => run_all(&args),
     }
 }
 
-fn run_one(program: &Program, args: &RunArgs) -> Result<Exit, Problem> {
-    let arguments = program
-        .arguments(&args.sets)
-        .map_err(|error| Problem::usage(format!("--set: {error}")))?;
+fn run_one(name: &str, args: &RunArgs) -> Result<Exit, Problem> {
+    let (program, arguments) = super::program_with(name, &args.sets)?;
     if let Some(path) = &args.schedule_out {
         // Now rather than after a long search.
         files::check_may_write(path, Kind::Schedule)?;
@@ -44,7 +42,7 @@ fn run_one(program: &Program, args: &RunArgs) -> Result<Exit, Problem> {
     let records = view::records(args.view.as_ref());
     let report = explore(program, &arguments, &args.search, records)?;
     if args.json {
-        output::text(&report.to_json())?;
+        output::raw(&report.to_json())?;
     } else {
         let detail = args.search.detail()?;
         output::text(&report.text(&super::style(detail)))?;
@@ -138,7 +136,25 @@ fn explore(
     let explorer = progress
         .watch(program.explorer(settings, arguments), lines)
         .record(records);
-    super::explore(program, arguments, explorer).map_err(|error| Problem::usage(error.to_string()))
+    super::explore(program, arguments, explorer)
+        .map_err(|error| Problem::usage(refusal(&program.settings(), flags, &error)))
+}
+
+/// Returns the reason why a program cannot be explored. `presets` are its own settings: the user has not given those, and may
+/// not know them.
+fn refusal(presets: &Settings, flags: &SearchFlags, error: &ExploreError) -> String {
+    let ExploreError::Setting(SettingError { name, .. }) = error else {
+        return error.to_string();
+    };
+    let value_in = |settings: &Settings| settings.values().find(|(known, _)| known == name);
+    let is_given = flags.given().iter().any(|(given, _)| given == name);
+    match (value_in(presets), value_in(&Settings::default())) {
+        (Some((_, preset)), Some((_, default))) if preset != default && !is_given => format!(
+            "{error}\nthe program has `{name} = {preset}` of its own: take it away by `{} {default}`",
+            flag(name)
+        ),
+        _ => error.to_string(),
+    }
 }
 
 fn write_schedule(path: &Path, report: &Report) -> Result<(), Problem> {

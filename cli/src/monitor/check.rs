@@ -5,9 +5,9 @@ use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
 use intermezzo::sdk::Interests;
-use intermezzo::{Plugin, PluginProblem, Tried};
+use intermezzo::{MonitorRequest, Plugin, PluginProblem, Tried};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{self, Path};
 
 /// The events that a monitor may receive, in words.
 const INTERESTS: [(Interests, &str); 7] = [
@@ -44,6 +44,7 @@ struct Found<'a> {
 /// Checks the file.
 pub(crate) fn run(args: &MonitorCheckArgs) -> Result<Exit, Problem> {
     let file = args.file.as_path();
+    check_attachable(file, &args.arguments)?;
     let checked = match Plugin::try_out(file, &args.arguments) {
         Ok(tried) => Ok(tried),
         Err(error) => match error.problem {
@@ -68,6 +69,50 @@ pub(crate) fn run(args: &MonitorCheckArgs) -> Result<Exit, Problem> {
         })?;
     }
     Ok(if sound { Exit::Pass } else { Exit::Findings })
+}
+
+/// Checks that a list of monitors can name the file, with these arguments.
+///
+/// # Errors
+/// It cannot; the text says why.
+fn check_attachable(file: &Path, arguments: &str) -> Result<(), Problem> {
+    let refused = |why: &str, help: &str| {
+        let file = file.display();
+        Err(Problem::usage(format!(
+            "`{file}` cannot be attached: {why}; {help}"
+        )))
+    };
+    let Some(name) = file.to_str() else {
+        return refused("its path is not UTF-8", "give it another path");
+    };
+    let as_given = |list: &str| {
+        let list = MonitorRequest::parse(list).ok()?;
+        let [one] = list.as_slice() else { return None };
+        Some((one.name.clone(), one.arguments.clone()))
+    };
+    if as_given(name) != Some((name.to_owned(), String::new())) {
+        return refused(
+            "`--monitor` takes what follows a `:` for arguments, and what follows a `;` for another monitor",
+            "give it a path without these, and without blanks at its ends",
+        );
+    }
+    if name.starts_with('-') {
+        let help = format!("give `.{}{name}`", path::MAIN_SEPARATOR);
+        return refused(
+            "`--monitor` takes it for a monitor that is to be taken away",
+            &help,
+        );
+    }
+    let arguments = arguments.trim();
+    if as_given(&format!("{name}:{arguments}")) != Some((name.to_owned(), arguments.to_owned())) {
+        return refused(
+            &format!(
+                "its arguments are `{arguments}`, and `--monitor` takes what follows a `;` for another monitor"
+            ),
+            "give others",
+        );
+    }
+    Ok(())
 }
 
 fn found(tried: &Tried) -> Found<'_> {

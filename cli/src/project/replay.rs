@@ -122,7 +122,7 @@ fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Resul
         return Err(Problem::usage(format!("{program:?} was not replayed: {why}")));
     };
     if args.json {
-        output::text(&format!("{}\n", report.text))?;
+        output::raw(&format!("{}\n", report.text))?;
     } else {
         let detail = args.limits.detail()?;
         let style = output::style().detail(detail);

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Problem> {
     if args.json {
         output::json(&comparison)?;
     } else if args.csv {
-        output::text(&comparison.csv()?)?;
+        output::raw(&comparison.csv()?)?;
     } else if args.bugs {
         output::text(&bugs::page(&matrix, &comparison.cells, &items))?;
     } else {

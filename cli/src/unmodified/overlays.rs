@@ -9,7 +9,7 @@ use crate::output;
 use crate::problem::Problem;
 use etcetera::BaseStrategy as _;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -334,5 +334,52 @@ fn build(place: &Path, quiet: bool, toolchain: &Path) -> Result<(), Problem> {
         .env("RUSTFLAGS", "-Awarnings -Cforce-frame-pointers=yes")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET");
+    for variable in env::vars_os()
+        .map(|(name, _)| name)
+        .filter(|name| changes_build(name))
+    {
+        command.env_remove(variable);
+    }
     said_by(command).map(drop)
+}
+
+/// Returns `true` if cargo or the compiler builds something else where this variable is set, and not just in another way.
+/// There is one build of the overlays for all projects, which must not be that of the first.
+fn changes_build(variable: &OsStr) -> bool {
+    let Some(name) = variable.to_str() else {
+        return false;
+    };
+    ["CARGO_PROFILE_", "CARGO_UNSTABLE_"]
+        .iter()
+        .any(|begin| name.starts_with(begin))
+        || name == "RUSTC_BOOTSTRAP"
+        || name == "CARGO_BUILD_RUSTFLAGS"
+        || name.starts_with("CARGO_TARGET_") && name.ends_with("_RUSTFLAGS")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_overlays_are_the_same_whatever_the_project_sets() {
+        for name in [
+            "CARGO_PROFILE_RELEASE_PANIC",
+            "CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG",
+            "CARGO_PROFILE_DEV_OPT_LEVEL",
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS",
+            "RUSTC_BOOTSTRAP",
+        ] {
+            assert!(changes_build(name.as_ref()), "{name}");
+        }
+        for name in [
+            "CARGO_HOME",
+            "CARGO_TARGET_DIR",
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER",
+            "CARGO_NET_OFFLINE",
+            "PATH",
+        ] {
+            assert!(!changes_build(name.as_ref()), "{name}");
+        }
+    }
 }

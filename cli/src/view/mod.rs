@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Problem> {
         if args.json {
             return Err(Problem::usage("--json and `--out -` both want stdout: give one"));
         }
-        output::text(&text)?;
+        output::raw(&text)?;
         return Ok(Exit::Pass);
     }
     let force = if args.force { Force::Given } else { Force::Possible };

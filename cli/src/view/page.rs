@@ -4,6 +4,7 @@
 
 use super::model::Shown;
 use super::source::{Finder, Source};
+use intermezzo::TextStyle;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -53,6 +54,11 @@ pub(super) fn page(shown: &Shown, finder: &Finder) -> String {
     };
     let mut contents = serde_json::to_value(&contents).expect("a page's contents have text for keys");
     in_numbers(&mut contents);
+    if let Value::Object(parts) = &mut contents {
+        // The source is shown as it is in its file.
+        let reports = parts.iter_mut().filter(|(name, _)| *name != "sources");
+        reports.for_each(|(_, part)| make_visible(part));
+    }
     let json = contents.to_string();
     let title = match shown.reports.as_slice() {
         [one] => one.program.as_str(),
@@ -88,6 +94,16 @@ fn in_numbers(value: &mut Value) {
                 *value = Value::String(format!("{large:#x}"));
             }
         }
+        _ => {}
+    }
+}
+
+/// Replaces control characters, which a browser does not show, as texts do.
+fn make_visible(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(make_visible),
+        Value::Object(map) => map.values_mut().for_each(make_visible),
+        Value::String(text) => *text = TextStyle::default().visible(std::mem::take(text)),
         _ => {}
     }
 }

@@ -136,6 +136,25 @@ fn parameters_are_set() {
     }
 }
 
+/// Documents and reports write parameters after the name.
+#[test]
+fn parameters_may_be_in_the_name() {
+    let counter = |arguments: &[&str]| run(&[&["corpus", "run"], arguments].concat());
+    for arguments in [
+        &["counter,tasks=2,increments=1", "--json"][..],
+        &["counter,tasks=2", "--set", "increments=1", "--json"],
+        &["counter,tasks=4,increments=1", "--set", "tasks=2", "--json"],
+    ] {
+        let report = counter(arguments).ends_with(0).json();
+        assert_eq!(report["program"], "corpus::counter,tasks=2,increments=1");
+        assert_eq!(report["executions"], 2);
+    }
+    counter(&["countre,tasks=2"]).refused(&["there is no program \"countre\"", "counter"]);
+    counter(&["counter,task=2"]).refused(&["counter,task=2: counter has no parameter `task`"]);
+    counter(&["counter,tasks=0"]).refused(&["give a number from"]);
+    counter(&["counter,"]).refused(&["write name=value"]);
+}
+
 #[test]
 fn limits_are_kept() {
     let report = json(0, &["corpus", "run", "counter", "--executions", "10"]);

@@ -129,3 +129,16 @@ fn a_finding_names_the_iroot_that_was_tried() {
         "{unknown}"
     );
 }
+
+/// A search for iRoots takes no bound on preemptions, and the program has one that the user did not give.
+#[test]
+fn a_preset_of_the_program_is_named_where_it_is_refused() {
+    let search = ["corpus", "run", "bluetooth_driver_fixed", "--strategy", "maple"];
+    run(&search).refused(&[
+        "setting `preemptions`: a search for iRoots",
+        "the program has `preemptions = 2` of its own: take it away by `--preemptions none`",
+    ]);
+    run(&[&search[..], &["--preemptions", "none"]].concat()).ends_with(0);
+    let given = run(&[&search[..], &["--preemptions", "3"]].concat()).ends_with(2);
+    assert!(!given.stderr.contains("of its own"), "{}", given.stderr);
+}

@@ -237,3 +237,29 @@ fn what_is_no_monitor_is_said() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("no plugin of that name"));
 }
+
+/// A list of monitors could not name these files, so that they are not said to be loadable.
+#[test]
+fn a_file_that_no_list_can_name_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let suffix = std::env::consts::DLL_SUFFIX;
+    let check = |name: &str, more: &[&str]| {
+        std::fs::write(directory.path().join(name), "no library").unwrap();
+        run_in(
+            directory.path(),
+            &[&["monitor", "check"][..], more, &["--", name]].concat(),
+        )
+    };
+    for name in [
+        format!("a:b{suffix}"),
+        format!("a;b{suffix}"),
+        format!(" a{suffix}"),
+    ] {
+        check(&name, &[]).refused(&["cannot be attached", "takes what follows a `:` for arguments"]);
+    }
+    let name = format!("-a{suffix}");
+    check(&name, &[]).refused(&["a monitor that is to be taken away", &format!("give `./{name}`")]);
+    check(&format!("a{suffix}"), &["--arguments", "x=1;y"]).refused(&["its arguments are `x=1;y`"]);
+    let told = check(&format!("a{suffix}"), &["--arguments", "x=1,y:z"]).ends_with(1);
+    assert!(told.stdout.contains("no loadable monitor"), "{}", told.stdout);
+}

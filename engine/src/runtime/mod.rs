@@ -106,7 +106,7 @@ pub use layout::{Layout, Place};
 pub use left_over::ROUNDS_LEFT_OVER;
 pub use listen::{DataAccess, Does, Listeners, Owner, Reported, SourceName, SourceNames};
 pub use livelock::{Endless, EndlessLoop, Verdict};
-pub use naming::{site_name, var_identity};
+pub use naming::{known_task_name, site_name, var_identity};
 pub use object::{Body, Embedded, EmbeddedIdentity, Identity, Object};
 pub use outcome::{Abnormal, AwaitedVar, Capped, ExecutionOutcome, FailureContext, Unlike, Waiting};
 pub use outsiders::{open_for_task, opened_outside};

@@ -12,7 +12,8 @@ pub(super) fn task_name(rt: &Runtime, task: u32) -> String {
     known_task_name(rt.tasks.with_earlier(), task)
 }
 
-fn known_task_name(tasks: &[Task], task: u32) -> String {
+/// Returns the name of one of these tasks: `main`, or the name that the creator gave it, or `task 2`.
+pub fn known_task_name(tasks: &[Task], task: u32) -> String {
     match &tasks[task as usize].name {
         Some(name) => name.to_string(),
         None if task == 0 => "main".into(),

@@ -62,9 +62,12 @@ thread_local! {
     static NOTED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a function that is no part of the test, and may panic; the error is the message and place of the panic.
+/// Runs a function that is no part of the test, and may panic: of a monitor, or of a search of the user's own.
+///
+/// # Errors
+/// It panicked. The error is the message of the panic, after its place if that is known.
 #[inline]
-pub(super) fn caught(f: impl FnOnce()) -> Result<(), String> {
+pub fn caught(f: impl FnOnce()) -> Result<(), String> {
     if IS_NOTED.get() {
         // A panic that was caught by the code that raised it.
         noted();
@@ -80,9 +83,13 @@ pub(super) fn caught(f: impl FnOnce()) -> Result<(), String> {
 
 #[cold]
 fn words(panic: Box<dyn Any + Send>) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    // Outside of an exploration it was not noted, and its place is unknown.
+    let text = noted().or_else(|| text.map(str::to_owned));
     // Dropping it may panic again.
     std::mem::forget(panic);
-    noted().unwrap_or_else(|| "without a message".into())
+    text.unwrap_or_else(|| "without a message".into())
 }
 
 #[cold]

@@ -181,11 +181,11 @@ impl Engine {
     /// If the result's destructor panics, the execution fails, even if the caller would catch the panic: std aborts the
     /// process.
     pub fn detach(self, task: u32) {
-        let has_returned = self.with_task(task, |entry| {
-            entry.detached = true;
-            entry.over_at.is_some()
+        let has_result = self.with(|rt| {
+            rt.tasks[task].detached = true;
+            rt.tasks[task].over_at.is_some() && !rt.tasks.room(task).is_empty()
         });
-        if !has_returned {
+        if !has_result {
             return;
         }
         let before = self.with(|rt| rt.end.panics.len());
@@ -299,10 +299,14 @@ impl Engine {
 
     /// Returns `true` if a task panicked and no other task has observed that by joining it; observed from now on.
     pub fn panic_unseen(self, task: u32) -> bool {
-        let is_unseen = |note: &PanicNote| note.task == task && note.escaped && !note.joined;
-        let unseen = self.with(|rt| rt.end.panics.iter().any(is_unseen));
-        self.panic_seen(task);
-        unseen
+        self.with(|rt| {
+            let mut is_unseen = false;
+            for note in rt.end.panics.iter_mut().filter(|note| note.task == task) {
+                is_unseen |= note.escaped && !note.joined;
+                note.joined = true;
+            }
+            is_unseen
+        })
     }
 }
 

@@ -261,7 +261,7 @@ fn an_atomic_in_memory_that_is_used_again_is_a_new_one() {
 }
 
 /// The number of random programs that are compared.
-const PROGRAMS: u64 = 2_500;
+const PROGRAMS: u64 = 1_500;
 
 /// A program with more executions than this in the search of every schedule is left out.
 const EXECUTIONS_MAX: u64 = 1_500;

@@ -349,3 +349,35 @@ fn questions_for_names_change_nothing_of_the_search() {
         (plain.executions(), plain.traces())
     );
 }
+
+/// Messages that std's own code receives for the test are received where the test began to iterate.
+#[test]
+fn an_operation_that_std_calls_has_a_place_of_the_test() {
+    let sites = |receive: fn(mpsc::Receiver<u32>) -> Vec<u32>| {
+        let report = Explorer::new().minimise(0).explore(move || {
+            let (sender, receiver) = mpsc::channel();
+            sender.send(1).unwrap();
+            drop(sender);
+            assert!(receive(receiver).is_empty());
+        });
+        let [finding] = report.findings() else {
+            panic!("{report}")
+        };
+        let events = finding.events.iter().filter(|event| event.op == "receive");
+        events.map(|event| event.site.clone()).collect::<Vec<_>>()
+    };
+    let line = line!();
+    let receives: [fn(mpsc::Receiver<u32>) -> Vec<u32>; 4] = [
+        |receiver| receiver.iter().collect(),
+        |receiver| receiver.try_iter().collect(),
+        |receiver| receiver.into_iter().collect(),
+        |receiver| (&receiver).into_iter().map(|n| n + 1).collect(),
+    ];
+    for (receive, number) in receives.into_iter().zip(2..) {
+        let sites = sites(receive);
+        assert_eq!(sites.len(), 2, "{sites:?}");
+        for site in sites {
+            assert!(site.contains(&format!("naming.rs:{}:", line + number)), "{site}");
+        }
+    }
+}

@@ -205,25 +205,24 @@ fn losing(run: &AtomicU64, endless_from: u64) {
 #[test]
 fn a_search_that_continues_runs_the_execution_again() {
     for (name, search) in searches() {
-        for (jobs, from) in [([1, 1], 0), ([1, 1], 11), ([2, 2], 3)] {
-            let explorer = || {
-                search(Explorer::new())
-                    .program("losing")
-                    .environment(Environment::calm())
-                    .keep_going(true)
-                    .steps_per_execution(u64::MAX)
-            };
-            let limit = |explorer: Explorer| match name {
-                "auto" | "random" | "pct" => explorer.executions(300),
-                _ => explorer,
-            };
-            let (run, endless_from) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
+        let explorer = || {
+            search(Explorer::new())
+                .program("losing")
+                .environment(Environment::calm())
+                .keep_going(true)
+                .steps_per_execution(u64::MAX)
+        };
+        let limit = |explorer: Explorer| match name {
+            "auto" | "random" | "pct" => explorer.executions(300),
+            _ => explorer,
+        };
+        let never = AtomicU64::new(0);
+        let whole = limit(explorer()).explore(|| losing(&never, u64::MAX));
+        let continues = |jobs: [usize; 2], from| {
+            let (run, endless_from) = (AtomicU64::new(0), AtomicU64::new(from));
             // A checkpoint belongs to one test.
             let test = || losing(&run, endless_from.load(Relaxed));
-            let whole = limit(explorer()).explore(test);
             let directory = Directory::new("time");
-            run.store(0, Relaxed);
-            endless_from.store(from, Relaxed);
             let cut_off = soon(
                 explorer()
                     .time(Duration::from_millis(300))
@@ -261,7 +260,13 @@ fn a_search_that_continues_runs_the_execution_again() {
                 "{name}, from {from}, workers {jobs:?}"
             );
             assert_eq!(again.findings().len(), whole.findings().len(), "{name}, {jobs:?}");
-        }
+        };
+        std::thread::scope(|scope| {
+            for (jobs, from) in [([1, 1], 0), ([1, 1], 11), ([2, 2], 3)] {
+                let continues = &continues;
+                scope.spawn(move || continues(jobs, from));
+            }
+        });
     }
 }
 

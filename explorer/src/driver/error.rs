@@ -1,12 +1,14 @@
-//! The reasons for which an exploration is refused.
+//! The reasons for which there is no report.
 
 use super::CheckpointError;
+use crate::guarded::StrategyError;
+use crate::report::TextStyle;
 use crate::settings::SettingError;
 use intermezzo_engine::schedule::ScheduleError;
 use intermezzo_search::classic::maple::MemoError;
 use std::fmt;
 
-/// The reason for which an exploration was not begun.
+/// The reason for which an exploration was not begun, or has no result.
 #[derive(Debug)]
 pub enum ExploreError {
     /// The schedule to replay is of another test.
@@ -17,6 +19,14 @@ pub enum ExploreError {
     Checkpoint(CheckpointError),
     /// The exploration can neither read the memo nor add to it.
     Memo(MemoError),
+    /// The search is the user's own, and does what no search may.
+    Strategy(StrategyError),
+}
+
+impl From<StrategyError> for ExploreError {
+    fn from(error: StrategyError) -> ExploreError {
+        ExploreError::Strategy(error)
+    }
 }
 
 impl From<SettingError> for ExploreError {
@@ -27,12 +37,15 @@ impl From<SettingError> for ExploreError {
 
 impl fmt::Display for ExploreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExploreError::Schedule(error) => error.fmt(f),
-            ExploreError::Setting(error) => error.fmt(f),
-            ExploreError::Checkpoint(error) => error.fmt(f),
-            ExploreError::Memo(error) => error.fmt(f),
-        }
+        let text = match self {
+            ExploreError::Schedule(error) => error.to_string(),
+            ExploreError::Setting(error) => error.to_string(),
+            ExploreError::Checkpoint(error) => error.to_string(),
+            ExploreError::Memo(error) => error.to_string(),
+            ExploreError::Strategy(error) => error.to_string(),
+        };
+        // A file or a plugin may have said it.
+        f.write_str(&TextStyle::default().visible(text))
     }
 }
 
@@ -43,6 +56,7 @@ impl std::error::Error for ExploreError {
             ExploreError::Setting(error) => Some(error),
             ExploreError::Checkpoint(error) => Some(error),
             ExploreError::Memo(error) => Some(error),
+            ExploreError::Strategy(error) => Some(error),
         }
     }
 }

@@ -8,7 +8,7 @@
 //! switches between tasks. Warm-up executions are part of the rest.
 
 use super::worker_loop::Done;
-use crate::report::{Finding, Report};
+use crate::report::{Finding, Report, TextStyle};
 use crate::settings::{SettingError, Settings};
 use intermezzo_engine::runtime::TimeSpent;
 use intermezzo_sdk::{
@@ -79,9 +79,8 @@ impl Log {
     pub(super) fn found(&self, worker: usize, execution: u64, found: &[Finding]) {
         for finding in found {
             let (kind, message) = (&finding.kind, finding.message.lines().next().unwrap_or_default());
-            self.say(format_args!(
-                "worker {worker}, execution {execution}: {kind}: {message}"
-            ));
+            let line = format!("worker {worker}, execution {execution}: {kind}: {message}");
+            self.say(TextStyle::default().visible(line));
         }
     }
 

@@ -233,7 +233,7 @@ impl Outcome<'_> {
             ));
         }
         let untried = done.iter().any(|done| done.untried);
-        if let Some(note) = tally.departures.note(untried) {
+        if let Some(note) = tally.departures.note(untried, kind == Kind::Custom) {
             report.caution(&note);
         }
         let crashed = matches!(

@@ -476,6 +476,10 @@ impl<'a> WorkerLoop<'a> {
             found.retain(|finding| finding.kind != FindingKind::Divergence);
         }
         let status = self.worker.status(0);
+        if self.common.kind == Kind::Custom {
+            let suspect = |finding: &mut Finding| classify::suspect_search(finding, &status.name);
+            found.iter_mut().for_each(suspect);
+        }
         if let Some(member) = status.drawn_by {
             let credit = |finding: &mut Finding| finding.found_by = Some(member.clone());
             found.iter_mut().for_each(credit);

@@ -5,6 +5,7 @@ use super::weak_memory::SecondPart;
 use crate::determinism::DefaultExecution;
 use crate::driver::{Exploration, ExploreError};
 use crate::files::checkpoint_in;
+use crate::guarded::{self, Watch};
 use crate::listening::Listening;
 use crate::orderings;
 use crate::plugin;
@@ -17,6 +18,7 @@ use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
 use intermezzo_engine::runtime::races::is_memory_watched;
 use intermezzo_engine::runtime::{is_laid_over_std, statics_are_restored};
 use std::mem;
+use std::sync::Arc;
 
 impl Explorer {
     /// Explores the test of this name, whose code is at this address. Compiled once, and not for each test.
@@ -26,7 +28,10 @@ impl Explorer {
         body: usize,
         test: &(dyn Fn() + Sync),
     ) -> Result<Report, ExploreError> {
-        self.settle_settings(&program)?;
+        let watch = self.watch_search();
+        let settled = self.settle_settings(&program);
+        watch.as_deref().map_or(Ok(()), Watch::check)?;
+        settled?;
         let named = plugin::attach(
             &self.settings.monitors,
             &self.known,
@@ -71,6 +76,9 @@ impl Explorer {
                 let mut first = self.exploration(&program, body);
                 first.is_followed = second.is_some();
                 let mut report = first.run_apart(test)?;
+                watch
+                    .as_deref()
+                    .map_or(Ok(()), |watch| watch.check_report(&report))?;
                 if let Some(second) = second {
                     second.run(&mut report, &mut apart.settings, test)?;
                 }
@@ -97,6 +105,13 @@ impl Explorer {
             report.write_into(&directory);
         }
         Ok(report)
+    }
+
+    /// Watches the search, if it is the user's own and decides about executions.
+    fn watch_search(&mut self) -> Option<Arc<Watch>> {
+        let (search, watch) = guarded::watched(self.custom.take()?);
+        self.custom = Some(search);
+        Some(watch)
     }
 
     /// Completes the settings for the test of this name, and checks them.

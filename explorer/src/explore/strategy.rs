@@ -121,7 +121,8 @@ impl Strategy {
         StrategyKind::Maple(IRootOptions::DEFAULT).into()
     }
 
-    /// A search of your own. It keeps to bounds of its own: those of the explorer do not reach it.
+    /// A search of your own. It keeps to bounds of its own: those of the explorer do not reach it. If it panics, or chooses
+    /// an alternative that there is not, the exploration ends with a [`StrategyError`](crate::StrategyError).
     pub fn custom(strategy: impl search::Strategy + 'static) -> Strategy {
         Strategy(Chosen::Custom(Box::new(strategy)))
     }

@@ -64,8 +64,15 @@ fn piece(word: &str, room: usize) -> &str {
     }
 }
 
-/// Wraps prose in lines of at most `columns` columns. `first` and `others` are the indents of the first line and of the
-/// others.
+/// Returns `true` if a schedule's token is in the word.
+fn has_token(word: &str) -> bool {
+    let after = word.split_once("imz").map_or("", |(_, after)| after);
+    let version = after.split_once('.').map_or("", |(version, _)| version);
+    version.parse::<u32>().is_ok()
+}
+
+/// Wraps prose in lines of at most `columns` columns, but for words with a schedule. `first` and `others` are the indents of
+/// the first line and of the others.
 pub fn wrap(text: &str, columns: usize, first: usize, others: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let margin = " ".repeat(others.min(columns / 2));
@@ -83,6 +90,10 @@ pub fn wrap(text: &str, columns: usize, first: usize, others: usize) -> Vec<Stri
                 empty = true;
             }
             while empty && width(&line) + width(&word) > columns {
+                // A schedule in two parts cannot be copied.
+                if has_token(&word) {
+                    break;
+                }
                 let room = columns - width(&line);
                 if word.contains(['/', '\\']) {
                     word = path(&word, room);
@@ -193,6 +204,20 @@ mod tests {
             let whole = paths[0].contains("explorer/src/a/very/long/path/indeed.rs:1:2,");
             assert!(whole || paths[0].contains('…'), "{lines:#?}");
         }
+    }
+
+    #[test]
+    fn a_schedule_in_prose_stays_whole() {
+        let word = format!("INTERMEZZO_REPLAY=imz3.{}", "aB0-_".repeat(30));
+        let lines = wrap(&format!("it ended in the middle: {word} runs it again"), 60, 2, 4);
+        assert_eq!(
+            lines,
+            [
+                "  it ended in the middle:",
+                &format!("    {word}"),
+                "    runs it again"
+            ]
+        );
     }
 
     #[test]

@@ -17,10 +17,10 @@ const OF_EACH: usize = 4;
 const INTERLEAVINGS_MAX: usize = 3_000;
 
 /// The number of random programs that are compared, unless `EXPLORED_PROGRAMS` sets it.
-const PROGRAMS: u64 = 200;
+const PROGRAMS: u64 = 120;
 
 /// The number of random programs in which the variables of places are compared.
-const PROGRAMS_WITH_PLACES: u64 = 2_000;
+const PROGRAMS_WITH_PLACES: u64 = 1_000;
 
 /// One operation: at one of three places, on an atomic or lock by index; or at a place that only this variable uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

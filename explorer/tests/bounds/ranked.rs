@@ -10,7 +10,7 @@ use quickcheck::TestResult;
 use std::collections::BTreeSet;
 
 /// The number of random programs that are compared.
-const PROGRAMS: u64 = 150;
+const PROGRAMS: u64 = 100;
 
 /// Schedules by strict priorities, for one order of fragments: the tasks first, then the rest of a task after each
 /// preemption.

@@ -11,7 +11,7 @@ use intermezzo_explorer::sync::{Arc, Mutex, Weak};
 use intermezzo_explorer::thread;
 
 /// The default number of random programs; `EXPLORED_COUNTED` changes it.
-const PROGRAMS: u64 = 300;
+const PROGRAMS: u64 = 200;
 
 /// An operation. It does nothing if the task does not have the handle.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -195,3 +195,25 @@ fn a_step_of_another_task_between_two_yields_is_tried() {
         assert!(compare(&apart));
     }
 }
+
+/// No time-out comes early here, so time passes only if every task waits or yields.
+#[test]
+fn so_it_is_where_only_time_ends_sleeps() {
+    let test = || {
+        let word = AtomicU64::new(0);
+        thread::scope(|scope| {
+            let loads = scope.spawn(|| {
+                let first = word.load(SeqCst);
+                thread::yield_now();
+                (first, word.load(SeqCst))
+            });
+            scope.spawn(|| {
+                thread::sleep(Duration::from_nanos(29));
+                thread::sleep(Duration::from_nanos(38));
+                word.store(1, SeqCst);
+            });
+            loads.join().unwrap()
+        })
+    };
+    assert!(agree("two sleeps", "calm", test).is_ok());
+}

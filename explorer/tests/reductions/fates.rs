@@ -15,7 +15,7 @@ use quickcheck::{Arbitrary, Gen};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// The default number of random programs of a suite.
-const PROGRAMS: u64 = 150;
+const PROGRAMS: u64 = 100;
 
 /// The default maximum number of executions of the reference. With every operation a schedule point it has
 /// `EVERY_TIMES` as many.

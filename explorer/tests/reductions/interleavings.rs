@@ -78,7 +78,7 @@ fn agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
 }
 
 /// The default number of random programs of a family that are compared.
-const PROGRAMS: u64 = 250;
+const PROGRAMS: u64 = 150;
 
 fn compare<const FAMILY: usize>(family: Family) {
     let programs = variable("EXPLORED_PROGRAMS").map_or(PROGRAMS, |all| all / 20);

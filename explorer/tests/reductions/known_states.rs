@@ -14,7 +14,7 @@ const EXECUTIONS_MAX: u64 = 3_000;
 #[test]
 fn what_comes_after_known_states_is_planned_for() {
     let g = &mut Gen::from_size_and_seed(8, 41);
-    let all = crate::variable("KNOWN_PROGRAMS").unwrap_or(400);
+    let all = crate::variable("KNOWN_PROGRAMS").unwrap_or(250);
     let (mut compared, mut too_large, mut by_caching, mut by_dpor, mut known) = (0, 0, 0, 0, 0);
     for number in 0..all {
         let kind = [Kind::Plain, Kind::Plain, Kind::Timed, Kind::Polling][number as usize % 4];
@@ -61,7 +61,7 @@ fn what_comes_after_known_states_is_planned_for() {
 #[test]
 fn yields_that_hold_no_task_back_only_make_switches_free() {
     let g = &mut Gen::from_size_and_seed(8, 43);
-    let programs = crate::variable("KNOWN_PROGRAMS").unwrap_or(400);
+    let programs = crate::variable("KNOWN_PROGRAMS").unwrap_or(250);
     let (mut compared, mut gave_way) = (0, 0);
     // Time ends the waits of the second and the third task at once. Whether the second ran last depends on the first one.
     let known = detached(vec![

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 const INTERLEAVINGS_MAX: usize = 200;
 
 /// The number of programs that all families compare together, unless `EXPLORED_PROGRAMS` sets it.
-const PROGRAMS: u64 = 300;
+const PROGRAMS: u64 = 200;
 
 /// The bounds to compare: on preemptions and on variables.
 const BOUNDS: [(Option<u32>, Option<u32>); 10] = [

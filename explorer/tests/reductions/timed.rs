@@ -13,7 +13,7 @@ use intermezzo_explorer::time::Instant;
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_TIMED` changes it.
-const PROGRAMS: u64 = 400;
+const PROGRAMS: u64 = 250;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {

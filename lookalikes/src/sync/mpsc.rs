@@ -167,13 +167,21 @@ impl<T> Receiver<T> {
     }
 
     /// Returns an iterator over future messages, until all senders are gone.
+    #[track_caller]
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter { rx: self }
+        Iter {
+            rx: self,
+            begun: Site::caller(),
+        }
     }
 
     /// Returns an iterator over the messages that are there.
+    #[track_caller]
     pub fn try_iter(&self) -> TryIter<'_, T> {
-        TryIter { rx: self }
+        TryIter {
+            rx: self,
+            begun: Site::caller(),
+        }
     }
 }
 
@@ -214,28 +222,48 @@ impl<T> fmt::Debug for Receiver<T> {
 }
 
 /// An iterator over future messages, until all senders are gone: `std::sync::mpsc::Iter`.
-#[derive(Debug)]
 pub struct Iter<'a, T> {
     rx: &'a Receiver<T>,
+    /// The place of an operation that code of std calls, such as `collect`.
+    begun: Site,
 }
 
 /// An iterator over the messages that are there: `std::sync::mpsc::TryIter`.
-#[derive(Debug)]
 pub struct TryIter<'a, T> {
     rx: &'a Receiver<T>,
+    begun: Site,
 }
 
 /// An iterator over future messages that owns the receiver: `std::sync::mpsc::IntoIter`.
-#[derive(Debug)]
 pub struct IntoIter<T> {
     rx: Receiver<T>,
+    begun: Site,
+}
+
+impl<T> fmt::Debug for Iter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter").field("rx", &self.rx).finish()
+    }
+}
+
+impl<T> fmt::Debug for TryIter<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryIter").field("rx", &self.rx).finish()
+    }
+}
+
+impl<T> fmt::Debug for IntoIter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IntoIter").field("rx", &self.rx).finish()
+    }
 }
 
 impl<T> Iterator for Iter<'_, T> {
     type Item = T;
     #[track_caller]
     fn next(&mut self) -> Option<T> {
-        self.rx.recv().ok()
+        let site = Site::caller().unless_in_std(self.begun);
+        self.rx.receiving.recv(site).ok()
     }
 }
 
@@ -243,7 +271,8 @@ impl<T> Iterator for TryIter<'_, T> {
     type Item = T;
     #[track_caller]
     fn next(&mut self) -> Option<T> {
-        self.rx.try_recv().ok()
+        let site = Site::caller().unless_in_std(self.begun);
+        self.rx.receiving.try_recv(site).ok()
     }
 }
 
@@ -251,13 +280,15 @@ impl<T> Iterator for IntoIter<T> {
     type Item = T;
     #[track_caller]
     fn next(&mut self) -> Option<T> {
-        self.rx.recv().ok()
+        let site = Site::caller().unless_in_std(self.begun);
+        self.rx.receiving.recv(site).ok()
     }
 }
 
 impl<'a, T> IntoIterator for &'a Receiver<T> {
     type Item = T;
     type IntoIter = Iter<'a, T>;
+    #[track_caller]
     fn into_iter(self) -> Iter<'a, T> {
         self.iter()
     }
@@ -266,7 +297,11 @@ impl<'a, T> IntoIterator for &'a Receiver<T> {
 impl<T> IntoIterator for Receiver<T> {
     type Item = T;
     type IntoIter = IntoIter<T>;
+    #[track_caller]
     fn into_iter(self) -> IntoIter<T> {
-        IntoIter { rx: self }
+        IntoIter {
+            rx: self,
+            begun: Site::caller(),
+        }
     }
 }

@@ -6,7 +6,7 @@ use intermezzo_engine::runtime::{Engine, Site};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::{fmt, io};
 
 /// A scope to create threads in: `std::thread::Scope`.
@@ -221,22 +221,21 @@ impl Builder {
         T: Send + 'scope,
     {
         let site = Site::caller();
-        // Before the thread is counted.
-        self.check_name();
         match (&scope.kind, Engine::current()) {
             (Kind::Inside(tasks), Some(engine)) => {
                 // SAFETY: the scope waits for the task, which so ends before the data that it borrows.
                 let task = unsafe { engine.fork(self.described_to(engine), site, f) };
                 engine.note_scope(task);
                 engine.uninterrupted(|| tasks.borrow_mut().push(task));
-                let thread = Thread::of_task(engine, task);
                 Ok(ScopedJoinHandle {
                     inner: Inner::Inside(Joinable::new(engine, task, site)),
-                    thread,
+                    thread: OnceLock::new(),
                     scope: PhantomData,
                 })
             }
             (Kind::Outside(running), _) => {
+                // Before the thread is counted.
+                self.check_name();
                 let result = Arc::new(Mutex::new(None));
                 let (place, counted) = (result.clone(), running.clone());
                 let body = move || {
@@ -254,15 +253,13 @@ impl Builder {
                 // SAFETY: the scope waits for the thread, which so ends before the data that it borrows.
                 let handle = unsafe { self.outside().spawn_unchecked(body) };
                 let handle = handle.inspect_err(|_| running.change(|counts| counts.0 -= 1))?;
-                let handle = JoinHandle::outside(handle);
-                let thread = handle.thread().clone();
                 Ok(ScopedJoinHandle {
                     inner: Inner::Outside {
-                        handle,
+                        handle: JoinHandle::outside(handle),
                         result,
                         running: running.clone(),
                     },
-                    thread,
+                    thread: OnceLock::new(),
                     scope: PhantomData,
                 })
             }
@@ -283,7 +280,8 @@ enum Inner<T> {
 /// A handle on a scoped thread: `std::thread::ScopedJoinHandle`.
 pub struct ScopedJoinHandle<'scope, T> {
     inner: Inner<T>,
-    thread: Thread,
+    /// The handle on the thread, made on demand, because few tests need it.
+    thread: OnceLock<Thread>,
     scope: PhantomData<&'scope ()>,
 }
 
@@ -295,7 +293,10 @@ unsafe impl<T: Send> Sync for ScopedJoinHandle<'_, T> {}
 impl<T> ScopedJoinHandle<'_, T> {
     /// Returns the thread.
     pub fn thread(&self) -> &Thread {
-        &self.thread
+        self.thread.get_or_init(|| match &self.inner {
+            Inner::Outside { handle, .. } => handle.thread().clone(),
+            Inner::Inside(joinable) => joinable.thread(),
+        })
     }
 
     /// Waits for the thread to end, and returns its result.

@@ -89,6 +89,7 @@ impl Builder {
     ///
     /// # Panics
     /// It contains a null byte; the message is std's.
+    #[inline]
     #[track_caller]
     pub(super) fn described_to(&self, engine: Engine) -> Option<Arc<str>> {
         if let Some(bytes) = self.stack_size {
@@ -102,6 +103,7 @@ impl Builder {
     ///
     /// # Panics
     /// It contains a null byte; the message is std's.
+    #[inline]
     #[track_caller]
     pub(super) fn check_name(&self) {
         if let Some(name) = self.name.as_deref().filter(|name| name.contains('\0')) {
@@ -313,7 +315,7 @@ fn join_of_another_execution() -> ! {
 pub struct JoinHandle<T> {
     inner: Inner<T>,
     /// The handle on the thread, made on demand, because few tests need it.
-    thread: OnceLock<Box<Thread>>,
+    thread: OnceLock<Thread>,
 }
 
 // SAFETY: as in std: `join` hands the result over once, and only inside its execution, whose tasks share an OS thread.
@@ -338,11 +340,9 @@ impl<T> JoinHandle<T> {
 
     /// Returns the thread.
     pub fn thread(&self) -> &Thread {
-        self.thread.get_or_init(|| {
-            Box::new(match &self.inner {
-                Inner::Outside(handle) => Thread::new(Kind::Outside(handle.thread().clone())),
-                Inner::Inside(joinable) => joinable.thread(),
-            })
+        self.thread.get_or_init(|| match &self.inner {
+            Inner::Outside(handle) => Thread::new(Kind::Outside(handle.thread().clone())),
+            Inner::Inside(joinable) => joinable.thread(),
         })
     }
 

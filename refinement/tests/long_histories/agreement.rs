@@ -100,7 +100,7 @@ fn swap_results<C, R>(operations: &mut [Operation<C, R>], one: usize, other: usi
 }
 
 /// The number of histories of each object that are compared by default.
-const HISTORIES: u64 = 30_000;
+const HISTORIES: u64 = 20_000;
 
 /// Compares the checkers on random histories of an object.
 pub(crate) fn compare<S: CheckLong, State: Clone>(object: &Object<'_, S, State>) -> Counts

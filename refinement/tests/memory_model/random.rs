@@ -535,7 +535,7 @@ fn every_reduction_judges_as_brute_force_does() {
     let seed = number("MODELLED_SEED", 1);
     let (mut passed, mut failed, mut most) = (0, 0, 0);
     let mut ordered = 0;
-    for at in 0..number("MODELLED_PROGRAMS", 200) {
+    for at in 0..number("MODELLED_PROGRAMS", 120) {
         let mut random = Random::seed_from_u64(seed * 1_000_000 + at);
         let program = Program::random(&mut random);
         let same = [Same::Linearizable, Same::Sequential, Same::Quiescent][random.random_range(0..3)];
@@ -575,7 +575,7 @@ fn every_reduction_judges_as_brute_force_does() {
         }
     }
     assert!(
-        passed > 20 && failed > 20 && ordered > 10,
+        passed > 20 && failed > 20 && ordered > 5,
         "{passed} passed, {failed} failed; {ordered} with an order across tasks; at most {most} histories"
     );
 }

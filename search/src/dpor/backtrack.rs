@@ -2,8 +2,7 @@
 
 use super::Dpor;
 use super::node::add;
-use super::sleep::{Footprint, Sleeper, is_asleep, is_asleep_with};
-use super::tree;
+use super::sleep::{self, Footprint, Sleeper, is_asleep, is_asleep_with};
 use super::values::{Values, next_value, values};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::Plan;
@@ -124,7 +123,7 @@ impl Dpor {
                     continue;
                 }
                 self.nodes[depth].forget_explored();
-                self.nodes[depth].wanted = wanted;
+                self.nodes[depth].want(wanted);
                 let node = &self.nodes[depth];
                 let listed = &self.candidates[node.candidates.clone()];
                 let place = listed.iter().position(|candidate| candidate.task == task);
@@ -230,7 +229,7 @@ impl Dpor {
     pub(super) fn fit_guide(&mut self, counts: &[StepAccess], candidates: usize, trace: &Trace) {
         let depth = self.nodes.len() - 1;
         let task = self.nodes[depth].task;
-        let made = tree::counts(trace.footprint(depth));
+        let made = sleep::counts(trace.footprint(depth));
         let mut listed = self.candidates[candidates..].iter();
         if made > counts.len() {
             self.wakeup_sequence.leave_out(task, made - counts.len());

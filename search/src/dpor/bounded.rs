@@ -203,13 +203,19 @@ impl Dpor {
     }
 
     /// Plans the task at this step, or every task if it cannot go there.
+    #[inline]
     fn try_at(&mut self, depth: usize, task: u32) {
-        let node = &mut self.nodes[depth];
         // Most tasks were planned by an earlier execution.
         let bit = 1_u64.checked_shl(task).unwrap_or(0);
-        if node.planned & bit != 0 {
-            return;
+        if self.nodes[depth].planned & bit == 0 {
+            self.try_first_at(depth, task, bit);
         }
+    }
+
+    /// Does that for a task that was not planned there before.
+    #[inline(never)]
+    fn try_first_at(&mut self, depth: usize, task: u32, bit: u64) {
+        let node = &mut self.nodes[depth];
         node.planned |= bit;
         let candidates = &self.candidates[node.candidates.clone()];
         if candidates.iter().all(|candidate| candidate.task != task) {

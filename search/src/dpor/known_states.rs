@@ -1,8 +1,8 @@
 //! States from which a search within a bound has continued before. It does not continue from them again.
 //!
 //! A visit leads to nothing new if an earlier visit of the state had fewer preemptions. The same holds if the earlier
-//! visit had as many, and the same task could continue there, or none in both: see [`Caching`](crate::caching). But
-//! the steps that come after the state also decide what is to be tried before it, and the second visit has other steps
+//! visit had as many, and there the same task could continue, or none: see [`Caching`](crate::caching). But the
+//! steps that come after the state also decide what is to be tried before it, and the second visit has other steps
 //! before it than the first. So the search keeps what comes after each state, and plans for the second visit as if it had
 //! all come (Yang, Chen, Gopalakrishnan, Kirby, "Efficient stateful dynamic partial order reduction", SPIN 2008).
 //!
@@ -39,6 +39,8 @@ struct Place {
     after: u32,
     /// The earliest step of the path that it does not commute with.
     earliest: u32,
+    /// The number of the [`KnownAccess`] that it was when it was last kept.
+    known: u32,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -105,18 +107,23 @@ impl Continuations {
             access,
             after: NOWHERE,
             earliest: 0,
+            known: 0,
         });
         index
     }
 
-    /// Returns the accesses that come after the last state, each at least once.
-    fn last(&self) -> impl Iterator<Item = Access> {
+    /// Calls `keep` with the place of each access that comes after the last state, at least once, up to the first for which
+    /// it returns `None`.
+    fn for_each_last(&mut self, mut keep: impl FnMut(&mut Place) -> Option<()>) -> Option<()> {
+        let last = self.states.last()?;
         let after = self.states.len() as u32 - 1;
-        let noted = self.states.last().map_or(&[][..], |last| &last.accesses);
-        let places = noted.iter().map(|&index| &self.places[index as usize]);
-        places
-            .filter(move |place| place.after == after)
-            .map(|place| place.access)
+        for &index in &last.accesses {
+            let place = &mut self.places[index as usize];
+            if place.after == after {
+                keep(place)?;
+            }
+        }
+        Some(())
     }
 
     /// Removes the last state. What came after it, and concerns steps before the one before it, comes after that one.
@@ -166,20 +173,39 @@ type StepOfTask = (u64, u32);
 /// the key by a number that holds in all executions of the trace that leads to the state.
 type KnownAccess = (Option<u64>, u64, Class);
 
-/// The accesses and steps that come after known states, one state after the other. Those of a visit that was replaced stay,
+/// The accesses and steps that come after known states, one visit after the other. Those of a visit that was replaced stay,
 /// and count as memory that is used.
 #[derive(Default)]
 struct KnownContinuations {
-    accesses: Vec<KnownAccess>,
+    /// Each access once, and its number. There are few, and each comes after many states.
+    distinct: Vec<KnownAccess>,
+    numbers: HashMap<KnownAccess, u32>,
+    accesses: Vec<u32>,
     awaited: Vec<StepOfTask>,
+    /// The lengths of both lists after each visit.
+    ends: Vec<[u32; 2]>,
 }
 
-/// The best visit of a state, and the parts of [`KnownContinuations`] that come after it.
-#[derive(Clone)]
+/// The best visit of a state. It is small, because there may be millions.
+#[derive(Clone, Copy)]
 struct Visit {
     preemptions: u32,
-    accesses: Range<u32>,
-    awaited: Range<u32>,
+    /// The number of its part of [`KnownContinuations`].
+    continuation: u32,
+    /// A number of the task that could continue without a preemption, or [`NO_TASK`].
+    going_on: u64,
+}
+
+/// The number of no task.
+const NO_TASK: u64 = 1;
+
+impl Visit {
+    /// Returns `true` if a visit with this many preemptions leads to nothing new after this one. Where no task could continue
+    /// without a preemption, each switch was free, and the other visit has nothing cheaper.
+    fn covers(&self, preemptions: u32, going_on: u64) -> bool {
+        let is_as_free = self.going_on == going_on || self.going_on == NO_TASK;
+        self.preemptions < preemptions || self.preemptions == preemptions && is_as_free
+    }
 }
 
 /// The accesses that come after the known state that ended the running execution, in terms of that execution.
@@ -218,15 +244,16 @@ impl KnownStates {
         self.repeated = None;
     }
 
-    /// Returns the visit of this state if it is known, and another with this many preemptions leads to nothing new.
-    /// `going_on` is the task that could continue without one.
-    fn known(&self, trace: &Trace, preemptions: u32, going_on: Option<u32>) -> Option<&Visit> {
-        let [by_anyone, by_this_one] = positions(trace.fingerprint(), identified(trace, going_on)?);
-        let visit = |position, most| {
-            let visit = self.visits.get(&position);
-            visit.filter(|visit| visit.preemptions < most)
-        };
-        visit(by_this_one, preemptions.saturating_add(1)).or_else(|| visit(by_anyone, preemptions))
+    /// Returns the visit of the state with this fingerprint after which another, with this many preemptions, leads to
+    /// nothing new. `going_on` is the number of the task that could continue without one.
+    fn known(&self, state: u128, preemptions: u32, going_on: u64) -> Option<Visit> {
+        let covers = |visit: &&Visit| visit.covers(preemptions, going_on);
+        let first = self.visits.get(&state)?;
+        if covers(&first) || first.preemptions > preemptions {
+            return Some(*first).filter(|first| covers(&first));
+        }
+        let another = self.visits.get(&position_of_another(state, going_on));
+        another.filter(covers).copied()
     }
 
     /// Keeps the last state of the path, which is after the first `steps` steps of the execution, if there is room.
@@ -241,97 +268,138 @@ impl KnownStates {
         if self.bytes_left == 0 || self.path.states.last().is_none_or(|last| last.is_partial) {
             return;
         }
-        let Some(going_on) = identified(trace, going_on) else {
+        let Some(going_on) = number_of(trace, going_on) else {
             return;
         };
-        let positions = positions(trace.fingerprint_after(steps), going_on);
-        let is_better = |position: u128| {
-            let known = self.visits.get(&position);
-            known.is_none_or(|known| preemptions < known.preemptions)
-        };
-        let better = positions.map(is_better);
-        if better == [false, false] {
+        let state = trace.fingerprint_after(steps);
+        if self.known(state, preemptions, going_on).is_some() {
             return;
         }
-        let added = self.continuations.add(&self.path, trace, footprints, steps);
-        let Some([accesses, awaited]) = added else {
+        let distinct = self.continuations.distinct.len();
+        let Some(continuation) = self.continuations.add(&mut self.path, trace, footprints, steps) else {
             return;
         };
+        let new = self.continuations.distinct.len() - distinct;
         let visit = Visit {
             preemptions,
-            accesses,
-            awaited,
+            continuation,
+            going_on,
         };
+        let [accesses, awaited] = self.continuations.part(continuation);
         // Lists and the table have room for up to twice as many entries as there are.
         let bytes = 2
-            * (visit.accesses.len() * size_of::<KnownAccess>()
-                + visit.awaited.len() * size_of::<StepOfTask>()
-                + 2 * size_of::<(u128, Visit)>());
+            * (new * (size_of::<KnownAccess>() + size_of::<(KnownAccess, u32)>())
+                + accesses.len() * size_of::<u32>()
+                + awaited.len() * size_of::<StepOfTask>()
+                + size_of::<[u32; 2]>()
+                + size_of::<(u128, Visit)>());
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
-        for (position, _) in positions.into_iter().zip(better).filter(|(_, better)| *better) {
-            self.visits.insert(position, visit.clone());
-        }
+        // What the new visit covers is not needed any more.
+        let first = self.visits.get(&state);
+        let is_another = first.is_some_and(|first| !visit.covers(first.preemptions, first.going_on));
+        let position = match is_another {
+            true => position_of_another(state, going_on),
+            false => state,
+        };
+        self.visits.insert(position, visit);
     }
 }
 
-/// Returns the numbers of a state with this fingerprint in the table: by whichever task can continue without a preemption,
-/// and by this one.
-fn positions(state: u128, going_on: Option<u64>) -> [u128; 2] {
-    let task = going_on.map_or(1, |lineage| hash64(lineage, 2));
-    [state, state.wrapping_add(u128::from(task) << 32 | 1)]
+/// Returns the place in the table of a visit that has as many preemptions as the one at the state's own place, and another
+/// task that could continue without one.
+fn position_of_another(state: u128, going_on: u64) -> u128 {
+    state.wrapping_add(u128::from(going_on) << 32 | 1)
 }
 
-/// Returns the lineage of a task, if one is given. It is `None` if no other task could notice the task, so that it cannot be
-/// distinguished.
-fn identified(trace: &Trace, task: Option<u32>) -> Option<Option<u64>> {
-    task.map_or(Some(None), |task| trace.lineage(task).map(Some))
+/// Returns a number for the task that could continue, which is the same in all executions of a trace. It is `None` if no
+/// other task could notice the task, so that it cannot be distinguished.
+fn number_of(trace: &Trace, going_on: Option<u32>) -> Option<u64> {
+    let Some(task) = going_on else {
+        return Some(NO_TASK);
+    };
+    let lineage = trace.lineage(task)?;
+    Some(hash64(lineage, 2))
 }
 
 impl KnownContinuations {
-    /// Adds what comes after the last state of the path, and returns the ranges of the accesses and of the steps that are
-    /// awaited; `None` if it cannot be said in terms of other executions, or if there are too many.
+    /// Adds what comes after the last state of the path, and returns its number; `None` if it cannot be said in terms of other
+    /// executions, or if there is too much.
     fn add(
         &mut self,
-        path: &Continuations,
+        path: &mut Continuations,
         trace: &Trace,
         footprints: &PossibleFootprints,
         steps: usize,
-    ) -> Option<[Range<u32>; 2]> {
+    ) -> Option<u32> {
+        let (accesses, awaited) = (self.accesses.len(), self.awaited.len());
+        let own = self.extend(path, trace, footprints, steps);
+        if own.is_none() {
+            self.accesses.truncate(accesses);
+            self.awaited.truncate(awaited);
+        }
+        own
+    }
+
+    /// Does that, but what it has added remains if it cannot add all.
+    fn extend(
+        &mut self,
+        path: &mut Continuations,
+        trace: &Trace,
+        footprints: &PossibleFootprints,
+        steps: usize,
+    ) -> Option<u32> {
         let lineage = |task| {
             let begun = footprints.has_begun(task, steps);
             begun.then(|| trace.lineage(task)).flatten()
         };
-        let stable = |access: Access| {
-            let key = trace.stable_key(access.key, steps)?;
-            Some((lineage(access.task), key, access.class))
-        };
+        path.for_each_last(|place| {
+            let Access { task, key, class } = place.access;
+            let access = (lineage(task), trace.stable_key(key, steps)?, class);
+            if self.distinct.get(place.known as usize) != Some(&access) {
+                place.known = self.number(access);
+            }
+            self.accesses.push(place.known);
+            Some(())
+        })?;
         let begun = &trace.steps()[..steps];
-        let awaited = |&step: &usize| {
+        for &step in &path.states.last()?.awaited {
             let task = begun[step].task;
             let before = begun[..step].iter().filter(|before| before.task == task).count();
-            Some((lineage(task)?, before as u32))
-        };
-        let (accesses, steps_awaited) = (self.accesses.len(), self.awaited.len());
-        let all_known = extend_by_all(&mut self.accesses, path.last().map(stable))
-            && extend_by_all(&mut self.awaited, path.states.last()?.awaited.iter().map(awaited));
-        let end = |length| u32::try_from(length).ok().filter(|_| all_known);
-        let (Some(accesses_end), Some(awaited_end)) = (end(self.accesses.len()), end(self.awaited.len()))
-        else {
-            self.accesses.truncate(accesses);
-            self.awaited.truncate(steps_awaited);
-            return None;
-        };
-        Some([accesses as u32..accesses_end, steps_awaited as u32..awaited_end])
+            self.awaited.push((lineage(task)?, before as u32));
+        }
+        let own = u32::try_from(self.ends.len()).ok()?;
+        let end = |length| u32::try_from(length).ok();
+        self.ends
+            .push([end(self.accesses.len())?, end(self.awaited.len())?]);
+        Some(own)
+    }
+
+    /// Returns the number of this access.
+    fn number(&mut self, access: KnownAccess) -> u32 {
+        let next = self.distinct.len() as u32;
+        *self.numbers.entry(access).or_insert_with(|| {
+            self.distinct.push(access);
+            next
+        })
+    }
+
+    /// Returns the ranges of the accesses, and of the steps that are awaited, of the part with this number.
+    fn part(&self, number: u32) -> [Range<usize>; 2] {
+        let [accesses_end, awaited_end] = self.ends[number as usize];
+        let [accesses, awaited] = number
+            .checked_sub(1)
+            .map_or([0; 2], |before| self.ends[before as usize]);
+        [
+            accesses as usize..accesses_end as usize,
+            awaited as usize..awaited_end as usize,
+        ]
     }
 
     /// Returns what comes after the state of a visit in terms of an execution that has just reached it; `None` if that
     /// cannot be said.
-    fn in_terms_of(&self, visit: &Visit, trace: &Trace, goes_on: bool) -> Option<Repeated> {
-        let part = |range: &Range<u32>| range.start as usize..range.end as usize;
-        let (known, steps_awaited) = (
-            &self.accesses[part(&visit.accesses)],
-            &self.awaited[part(&visit.awaited)],
-        );
+    fn in_terms_of(&self, visit: Visit, trace: &Trace, goes_on: bool) -> Option<Repeated> {
+        let [accesses, awaited] = self.part(visit.continuation);
+        let (known, steps_awaited) = (&self.accesses[accesses], &self.awaited[awaited]);
         let lineages: Vec<_> = trace.lineages().collect();
         let number = |lineage: u64| {
             let own = lineages.iter().find(|(_, own)| *own == lineage);
@@ -346,7 +414,8 @@ impl KnownContinuations {
         };
         keys.sort_unstable();
         let mut accesses = Vec::with_capacity(known.len());
-        for &(lineage, stable, class) in known {
+        for &access in known {
+            let (lineage, stable, class) = self.distinct[access as usize];
             let task = match lineage {
                 Some(lineage) => number(lineage)?,
                 None => UNBEGUN,
@@ -377,17 +446,6 @@ impl KnownContinuations {
     }
 }
 
-/// Adds items, up to the first that is `None`. Returns `true` if there is none.
-fn extend_by_all<T>(list: &mut Vec<T>, items: impl Iterator<Item = Option<T>>) -> bool {
-    for item in items {
-        let Some(item) = item else {
-            return false;
-        };
-        list.push(item);
-    }
-    true
-}
-
 impl Dpor {
     /// Has the search within a bound not continue from states that it has explored, which it remembers in this many
     /// bytes.
@@ -415,7 +473,8 @@ impl Dpor {
         }
         let going_on = if point.preempts { point.task(0) } else { None };
         let trace = point.trace();
-        let visit = known.known(trace, preemptions, going_on.map(|task| task.0));
+        let visit = number_of(trace, going_on.map(|task| task.0))
+            .and_then(|going_on| known.known(trace.fingerprint(), preemptions, going_on));
         let last = trace.steps().last().map(|last| last.task);
         let mut goes_on = false;
         point.for_each_task(|task| goes_on |= Some(task.0) == last);

@@ -86,7 +86,7 @@ use sequence::{Sequence, Sequences};
 use sharing::Sharing;
 use sleep::{Footprint, Sleeper, is_asleep};
 use tree::Tree;
-use values::{Values, Wanted, next_value};
+use values::{Values, next_value};
 
 /// The point after which an execution is not part of the search.
 struct Abort {
@@ -291,10 +291,9 @@ impl Dpor {
             let asleep = self.sleepers[sleeping..].iter_mut();
             asleep.for_each(|sleeper| had_overslept |= std::mem::replace(&mut sleeper.overslept, true));
         }
-        node.wanted = match guided {
-            Some(_) => node.sequences.first_values(),
-            None => Wanted::default(),
-        };
+        if guided.is_some() {
+            node.want(node.sequences.first_values());
+        }
         // Without a sequence to follow, or if its next step was already done on the way, any task may go.
         let alternative = guided.or_else(|| self.first_awake(point, candidates, sleeping));
         let Some(alternative) = alternative else {
@@ -316,7 +315,7 @@ impl Dpor {
         let (mut counts, next) = (None, self.nodes.len());
         if let Some(node) = self.nodes.last_mut() {
             let may_count =
-                || node.sequences.may_begin_with_counts() || tree::counts(trace.footprint(next - 1)) > 0;
+                || node.sequences.may_begin_with_counts() || sleep::counts(trace.footprint(next - 1)) > 0;
             if self.insertion == Insertion::WakeupTrees && node.sequences.goes_on() && may_count() {
                 counts = node.sequences.counts_after(&self.values);
             }

@@ -124,11 +124,17 @@ impl Node {
         if !self.footprint.is_empty() {
             self.footprint.clear();
         }
-        if !self.wanted.are_all() {
-            self.wanted = Wanted::default();
-        }
+        self.want(Wanted::default());
         if !self.explored.is_empty() {
             self.explored.clear();
+        }
+    }
+
+    /// Notes the values with which the step is to be explored. Mostly these are all, as before.
+    #[inline(always)]
+    pub(super) fn want(&mut self, wanted: Wanted) {
+        if !(wanted.are_all() && self.wanted.are_all()) {
+            self.wanted = wanted;
         }
     }
 

@@ -68,16 +68,17 @@ impl Dpor {
             }
         }
         let known = races.len() - trace.races_from(self.fresh).len();
-        self.examined.truncate(known);
-        self.examined.resize(races.len(), NEVER);
+        let mut examined = std::mem::take(&mut self.examined);
+        examined.truncate(known);
+        examined.resize(races.len(), NEVER);
         // With source sets the later steps do not matter.
         let from = if whole { 0 } else { known };
         if from < known {
             trace.known_to_all(self.fresh, steps, &mut self.known_to_all);
         }
-        for (at, &Race { earlier, later }) in races.iter().enumerate().skip(from) {
+        for (&Race { earlier, later }, examined) in races[from..].iter().zip(&mut examined[from..]) {
             let (earlier, later) = (earlier as usize, later as usize);
-            if later >= steps || earlier == 0 || at < known && !self.has_news(trace, at, earlier, steps) {
+            if later >= steps || earlier == 0 || !self.has_news(trace, *examined, earlier, steps) {
                 continue;
             }
             if sequences.analysis_limit().ends_after(steps - earlier) {
@@ -88,7 +89,7 @@ impl Dpor {
             let is_sure = whole && !self.nodes[earlier].fair && !trace.is_timed_wait(later);
             if is_sure && self.begins_asleep(trace, choices, earlier, sequence) {
                 let (seen, last) = (Seen::Begun, later);
-                self.examined[at] = Examined { seen, last };
+                *examined = Examined { seen, last };
                 continue;
             }
             let until = if whole { steps } else { later + 1 };
@@ -98,8 +99,9 @@ impl Dpor {
                 true => Seen::Maybe,
                 false => self.insert(trace, choices, earlier, sequence),
             };
-            self.examined[at] = Examined { seen, last };
+            *examined = Examined { seen, last };
         }
+        self.examined = examined;
         self.sequences = Some(sequences);
         self.reverse_ends_of_waits(trace, choices, steps);
         if trace.ending() == Ending::Stuck && self.cut.is_none() {
@@ -122,10 +124,11 @@ impl Dpor {
         self.sequences = Some(sequences);
     }
 
-    /// Returns `true` if a race that the execution before showed, whose first step is `earlier`, has to be examined
-    /// again because of the new steps: `fresh` and later.
-    fn has_news(&self, trace: &Trace, race: usize, earlier: usize, steps: usize) -> bool {
-        let Examined { seen, last } = self.examined[race];
+    /// Returns `true` if a race with this status, whose first step is `earlier`, has to be examined because of the new
+    /// steps: `fresh` and later.
+    #[inline(always)]
+    fn has_news(&self, trace: &Trace, examined: Examined, earlier: usize, steps: usize) -> bool {
+        let Examined { seen, last } = examined;
         let sleeper = match seen {
             Seen::Begun => return false,
             Seen::Maybe if last >= self.fresh => return true,

@@ -2,14 +2,14 @@
 
 mod blocked;
 mod fates;
+mod footprints;
 mod reversed;
 mod shares;
 mod time_out;
 
 use super::analysis_limit::AnalysisLimit;
 use super::names::{AssumedDistinct, Named, Names};
-use super::sleep::Footprint;
-use super::tree::{counts, only_key};
+use super::sleep::{Footprint, counts, only_key};
 use super::values::{Fate, Values, fate_of, keeps_choice, values};
 pub(super) use fates::{Assumed, Assumption};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -77,7 +77,7 @@ pub(super) struct Done {
 impl Done {
     /// Returns a step with this key in the last execution, if that is known and one key.
     #[inline(always)]
-    pub(super) fn accessing(task: u32, matches_trace: bool, key: Option<Key>) -> Done {
+    fn accessing(task: u32, matches_trace: bool, key: Option<Key>) -> Done {
         Done {
             task,
             matches_trace,
@@ -325,14 +325,14 @@ impl Sequence {
         self.from == self.end
     }
 
-    /// Calls `each` with each step, the values that it chose, and its footprint. `choices` are those of the last
-    /// execution.
+    /// Calls `each` with each step, its place, the values that it chose, and its footprint. `choices` are those of the
+    /// last execution.
     #[inline(always)]
     pub(super) fn for_each_step(
         &self,
         trace: &Trace,
         choices: &[Choice],
-        mut each: impl FnMut(&Planned, &[u32], &[StepAccess]),
+        mut each: impl FnMut(usize, &Planned, &[u32], &[StepAccess]),
     ) {
         for (place, planned) in self.left().iter().enumerate() {
             let values = match self.made_in(trace, choices, place) {
@@ -340,7 +340,9 @@ impl Sequence {
                 None | Some([]) => Values::new(),
                 Some(made) => values(made),
             };
-            self.with_footprint(trace, planned, |footprint| each(planned, &values, footprint));
+            self.with_footprint(trace, planned, |footprint| {
+                each(place, planned, &values, footprint)
+            });
         }
     }
 
@@ -363,29 +365,6 @@ impl Sequence {
             // Mostly the only choice is the task that takes the step.
             [of_task, others @ ..] if of_task.kind == ChoiceKind::Task => Some(others),
             all => Some(all),
-        }
-    }
-
-    /// Passes the footprint of a step of the sequence to `tell`.
-    #[inline(always)]
-    fn with_footprint<R>(
-        &self,
-        trace: &Trace,
-        planned: &Planned,
-        tell: impl FnOnce(&[StepAccess]) -> R,
-    ) -> R {
-        match (planned.step(), self.blocked) {
-            (Some(step), _) if self.reversed == Some(step) && self.otherwise.is_some() => {
-                tell(self.otherwise.as_deref().unwrap_or_default())
-            }
-            // An operation in it that failed may succeed before the race.
-            (Some(step), _) if self.reversed == Some(step) && self.fate.is_none() => {
-                trace.with_possible_footprint(step, tell)
-            }
-            (Some(step), _) if !trace.has_voids() => tell(trace.footprint(step)),
-            (Some(step), _) => tell(&trace.footprint_with_elided(step)),
-            (None, Some(blocked)) => tell(&[blocked.access]),
-            (None, None) => tell(self.otherwise.as_deref().unwrap_or_default()),
         }
     }
 
@@ -454,7 +433,7 @@ impl Sequence {
         &self,
         trace: &Trace,
         task: u32,
-        footprint: &Footprint,
+        footprint: &[StepAccess],
         gives_up: bool,
     ) -> Option<Option<usize>> {
         match self.left().iter().position(|planned| planned.task == task) {

@@ -23,6 +23,31 @@ pub(super) fn as_footprint(footprint: &[StepAccess]) -> Footprint {
     }
 }
 
+/// Returns the lowest number that the first variable of a footprint may have which is not known exactly.
+#[inline(always)]
+pub(super) fn first_unknown(footprint: &[StepAccess]) -> Option<u32> {
+    footprint.iter().find_map(|access| access.key.unknown_from())
+}
+
+/// Returns the number of counts that a step makes.
+#[inline(always)]
+pub(super) fn counts(footprint: &[StepAccess]) -> usize {
+    let is_count = |access: &&StepAccess| access.class == Class::Add;
+    match footprint {
+        [only] => usize::from(is_count(&only)),
+        several => several.iter().filter(is_count).count(),
+    }
+}
+
+/// Returns the key of the footprint, if that is one key.
+#[inline(always)]
+pub(super) fn only_key(footprint: &[StepAccess]) -> Option<Key> {
+    match footprint {
+        [access] if access.key.unknown_from().is_none() => Some(access.key),
+        _ => None,
+    }
+}
+
 /// A task whose next step was tried, and the footprint of that step.
 #[derive(Debug)]
 pub(super) struct Sleeper {

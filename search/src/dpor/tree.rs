@@ -7,8 +7,8 @@ pub(super) use halves::Explored;
 pub(super) use saved::SavedBranch;
 
 use super::names::Names;
-use super::sequence::{Assumed, Done, Sequence};
-use super::sleep::{Footprint, as_footprint};
+use super::sequence::{Assumed, Sequence};
+use super::sleep::{Footprint, as_footprint, counts, first_unknown};
 use super::values::{Fate, Values, Wanted, values};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Class, Key, StableOpId, StepAccess, Trace};
@@ -459,27 +459,19 @@ impl Tree {
 
     /// Adds a sequence at the end of the list.
     #[inline(always)]
-    fn add(&mut self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) {
-        let mut done = std::mem::take(&mut sequence.done);
+    fn add(&mut self, trace: &Trace, choices: &[Choice], sequence: &Sequence) {
         let (mut size, known) = (sequence.len() as u32, sequence.vars_before(trace));
         self.branches.reserve(sequence.len());
-        let left = &*sequence;
-        left.for_each_step(trace, choices, |step, values, footprint| {
+        sequence.for_each_step(trace, choices, |place, step, values, footprint| {
             let mut branch = Branch::new(step.task, size, values, footprint);
             branch.gives_up = step.step().is_some_and(|step| trace.gives_up_share(step));
-            let back = |key| {
-                if left.counts_otherwise {
-                    return None;
-                }
-                let mut before = done.iter().rev();
-                Some(before.position(|step| step.key(trace, left) == Some(key))? + 1)
-            };
-            branch.forget_from(known, back, |key, others| left.names(trace, step, key, others));
+            let back = |key| sequence.back_from(trace, place, key);
+            branch.forget_from(known, back, |key, others| {
+                sequence.names(trace, step, key, others)
+            });
             self.branches.push(branch);
-            done.push(Done::accessing(step.task, true, only_key(footprint)));
             size -= 1;
         });
-        sequence.done = done;
     }
 }
 
@@ -508,10 +500,18 @@ impl Branch {
                 sequence.take_counting(trace, place, counts(self.footprint()));
             }
             None => {
-                let Some(footprint) = self.footprint_in(trace, sequence) else {
-                    return Leads::Unsure;
+                let late;
+                let footprint = match first_unknown(self.footprint()) {
+                    None => self.footprint(),
+                    Some(_) => match self.footprint_in(trace, sequence) {
+                        None => return Leads::Unsure,
+                        Some(footprint) => {
+                            late = footprint;
+                            &late[..]
+                        }
+                    },
                 };
-                let Some(place) = sequence.may_begin(trace, self.task, &footprint, self.gives_up) else {
+                let Some(place) = sequence.may_begin(trace, self.task, footprint, self.gives_up) else {
                     return Leads::Elsewhere;
                 };
                 if place.is_none() {
@@ -526,8 +526,8 @@ impl Branch {
                 if place.is_some_and(|place| self.is_other(trace, choices, sequence, place)) {
                     return Leads::Elsewhere;
                 }
-                let is_known = self.is_all(&footprint);
-                sequence.take_accessing(self.task, place, self.values(), &footprint, is_known);
+                let is_known = self.is_all(footprint);
+                sequence.take_accessing(self.task, place, self.values(), footprint, is_known);
             }
         }
         Leads::Along
@@ -578,7 +578,7 @@ impl Branch {
     fn footprint_in(&self, trace: &Trace, sequence: &Sequence) -> Option<Footprint> {
         let done = &sequence.done[..];
         let mut footprint = as_footprint(self.footprint());
-        let Some(first) = footprint.iter().find_map(|access| access.key.unknown_from()) else {
+        let Some(first) = first_unknown(&footprint) else {
             return Some(footprint);
         };
         if sequence.counts_otherwise {
@@ -628,23 +628,4 @@ impl Branch {
 #[cold]
 fn half(fate: Option<Fate>) -> Leads {
     fate.map_or(Leads::Elsewhere, |fate| Leads::Half(fate.other()))
-}
-
-/// Returns the number of counts that a step makes.
-#[inline(always)]
-pub(super) fn counts(footprint: &[StepAccess]) -> usize {
-    let is_count = |access: &&StepAccess| access.class == Class::Add;
-    match footprint {
-        [only] => usize::from(is_count(&only)),
-        several => several.iter().filter(is_count).count(),
-    }
-}
-
-/// Returns the key of the footprint, if that is one key.
-#[inline(always)]
-pub(super) fn only_key(footprint: &[StepAccess]) -> Option<Key> {
-    match footprint {
-        [access] if access.key.unknown_from().is_none() => Some(access.key),
-        _ => None,
-    }
 }

@@ -318,6 +318,8 @@ fn pages_are_whole() {
     let page = page::page(&both(), &source::Finder::new(None));
     assert_eq!(page.matches("</script>").count(), 2);
     assert!(page.contains("default-src 'none'") && !page.contains("{{contents"));
+    // A message has a control character, which a browser would not show.
+    assert!(page.contains("\\\\u{1}") && !page.contains("\\u0001"));
     for fetched in [" src=", "@import", "url(", "<link"] {
         assert!(!page.contains(fetched), "{fetched}");
     }

@@ -1,8 +1,9 @@
-//! Flags, settings with their values, and files that sentences name in code exist.
+//! Flags, settings with their values, files, and programs with their parameters that sentences name in code exist.
 
 use super::commands::Scene;
 use super::read::{document, documents, root, words};
 use intermezzo::Settings;
+use intermezzo_corpus::{find, parse_full_name};
 use std::fs;
 use std::path::Path;
 
@@ -84,6 +85,14 @@ fn settings(code: &str) -> Option<Result<(), String>> {
     Some(Ok(()))
 }
 
+/// Checks a program of the corpus with parameters; `None` if this is something else.
+fn program(code: &str) -> Option<Result<(), String>> {
+    let (name, _) = code.split_once(',')?;
+    find(name)?;
+    let parsed = parse_full_name(code).map(drop);
+    Some(parsed.map_err(|error| error.to_string()))
+}
+
 /// Returns the files for which `{a,b}` in a path stands.
 fn alternatives(path: &str) -> Vec<String> {
     match path
@@ -127,11 +136,11 @@ fn what_sentences_name_is_there() {
         .iter()
         .map(|command| scene.run(&[*command, &["--help"]].concat()).stdout)
         .collect();
-    let (mut wrong, mut counts) = (Vec::new(), [0; 3]);
+    let (mut wrong, mut counts) = (Vec::new(), [0; 4]);
     for document in documents() {
         for (line, code) in document.code() {
             let known = code.starts_with("--").then(|| flag(&scene, &helps, &code));
-            let checked = [known, settings(&code), path(&code)];
+            let checked = [known, settings(&code), path(&code), program(&code)];
             for (count, checked) in counts.iter_mut().zip(checked) {
                 *count += u32::from(checked.is_some());
                 if let Some(Err(problem)) = checked {
@@ -141,8 +150,11 @@ fn what_sentences_name_is_there() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let [flags, settings, paths] = counts;
-    assert!(flags > 30 && settings > 60 && paths > 60, "{counts:?}");
+    let [flags, settings, paths, programs] = counts;
+    assert!(
+        flags > 30 && settings > 60 && paths > 60 && programs > 10,
+        "{counts:?}"
+    );
 }
 
 /// Returns the text of a file, or of all files in a folder.

@@ -8,6 +8,7 @@ mod places;
 mod relevance;
 mod style;
 mod turning;
+mod visible;
 mod writer;
 
 pub use finding::{TOKEN_MAX, replay_command};
@@ -29,11 +30,9 @@ impl fmt::Display for Report {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&finding::show(
-            self,
-            finding::FindingContext::default(),
-            &TextStyle::default(),
-        ))
+        let style = TextStyle::default();
+        let text = finding::show(self, finding::FindingContext::default(), &style);
+        f.write_str(&style.visible(text))
     }
 }
 
@@ -76,7 +75,7 @@ impl Report {
                 say(&remark, style, &mut text);
             }
         }
-        text
+        style.visible(text)
     }
 
     fn say_verdict(&self, style: &TextStyle, text: &mut String) {

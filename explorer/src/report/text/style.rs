@@ -149,6 +149,20 @@ pub enum Part {
 }
 
 impl Part {
+    pub(super) const ALL: [Part; 6] = [
+        Part::Error,
+        Part::Warning,
+        Part::Pass,
+        Part::Mark,
+        Part::Switch,
+        Part::Heading,
+    ];
+
+    /// Returns the sequence with which a terminal begins to show it.
+    pub(super) fn begin(self) -> String {
+        self.style().render().to_string()
+    }
+
     fn style(self) -> Style {
         let colour = |colour: AnsiColor| Style::new().bold().fg_color(Some(colour.into()));
         match self {

@@ -1,9 +1,8 @@
 //! Steps that give up shares of values, where a sequence has other steps before them than the last execution.
 
-use super::super::sleep::Footprint;
-use super::super::tree::counts;
+use super::super::sleep::counts;
 use super::{Done, Planned, Sequence};
-use intermezzo_engine::trace::{Key, NOTHING, Trace};
+use intermezzo_engine::trace::{Key, NOTHING, StepAccess, Trace};
 
 impl Sequence {
     /// Notes that the step at a place was done, and makes `made` counts. Removes it, and the steps of its task that
@@ -44,7 +43,7 @@ impl Sequence {
     ///
     /// The last execution may have given up more shares before the step than the sequence. Then the sequence leaves more.
     #[inline(never)]
-    pub(super) fn makes_last(&self, trace: &Trace, step: usize, footprint: &Footprint) -> bool {
+    pub(super) fn makes_last(&self, trace: &Trace, step: usize, footprint: &[StepAccess]) -> bool {
         if !trace.makes_last(step, footprint) {
             return false;
         }

@@ -7,7 +7,7 @@
 
 use super::{Branch, Leads, Tree};
 use crate::dpor::sequence::{Assumption, Sequence};
-use crate::dpor::sleep::{Footprint, Sleeper};
+use crate::dpor::sleep::{Footprint, Sleeper, counts};
 use crate::dpor::values::{Fate, Values, Wanted};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{StepAccess, Trace};
@@ -275,7 +275,7 @@ impl Branch {
             if let Some(fate) = self.fate() {
                 sequence.have_fate(trace, place, fate);
             }
-            sequence.take_counting(trace, place, super::counts(self.footprint()));
+            sequence.take_counting(trace, place, counts(self.footprint()));
             return true;
         }
         let footprint = self.footprint_in(trace, sequence);

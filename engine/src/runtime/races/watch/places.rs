@@ -6,7 +6,7 @@
 
 use super::super::super::tasks::Tasks;
 use super::super::super::{arena, leaks};
-use crate::site::{Place, Site};
+use crate::site::{Place, Site, is_of_std};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -263,13 +263,6 @@ fn owner(path: &Path) -> usize {
         Some(known) if is_in(&known.ours) => OURS,
         _ => UNKNOWN,
     }
-}
-
-/// `true` if this is a source of std, or of a crate that std is built from: as it is called where std was built, or in
-/// the toolchain's own copy.
-fn is_of_std(path: &str) -> bool {
-    let built = path.starts_with("/rustc/") && path.contains("/library/");
-    built || path.starts_with("/rust/deps/") || path.contains("/lib/rustlib/src/rust/library/")
 }
 
 /// Returns the place of an instruction that was looked up.

@@ -215,5 +215,5 @@ fn so_it_is_where_only_time_ends_sleeps() {
             loads.join().unwrap()
         })
     };
-    assert!(agree("two sleeps", "calm", test).is_ok());
+    assert!(agree(&"two sleeps", "calm", test).is_ok());
 }

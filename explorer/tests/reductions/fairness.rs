@@ -7,7 +7,7 @@ use crate::agreement::{Random, agree};
 use crate::variable;
 use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, mpsc};
-use intermezzo_explorer::thread;
+use intermezzo_explorer::{Explorer, Reduction, Schedule, Strategy, thread};
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_FAIR` changes it.
@@ -199,24 +199,52 @@ fn a_step_of_another_task_between_two_yields_is_tried() {
     }
 }
 
+/// Loads twice, with a yield in between, while another task sleeps twice and stores. Returns both values.
+fn loads_while_another_sleeps() -> (u64, u64) {
+    let word = AtomicU64::new(0);
+    thread::scope(|scope| {
+        let loads = scope.spawn(|| {
+            let first = word.load(SeqCst);
+            thread::yield_now();
+            (first, word.load(SeqCst))
+        });
+        scope.spawn(|| {
+            thread::sleep(Duration::from_nanos(29));
+            thread::sleep(Duration::from_nanos(38));
+            word.store(1, SeqCst);
+        });
+        loads.join().unwrap()
+    })
+}
+
 /// No time-out comes early here, so time passes only if every task waits or yields.
 #[test]
 fn so_it_is_where_only_time_ends_sleeps() {
-    let test = || {
-        let word = AtomicU64::new(0);
-        thread::scope(|scope| {
-            let loads = scope.spawn(|| {
-                let first = word.load(SeqCst);
-                thread::yield_now();
-                (first, word.load(SeqCst))
-            });
-            scope.spawn(|| {
-                thread::sleep(Duration::from_nanos(29));
-                thread::sleep(Duration::from_nanos(38));
-                word.store(1, SeqCst);
-            });
-            loads.join().unwrap()
-        })
-    };
-    assert!(agree(&"two sleeps", "calm", test).is_ok());
+    assert!(agree(&"two sleeps", "calm", loads_while_another_sleeps).is_ok());
+}
+
+/// The schedule says that the task was an alternative, although fairness held it back.
+#[test]
+fn an_execution_in_which_a_task_went_that_was_held_back_is_replayed() {
+    let test = || assert_ne!(loads_while_another_sleeps(), (0, 1));
+    for reduction in [Reduction::SourceDpor, Reduction::Dpor] {
+        let explorer = Explorer::new().set("environment", "calm");
+        let report = explorer
+            .strategy(Strategy::dfs())
+            .reduction(reduction)
+            .explore(test);
+        let [finding] = report.findings() else {
+            panic!("{report}")
+        };
+        assert!(finding.schedule.all_listed, "{report}");
+        let token = Schedule::from_token(&finding.schedule.token()).unwrap();
+        let file = Schedule::from_json(&finding.schedule.to_json(None)).unwrap();
+        for schedule in [token, file] {
+            let again = Explorer::new().replay(schedule).explore(test);
+            let [replayed] = again.findings() else {
+                panic!("{again}")
+            };
+            assert_eq!(replayed.message, finding.message);
+        }
+    }
 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The number of programs.
-const PROGRAMS: u64 = 100;
+const PROGRAMS: u64 = 150;
 
 /// The most executions without a reduction.
 const EXECUTIONS: u64 = 20_000;

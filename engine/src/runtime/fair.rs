@@ -185,11 +185,11 @@ impl Fairness {
         if let Some(window) = self.windows.get(task as usize) {
             for awaited in enabled.iter().filter(|&other| window.waits_for.contains(other)) {
                 let seen = self.seen.get(awaited as usize).copied().unwrap_or(0);
-                let yields = window.counted.iter().copied().filter(|&step| step >= seen);
+                let first = window.counted.partition_point(|&step| step < seen);
                 holds.push(Hold {
                     task,
                     awaited: Some(awaited),
-                    yields: yields.collect(),
+                    yields: window.counted[first..].to_vec(),
                 });
             }
         }

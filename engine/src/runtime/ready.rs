@@ -462,8 +462,8 @@ impl Ready {
         self.unfair_left_out = true;
     }
 
-    /// Lists the tasks that fairness lets go, or also those that it holds back, in cyclic order after the last one: enabled tasks, and tasks whose wait
-    /// may time out early.
+    /// Lists the tasks that fairness lets go, or also those that it holds back, in cyclic order after the last one: enabled
+    /// tasks, and tasks whose wait may time out early.
     pub(super) fn list(&self, listed: &mut Vec<u32>, tasks: &Tasks) {
         let (last, created) = (self.last, tasks.created());
         let timed_waiters = !self.timed_waiters.is_empty();

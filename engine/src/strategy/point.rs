@@ -30,8 +30,9 @@ pub struct ChoicePoint<'a> {
     pub choices: usize,
     /// `true` if fairness is active: then the enabled tasks depend on more than the positions of the tasks.
     pub fair: bool,
-    /// `true` if the order of steps that commute may matter. Fairness holds back an enabled task at this point; or no task could continue, time has passed, and that ended the wait of the task that ran last while
-    /// another task can go, too. Of use only at points that choose a task.
+    /// `true` if the order of steps that commute may matter. Fairness holds back an enabled task at this
+    /// point; or no task could continue, time has passed, and that ended the wait of the task that ran last while another
+    /// task can go, too. Of use only at points that choose a task.
     pub order_matters: bool,
     /// The alternatives that fairness holds back. Empty unless the strategy needs them
     /// ([`Needs::all_listed`](super::Needs::all_listed)).

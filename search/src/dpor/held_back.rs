@@ -2,8 +2,8 @@
 //!
 //! Fairness depends on the order of steps that commute: a task that has yielded twice is held back until another one takes
 //! a step, and goes on if that step came in between. A search that runs one execution for each trace may have run those
-//! steps in the order in which the task is held back. If it kept to that, it would miss what follows in the other order,
-//! which is fair.
+//! steps in the order in which the task is held back. What follows in the other order is fair as well, and must not be
+//! missed.
 //!
 //! So a task that is held back is an alternative where a race asks for it, if its steps so far may be those of a fair
 //! schedule: since it last learned of the task in whose favour it is held back, that one has taken enough other steps to
@@ -49,13 +49,13 @@ fn is_fair_elsewhere(hold: &Hold, trace: &Trace) -> bool {
     let steps = trace.steps();
     let last = steps.iter().rposition(|step| step.task == hold.task);
     let known = last.map_or(0, known_at);
-    let since = hold
-        .yields
-        .iter()
-        .filter(|&&step| known_at(step as usize) >= known);
     let theirs = steps.iter().rev().filter(|step| step.task == awaited);
     let unknown = theirs.take_while(|step| step.index == NOTHING || step.index > known);
-    since.count() <= 1 + unknown.count()
+    let enough = 1 + unknown.count();
+    // A task never knows less than before. A loop may have yielded thousands of times, and this is asked at each step.
+    let yields = hold.yields.iter().rev().take(enough + 1);
+    let since = yields.take_while(|&&step| known_at(step as usize) >= known);
+    since.count() <= enough
 }
 
 impl Dpor {

@@ -1,5 +1,4 @@
-//! Control characters of what a test, a monitor or a schedule says: in a text they are shown, and not sent to the terminal,
-//! which would obey them.
+//! Control characters of what a test, a monitor or a schedule says: in a text they are shown. The terminal would obey them.
 //!
 //! A text is looked through once, when it is complete. It may have the colours of [`TextStyle::paint`] then, which stay.
 //! Blind spot: a test that names exactly one of these colours gets it, in a text that has colours.

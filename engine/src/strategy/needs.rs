@@ -54,6 +54,9 @@ pub enum FallbackReason {
     /// In a search within a bound, the cost of a switch depends on steps that commute: fairness holds back a task, or time
     /// ends the wait of the task that ran last while another can go, too.
     FairWithinBound,
+    /// Fairness holds back a task, and virtual time passes. Whether it holds a task back, and when time passes, depends on
+    /// steps that commute.
+    FairInTime,
     /// A planned sequence of steps cannot be compared with another.
     Incomparable,
     /// An execution that was planned for something new has shown nothing new.
@@ -67,7 +70,9 @@ impl FallbackReason {
     pub fn sound(self) -> SoundReduction {
         match self {
             // The effect of an operation, or its cost, then depends on more than those that it shares something with.
-            FallbackReason::NothingNew | FallbackReason::FairWithinBound => SoundReduction::Caching,
+            FallbackReason::NothingNew | FallbackReason::FairWithinBound | FallbackReason::FairInTime => {
+                SoundReduction::Caching
+            }
             FallbackReason::CutShort
             | FallbackReason::HeldBack
             | FallbackReason::TasksOfOneNumber
@@ -91,6 +96,9 @@ impl fmt::Display for FallbackReason {
             FallbackReason::HeldBack => "a task that should go first is held back, because it has yielded",
             FallbackReason::FairWithinBound => {
                 "fairness holds back a task, or time ends several waits at once: the cost of a switch then depends on steps that commute"
+            }
+            FallbackReason::FairInTime => {
+                "fairness holds back a task, and time passes: what can continue then depends on steps that commute"
             }
             FallbackReason::Incomparable => "it cannot be said which steps of two executions are the same",
             FallbackReason::TooMany => "the test has many executions without a bound",

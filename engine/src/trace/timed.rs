@@ -81,6 +81,11 @@ impl Trace {
         }
     }
 
+    /// Returns `true` if virtual time has passed in some step.
+    pub fn has_time_passed(&self) -> bool {
+        !self.times.is_empty()
+    }
+
     /// Returns virtual time after a step.
     pub fn time_after(&self, step: usize) -> u64 {
         let later = self.times.partition_point(|&(at, _)| at as usize <= step);

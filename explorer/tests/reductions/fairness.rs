@@ -4,14 +4,15 @@
 //! steps in the one order in which a task is held back.
 
 use crate::agreement::{Random, agree};
+use crate::timed::Channel;
 use crate::variable;
 use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use intermezzo_explorer::sync::{Condvar, Mutex, mpsc};
+use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{Explorer, Reduction, Schedule, Strategy, thread};
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_FAIR` changes it.
-const PROGRAMS: u64 = 150;
+const PROGRAMS: u64 = 100;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -22,6 +23,8 @@ enum Op {
     Add(usize),
     /// Takes the lock, and counts up what it guards.
     Lock,
+    /// Does the same, and yields twice while it has the lock.
+    Hold,
     /// Looks at most so often, yielding after each look, until the word is not 0.
     Spin(usize, u32),
     /// Looks, yielding after each look, until the first task has done all else: the task is parked.
@@ -34,6 +37,12 @@ enum Op {
     Unpark(usize),
     Notify,
     Send,
+}
+
+impl Op {
+    fn is_of_channel(&self) -> bool {
+        matches!(self, Op::Send | Op::ReceiveTimeout(_))
+    }
 }
 
 type Program = Vec<Vec<Op>>;
@@ -50,8 +59,8 @@ fn draw(seed: u64, is_timed: bool) -> Program {
             6 | 7 => Op::Load(word),
             8 | 9 => Op::Store(word),
             10 => Op::Add(word),
-            11 => Op::Lock,
-            12 | 13 => Op::Spin(word, 2 + random.below(3) as u32),
+            11 => [Op::Lock, Op::Hold][random.below(2)],
+            12 | 13 => Op::Spin(word, 2 + random.below(6) as u32),
             14 if task > 0 => Op::Await,
             14 | 15 => Op::Settle(word),
             16 => Op::ParkTimeout(1 + random.below(3) as u64),
@@ -72,19 +81,18 @@ struct Shared {
     over: AtomicU64,
     lock: Mutex<u64>,
     condvar: Condvar,
-    sender: mpsc::Sender<u64>,
-    receiver: Mutex<mpsc::Receiver<u64>>,
+    /// There only if the program uses it: `caching` takes over where a channel is closed.
+    channel: Option<Channel>,
 }
 
 fn run(program: &Program) -> Vec<Vec<u64>> {
-    let (sender, receiver) = mpsc::channel();
+    let uses_channel = program.iter().flatten().any(Op::is_of_channel);
     let shared = Shared {
         words: Default::default(),
         over: AtomicU64::new(0),
         lock: Mutex::new(0),
         condvar: Condvar::new(),
-        sender,
-        receiver: Mutex::new(receiver),
+        channel: uses_channel.then(Channel::new),
     };
     let shared = &shared;
     thread::scope(|scope| {
@@ -110,8 +118,12 @@ fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Vec<u64> {
             Op::Load(word) => seen.push(shared.words[word].load(SeqCst)),
             Op::Store(word) => shared.words[word].store(1, SeqCst),
             Op::Add(word) => seen.push(shared.words[word].fetch_add(2, SeqCst)),
-            Op::Lock => {
+            Op::Lock | Op::Hold => {
                 let mut held = shared.lock.lock().unwrap();
+                if let Op::Hold = op {
+                    thread::yield_now();
+                    thread::yield_now();
+                }
                 *held += 1;
                 seen.push(*held);
             }
@@ -146,7 +158,8 @@ fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Vec<u64> {
                 seen.push(result.timed_out().into());
             }
             Op::ReceiveTimeout(limit) => {
-                let received = shared.receiver.lock().unwrap().recv_timeout(millis(limit));
+                let receiver = shared.channel.as_ref().unwrap().receiver.lock();
+                let received = receiver.unwrap().recv_timeout(millis(limit));
                 seen.push(received.unwrap_or(9));
             }
             Op::Unpark(task) => {
@@ -155,27 +168,45 @@ fn act(ops: &[Op], shared: &Shared, known: &[thread::Thread]) -> Vec<u64> {
                 }
             }
             Op::Notify => shared.condvar.notify_one(),
-            Op::Send => shared.sender.send(1).unwrap(),
+            Op::Send => shared.channel.as_ref().unwrap().sender.send(1).unwrap(),
         }
     }
     seen
 }
 
-/// Compares the searches in two environments. In the second one, time passes only if every task waits or yields.
+/// Compares the searches in two environments. In the second one, time passes only if every task waits or yields. The
+/// third comparison runs every round of a loop that waits.
+/// Returns the reductions that `dpor` ended with; none if the program is too large.
+fn reduced_by(program: &Program) -> Vec<String> {
+    let agreed = [
+        [("environment", "spurious_wakeups=0"), ("spin_loops", "park")],
+        [("environment", "calm"), ("spin_loops", "park")],
+        [("environment", "calm"), ("spin_loops", "run")],
+    ]
+    .map(|settings| agree(program, &settings, || run(program)));
+    let reduced = agreed
+        .iter()
+        .flatten()
+        .map(|report| report.reduction().to_owned());
+    reduced.collect()
+}
+
+/// Compares the searches. Returns `false` if the program is too large.
 fn compare(program: &Program) -> bool {
-    let agreed =
-        ["spurious_wakeups=0", "calm"].map(|environment| agree(program, environment, || run(program)));
-    agreed.iter().any(Result::is_ok)
+    !reduced_by(program).is_empty()
 }
 
 #[test]
 fn random_programs_that_yield_agree() {
     let programs = variable("EXPLORED_FAIR").unwrap_or(PROGRAMS);
-    let compared = (1..=programs).filter(|&seed| compare(&draw(seed, seed % 5 == 0)));
-    let compared = compared.count() as u64;
+    let reduced: Vec<_> = (1..=programs)
+        .map(|seed| reduced_by(&draw(seed, seed % 5 == 0)))
+        .collect();
+    let is_by_dpor = |reduced: &&Vec<String>| reduced.iter().any(|reduction| reduction != "caching");
+    let by_dpor = reduced.iter().filter(is_by_dpor).count() as u64;
     assert!(
-        compared * 2 >= programs,
-        "too few programs are small enough: {compared}"
+        by_dpor * 3 >= programs,
+        "too few programs are small enough, and no cause for caching: {by_dpor}"
     );
 }
 
@@ -196,6 +227,30 @@ fn a_step_of_another_task_between_two_yields_is_tried() {
         assert!(compare(&program));
         let apart = [vec![Vec::new()], program].concat();
         assert!(compare(&apart));
+    }
+}
+
+/// Fairness holds a task back at every other yield, if each time the other one takes a step: it takes more rounds than the
+/// other one has steps.
+#[test]
+fn two_rounds_for_each_step_of_another_task_are_tried() {
+    use Op::*;
+    for program in [
+        vec![vec![Spin(0, 20)], vec![Load(1), Load(1), Load(1), Store(0)]],
+        vec![
+            vec![Spin(0, 20)],
+            vec![Load(1), Load(1), Load(1), Load(1), Store(0)],
+        ],
+        vec![vec![Spin(0, 9)], vec![Load(1), Yield, Store(0)]],
+        vec![vec![Load(0), Spin(1, 9)], vec![Store(0), Load(0), Store(1)]],
+        vec![vec![Spin(0, 2)], vec![Add(1), Store(0)], vec![Spin(1, 9)]],
+        vec![
+            vec![Load(0), Sleep, Store(0)],
+            vec![Yield, Sleep, Spin(0, 6), Sleep],
+        ],
+        vec![vec![Yield, Sleep], vec![Sleep, Sleep, Await]],
+    ] {
+        assert!(compare(&program), "{program:?} is too large");
     }
 }
 
@@ -220,7 +275,14 @@ fn loads_while_another_sleeps() -> (u64, u64) {
 /// No time-out comes early here, so time passes only if every task waits or yields.
 #[test]
 fn so_it_is_where_only_time_ends_sleeps() {
-    assert!(agree(&"two sleeps", "calm", loads_while_another_sleeps).is_ok());
+    assert!(
+        agree(
+            &"two sleeps",
+            &[("environment", "calm")],
+            loads_while_another_sleeps
+        )
+        .is_ok()
+    );
 }
 
 /// The schedule says that the task was an alternative, although fairness held it back.

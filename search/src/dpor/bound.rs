@@ -20,8 +20,11 @@ pub(super) struct Bound {
     left_out: Arc<AtomicBool>,
     /// `true` if a part of the search is missing, because the loaded checkpoint belongs to another search.
     lost: Arc<AtomicBool>,
-    /// `true` if the order of steps that commute mattered in some execution: see `ChoicePoint::order_matters`.
+    /// `true` if the order of steps that commute mattered in some execution: see `ChoicePoint::order_matters`. Without a
+    /// bound only fairness is looked at.
     held_back: Arc<AtomicBool>,
+    /// `true` if virtual time passed in some execution.
+    time_passed: Arc<AtomicBool>,
     /// The reason why some tree is not reliable, if one is not: see [`Tree::insert`](super::tree::Tree::insert).
     unreliable: Arc<OnceLock<FallbackReason>>,
     /// The assumptions about variables that came into use late.
@@ -37,6 +40,8 @@ pub(super) struct SavedBound {
     left_out: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     fairness: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    time_passed: bool,
     needs_fallback: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     unreliable: Option<FallbackReason>,
@@ -55,6 +60,7 @@ impl Bound {
             left_out: Arc::default(),
             lost: Arc::default(),
             held_back: Arc::default(),
+            time_passed: Arc::default(),
             unreliable: Arc::default(),
             apart: Arc::default(),
             lineages: Arc::default(),
@@ -86,6 +92,16 @@ impl Bound {
     /// Returns `true` if the order of steps that commute mattered.
     pub(super) fn has_held_back(&self) -> bool {
         self.held_back.load(Relaxed)
+    }
+
+    /// Notes that virtual time passed.
+    pub(super) fn note_time_passed(&self) {
+        self.time_passed.store(true, Relaxed);
+    }
+
+    /// Returns `true` if virtual time passed.
+    pub(super) fn has_time_passed(&self) -> bool {
+        self.time_passed.load(Relaxed)
     }
 
     /// Notes that a part of the search is missing.
@@ -124,6 +140,7 @@ impl Bound {
         SavedBound {
             left_out: self.left_out(),
             fairness: self.has_held_back(),
+            time_passed: self.has_time_passed(),
             needs_fallback: self.unreliable().is_some(),
             unreliable: self.unreliable(),
             lineages: lineages.clone(),
@@ -138,6 +155,9 @@ impl Bound {
         }
         if saved.fairness {
             self.note_held_back();
+        }
+        if saved.time_passed {
+            self.note_time_passed();
         }
         if saved.needs_fallback {
             self.invalidate(saved.unreliable.unwrap_or(FallbackReason::CutShort));

@@ -7,16 +7,21 @@
 //!
 //! So a task that is held back is an alternative where a race asks for it, if its steps so far may be those of a fair
 //! schedule: since it last learned of the task in whose favour it is held back, that one has taken enough other steps to
-//! put one between each two yields. By itself no execution continues with a task that is held back, so loops end.
+//! put one into every other window between two yields. A window without a step holds the task back, and the step that
+//! lets it go is in the next one. By itself no execution continues with a task that is held back, so loops end.
 //!
 //! That is taken for each two tasks alone, and each of those steps is taken to be possible between the yields. So more
-//! schedules are tried than the fair ones, and never fewer; but not more rounds of a loop than the other task has steps.
+//! schedules are tried than the fair ones, and never fewer; but not more rounds of a loop than some twice the steps of the
+//! other task.
+//!
+//! It does not hold if virtual time passes, because a window in which the other task slept for a while holds back no
+//! task. Then happens-before caching takes over.
 
 use super::Dpor;
 use super::sleep::{Footprint, is_asleep};
 use super::{FallbackReason, Insertion};
 use intermezzo_engine::strategy::{ChoicePoint, Hold};
-use intermezzo_engine::trace::{NOTHING, Trace};
+use intermezzo_engine::trace::{NOTHING, Step, Trace};
 
 /// The way in which fairness holds back a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,14 +53,23 @@ fn is_fair_elsewhere(hold: &Hold, trace: &Trace) -> bool {
     let known_at = |step: usize| trace.known_by(step).get(awaited as usize).copied().unwrap_or(0);
     let steps = trace.steps();
     let last = steps.iter().rposition(|step| step.task == hold.task);
-    let known = last.map_or(0, known_at);
-    let theirs = steps.iter().rev().filter(|step| step.task == awaited);
-    let unknown = theirs.take_while(|step| step.index == NOTHING || step.index > known);
-    let enough = 1 + unknown.count();
-    // A task never knows less than before. A loop may have yielded thousands of times, and this is asked at each step.
-    let yields = hold.yields.iter().rev().take(enough + 1);
-    let since = yields.take_while(|&&step| known_at(step as usize) >= known);
-    since.count() <= enough
+    let of_awaited = last.map_or(0, known_at);
+    // A task never knows less than before.
+    let before = hold
+        .yields
+        .partition_point(|&step| known_at(step as usize) < of_awaited);
+    let since = hold.yields.len() - before;
+    // In every other window between two yields it must take a step. The first window may hold the one that is known.
+    let mut enough = 1;
+    let unknown = |step: &&Step| step.task == awaited && (step.index == NOTHING || step.index > of_awaited);
+    let mut unknown = steps.iter().rev().filter(unknown);
+    while enough < since {
+        if unknown.next().is_none() {
+            return false;
+        }
+        enough += 2;
+    }
+    true
 }
 
 impl Dpor {

@@ -250,7 +250,11 @@ impl Dpor {
             Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
             _ => 0,
         };
-        if point.order_matters && self.is_bounded() {
+        if if self.is_bounded() {
+            point.order_matters
+        } else {
+            !point.holds.is_empty()
+        } {
             self.bound.note_held_back();
         }
         if self.is_known(point, preemptions) {
@@ -456,6 +460,9 @@ impl Strategy for Dpor {
         if self.part.unproved && !self.is_proved(plan.choices(), trace) {
             return false;
         }
+        if trace.has_time_passed() {
+            self.bound.note_time_passed();
+        }
         if self.pass_by(plan, trace) {
             return self.turn_back(plan, trace);
         }
@@ -586,8 +593,13 @@ impl Strategy for Dpor {
             // The other reductions hold no sequences.
             fallback: match self.insertion {
                 _ if self.is_too_large() && !self.is_over => Some(FallbackReason::TooMany),
-                Insertion::WakeupTrees => self.bound.unreliable(),
                 Insertion::Bounded(_) if self.bound.has_held_back() => Some(FallbackReason::FairWithinBound),
+                Insertion::SourceSets | Insertion::WakeupTrees
+                    if self.bound.has_held_back() && self.bound.has_time_passed() =>
+                {
+                    Some(FallbackReason::FairInTime)
+                }
+                Insertion::WakeupTrees => self.bound.unreliable(),
                 Insertion::SourceSets | Insertion::Bounded(_) => None,
             },
             ..Needs::default()

@@ -547,16 +547,14 @@ impl Trace {
                 self.order_anew(step.begun(), &{ *by }, access, group, end.waited);
             }
         }
+        // A writer that becomes a reader takes its share in the step in which it gives up the lock.
+        let takes_share = by.facts.any(TAKES_SHARE) && !self.is_accessed_from(key, step.entries);
         self.keys[key].push(KeyAccess {
             entry: by.entry,
             task: by.task,
             index: by.index,
             class: access.class,
-            open: if by.facts.any(TAKES_SHARE) {
-                Gates::MAX
-            } else {
-                gates
-            },
+            open: if takes_share { Gates::MAX } else { gates },
             gates,
             group,
             sum,
@@ -567,6 +565,11 @@ impl Trace {
             self.accesses.push(access);
         }
         seen
+    }
+
+    /// Returns `true` if this entry or a later one made the last access to a key.
+    fn is_accessed_from(&self, key: usize, entry: u32) -> bool {
+        self.keys[key].last().is_some_and(|last| last.entry >= entry)
     }
 
     /// Returns `true` if an entry comes after all accesses of the group that ends a list, of which this is the last one.

@@ -5,9 +5,9 @@ use intermezzo_sdk::SyncVarOp;
 
 /// The strongest reduction that is sound for a program's operations, the strongest first.
 ///
-/// A reduction reorders steps, and relies on a step being the same in every order. Some are not. If a sender other than
-/// the last is closed, its end is part of the step before. And the step in which a task ends depends on the last step
-/// that it waited for. In random programs with such operations, reductions missed something, if rarely.
+/// A reduction reorders steps, and relies on a step being the same in every order. Some are not: the step in which a
+/// task ends depends on the last step that it waited for. In random programs with such operations, reductions missed
+/// something, if rarely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SoundReduction {
     /// Wakeup trees, which plan whole sequences of steps.
@@ -15,8 +15,8 @@ pub enum SoundReduction {
     WakeupTrees,
     /// Source sets, which plan one step: for parked tasks, if there is no bound.
     SourceSets,
-    /// Happens-before caching, which plans none: for shared locks, channels, queries whether a task has ended,
-    /// waits until all tasks are quiet, and waits that the environment may end.
+    /// Happens-before caching, which plans none: for queries whether a task has ended, waits until all tasks are quiet,
+    /// and waits with a limit at channels and at primitives of the test's own.
     Caching,
     /// No reduction: for regions in which the test turns preemptions off.
     Nothing,
@@ -26,14 +26,7 @@ impl SoundReduction {
     /// Returns the strongest reduction that is sound with an operation.
     pub const fn of(op: SyncVarOp) -> SoundReduction {
         match op {
-            SyncVarOp::TaskCheck
-            | SyncVarOp::SharedAcquire
-            | SyncVarOp::SharedTryAcquire
-            | SyncVarOp::ChannelSend
-            | SyncVarOp::ChannelReceive
-            | SyncVarOp::ChannelTryFailed
-            | SyncVarOp::ChannelClose
-            | SyncVarOp::Quiesce => SoundReduction::Caching,
+            SyncVarOp::TaskCheck | SyncVarOp::Quiesce => SoundReduction::Caching,
             _ => SoundReduction::WakeupTrees,
         }
     }

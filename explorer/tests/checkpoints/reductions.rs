@@ -46,7 +46,7 @@ fn spinning() {
     });
 }
 
-/// Shares a lock, so that caching takes over from all others.
+/// Shares a lock.
 fn sharing() {
     let lock = RwLock::new(0);
     thread::scope(|scope| {
@@ -59,6 +59,18 @@ fn sharing() {
     });
 }
 
+/// Looks whether a task has ended, so that caching takes over from all others.
+fn looking() {
+    let word = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let first = scope.spawn(|| word.fetch_add(1, SeqCst));
+        scope.spawn(|| word.fetch_add(1, SeqCst));
+        if !first.is_finished() {
+            word.fetch_add(2, SeqCst);
+        }
+    });
+}
+
 /// Returns the programs and partial-order reductions that are saved.
 pub(crate) fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, Option<u32>)> {
     let programs = [
@@ -67,6 +79,7 @@ pub(crate) fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, 
         ("eventful", eventful),
         ("spinning", spinning),
         ("sharing", sharing),
+        ("looking", looking),
     ];
     let reductions = [
         (Reduction::Dpor, None),
@@ -199,7 +212,7 @@ fn long() {
 }
 
 /// Shares a lock after an update was lost twice, so that another reduction takes over in the middle of the search.
-fn long_and_sharing() {
+fn long_and_looking() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..3 {
@@ -211,7 +224,7 @@ fn long_and_sharing() {
         }
     });
     if n.load(SeqCst) == 4 {
-        sharing();
+        looking();
     }
 }
 
@@ -279,10 +292,10 @@ fn so_they_are_while_another_reduction_takes_over() {
     for reduction in [Reduction::Dpor, Reduction::SourceDpor] {
         for jobs in [2, 3, 4] {
             let explorer = |jobs| {
-                let explorer = explorer("long_and_sharing", None).jobs(jobs);
+                let explorer = explorer("long_and_looking", None).jobs(jobs);
                 explorer.reduction(reduction).keep_going(true)
             };
-            from_checkpoints(long_and_sharing, explorer, jobs, 3, |report| {
+            from_checkpoints(long_and_looking, explorer, jobs, 3, |report| {
                 assert_eq!(report.reduction(), "caching");
                 format!("{:?}", shown(report))
             });

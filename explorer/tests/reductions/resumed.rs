@@ -239,7 +239,7 @@ fn suite<const FAMILY: usize>(family: Family) {
             "{family:?}: never stopped"
         );
     }
-    // Nearly all programs with channels and shared locks continue with caching.
+    // Some programs continue with caching.
     let sum = |count: fn(&Parts) -> u64| all.iter().map(count).sum::<u64>();
     let exact = sum(|parts| parts.exact);
     assert!(

@@ -56,7 +56,7 @@ fn every_execution_is_attributed() {
                 });
             }
         });
-        assert!(receiver.recv().is_ok());
+        assert!(receiver.recv_timeout(Duration::from_millis(1)).is_ok());
     });
     assert!(noted(&report, "took over"), "{report}");
     let (shares, before) = shares(&report)

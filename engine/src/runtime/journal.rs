@@ -432,7 +432,7 @@ mod tests {
         assert_eq!(unpack(15), None);
     }
 
-    /// A schedule and a file in memory with its execution, some of whose choices were replaced.
+    /// Returns a schedule, and a file in memory with its execution, of which some choices were replaced.
     fn recorded() -> (Schedule, Vec<u8>) {
         let choice = |taken| Choice {
             kind: ChoiceKind::Task,

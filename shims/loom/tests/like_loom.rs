@@ -286,7 +286,7 @@ fn making_an_atomic_is_a_write() {
     }
 }
 
-/// What is made before the other threads exist, or by one that hands it on, is used by all without a race.
+/// An atomic that is made before the other threads exist, or by one that hands it on, is used by all without a race.
 #[test]
 fn atomics_that_are_handed_on_do_not_race() {
     loom::lazy_static! {

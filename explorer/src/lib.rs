@@ -92,7 +92,7 @@ pub use intermezzo_engine::runtime::Inspection;
 pub use intermezzo_engine::runtime::arena::outside;
 #[doc(hidden)]
 pub use intermezzo_engine::runtime::is_laid_over_std;
-pub use intermezzo_engine::runtime::journal::{Unfinished, unfinished};
+pub use intermezzo_engine::runtime::journal::{Damaged, Unfinished, unfinished};
 #[doc(hidden)]
 pub use intermezzo_engine::runtime::races::is_memory_watched;
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};

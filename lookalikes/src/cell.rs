@@ -259,7 +259,7 @@ impl<T> LoomCell<T> {
     #[track_caller]
     pub fn written(value: T) -> LoomCell<T> {
         let cell = LoomCell::new(value);
-        if Engine::current().is_some_and(|engine| !engine.in_teardown()) {
+        if Engine::current().is_some_and(Engine::may_be_raced) {
             cell.0.access(Does::Write, Site::caller());
         }
         cell

@@ -207,7 +207,7 @@ mod caught {
             Some(unsafe { rt.tasks.divert(task, crash) })
         };
         // SAFETY: if the runtime is changed, the code that the signal interrupted does not continue.
-        match Engine::current().and_then(|engine| unsafe { engine.interrupt(divert) }) {
+        match Engine::of_thread().and_then(|engine| unsafe { engine.interrupt(divert) }) {
             Some(registers) => set(context, registers),
             // SAFETY: restores the previous handler and returns: the fault, or the abort, occurs again.
             None => unsafe { give_back(signal) },

@@ -18,6 +18,8 @@ use std::cell::Cell;
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.
     static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
+    /// The runtime of this thread while code runs for which none is current.
+    static PUT_ASIDE: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
     /// `true` while `with` lends the runtime of this thread; kept only in builds with debug assertions.
     static LENT: Cell<bool> = const { Cell::new(false) };
 }
@@ -86,16 +88,26 @@ impl Engine {
         (Engine(runtime), Current(()))
     }
 
+    /// Returns the engine also if the caller is code for which no runtime is current. For what ends that code.
+    pub(super) fn of_thread() -> Option<Engine> {
+        let aside = PUT_ASIDE.get();
+        Engine::current().or_else(|| (!aside.is_null()).then_some(Engine(aside)))
+    }
+
     /// Calls a function for which no runtime is current. It must not let another task run.
+    #[inline]
     pub(super) fn outside<R>(self, f: impl FnOnce() -> R) -> R {
         /// Makes a runtime current again.
         struct Again(*mut Runtime);
         impl Drop for Again {
+            #[inline]
             fn drop(&mut self) {
                 CURRENT.set(self.0);
+                PUT_ASIDE.set(std::ptr::null_mut());
             }
         }
         let _again = Again(CURRENT.replace(std::ptr::null_mut()));
+        PUT_ASIDE.set(self.0);
         f()
     }
 
@@ -199,8 +211,11 @@ impl Engine {
         // SAFETY: this is the worker, so no fiber runs; they are boxed and do not move.
         let back = arena::while_tasks_run(|| unsafe { Fiber::enter(worker_context, fiber) });
         if let Back::Crashed(_) = back {
-            // What the task did to the runtime when it crashed, if anything, is lost with its stack.
+            // What the task did to the runtime when it crashed, if anything, is lost with its stack. It may have been in
+            // code for which no runtime is current.
             LENT.set(false);
+            CURRENT.set(self.0);
+            PUT_ASIDE.set(std::ptr::null_mut());
         }
         back
     }

@@ -7,7 +7,7 @@
 //!
 //! None of this runs unless inspections were requested.
 
-use super::panics::caught;
+use super::panics::caught_inside;
 use super::{Engine, Listeners, arena};
 use crate::record::Gates;
 use intermezzo_sdk::{EventId, Interests};
@@ -104,7 +104,7 @@ impl Engine {
             });
         });
         let mut seen = None;
-        let looked = caught(|| seen = Some(look()));
+        let looked = caught_inside(|| seen = Some(look()));
         let under_way = self.with(|rt| {
             rt.end.teardown = false;
             rt.monitors.listeners.inspect.take().unwrap_or_default()

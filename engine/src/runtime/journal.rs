@@ -9,25 +9,33 @@
 //! A program that calls `exit` in the middle of an execution ends the process without a verdict. That is reported on
 //! stderr, with the schedule, and the process ends with the status of a failed test.
 //!
+//! A file may be damaged: by a disk, a loss of power, or another program. One store writes the number of choices together
+//! with a checksum of them and of the rest of the schedule. So whenever the process ends, both belong together, and a
+//! damaged file is reported in place of being replayed as another execution.
+//!
 //! Works on Unix; elsewhere no journal is kept.
 
-use crate::schedule::{Choice, ChoiceKind, Schedule, TestBinary};
-use std::collections::BTreeMap;
+mod left_behind;
+
+pub use left_behind::{Damaged, Unfinished, take_damaged, take_left, unfinished};
+
+use crate::schedule::{Choice, ChoiceKind, Schedule};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, PoisonError};
 
-/// The first word of a journal's file.
-const MAGIC: u64 = u64::from_le_bytes(*b"imzjrn/1");
+/// The first word of a journal's file. Its last byte is the version of the format.
+const MAGIC: u64 = u64::from_le_bytes(*b"imzjrn/2");
 
-/// The second word while an execution runs, and if tasks that fairness holds back are alternatives of it.
-const RUNS: u64 = 1;
-const LISTS_ALL: u64 = 2;
+/// The second word while an execution runs, and if tasks that fairness holds back are alternatives of it. Otherwise it is
+/// 0. No few flipped bits make one of these from another.
+const RUNS: u64 = u64::from_le_bytes(*b"it runs.");
+const LISTS_ALL: u64 = u64::from_le_bytes(*b"lists it");
 
 /// The number of words of a file. It consists of a magic number, a flag for an execution in progress, the number of
-/// choices, and the size of the schedule in bytes; the schedule without choices; and the choices.
+/// choices with their checksum, and the size of the schedule in bytes; the schedule without choices; and the choices.
 const WORDS: usize = HEAD_WORDS + CHOICES_MAX;
 const HEAD_WORDS: usize = 512;
 const TEXT_BYTES: usize = (HEAD_WORDS - 4) * 8;
@@ -35,81 +43,76 @@ const TEXT_BYTES: usize = (HEAD_WORDS - 4) * 8;
 /// The largest number of choices that are kept of an execution. Pages that are never touched cost nothing.
 const CHOICES_MAX: usize = 1 << 15;
 
-/// An execution that was in progress when its process ended.
-#[derive(Clone, Debug)]
-pub struct Unfinished {
-    /// Its schedule, as far as it had run.
-    pub schedule: Schedule,
-    /// The journal that recorded it.
-    pub file: PathBuf,
-}
+/// The bits of the third word that have the number of choices. The others are those of the checksum.
+const LENGTH: u64 = 0xFFFF;
+const _: () = assert!(CHOICES_MAX as u64 <= LENGTH);
 
-/// Returns the executions in this directory that were in progress when their processes ended, in the order of their
-/// programs.
-pub fn unfinished(directory: &Path) -> Vec<Unfinished> {
-    let mut found: Vec<Unfinished> = fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| left_behind(&entry.ok()?.path()))
-        .collect();
-    found.sort_by(|a, b| (&a.schedule.program, &a.file).cmp(&(&b.schedule.program, &b.file)));
-    found
-}
-
-/// Returns the schedule of an execution of this test that was in progress when its process ended, and forgets it. Each
-/// directory is searched once.
-pub fn take_left(directory: &Path, (program, binary): (&str, &TestBinary)) -> Option<Schedule> {
-    static LEFT: Mutex<BTreeMap<PathBuf, Vec<Unfinished>>> = Mutex::new(BTreeMap::new());
-    let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-    let left = left
-        .entry(directory.to_owned())
-        .or_insert_with(|| unfinished(directory));
-    let at = left
-        .iter()
-        .position(|one| one.schedule.program == program && one.schedule.binary == *binary)?;
-    let Unfinished { schedule, file } = left.remove(at);
-    let _ = fs::remove_file(file);
-    Some(schedule)
-}
-
-/// Returns the execution that this file records, if its process has ended. Removes a file that records none.
-fn left_behind(path: &Path) -> Option<Unfinished> {
-    if path.extension()? != "journal" {
-        return None;
-    }
-    let file = File::open(path).ok()?;
-    file.try_lock().ok()?;
-    let bytes = fs::read(path).ok()?;
-    let schedule = read(&bytes);
-    if schedule.is_none() {
-        let _ = fs::remove_file(path);
-    }
-    Some(Unfinished {
-        schedule: schedule?,
-        file: path.to_owned(),
-    })
-}
-
-/// Returns the schedule in a journal's bytes, if an execution was in progress.
-fn read(bytes: &[u8]) -> Option<Schedule> {
+/// Returns the schedule in a journal's bytes, and `true` if it is whole; `None` if no execution was in progress.
+///
+/// # Errors
+/// The bytes are not as they were written.
+fn read(bytes: &[u8]) -> Result<Option<(Schedule, bool)>, String> {
     let words: Vec<u64> = bytes
         .chunks_exact(8)
         .map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")))
         .collect();
-    let [MAGIC, state @ (RUNS | LISTS_ALL), length, text, ..] = words[..] else {
-        return None;
+    // A process makes the file, its size and its first word one after the other.
+    if words.iter().all(|&word| word == 0) {
+        return Ok(None);
+    }
+    if words[0] & !(0xFF << 56) == MAGIC & !(0xFF << 56) && words[0] != MAGIC {
+        return Err("another version of intermezzo wrote it, or its first bytes have changed".into());
+    }
+    if words[0] != MAGIC {
+        return Err("its first bytes are not those of a journal".into());
+    }
+    if bytes.len() != WORDS * 8 {
+        return Err(format!("it has {} bytes in place of {}", bytes.len(), WORDS * 8));
+    }
+    let (state, length, text) = (words[1], (words[2] & LENGTH) as usize, words[3]);
+    if state == 0 {
+        return Ok(None);
+    }
+    let text = usize::try_from(text).ok().filter(|&text| text <= TEXT_BYTES);
+    let (true, Some(text), true) = (matches!(state, RUNS | LISTS_ALL), text, length <= CHOICES_MAX) else {
+        return Err("its first words are not those of a journal".into());
     };
-    let text = bytes.get(32..32 + usize::try_from(text).ok()?.min(TEXT_BYTES))?;
-    let mut schedule = Schedule::from_token(std::str::from_utf8(text).ok()?).ok()?;
-    let length = usize::try_from(length).ok()?.min(CHOICES_MAX);
-    let choices = words
-        .get(HEAD_WORDS..)?
-        .get(..length)?
-        .iter()
-        .map(|&word| unpack(word));
-    schedule.choices = choices.collect::<Option<_>>()?;
+    let choices = &words[HEAD_WORDS..][..length];
+    let begun = checksum_of_text(text, words[4..].iter().copied());
+    let check = choices.iter().fold(begun, |check, &word| checksum(check, word));
+    if with_length(check, length) != words[2] {
+        return Err("its checksum is wrong".into());
+    }
+    let schedule = std::str::from_utf8(&bytes[32..][..text])
+        .ok()
+        .and_then(|token| Schedule::from_token(token).ok());
+    let choices = choices.iter().map(|&word| unpack(word)).collect::<Option<_>>();
+    let (Some(mut schedule), Some(choices)) = (schedule, choices) else {
+        return Err("its schedule cannot be read".into());
+    };
+    schedule.choices = choices;
     schedule.all_listed |= state == LISTS_ALL;
-    Some(schedule)
+    Ok(Some((schedule, length < CHOICES_MAX)))
+}
+
+/// Returns the checksum of words, from that of all but the last and the last one. Where two lists differ in one word their
+/// checksums differ: each step has an inverse.
+#[inline(always)]
+fn checksum(of_those_before: u64, word: u64) -> u64 {
+    (of_those_before.rotate_left(32) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// Returns the checksum of a text of this many bytes, which has the first of these words.
+fn checksum_of_text(bytes: usize, words: impl Iterator<Item = u64>) -> u64 {
+    words
+        .take(bytes.div_ceil(8))
+        .fold(checksum(MAGIC, bytes as u64), checksum)
+}
+
+/// Returns the third word of a file.
+#[inline(always)]
+fn with_length(check: u64, length: usize) -> u64 {
+    check & !LENGTH | length as u64
 }
 
 fn pack(choice: Choice) -> u64 {
@@ -148,6 +151,8 @@ pub struct Journal {
 /// A mapped file.
 struct Kept {
     words: &'static [AtomicU64],
+    /// The checksum of the schedule up to each of its choices.
+    checks: Box<[u64; CHOICES_MAX + 1]>,
     path: PathBuf,
     /// It is locked for as long as the process lives.
     _file: File,
@@ -183,7 +188,7 @@ impl Journal {
 
     /// Sets the schedule of executions from now on, without their choices.
     pub fn executions_of(&mut self, schedule: &Schedule) {
-        let Some(kept) = &self.kept else { return };
+        let Some(kept) = &mut self.kept else { return };
         let token = Schedule {
             choices: Vec::new(),
             ..schedule.clone()
@@ -201,12 +206,15 @@ impl Journal {
             eight[..bytes.len()].copy_from_slice(bytes);
             word.store(u64::from_ne_bytes(eight), Relaxed);
         }
+        let words = kept.words[4..].iter().map(|word| word.load(Relaxed));
+        kept.checks[0] = checksum_of_text(bytes.len(), words);
+        self.written = 0;
     }
 
     /// Begins an execution that must make these choices first; the first `same` of them are those of the one before.
     #[inline]
     pub(super) fn begin(&mut self, choices: &[Choice], same: usize) {
-        let Some(kept) = &self.kept else { return };
+        let Some(kept) = &mut self.kept else { return };
         let same = if std::mem::take(&mut self.is_rewritten) {
             0
         } else {
@@ -214,11 +222,18 @@ impl Journal {
         };
         let length = choices.len().min(CHOICES_MAX);
         let from = same.min(self.written).min(length);
-        for (word, &choice) in kept.words[HEAD_WORDS + from..].iter().zip(&choices[from..length]) {
-            word.store(pack(choice), Relaxed);
+        let mut check = kept.checks[from];
+        let places = kept.words[HEAD_WORDS + from..]
+            .iter()
+            .zip(&mut kept.checks[from + 1..]);
+        for ((word, check_here), &choice) in places.zip(&choices[from..length]) {
+            let packed = pack(choice);
+            check = checksum(check, packed);
+            *check_here = check;
+            word.store(packed, Relaxed);
         }
-        kept.words[2].store(length as u64, Relaxed);
-        kept.words[1].store(RUNS, Relaxed);
+        kept.words[2].store(with_length(check, length), Release);
+        kept.words[1].store(RUNS, Release);
         self.written = length;
     }
 
@@ -229,6 +244,8 @@ impl Journal {
 
     /// Replaces the choices of the execution by these.
     pub(super) fn rewrite(&mut self, choices: &[Choice]) {
+        // Meanwhile the choices have no checksum.
+        self.end();
         self.begin(choices, 0);
         self.is_rewritten = true;
     }
@@ -236,11 +253,16 @@ impl Journal {
     /// Records a choice of the execution.
     #[inline]
     pub(super) fn push(&mut self, at: usize, choice: Choice) {
-        if let Some(kept) = &self.kept
+        if let Some(kept) = &mut self.kept
             && at < CHOICES_MAX
         {
-            kept.words[HEAD_WORDS + at].store(pack(choice), Relaxed);
-            kept.words[2].store(at as u64 + 1, Relaxed);
+            debug_assert!(at <= self.written, "choices are written one after the other");
+            let packed = pack(choice);
+            let check = checksum(kept.checks[at], packed);
+            kept.checks[at + 1] = check;
+            kept.words[HEAD_WORDS + at].store(packed, Relaxed);
+            // In this order: should the process end in between, the choice is not there.
+            kept.words[2].store(with_length(check, at + 1), Release);
             self.written = at + 1;
         }
     }
@@ -264,7 +286,7 @@ impl Journal {
     fn schedule(&self) -> Option<Schedule> {
         let bytes = |word: &AtomicU64| word.load(Relaxed).to_ne_bytes();
         let bytes: Vec<u8> = self.kept.as_ref()?.words.iter().flat_map(bytes).collect();
-        read(&bytes)
+        read(&bytes).ok().flatten().map(|(schedule, _)| schedule)
     }
 
     fn close(&mut self) {
@@ -347,6 +369,7 @@ fn map(directory: &Path) -> io::Result<Kept> {
     all.push(path.clone());
     Ok(Kept {
         words,
+        checks: vec![0; CHOICES_MAX + 1].try_into().expect("this many words"),
         path,
         _file: file,
     })
@@ -362,7 +385,7 @@ extern "C" fn at_exit() {
     for path in ALL.try_lock().iter().flat_map(|all| all.iter()) {
         let _ = fs::remove_file(path);
     }
-    let Some(engine) = Engine::current() else { return };
+    let Some(engine) = Engine::of_thread() else { return };
     // SAFETY: the process ends: what called `exit` does not continue.
     let schedule = unsafe { engine.interrupt(|rt| rt.decisions.journal.schedule()) };
     let told = match &schedule {
@@ -409,18 +432,67 @@ mod tests {
         assert_eq!(unpack(15), None);
     }
 
-    #[test]
-    fn a_damaged_journal_tells_of_nothing() {
-        assert!(read(&[]).is_none());
-        let mut words = vec![MAGIC, 1, u64::MAX, u64::MAX];
-        let bytes = |words: &[u64]| {
-            words
-                .iter()
-                .flat_map(|word| word.to_ne_bytes())
-                .collect::<Vec<u8>>()
+    /// Returns a schedule, and a file in memory with its execution, of which some choices were replaced.
+    fn recorded() -> (Schedule, Vec<u8>) {
+        let choice = |taken| Choice {
+            kind: ChoiceKind::Task,
+            preempts: taken % 2 == 0,
+            alternatives: 5,
+            taken,
         };
-        assert!(read(&bytes(&words)).is_none());
-        words.resize(WORDS, u64::MAX);
-        assert!(read(&bytes(&words)).is_none());
+        let token = "imz1.AQAbY29ycHVzOjp3b3JrX3N0ZWFsaW5nX3F1ZXVlBzGDgwoFIA_yajI";
+        let mut schedule = Schedule::from_token(token).unwrap();
+        schedule.choices.clear();
+        let words: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
+        words[0].store(MAGIC, Relaxed);
+        let mut journal = Journal {
+            kept: Some(Kept {
+                words: words.leak(),
+                checks: vec![0; CHOICES_MAX + 1].try_into().unwrap(),
+                path: PathBuf::new(),
+                _file: File::open("/dev/null").unwrap(),
+            }),
+            written: 0,
+            is_rewritten: false,
+        };
+        journal.executions_of(&schedule);
+        journal.begin(&[0, 1, 2, 3].map(choice), 0);
+        journal.push(4, choice(4));
+        journal.push(2, choice(1));
+        journal.rewrite(&[4, 4].map(choice));
+        journal.begin(&[0, 1, 4].map(choice), 2);
+        journal.begin(&[0, 1, 2, 2].map(choice), 2);
+        journal.push(3, choice(3));
+        journal.list_all();
+        schedule.choices = [0, 1, 2, 3].map(choice).into();
+        schedule.all_listed = true;
+        let kept = journal.kept.take().unwrap();
+        let bytes = kept
+            .words
+            .iter()
+            .flat_map(|word| word.load(Relaxed).to_ne_bytes());
+        (schedule, bytes.collect())
+    }
+
+    #[test]
+    fn a_damaged_journal_is_refused() {
+        let (schedule, bytes) = recorded();
+        assert_eq!(read(&bytes), Ok(Some((schedule, true))));
+        // What matters of the file: its first words, the text, and the choices.
+        let text = u64::from_ne_bytes(bytes[24..32].try_into().unwrap()) as usize;
+        let used = (0..32 + text).chain(HEAD_WORDS * 8..HEAD_WORDS * 8 + 4 * 8);
+        for at in used {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                assert!(read(&damaged).is_err(), "byte {at}, bit {bit}");
+            }
+        }
+        for length in (8..bytes.len()).step_by(4096) {
+            assert!(read(&bytes[..length]).is_err(), "{length} bytes");
+        }
+        assert!(read(&[u8::MAX; WORDS * 8]).is_err());
+        assert_eq!(read(&[]), Ok(None));
+        assert_eq!(read(&[0; WORDS * 8]), Ok(None));
     }
 }

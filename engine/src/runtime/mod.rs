@@ -458,6 +458,12 @@ impl Engine {
         self.with(|rt| rt.end.teardown)
     }
 
+    /// Returns `false` if an access of the current task now is ordered with all others: no other task was created yet, and
+    /// each one will come after it; or the execution has ended.
+    pub fn may_be_raced(self) -> bool {
+        self.with(|rt| rt.tasks.created() > 1 && !rt.end.teardown)
+    }
+
     /// Returns the bounds and switches of the environment.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]

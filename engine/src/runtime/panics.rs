@@ -62,12 +62,25 @@ thread_local! {
     static NOTED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a function that is no part of the test, and may panic: of a monitor, or of a search of the user's own.
+/// Runs a function that is no part of the test, and may panic: of a monitor, or of a search of the user's own. It may be
+/// called in the middle of a step. So no engine is current meanwhile, and look-alikes that it uses do what std does.
 ///
 /// # Errors
 /// It panicked. The error is the message of the panic, after its place if that is known.
 #[inline]
 pub fn caught(f: impl FnOnce()) -> Result<(), String> {
+    match Engine::current() {
+        Some(engine) => caught_inside(|| engine.outside(f)),
+        None => caught_inside(f),
+    }
+}
+
+/// Runs a function of the test that is no task's, and may panic. It uses look-alikes as the current task.
+///
+/// # Errors
+/// As for [`caught`].
+#[inline]
+pub(super) fn caught_inside(f: impl FnOnce()) -> Result<(), String> {
     if IS_NOTED.get() {
         // A panic that was caught by the code that raised it.
         noted();

@@ -5,6 +5,7 @@ use intermezzo_explorer::search::{
     ChoicePoint, CompletedExecution, DepthFirst, Parallel, Plan, SoFar, Status, Strategy as Search,
 };
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::trace::Trace;
 use intermezzo_explorer::{
     Coverage, ExploreError, Explorer, Report, Strategy, StrategyError, choose, thread,
@@ -207,6 +208,66 @@ fn a_right_strategy_is_not_blamed() {
         assert!(report.verdict().is_pass(), "{report}");
         assert_eq!((report.executions(), report.strategy()), (20, "own"));
     }
+}
+
+/// A search that uses look-alikes, one of which its owner has as well.
+struct Uses {
+    own: Mutex<Vec<u32>>,
+    shared: Arc<Mutex<usize>>,
+    count: AtomicUsize,
+}
+
+impl Uses {
+    fn all(&self, taken: u32) {
+        self.own.lock().unwrap().push(taken);
+        self.count.fetch_add(1, SeqCst);
+        thread::yield_now();
+    }
+}
+
+impl Search for Uses {
+    fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
+        self.all(0);
+        plan.truncate(0);
+        true
+    }
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        self.all(point.alternatives);
+        if let Ok(mut seen) = self.shared.try_lock() {
+            *seen += 1;
+        }
+        Some(0)
+    }
+    fn finished(&mut self, _: &CompletedExecution<'_>) {
+        self.all(1);
+    }
+    fn coverage(&self, _: bool) -> Coverage {
+        Coverage::Sampled { executions: 1 }
+    }
+    fn status(&self, _: &SoFar<'_>) -> Status {
+        Status::named("uses")
+    }
+}
+
+/// Look-alikes are std's own types where a search uses them: it is no task, although it is called in the middle of a step.
+#[test]
+fn look_alikes_in_a_strategy_are_stds() {
+    let shared = Arc::new(Mutex::new(0));
+    let search = Uses {
+        own: Mutex::default(),
+        shared: shared.clone(),
+        count: AtomicUsize::new(0),
+    };
+    let explorer = Explorer::new().set("hang", "1").executions(20);
+    let report = explorer
+        .strategy(Strategy::custom(search))
+        .try_explore(right)
+        .unwrap();
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(report.executions(), 20);
+    let usual = explore(Own::new(Wrong::Nothing, 0)).unwrap();
+    assert_eq!(format!("{:?}", report.limits()), format!("{:?}", usual.limits()));
+    assert!(*shared.lock().unwrap() > 20);
 }
 
 /// A search that several workers share, of which one share fails.

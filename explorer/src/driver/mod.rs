@@ -355,18 +355,26 @@ impl Exploration {
         if let Some(note) = note {
             report.note(&note);
         }
-        let journal = settings.journal.directory();
-        let left =
-            journal.and_then(|directory| journal::take_left(&directory, (&self.program, &self.binary)));
-        if let Some(left) = left {
+        let Some(journal) = settings.journal.directory() else {
+            return report;
+        };
+        if let Some(left) = journal::take_left(&journal, (&self.program, &self.binary)) {
+            let token = left.schedule.token();
             let again = match self.binary.is_unmodified() {
-                true => format!("`{}`", replay_command(&left.token(), &self.replay_with)),
-                false => format!("INTERMEZZO_REPLAY={}", left.token()),
+                true => format!("`{}`", replay_command(&token, &self.replay_with)),
+                false => format!("INTERMEZZO_REPLAY={token}"),
+            };
+            let how_far = match left.is_whole {
+                true => "",
+                false => " as far as it was kept",
             };
             report.note(&format!(
                 "an earlier run of this test ended in the middle of an execution, as its process did: {again} runs that \
-                 execution again"
+                 execution again{how_far}"
             ));
+        }
+        for damaged in journal::take_damaged(&journal) {
+            report.note(&damaged.to_string());
         }
         report
     }

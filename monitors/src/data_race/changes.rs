@@ -18,12 +18,16 @@ pub(super) const NEVER: u32 = u32::MAX;
 /// The stretch that stands for all of a location.
 pub(super) const WHOLE: u32 = u32::MAX;
 
+/// The stretch of a plain access to an atomic, whose variable has the place of the location.
+pub(super) const PLAIN: u32 = u32::MAX - 1;
+
 /// The change of one access.
 #[derive(Debug)]
 pub(super) struct Change {
     pub(super) access: u32,
     pub(super) location: u32,
-    /// The index of the changed stretch; `WHOLE` if the access changed all of the location.
+    /// The index of the changed stretch; `WHOLE` if the access changed all of the location, `PLAIN` if it changed an
+    /// atomic's plain accesses.
     pub(super) stretch: u32,
     pub(super) before: Before,
 }

@@ -30,8 +30,8 @@
 //!
 //! Most executions of a search begin like the one before. So the changes of each access and operation are kept. Where
 //! the engine says how far an execution was as before, the monitor takes back what came after that and continues from
-//! there. Where a race was found, or an atomic was accessed plainly, it starts again from nothing. The releases at the
-//! end of an execution are only judged; should something follow them after all, they are added then.
+//! there. Where a race was found, it starts again from nothing. The releases at the end of an execution are only judged;
+//! should something follow them after all, they are added then.
 //!
 //! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve
 //! as FastTrack's clocks.
@@ -42,8 +42,8 @@
 //! - Without `stale_reads`, executions are sequentially consistent: a race that needs a load of an older value first
 //!   is not seen.
 //! - Making an atomic or a cell by `new` is no access: one that is published by a relaxed store shows no race of its
-//!   beginning, unless it was put there by `intermezzo::ptr::write` into memory of `intermezzo::alloc`. A cell of the
-//!   drop-in for loom shows it.
+//!   beginning, unless it was put there by `intermezzo::ptr::write` into memory of `intermezzo::alloc`. Those of the
+//!   drop-in for loom show it.
 //! - A write by a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
 //! - A block that is given back races with plain accesses to it, not with accesses by way of an atomic variable in it.
 //! - The end of a `Weak` that was the only one counts like that of the last `Arc`: events do not distinguish them.
@@ -57,7 +57,7 @@ mod shadow;
 mod tests;
 
 use crate::arguments::{self, Argument, SWITCH, switch};
-use changes::{Change, Changes, NEVER, WHOLE};
+use changes::{Changes, NEVER, PLAIN, WHOLE};
 use clock::Clock;
 use intermezzo_sdk::{
     Allocation, Context, DataVarAccess, EventId, Execution, Interests, Location, MemoryDeed, MemoryEvent,
@@ -286,7 +286,11 @@ impl DataRaces {
         self.catch_up(events);
         self.any_plain = true;
         let DataRaces {
-            sync, plain, races, ..
+            sync,
+            plain,
+            races,
+            changes,
+            ..
         } = self;
         let (now, known) = (epoch_after(after, deed, site), sync.known(after.task));
         let subject = Subject::Var(var);
@@ -307,7 +311,8 @@ impl DataRaces {
         }
         atomically.check(now.end, known, &mut race);
         // Those that are plain race by their location.
-        plain[var.index()].add(now);
+        let before = plain[var.index()].add(now);
+        changes.add(var.index(), PLAIN, before);
     }
 
     #[inline(always)]
@@ -459,7 +464,7 @@ impl DataRaces {
     /// Returns to the state in which only the first `same` events of `memory` were processed, in the execution
     /// before. `false` if it cannot.
     fn go_back_to(&mut self, memory: &[MemoryEvent], same: usize) -> bool {
-        let is_simple = self.changes.now != NEVER && !self.any_plain && self.races.known.is_empty();
+        let is_simple = self.changes.now != NEVER && self.races.known.is_empty();
         let Some(last) = memory[..same].last() else {
             return false;
         };
@@ -467,20 +472,21 @@ impl DataRaces {
         if !is_simple || first < self.changes.first {
             return false;
         }
-        while let Some(Change {
-            location,
-            stretch,
-            before,
-            ..
-        }) = self.changes.list.pop_if(|change| change.access >= first)
-        {
-            let stretch = (stretch != WHOLE).then_some(stretch);
-            self.memory[location as usize].take_back(stretch, before);
+        while let Some(change) = self.changes.list.pop_if(|change| change.access >= first) {
+            let (at, before) = (change.location as usize, change.before);
+            match change.stretch {
+                PLAIN => self.plain[at].take_back(before),
+                WHOLE => self.memory[at].take_back(None, before),
+                stretch => self.memory[at].take_back(Some(stretch), before),
+            }
         }
         // The next access may come before later operations than that, but not before an earlier one.
         if last.events < self.taken_in {
             if self.sync.go_back_to(last.events) {
                 self.taken_in = last.events;
+            } else if self.any_plain {
+                // Operations before a plain access would be compared with it as if they came after it.
+                return false;
             } else {
                 self.sync.forget();
                 self.taken_in = 0;

@@ -212,7 +212,7 @@ impl History {
 
     /// Takes back the last addition.
     #[inline(always)]
-    fn take_back(&mut self, before: Before) {
+    pub(super) fn take_back(&mut self, before: Before) {
         if before.at == AT_END {
             self.0.pop();
         } else {

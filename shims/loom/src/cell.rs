@@ -1,9 +1,73 @@
 //! `loom::cell`: cells whose accesses are reads or writes.
 
-pub use intermezzo::cell::Cell;
-
 use intermezzo::cell::LoomCell;
 use std::fmt;
+
+/// `loom::cell::Cell`: a place whose value is moved in and out. As in loom, making it is a write, and dropping it is no
+/// access.
+#[derive(Debug, Default)]
+pub struct Cell<T>(UnsafeCell<T>);
+
+impl<T> Cell<T> {
+    /// Creates a cell with this value. It is a write, as that of an [`UnsafeCell`].
+    #[track_caller]
+    pub fn new(value: T) -> Cell<T> {
+        Cell(UnsafeCell::new(value))
+    }
+
+    /// Takes the value out.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+
+    /// Stores a value, and drops the one before.
+    #[track_caller]
+    pub fn set(&self, value: T) {
+        drop(self.replace(value));
+    }
+
+    /// Stores a value, and returns the one before.
+    #[track_caller]
+    pub fn replace(&self, value: T) -> T {
+        // SAFETY: a cell never lends its value, and is not `Sync`.
+        self.0.with_mut(|place| unsafe { place.replace(value) })
+    }
+
+    /// Exchanges the values of two cells.
+    #[track_caller]
+    pub fn swap(&self, other: &Cell<T>) {
+        if !std::ptr::eq(self, other) {
+            // SAFETY: as for `replace`; the two cells do not overlap, because they are whole objects.
+            self.0.with_mut(|a| other.0.with_mut(|b| unsafe { a.swap(b) }));
+        }
+    }
+
+    /// Takes the value, and leaves the default in its place.
+    #[track_caller]
+    pub fn take(&self) -> T
+    where
+        T: Default,
+    {
+        self.replace(T::default())
+    }
+
+    /// Returns a copy of the value.
+    #[track_caller]
+    pub fn get(&self) -> T
+    where
+        T: Copy,
+    {
+        // SAFETY: as for `replace`.
+        self.0.with(|place| unsafe { place.read() })
+    }
+}
+
+impl<T> From<T> for Cell<T> {
+    #[track_caller]
+    fn from(value: T) -> Cell<T> {
+        Cell::new(value)
+    }
+}
 
 /// `loom::cell::UnsafeCell`: the pointer is obtained for reading or for writing. As in loom, making it is a write, and
 /// dropping it is no access.

@@ -1,6 +1,6 @@
 //! Tests that were written for loom pass and fail as they do there, without any setting.
 
-use loom::cell::UnsafeCell;
+use loom::cell::{Cell, UnsafeCell};
 use loom::sync::atomic::{AtomicPtr, AtomicUsize};
 use loom::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 use loom::sync::{Arc, Notify};
@@ -257,4 +257,61 @@ fn making_a_cell_is_a_write() {
     let said = failure(published(Relaxed, UnsafeCell::default, write));
     assert!(said.contains("data_race"), "{said}");
     loom::model(published(Release, UnsafeCell::default, write));
+    let get = |cell: &Cell<u8>| assert_eq!(cell.get(), 1);
+    let said = failure(published(Relaxed, || Cell::new(1), get));
+    assert!(said.contains("data_race"), "{said}");
+    loom::model(published(Release, || Cell::new(1), get));
+}
+
+#[test]
+fn making_an_atomic_is_a_write() {
+    let uses: [fn(&AtomicUsize); 5] = [
+        |n| assert_eq!(n.load(Acquire), 0),
+        |n| n.store(1, Release),
+        |n| _ = n.fetch_add(1, AcqRel),
+        |n| _ = n.compare_exchange(3, 4, SeqCst, SeqCst),
+        |n| _ = n.compare_exchange(0, 4, SeqCst, SeqCst),
+    ];
+    for (using, at) in uses.into_iter().zip(0..) {
+        let makes: [fn() -> AtomicUsize; 3] = [
+            || AtomicUsize::new(0),
+            AtomicUsize::default,
+            || std::mem::take(&mut AtomicUsize::from(0)),
+        ];
+        for make in makes {
+            let said = failure(published(Relaxed, make, using));
+            assert!(said.contains("data_race"), "use {at}: {said}");
+            loom::model(published(Release, make, using));
+        }
+    }
+}
+
+/// An atomic that is made before the other threads exist, or by one that hands it on, is used by all without a race.
+#[test]
+fn atomics_that_are_handed_on_do_not_race() {
+    loom::lazy_static! {
+        static ref MADE: AtomicUsize = AtomicUsize::new(0);
+    }
+    loom::model(|| {
+        let first = Arc::new(AtomicUsize::new(0));
+        let handed_on = Arc::new(loom::sync::Mutex::new(None));
+        let task = {
+            let (first, handed_on) = (first.clone(), handed_on.clone());
+            thread::spawn(move || {
+                first.store(1, Relaxed);
+                MADE.fetch_add(1, Relaxed);
+                let made = Arc::new(AtomicUsize::new(1));
+                *handed_on.lock().unwrap() = Some(made.clone());
+                made.fetch_add(1, Relaxed);
+                let moved = std::mem::replace(&mut AtomicUsize::new(2), AtomicUsize::new(3));
+                thread::spawn(move || moved.load(Relaxed)).join().unwrap()
+            })
+        };
+        first.load(Relaxed);
+        MADE.load(Relaxed);
+        if let Some(made) = handed_on.lock().unwrap().take() {
+            made.fetch_add(1, Relaxed);
+        }
+        assert_eq!(task.join().unwrap(), 2);
+    });
 }

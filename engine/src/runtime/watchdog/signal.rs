@@ -94,7 +94,7 @@ pub(super) fn give(pulse: &Pulse, order: Order) -> bool {
 }
 
 unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
-    let Some(engine) = Engine::current() else { return };
+    let Some(engine) = Engine::of_thread() else { return };
     // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
     let context = unsafe { &mut *context.cast::<ucontext_t>() };
     // SAFETY: `errno` is this thread's own; the value that the test was about to read stays.

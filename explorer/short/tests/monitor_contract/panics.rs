@@ -1,7 +1,8 @@
-//! Monitors that panic, and monitors that are compatible with no reduction.
+//! Monitors that panic, that use look-alikes, and that are compatible with no reduction.
 
 use super::recorder::Recorder;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::{Explorer, Reduction, thread};
 use intermezzo_sdk::{Context, Execution, FindingKind, Interests, Monitor, SyncVarAccess};
 
@@ -39,6 +40,43 @@ fn two_tasks() {
         scope.spawn(|| n.store(1, SeqCst));
         n.store(2, SeqCst);
     });
+}
+
+/// A monitor that counts with look-alikes, of which its owner has one as well.
+struct Counting {
+    all: Arc<Mutex<usize>>,
+    own: AtomicUsize,
+}
+
+impl Monitor for Counting {
+    fn name(&self) -> &str {
+        "counting"
+    }
+    fn interests(&self) -> Interests {
+        Interests::SYNC_ACCESSES
+    }
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+    fn on_sync_var_access(&mut self, _: &SyncVarAccess, _: &mut Context<'_>) {
+        *self.all.lock().unwrap() += 1;
+        self.own.fetch_add(1, SeqCst);
+    }
+}
+
+/// A monitor is no task, although it is called in the middle of a step: look-alikes do what std does.
+#[test]
+fn look_alikes_in_a_monitor_are_stds() {
+    let all = Arc::new(Mutex::new(0));
+    let counting = Counting {
+        all: all.clone(),
+        own: AtomicUsize::new(0),
+    };
+    let explorer = || Explorer::new().keep_going(true);
+    let report = explorer().monitor(counting).explore(two_tasks);
+    assert!(report.verdict().is_pass(), "{report}");
+    assert_eq!(report.executions(), explorer().explore(two_tasks).executions());
+    assert!(*all.lock().unwrap() > 0);
 }
 
 #[test]

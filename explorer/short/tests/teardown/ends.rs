@@ -224,6 +224,52 @@ fn an_execution_outlives_its_process() {
     assert_eq!(intermezzo_explorer::unfinished(&directory).len(), 0);
 }
 
+/// A journal with one flipped bit is refused, and kept under another name. Without its checksum many would be replayed as
+/// other executions.
+#[test]
+fn a_damaged_journal_is_told_and_kept() {
+    if let Some((_, directory)) = asked() {
+        let dies = || {
+            // SAFETY: a plain call; 9 ends the process at once.
+            unsafe { raise(9) };
+        };
+        explorer(&directory).explore(|| in_one_execution(dies));
+        unreachable!("the process is killed");
+    }
+    let first = directory("damaged");
+    let mut child = process("a_damaged_journal_is_told_and_kept", "killed", &first);
+    assert!(!child.wait().unwrap().success());
+    let [left] = &intermezzo_explorer::unfinished(&first)[..] else {
+        panic!("one execution is left");
+    };
+    let whole = std::fs::read(&left.file).unwrap();
+    let choices = left.schedule.choices.len();
+    // The bits of the choices begin at this byte; those of a choice's alternatives and of the taken one are changed.
+    for at in (0..choices).flat_map(|choice| [1, 4].map(|byte| 4096 + 8 * choice + byte)) {
+        let directory = directory(&format!("damaged-{at}"));
+        let file = directory.join("1-1.journal");
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        std::fs::write(&file, &bytes).unwrap();
+        let run = || explorer(&directory).explore(|| in_one_execution(|| {}));
+        let report = run();
+        let [note] = report.notes() else {
+            panic!("{:?}", report.notes());
+        };
+        let (file, moved) = (file.display(), directory.join("1-1.journal.damaged"));
+        let told = format!(
+            "an earlier run of tests ended in the middle of an execution, which cannot be run again: {file} is damaged \
+             (its checksum is wrong); it is now called {} and is not read again: delete it",
+            moved.display()
+        );
+        assert_eq!(*note, told);
+        assert_eq!(std::fs::read(moved).unwrap(), bytes);
+        assert_eq!(run().notes().len(), 0);
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+    std::fs::remove_dir_all(&first).unwrap();
+}
+
 /// Ctrl-C ends the exploration with a summary, and with its checkpoint; one that begins later ends at once.
 #[test]
 fn an_interrupt_ends_explorations_with_what_they_have() {

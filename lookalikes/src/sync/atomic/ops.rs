@@ -131,6 +131,21 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         }
     }
 
+    /// Publishes that the atomic was made, as a write that is not atomic: a task that uses it without coming after this
+    /// races with it. The identity moves with the atomic. For drop-ins of other tools, whose constructors are not `const`.
+    #[doc(hidden)]
+    #[inline]
+    #[track_caller]
+    pub fn note_made(&self) {
+        if let Some(engine) = Engine::current()
+            && engine.may_be_raced()
+        {
+            let site = Site::caller();
+            let (var, _) = self.object.inside(engine, site);
+            self.plain_access(engine, var, Does::Write, site);
+        }
+    }
+
     /// Returns the value of an atomic that is not shared.
     #[inline]
     #[track_caller]

@@ -1,4 +1,4 @@
-//! `loom::sync::atomic`: std's atomics, with `with_mut` and `unsync_load`.
+//! `loom::sync::atomic`: std's atomics, with `with_mut` and `unsync_load`. As in loom, making one is a write.
 
 pub use intermezzo::sync::atomic::{Ordering, compiler_fence, fence};
 
@@ -36,9 +36,17 @@ pub type AtomicUsize = Atomic<usize>;
 pub type AtomicPtr<T> = Atomic<*mut T>;
 
 impl<T: Primitive> Atomic<T> {
-    /// Creates an atomic with this value.
-    pub const fn new(value: T) -> Atomic<T> {
-        Atomic(Looked::new(value))
+    /// Creates an atomic with this value. It is a write: who is given the atomic without an order after it has a data
+    /// race.
+    #[track_caller]
+    pub fn new(value: T) -> Atomic<T> {
+        Atomic::made(Looked::new(value))
+    }
+
+    #[track_caller]
+    fn made(atomic: Looked<T>) -> Atomic<T> {
+        atomic.note_made();
+        Atomic(atomic)
     }
 
     /// Takes the value out.
@@ -72,16 +80,18 @@ impl<T> Deref for Atomic<T> {
     }
 }
 
-impl<T> Default for Atomic<T>
+impl<T: Primitive> Default for Atomic<T>
 where
     Looked<T>: Default,
 {
+    #[track_caller]
     fn default() -> Atomic<T> {
-        Atomic(Looked::default())
+        Atomic::made(Looked::default())
     }
 }
 
 impl<T: Primitive> From<T> for Atomic<T> {
+    #[track_caller]
     fn from(value: T) -> Atomic<T> {
         Atomic::new(value)
     }

@@ -121,7 +121,7 @@ fn outcomes_of_ordinary_loops_are_those_of_the_model() {
         Reduction::SourceDpor,
         Reduction::Dpor,
     ] {
-        compare(PROGRAMS / 2, reduction, true);
+        compare(PROGRAMS / 4, reduction, true);
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use Op::{Claim, Follow, Free, Refuse};
 
 const SEED: u64 = 7;
-const PROGRAMS: u64 = 900;
+const PROGRAMS: u64 = 600;
 /// The maximum number of executions of a program by source sets; larger programs are left out.
 const EXECUTIONS_MAX: u64 = 300;
 /// The maximum number of executions by others. Caching may need more, and is then left out.

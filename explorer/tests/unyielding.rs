@@ -94,7 +94,7 @@ fn explore(explorer: Explorer, program: &[Vec<Op>], yields: bool) -> (Report, BT
 
 #[test]
 fn loops_that_do_not_yield_find_the_same_outcomes() {
-    let waited = by_workers(0..60, |seed| {
+    let waited = by_workers(0..40, |seed| {
         let mut waited = 0;
         let program = program(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
         for reduction in [Reduction::None, Reduction::SourceDpor, Reduction::Dpor] {

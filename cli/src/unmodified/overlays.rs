@@ -96,15 +96,18 @@ impl Overlays {
                 compiler.lines().next().unwrap_or_default()
             ));
         }
-        // In a checkout the sources may have changed, and cargo knows. A run that was killed may not have listed the
-        // statics.
-        if is_checkout() || is_first || !statics::are_others_listed(&release) {
+        // In a checkout the sources may have changed, and cargo knows.
+        if is_checkout() || is_first {
             build(&place, !is_first, &toolchain)?;
-            let own = toolchain.join("lib").join("rustlib").join(&host).join("lib");
-            statics::list_others(&release, &[release.clone(), release.join("deps"), own])?;
         }
         let digest =
             built().ok_or_else(|| Problem::usage(format!("cargo built no libraries in {release:?}")))?;
+        // A run that was killed may not have listed the statics. To list them again each time would take longer than all
+        // else here.
+        if !statics::are_others_listed(&release, &digest) {
+            let own = toolchain.join("lib").join("rustlib").join(&host).join("lib");
+            statics::list_others(&release, &digest, &[release.clone(), release.join("deps"), own])?;
+        }
         Ok(Overlays {
             directory: release,
             host,

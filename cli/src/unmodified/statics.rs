@@ -14,11 +14,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file beside the overlays with the names of the statics that are not the project's.
+/// The file beside the overlays with the names of the statics that are not the project's. Its first line is the digest of
+/// the overlays.
 const OTHERS: &str = "statics";
 
-/// Writes the names of the statics in these directories' libraries, for [`lines`].
-pub(super) fn list_others(directory: &Path, libraries: &[PathBuf]) -> Result<(), Problem> {
+/// Writes the names of the statics in these directories' libraries, for [`lines`], as those of the overlays with this
+/// digest.
+pub(super) fn list_others(directory: &Path, digest: &str, libraries: &[PathBuf]) -> Result<(), Problem> {
     let mut names: Vec<String> = Vec::new();
     for libraries in libraries {
         let help =
@@ -37,7 +39,8 @@ pub(super) fn list_others(directory: &Path, libraries: &[PathBuf]) -> Result<(),
     names.dedup();
     let help = "set INTERMEZZO_CACHE to a directory that can be written";
     let file = directory.join(OTHERS);
-    replace(directory, &file, &names.join("\n")).map_err(|error| Problem::file("write", &file, &error, help))
+    let text = format!("{digest}\n{}", names.join("\n"));
+    replace(directory, &file, &text).map_err(|error| Problem::file("write", &file, &error, help))
 }
 
 /// Writes a file as a whole: the compiler's wrapper of another run may be reading it. Statics whose names it did not find
@@ -52,9 +55,9 @@ fn replace(directory: &Path, file: &Path, text: &str) -> io::Result<()> {
     fs::rename(begun, file)
 }
 
-/// `true` if the names were written to this directory.
-pub(super) fn are_others_listed(directory: &Path) -> bool {
-    directory.join(OTHERS).exists()
+/// `true` if the names were written to this directory, for the overlays with this digest.
+pub(super) fn are_others_listed(directory: &Path, digest: &str) -> bool {
+    fs::read_to_string(directory.join(OTHERS)).is_ok_and(|text| text.lines().next() == Some(digest))
 }
 
 /// Returns the names of the statics in a library.
@@ -80,7 +83,7 @@ pub(super) fn lines(binary: &Path, overlays: &Path) -> String {
             fs::read_to_string(overlays.join(OTHERS)).ok()?,
         );
         let parsed = object::File::parse(&*bytes).ok()?;
-        (parsed.format() == BinaryFormat::Elf).then(|| list(&parsed, &others.lines().collect()))
+        (parsed.format() == BinaryFormat::Elf).then(|| list(&parsed, &others.lines().skip(1).collect()))
     };
     found().unwrap_or_default()
 }
@@ -156,8 +159,17 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let library = directory.path().join("broken.rlib");
         fs::write(&library, "no archive").unwrap();
-        let problem = list_others(directory.path(), &[directory.path().to_owned()]).unwrap_err();
+        let libraries = [directory.path().to_owned()];
+        let problem = list_others(directory.path(), "1", &libraries).unwrap_err();
         assert!(problem.to_string().contains("broken.rlib"), "{problem}");
-        assert!(!are_others_listed(directory.path()));
+        assert!(!are_others_listed(directory.path(), "1"));
+    }
+
+    #[test]
+    fn a_list_is_of_the_overlays_for_which_it_was_made() {
+        let directory = tempfile::tempdir().unwrap();
+        list_others(directory.path(), "1", &[directory.path().to_owned()]).unwrap();
+        assert!(are_others_listed(directory.path(), "1"));
+        assert!(!are_others_listed(directory.path(), "2"));
     }
 }

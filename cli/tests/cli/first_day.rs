@@ -3,6 +3,7 @@
 
 use crate::seeded::{has_its_packages, ignored};
 use crate::throw_away;
+use crate::unmodified::overlays;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,9 +59,8 @@ fn shell(directory: &Path, line: &str) -> (i32, String) {
         .current_dir(directory)
         .env("PATH", path)
         .env("CARGO_NET_OFFLINE", "true")
-        .env("INTERMEZZO_CACHE", place.join("overlays"))
-        .env("CARGO_TARGET_DIR", place.join("unmodified-target"))
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+        .env("INTERMEZZO_CACHE", overlays())
+        .env("CARGO_TARGET_DIR", place.join("unmodified-target"));
     let output = command.output().unwrap();
     let code = output.status.code().unwrap();
     (code, String::from_utf8(output.stdout).unwrap())

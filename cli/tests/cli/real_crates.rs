@@ -196,7 +196,6 @@ fn all_queues_and_deques_are_what_they_say() {
     let variables = [
         ("INTERMEZZO_CACHE", cache.to_str().unwrap()),
         ("CARGO_TARGET_DIR", target.to_str().unwrap()),
-        ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
     ];
     explored("all_subjects", &subjects, &variables);
 }

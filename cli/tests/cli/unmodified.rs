@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, Once};
 
 const LIBRARY: &str = r#"
 use std::cell::RefCell;
@@ -243,7 +243,7 @@ fn project(name: &str) -> PathBuf {
     project
 }
 
-/// Runs the command in that project. The overlays are built with little optimisation, which is the fastest in all.
+/// Runs the command in that project.
 pub(super) fn run(project: &Path, arguments: &[&str]) -> Ran {
     run_with(project, arguments, &[])
 }
@@ -255,15 +255,30 @@ pub(super) fn run_with(project: &Path, arguments: &[&str], variables: &[(&str, &
 
 /// Returns the command that does so.
 pub(super) fn prepared(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlays");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unmodified-target");
     let mut command = command(project, arguments);
     command
-        .env("INTERMEZZO_CACHE", cache)
+        .env("INTERMEZZO_CACHE", overlays())
         .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
         .envs(variables.iter().copied());
     command
+}
+
+/// The configuration of cargo for the overlays: with little optimisation, which is the fastest in all.
+const CONFIGURATION: &str = "[profile.release]\nopt-level = 1\nlto = \"off\"\n";
+
+/// Returns the directory of the overlays. The variables of a project's build do not count for them, but cargo reads the file
+/// above them.
+pub(super) fn overlays() -> PathBuf {
+    static WRITTEN: Once = Once::new();
+    let overlays = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlays");
+    let file = overlays.join(".cargo/config.toml");
+    WRITTEN.call_once(|| {
+        if !std::fs::read_to_string(&file).is_ok_and(|known| known == CONFIGURATION) {
+            throw_away::write(&file, CONFIGURATION);
+        }
+    });
+    overlays
 }
 
 pub(super) fn report<'a>(run: &'a Value, test: &str) -> &'a Value {

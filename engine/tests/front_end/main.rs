@@ -254,7 +254,7 @@ fn races(held: bool, of: &[Vec<Step>; 3]) -> (Vec<String>, u64) {
 #[test]
 fn accesses_that_are_held_back_show_the_same_races() {
     name_places();
-    let are_racy = by_workers(0..150, |seed| {
+    let are_racy = by_workers(0..100, |seed| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let program = [100, 200, 300].map(|at| steps(&mut random, at));
         let at_once = races(false, &program);

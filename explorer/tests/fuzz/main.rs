@@ -37,7 +37,7 @@ use searches::{Difference, Tally, compare};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 /// The default number of programs, and the default seed.
-const PROGRAMS: u64 = 6_000;
+const PROGRAMS: u64 = 4_000;
 const SEED: u64 = 2027;
 
 /// The default maximum number of executions of the reference.

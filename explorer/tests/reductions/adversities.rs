@@ -12,7 +12,7 @@ use intermezzo_explorer::{Environment, Reduction, Report};
 use quickcheck::TestResult;
 
 /// The default number of random programs of a family that are compared.
-const PROGRAMS: u64 = 30;
+const PROGRAMS: u64 = 20;
 
 /// The maximum number of executions of a program.
 pub(crate) const EXECUTIONS_MAX: u64 = 400;

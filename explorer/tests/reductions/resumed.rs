@@ -11,7 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The default number of random programs of all families that are compared. Each part ends with a file on the disk.
-const PROGRAMS: u64 = 200;
+const PROGRAMS: u64 = 120;
 
 /// The minimum number of interleavings of a program, and the default maximum. With fewer, other workers hardly run
 /// anything before the search is over.

@@ -11,7 +11,7 @@ use quickcheck::TestResult;
 use std::sync::{Mutex, PoisonError};
 
 /// The default number of random programs of all families that are compared.
-const PROGRAMS: u64 = 200;
+const PROGRAMS: u64 = 120;
 
 /// The searches.
 pub(crate) const SEARCHES: [Case; 4] = [

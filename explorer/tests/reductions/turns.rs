@@ -10,7 +10,7 @@ use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, St
 use quickcheck::TestResult;
 
 /// The default number of random programs of all families that are compared.
-const PROGRAMS: u64 = 200;
+const PROGRAMS: u64 = 120;
 
 /// The maximum number of workers.
 const JOBS_MAX: u64 = 3;

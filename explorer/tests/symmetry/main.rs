@@ -24,7 +24,7 @@ use program::draw;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// The default number of programs, and the default seed.
-const PROGRAMS: u64 = 600;
+const PROGRAMS: u64 = 400;
 const SEED: u64 = 2029;
 
 fn variable(name: &str, default: u64) -> u64 {

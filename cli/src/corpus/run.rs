@@ -26,6 +26,13 @@ struct Ran {
 
 /// Explores the named program, or all.
 pub(crate) fn run(args: RunArgs) -> Result<Exit, Problem> {
+    // What it asks for is not what this command does.
+    if let Some(token) = std::env::var_os("INTERMEZZO_REPLAY").filter(|token| !token.is_empty()) {
+        return Err(Problem::usage(format!(
+            "INTERMEZZO_REPLAY is for tests: `cargo intermezzo replay {}` runs the schedule of a program of the corpus",
+            token.display()
+        )));
+    }
     match &args.name {
         Some(name) => run_one(name, &args),
         None => run_all(&args),

@@ -330,3 +330,11 @@ fn progress_is_told_as_often_as_is_asked() {
     assert_eq!(told("none"), 0);
     run(&["corpus", "run", "counter", "--progress", "soon"]).refused(&["--progress", "`soon` is no time"]);
 }
+
+#[test]
+fn the_variable_that_replays_tests_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = command(directory.path(), &["corpus", "run", "counter"]);
+    command.env("INTERMEZZO_REPLAY", "imz1.abc");
+    Ran::of(&mut command).refused(&["INTERMEZZO_REPLAY", "`cargo intermezzo replay imz1.abc`"]);
+}

@@ -150,8 +150,7 @@ impl Trace {
     }
 
     /// Returns the steps with accesses to a key, before `group` in its list, that an operation could have preceded: one
-    /// that knows what `knows` knows, and waits for `gates`. They are those of the latest group that has any; and those of
-    /// groups before, if the latest one only adds while the gates are closed: it need not have to do with them.
+    /// that knows what `knows` knows, and waits for `gates`. They are those of the latest group that has any.
     ///
     /// An operation that waits at a gate could not have preceded a step that opened the gate, but perhaps the one that
     /// closed it. So a lock races with the last time that the lock was taken, not with its release.
@@ -166,10 +165,9 @@ impl Trace {
         found: &mut Vec<usize>,
     ) {
         let list = &self.keys[key.index()];
-        let mut closed_by = false;
         while group > 0 {
             let first = list[group as usize - 1].group;
-            let (mut unknown, of_later_groups) = (false, found.len());
+            let mut unknown = false;
             for at in (first..group).rev() {
                 let key_access = &list[at as usize];
                 let earlier = &self.entries[key_access.entry as usize];
@@ -178,15 +176,15 @@ impl Trace {
                 }
                 unknown = true;
                 // If several operations add, it is not fixed which of them came first: the others may open the gate as
-                // well.
-                let one_of_many = key_access.class == Class::Add && group - first > 1;
-                let was_closed = gates != 0 && key_access.open & gates == 0;
-                if was_closed && !one_of_many {
+                // well. But a channel is closed once all its senders are.
+                let one_of_many = key_access.class == Class::Add
+                    && group - first > 1
+                    && earlier.op != SyncVarOp::ChannelClose;
+                if gates != 0 && key_access.open & gates == 0 && !one_of_many {
                     continue;
                 }
                 if earlier.op == SyncVarOp::TaskEnd {
                     self.causes_of_end(key_access.entry, knows, found);
-                    closed_by |= !found.is_empty();
                     continue;
                 }
                 // The access came after the beginning of its step, in the same task or another, so that step would have to
@@ -196,17 +194,16 @@ impl Trace {
                     continue;
                 }
                 // A race with a later access in the same group implies this one.
-                let hidden = found[of_later_groups..].iter().any(|&other| {
+                let hidden = found.iter().any(|&other| {
                     let other = self.steps[other].stands;
                     self.clocks.knows(other, key_access)
                 });
                 // Between shares that one task takes one after the other, the gate may be closed.
                 if !hidden || gates != 0 && key_access.class == Class::Share {
                     found.push(earlier.step as usize);
-                    closed_by |= !was_closed;
                 }
             }
-            if !unknown || closed_by {
+            if !unknown || !found.is_empty() {
                 return;
             }
             group = first;

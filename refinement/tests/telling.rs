@@ -5,8 +5,6 @@ use intermezzo_explorer::sync::{Condvar, Mutex};
 use intermezzo_explorer::{Environment, Verdict, hint};
 use intermezzo_refinement::{REFINEMENT_FORMAT, Refinement, RefinementReport, fresh, refine};
 use serde_json::Value;
-use std::panic;
-use std::sync::Mutex as StdMutex;
 
 /// A stack in an array.
 #[derive(Default)]
@@ -231,37 +229,6 @@ fn what_was_covered_is_found() {
     assert!(!report.short.is_empty() && report.short.len() < 6, "{report}");
     assert!(report.to_string().contains("not in full"), "{report}");
     assert_eq!(test().in_full().run().verdict(), Verdict::Inconclusive);
-}
-
-/// A panic about a description that lacks something is at the place of the test, and not inside the tool.
-#[test]
-fn what_is_missing_is_told_at_the_caller() {
-    static PLACES: StdMutex<Vec<(String, u32)>> = StdMutex::new(Vec::new());
-    let before = panic::take_hook();
-    panic::set_hook(Box::new(move |panic| {
-        if panic
-            .payload_as_str()
-            .is_some_and(|text| text.contains("`undone`"))
-        {
-            let place = panic.location().unwrap();
-            PLACES
-                .lock()
-                .unwrap()
-                .push((place.file().to_owned(), place.line()));
-        } else {
-            before(panic);
-        }
-    }));
-    let line = line!();
-    let lacking: [fn() -> RefinementReport; 2] = [
-        || refine(|| ()).op("undone", (), |(), ()| ()).spec(|| ()).check(),
-        || refine(|| ()).op("undone", (), |(), ()| ()).spec(|| ()).run(),
-    ];
-    for run in lacking {
-        panic::catch_unwind(run).unwrap_err();
-    }
-    let places = [line + 2, line + 3].map(|line| (file!().to_owned(), line));
-    assert_eq!(*PLACES.lock().unwrap(), places);
 }
 
 /// A task waits for its turn where one operation runs at a time: that is no step of the object.

@@ -15,8 +15,8 @@ pub enum SoundReduction {
     WakeupTrees,
     /// Source sets, which plan one step: for parked tasks, if there is no bound.
     SourceSets,
-    /// Happens-before caching, which plans none: for queries whether a task has ended, waits until all tasks are quiet,
-    /// and waits with a limit at channels and at primitives of the test's own.
+    /// Happens-before caching, which plans none: for shared locks, queries whether a task has ended, waits until all tasks
+    /// are quiet, and waits with a limit at channels and at primitives of the test's own.
     Caching,
     /// No reduction: for regions in which the test turns preemptions off.
     Nothing,
@@ -26,7 +26,10 @@ impl SoundReduction {
     /// Returns the strongest reduction that is sound with an operation.
     pub const fn of(op: SyncVarOp) -> SoundReduction {
         match op {
-            SyncVarOp::TaskCheck | SyncVarOp::Quiesce => SoundReduction::Caching,
+            SyncVarOp::TaskCheck
+            | SyncVarOp::SharedAcquire
+            | SyncVarOp::SharedTryAcquire
+            | SyncVarOp::Quiesce => SoundReduction::Caching,
             _ => SoundReduction::WakeupTrees,
         }
     }

@@ -66,6 +66,14 @@ fn reports() -> impl Iterator<Item = (&'static Case, Report)> {
     cases.map(|case| (case, case.report()))
 }
 
+/// Leaves out how many steps the execution had before it was reduced: how soon a round is seen to repeat depends on bytes
+/// that are left on the stack.
+fn without_rounds(text: &str) -> String {
+    let (before, note) = text.split_once("  note: the execution ").expect(text);
+    let (_, after) = note.split_once(" more executions)\n").expect(text);
+    format!("{before}{after}")
+}
+
 #[test]
 fn every_kind_and_every_monitor_is_told_of() {
     let mut kinds: BTreeSet<String> = BTreeSet::new();
@@ -76,7 +84,11 @@ fn every_kind_and_every_monitor_is_told_of() {
             kinds.insert(finding.kind.as_str().into_owned());
             monitors.insert(finding.monitor.to_string());
         }
-        insta::assert_snapshot!(case.name, report.text(&style()));
+        let text = report.text(&style());
+        match case.name {
+            "livelock_of_a_flag" => insta::assert_snapshot!(case.name, without_rounds(&text)),
+            _ => insta::assert_snapshot!(case.name, text),
+        }
     }
     for (name, report) in objects::reports() {
         kinds.insert(report.failure.as_ref().unwrap().kind.as_str().into_owned());

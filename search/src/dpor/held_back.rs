@@ -21,7 +21,7 @@ use super::Dpor;
 use super::sleep::{Footprint, is_asleep};
 use super::{FallbackReason, Insertion};
 use intermezzo_engine::strategy::{ChoicePoint, Hold};
-use intermezzo_engine::trace::{NOTHING, Step, Trace};
+use intermezzo_engine::trace::{NOTHING, Trace};
 
 /// The way in which fairness holds back a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,8 +61,8 @@ fn is_fair_elsewhere(hold: &Hold, trace: &Trace) -> bool {
     let since = hold.yields.len() - before;
     // In every other window between two yields it must take a step. The first window may hold the one that is known.
     let mut enough = 1;
-    let unknown = |step: &&Step| step.task == awaited && (step.index == NOTHING || step.index > of_awaited);
-    let mut unknown = steps.iter().rev().filter(unknown);
+    let theirs = steps.iter().rev().filter(|step| step.task == awaited);
+    let mut unknown = theirs.take_while(|step| step.index == NOTHING || step.index > of_awaited);
     while enough < since {
         if unknown.next().is_none() {
             return false;

@@ -250,11 +250,11 @@ impl Dpor {
             Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
             _ => 0,
         };
-        if if self.is_bounded() {
-            point.order_matters
-        } else {
-            !point.holds.is_empty()
-        } {
+        let order_matters = match self.is_bounded() {
+            true => point.order_matters,
+            false => !point.holds.is_empty(),
+        };
+        if order_matters {
             self.bound.note_held_back();
         }
         if self.is_known(point, preemptions) {

@@ -279,7 +279,7 @@ struct Shared {
 impl Search for Shared {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.executions += 1;
-        assert!(self.executions < 3, "boom");
+        assert!(self.executions < 2, "boom");
         self.search.next(plan, trace)
     }
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {

@@ -113,10 +113,10 @@ pub(crate) fn first_allowance(settings: &Settings) -> Allowance {
     Allowance::of(settings.steps_without_bound / 4).that_may_end_early()
 }
 
-/// Returns the steps of the search within the bound that comes after the first one without it: half as many, because that
-/// one covers more.
+/// Returns the steps of the search within the bound that comes after the first one without it: twice as many, because the
+/// next search has more still.
 pub(crate) fn steps_of_trial(settings: &Settings) -> u64 {
-    settings.steps_without_bound / 8
+    settings.steps_without_bound / 2
 }
 
 /// Returns the allowance of the second search without the bound. It may go on if it seems to end.

@@ -97,12 +97,12 @@ fn what_is_small_within_the_bound_is_covered_after_a_short_search_without_it() {
     let test = || additions(4);
     let short = explorer(Strategy::dfs()).preemptions(0).explore(test);
     let steps = short.steps() + 100;
-    let (found, bounded) = covers_what_is_within(0, 8 * steps, test);
+    let (found, bounded) = covers_what_is_within(0, 2 * steps, test);
     let whole = explorer(Strategy::dfs()).explore(test);
-    assert!(whole.steps() > 4 * steps, "{whole}");
+    assert!(whole.steps() > steps, "{whole}");
     // In all as many steps as the searches before had, and its own; the last execution of each may be longer.
     assert!(
-        found.steps() < 2 * steps + bounded.steps() + 2 * found.max_steps(),
+        found.steps() < steps / 2 + bounded.steps() + 2 * found.max_steps(),
         "{found}"
     );
 }
@@ -125,7 +125,7 @@ fn what_is_far_from_its_end_keeps_to_the_bound_from_then_on() {
     };
     let steps = 100_000;
     let (found, bounded) = covers_what_is_within(2, steps, test);
-    assert!(bounded.steps() > steps / 8, "{bounded}");
+    assert!(bounded.steps() > steps / 2, "{bounded}");
     assert!(
         found.steps() < steps / 4 / 8 + bounded.steps() + 2 * found.max_steps(),
         "{found}"
@@ -138,7 +138,7 @@ fn what_takes_a_little_longer_is_covered_as_a_whole() {
     let whole = explorer(Strategy::dfs()).explore(lost_updates);
     let bounded = explorer(Strategy::dfs()).preemptions(2).explore(lost_updates);
     let steps = whole.steps() + 100;
-    assert!(bounded.steps() > steps / 8, "{bounded}");
+    assert!(bounded.steps() > steps / 2, "{bounded}");
     let found = explorer(Strategy::auto())
         .preemptions(2)
         .steps_without_bound(steps)

@@ -28,14 +28,32 @@ pub struct StrategyError {
     pub strategy: String,
     /// The error, and what to do about it.
     pub problem: String,
+    /// What the search had found before. Each finding has a schedule that shows it again.
+    pub findings: Vec<Finding>,
 }
 
 impl fmt::Display for StrategyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let StrategyError { strategy, problem } = self;
-        let text = format!(
-            "the strategy `{strategy}` {problem}. The error is the strategy's, and nothing is said of the test"
-        );
+        let StrategyError {
+            strategy,
+            problem,
+            findings,
+        } = self;
+        let of_test = if findings.is_empty() {
+            "nothing is said of the test"
+        } else {
+            "this was found before:"
+        };
+        let mut text =
+            format!("the strategy `{strategy}` {problem}. The error is the strategy's, and {of_test}");
+        for finding in findings {
+            let message = finding.lines().swap_remove(0);
+            text += &format!(
+                "\n- {}: {message} (schedule {})",
+                finding.kind,
+                finding.schedule.token()
+            );
+        }
         f.write_str(&TextStyle::default().visible(text))
     }
 }
@@ -63,28 +81,36 @@ impl Watch {
         self.error.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Returns the error of the search, also if one of its calls did not return: the report tells why.
+    /// Returns the error of the search, with what the report says was found before; also if one of its calls did not
+    /// return: the report tells why.
     ///
     /// # Errors
     /// As said.
     pub(crate) fn check_report(&self, report: &Report) -> Result<(), StrategyError> {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let unfinished = calls.iter().find_map(|call| *lock(call));
+        let mut findings = report.findings().to_vec();
         if let Some(method) = unfinished {
-            let ended = |finding: &&Finding| matches!(finding.kind, FindingKind::Crash | FindingKind::Hang);
-            let findings = report.findings().iter();
-            let why = findings.rev().find(ended).map_or("", |finding| &finding.message);
+            let ended = |finding: &Finding| matches!(finding.kind, FindingKind::Crash | FindingKind::Hang);
+            let own = findings.iter().rposition(ended).map(|at| findings.remove(at));
+            let why = own.map_or(String::new(), |finding| finding.message);
             self.fail(format!(
                 "did not return from `{method}`: {why}. Its methods run on the small stacks of tasks (the setting `stack`), \
                  must not block, and must not end the process"
             ));
         }
-        self.check()
+        // An execution that was given up because of the error departs from its schedule.
+        findings.retain(|finding| finding.kind != FindingKind::Divergence);
+        self.check().map_err(|error| StrategyError { findings, ..error })
     }
 
     fn fail(&self, problem: String) {
         let strategy = self.name.clone();
-        self.error.get_or_init(|| StrategyError { strategy, problem });
+        self.error.get_or_init(|| StrategyError {
+            strategy,
+            problem,
+            findings: Vec::new(),
+        });
     }
 
     fn has_failed(&self) -> bool {

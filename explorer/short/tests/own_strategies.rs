@@ -169,6 +169,69 @@ fn a_panic_is_the_strategys_error() {
     }
 }
 
+/// What was found before the error is told with it, and can be replayed.
+#[test]
+fn an_error_keeps_what_was_found_before() {
+    let odd = || assert_eq!(choose(2), 0, "an odd one");
+    let explore = |wrong, at| {
+        let own = Alternates(Own::new(wrong, at));
+        let explorer = Explorer::new().set("hang", "1").executions(20).keep_going(true);
+        explorer.strategy(Strategy::custom(own)).try_explore(odd)
+    };
+    for wrong in [
+        Wrong::PanicsIn("next"),
+        Wrong::PanicsIn("choose"),
+        Wrong::Overflows,
+        Wrong::Hangs,
+    ] {
+        let Err(ExploreError::Strategy(error)) = explore(wrong, 4) else {
+            panic!("{wrong:?}")
+        };
+        let [found] = &error.findings[..] else {
+            panic!("{error}")
+        };
+        let told = error.to_string();
+        assert!(told.contains("this was found before:\n- assertion: "), "{told}");
+        assert!(told.contains("an odd one"), "{told}");
+        assert!(
+            told.ends_with(&format!("(schedule {})", found.schedule.token())),
+            "{told}"
+        );
+        let again = Explorer::new()
+            .replay(found.schedule.clone())
+            .try_explore(odd)
+            .unwrap();
+        assert!(again.verdict().is_fail(), "{again}");
+    }
+    let Err(ExploreError::Strategy(error)) = explore(Wrong::PanicsIn("next"), 1) else {
+        panic!("it did not fail")
+    };
+    assert_eq!(error.findings, []);
+}
+
+/// A search like the one within it, which chooses the other alternative in every other execution.
+struct Alternates(Own);
+
+impl Search for Alternates {
+    fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        self.0.next(plan, trace)
+    }
+    fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        let taken = self.0.choose(point)?;
+        Some(if self.0.executions % 2 == 0 {
+            point.alternatives - 1
+        } else {
+            taken
+        })
+    }
+    fn coverage(&self, finished: bool) -> Coverage {
+        self.0.coverage(finished)
+    }
+    fn status(&self, so_far: &SoFar<'_>) -> Status {
+        self.0.status(so_far)
+    }
+}
+
 #[test]
 fn a_prescribed_choice_that_is_no_alternative_is_the_strategys_error() {
     let told = error(Own::new(Wrong::Prescribes, 2)).to_string();

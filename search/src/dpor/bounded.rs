@@ -37,6 +37,8 @@ struct PossibleStep {
     /// The last step of the block, up to this one, before which a switch to another task is no preemption.
     switch: u32,
     accesses: Range<usize>,
+    /// A bit for each of the first 64 tasks that were planned at the step, and at the free switches before it.
+    tried: u64,
 }
 
 impl PossibleFootprints {
@@ -97,6 +99,7 @@ impl PossibleFootprints {
                 block,
                 switch,
                 accesses: begin..self.accesses.len(),
+                tried: 0,
             });
         }
     }
@@ -135,7 +138,7 @@ impl Dpor {
             let task = trace.steps()[later].task;
             for access in footprints.accesses(later) {
                 let access = footprints.accesses[access];
-                self.try_before(&footprints, task, access, later, later);
+                self.try_before(&mut footprints, task, access, later, later);
             }
             for earlier in trace.waited_for(later) {
                 self.try_all_around(&footprints, earlier);
@@ -143,12 +146,12 @@ impl Dpor {
             }
         }
         if self.cut.is_some() {
-            if !self.plan_as_before(&footprints) {
+            if !self.plan_as_before(&mut footprints) {
                 self.note_partial();
             }
         } else if trace.ending() == Ending::Stuck {
             for blocked in trace.blocked() {
-                self.try_before(&footprints, blocked.task, blocked.access, steps, steps - 1);
+                self.try_before(&mut footprints, blocked.task, blocked.access, steps, steps - 1);
             }
         } else if trace.ending() == Ending::GivenUp {
             self.note_partial();
@@ -172,41 +175,44 @@ impl Dpor {
     /// reordered as well.) Notes that the access comes after the state before step `at`.
     pub(super) fn try_before(
         &mut self,
-        footprints: &PossibleFootprints,
+        footprints: &mut PossibleFootprints,
         task: u32,
         access: StepAccess,
         end: usize,
         at: usize,
     ) {
         let mut earliest = None;
-        let steps = footprints
-            .by_key
-            .get(access.key.index())
-            .map_or(&[][..], Vec::as_slice);
+        let bit = 1_u64.checked_shl(task).unwrap_or(0);
+        let key = access.key.index();
+        let steps = footprints.by_key.get(key).map_or(&[][..], Vec::as_slice);
         let before = steps.partition_point(|&(step, _)| (step as usize) < end);
-        for &(earlier, class) in steps[..before].iter().rev() {
-            let step = &footprints.steps[earlier as usize];
+        for index in (0..before).rev() {
+            let (earlier, class) = footprints.by_key[key][index];
+            let step = &mut footprints.steps[earlier as usize];
             if earlier == 0 || step.task == task || class.commutes(access.class) {
                 continue;
             }
-            self.try_at(earlier as usize, task);
+            earliest = Some(earlier as usize);
+            // Most tasks were tried there because of another access.
+            if step.tried & bit != 0 {
+                continue;
+            }
+            step.tried |= bit;
+            self.try_at(earlier as usize, task, bit);
             if step.block < earlier {
                 footprints
                     .free_switches(earlier as usize)
-                    .for_each(|free| self.try_at(free, task));
+                    .for_each(|free| self.try_at(free, task, bit));
             }
-            earliest = Some(earlier as usize);
         }
         if let Some(earliest) = earliest {
             self.note_follower(at, task, access, earliest);
         }
     }
 
-    /// Plans the task at this step, or every task if it cannot go there.
+    /// Plans the task, whose bit this is, at this step; or every task if it cannot go there.
     #[inline]
-    fn try_at(&mut self, depth: usize, task: u32) {
-        // Most tasks were planned by an earlier execution.
-        let bit = 1_u64.checked_shl(task).unwrap_or(0);
+    fn try_at(&mut self, depth: usize, task: u32, bit: u64) {
         if self.nodes[depth].planned & bit == 0 {
             self.try_first_at(depth, task, bit);
         }

@@ -516,7 +516,7 @@ impl Dpor {
     }
 
     /// Plans what the steps after a known state call for, if the execution ended at one. Returns `false` otherwise.
-    pub(super) fn plan_as_before(&mut self, footprints: &PossibleFootprints) -> bool {
+    pub(super) fn plan_as_before(&mut self, footprints: &mut PossibleFootprints) -> bool {
         let Some(repeated) = self.known.as_mut().and_then(|known| known.repeated.take()) else {
             return false;
         };

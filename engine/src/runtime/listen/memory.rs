@@ -383,9 +383,8 @@ impl Runtime {
     }
 
     fn tell_release(&mut self, release: impl FnOnce(TaskId, EventId, &mut Record) -> Release) {
-        self.settle_log();
+        self.settle_events();
         let after = self.last_of_current();
-        self.catch_up();
         let release = release(after.task, after, self.monitors.listeners.record());
         self.tell_memory(MemoryDeed::Release(release));
     }
@@ -454,7 +453,7 @@ impl Runtime {
         if !self.objects.blocks.tell(block) {
             return;
         }
-        self.settle_log();
+        self.settle_events();
         let at = self.objects.blocks.get(block);
         let record = self.monitors.listeners.record();
         let allocation = Allocation {

@@ -140,6 +140,7 @@ impl Rounds {
 struct Figures {
     steps: u64,
     switches: u64,
+    plain_accesses: u64,
     events: usize,
 }
 
@@ -587,6 +588,7 @@ impl Runtime {
         let figures = Figures {
             steps: self.record.steps,
             switches: self.record.switches,
+            plain_accesses: self.monitors.plain_accesses,
             events: self.record.events.len(),
         };
         let counted = *self.constraints.spins.counted.get_or_insert(figures);
@@ -597,6 +599,7 @@ impl Runtime {
             }
         } else {
             (self.record.steps, self.record.switches) = (counted.steps, counted.switches);
+            self.monitors.plain_accesses = counted.plain_accesses;
         }
         again
     }

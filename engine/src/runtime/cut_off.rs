@@ -119,7 +119,7 @@ impl Looks {
     }
 
     /// Counts the steps of the execution from this one on, for their limit.
-    fn count_from(&mut self, step: u64, steps: u64) {
+    pub(super) fn count_from(&mut self, step: u64, steps: u64) {
         self.most_steps = step.saturating_add(steps);
         if self.cut_off_at.is_none() && self.most.is_none() {
             self.after = self.most_steps;

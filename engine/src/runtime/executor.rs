@@ -309,7 +309,7 @@ impl Executor {
     }
 
     /// Returns `true` if the last execution has to run once more with stacks that are cleared further. That happens a few
-    /// times in a process.
+    /// times in an exploration.
     fn was_unclear(&self) -> bool {
         self.runtime.end.is_unclear && !self.runtime.end.damaged
     }

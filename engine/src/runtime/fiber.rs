@@ -249,8 +249,6 @@ pub(crate) struct Fiber {
     stack_bytes: usize,
     /// The number of bytes from the top of the stack in which the job found nothing of earlier ones.
     cleared: usize,
-    /// `true` if the stack was just mapped, and has had no job.
-    is_new: bool,
     pub room: Room,
 }
 
@@ -260,14 +258,11 @@ impl Fiber {
     /// # Errors
     /// No memory can be mapped for a stack.
     pub(super) fn new(stack_bytes: usize, entry: Entry) -> std::io::Result<Box<Fiber>> {
-        let pooled = pooled(stack_bytes);
-        let is_new = pooled.is_none();
-        let stack = pooled.map_or_else(|| mapped(stack_bytes), Ok)?;
+        let stack = pooled(stack_bytes).map_or_else(|| mapped(stack_bytes), Ok)?;
         Ok(Box::new(Fiber {
             coroutine: Coroutine::new(stack, entry)?,
             stack_bytes,
             cleared: 0,
-            is_new,
             room: Room::new(),
         }))
     }
@@ -327,10 +322,7 @@ impl Fiber {
     /// Clears this many bytes from the top of the stack of what earlier jobs have left there.
     #[inline(always)]
     pub(super) fn clear(&mut self, bytes: usize) {
-        self.cleared = match std::mem::take(&mut self.is_new) {
-            true => self.stack_bytes,
-            false => bytes,
-        };
+        self.cleared = bytes;
         if bytes > 0 {
             self.coroutine.clear(bytes.min(self.stack_bytes));
         }

@@ -135,6 +135,15 @@ impl Rounds {
     }
 }
 
+/// The figures of an execution at the moment at which every released task had gone round often enough.
+#[derive(Clone, Copy)]
+struct Figures {
+    steps: u64,
+    switches: u64,
+    plain_accesses: u64,
+    events: usize,
+}
+
 /// The loops of all tasks, in one execution.
 pub(super) struct Spins {
     /// `true` if tasks are parked at all.
@@ -148,6 +157,8 @@ pub(super) struct Spins {
     last_rounds: bool,
     /// The number of events when they were released.
     events_before: usize,
+    /// The figures that count if no released task leaves its loop; `None` until each has gone round often enough.
+    counted: Option<Figures>,
     /// `true` if the last yield does not count.
     void_yield: bool,
     parks: u32,
@@ -171,6 +182,7 @@ impl Spins {
             looked: 0,
             released: TaskSet::default(),
             last_rounds: false,
+            counted: None,
             events_before: 0,
             void_yield: false,
             parks: 0,
@@ -195,6 +207,7 @@ impl Spins {
         self.looked = 0;
         self.released.clear();
         self.last_rounds = false;
+        self.counted = None;
         self.void_yield = false;
         self.parks = 0;
         self.failed_iterations = 0;
@@ -220,6 +233,12 @@ impl Spins {
     /// Returns `true` if only tasks that were parked can continue, and they are in their last rounds.
     pub(super) fn in_last_rounds(&self) -> bool {
         self.last_rounds
+    }
+
+    /// Returns the number of events that count, if all loops have gone round often enough and none of them has ended.
+    pub(super) fn counted_events(&self) -> Option<usize> {
+        let counted = self.counted.filter(|_| self.last_rounds);
+        counted.map(|counted| counted.events)
     }
 
     /// Returns the loops that are assumed to only wait, if there are any.
@@ -542,6 +561,7 @@ impl Runtime {
         self.constraints.spins.looked = self.record.events.as_slice().len();
         self.constraints.spins.events_before = self.constraints.spins.looked;
         self.constraints.spins.last_rounds = true;
+        self.constraints.spins.counted = None;
         self.ready.take_slow_path();
         while let Some(task) = self.constraints.spins.parked.pop_first() {
             self.constraints.spins.rounds[task as usize].vain = 0;
@@ -560,12 +580,26 @@ impl Runtime {
 
     /// Lets the loops of the released tasks go round again, if a thread that is not controlled may end one of them.
     /// Returns `true` if so.
+    ///
+    /// How many of these rounds there are depends on real time, and on the other threads of the process. So none of them
+    /// counts if the loops do not end, and the limit of steps counts from each time on.
     fn goes_round_again(&mut self) -> bool {
         let again = self.loops_may_end();
+        let figures = Figures {
+            steps: self.record.steps,
+            switches: self.record.switches,
+            plain_accesses: self.monitors.plain_accesses,
+            events: self.record.events.len(),
+        };
+        let counted = *self.constraints.spins.counted.get_or_insert(figures);
         if again {
+            self.looks.count_from(figures.steps, self.limits.steps);
             for task in self.constraints.spins.released.iter() {
                 self.constraints.spins.rounds[task as usize].vain = 0;
             }
+        } else {
+            (self.record.steps, self.record.switches) = (counted.steps, counted.switches);
+            self.monitors.plain_accesses = counted.plain_accesses;
         }
         again
     }

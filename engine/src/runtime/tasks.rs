@@ -7,7 +7,6 @@ use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The tasks of an execution, each with its fiber, and the one that runs.
 #[derive(Default)]
@@ -31,17 +30,17 @@ pub(super) struct Tasks {
     running: u32,
     /// The context in which the worker waits while tasks run.
     worker_context: WorkerContext,
-    /// The number of bytes of each stack that are cleared before a task runs on it.
+    /// The number of bytes of each stack that are cleared before a task runs on it: as many as any task used whose state
+    /// was compared, and some below. Dead slots are part of that state, and get what functions have left that were called
+    /// before. What an earlier task has left must not decide whether a task is parked, because other workers, and replays,
+    /// have stacks with another history.
+    ///
+    /// It is a number of these executions, and not of the process: what else a process has explored must not decide how
+    /// often a test is run, because monitors count that.
     cleared: usize,
     /// `true` if the state of a task was compared that used more of its stack.
     is_unclear: bool,
 }
-
-/// The number of bytes of stacks to clear, in this process: as many as any task used whose state was compared, and some
-/// below. Dead slots are part of that state, and get what functions have left that were called before. What an earlier
-/// task has left must not decide whether a task is parked, because other workers, and replays, have stacks with another
-/// history.
-static CLEARED: AtomicUsize = AtomicUsize::new(0);
 
 /// The number of bytes to clear below those that are compared: what functions leave there that return a value which is
 /// partly not initialised.
@@ -74,7 +73,6 @@ impl Tasks {
         self.live = 0;
         self.current = 0;
         self.running = 0;
-        self.cleared = CLEARED.load(Relaxed);
         self.is_unclear = false;
     }
 
@@ -82,8 +80,10 @@ impl Tasks {
     #[allow(dead_code, reason = "the states of tasks are not compared on all targets")]
     pub(super) fn note_compared(&mut self, bytes: usize) {
         let bytes = bytes + BELOW;
-        CLEARED.fetch_max(bytes.next_multiple_of(CLEARED_UNIT), Relaxed);
-        self.is_unclear |= bytes > self.fibers[self.running as usize].cleared();
+        if bytes > self.fibers[self.running as usize].cleared() {
+            self.is_unclear = true;
+            self.cleared = self.cleared.max(bytes.next_multiple_of(CLEARED_UNIT));
+        }
     }
 
     /// Returns `true` if the state of a task was compared in which an earlier task may have left something.

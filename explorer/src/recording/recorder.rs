@@ -162,6 +162,12 @@ impl Monitor for Recorder {
         for (event, access) in events.iter_mut().zip(execution.accesses) {
             event.stack = self.of.get(&access.event).copied();
         }
+        if execution.accesses.len() < cx.accesses().len() {
+            // Rounds of loops at the end of the execution count for nothing.
+            let counts = |at: usize| at < execution.accesses.len();
+            self.data.retain(|(_, at, ..)| counts(*at));
+            self.said.retain(|said| counts(said.at));
+        }
         let operations = self.operations(execution.accesses);
         let data = std::mem::take(&mut self.data);
         let data = data

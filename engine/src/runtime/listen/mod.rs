@@ -386,13 +386,15 @@ impl Runtime {
         let (prescribed, repeated) = self.decisions.prefix();
         self.catch_up();
         self.monitors.listeners.record().end();
+        let counted = self.constraints.spins.counted_events();
         self.tell(
             Listener::is_there,
             "on_execution_end",
             |monitor, cx, listeners| {
                 let execution = Execution {
                     number,
-                    accesses: listeners.accesses(),
+                    accesses: counted
+                        .map_or(listeners.accesses(), |counted| &listeners.accesses()[..counted]),
                     complete,
                     prescribed,
                     repeated,

@@ -1,5 +1,6 @@
 //! The operations that take a lock, and those that release one.
 
+use super::{Class, Key, NOTHING, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 
 /// The effect of an access on a lock.
@@ -20,5 +21,56 @@ pub fn lock(op: SyncVarOp) -> Lock {
         LockAcquire | LockTryAcquire | SharedAcquire | SharedTryAcquire => Lock::Takes,
         LockRelease | SharedRelease => Lock::Releases,
         _ => Lock::No,
+    }
+}
+
+/// An operation on a task's own shares of a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShareChange {
+    /// The step that it belongs to.
+    pub step: usize,
+    /// The task.
+    pub task: u32,
+    /// `true` if it takes a share, `false` if it gives one back.
+    pub takes: bool,
+}
+
+impl Trace {
+    /// `true` if any execution so far shared a lock among readers. Then source sets are not sound.
+    pub fn shares_locks(&self) -> bool {
+        self.shares_locks
+    }
+
+    /// Returns the key of the lock of which a step took a share, and which another step waited for to take it
+    /// exclusively; `None` if there is none.
+    pub fn shared_before(&self, earlier: usize, later: usize) -> Option<Key> {
+        let step = &self.steps[later];
+        let own = self
+            .entries
+            .get(step.stands as usize)
+            .filter(|_| step.index != NOTHING)?;
+        let key = (own.op == SyncVarOp::LockAcquire).then_some(own.key)?;
+        let class = Class::Share;
+        self.footprint_with_elided(earlier)
+            .contains(&StepAccess { key, class })
+            .then_some(key)
+    }
+
+    /// Returns the operations on the shares of a lock, in order.
+    pub fn share_changes(&self, key: Key) -> impl Iterator<Item = ShareChange> + '_ {
+        let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
+        list.iter().filter_map(|key_access| {
+            let entry = &self.entries[key_access.entry as usize];
+            let takes = match entry.op {
+                SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire => true,
+                SyncVarOp::SharedRelease => false,
+                _ => return None,
+            };
+            Some(ShareChange {
+                step: entry.step as usize,
+                task: entry.task,
+                takes,
+            })
+        })
     }
 }

@@ -40,7 +40,7 @@ use elided::Elided;
 pub use fingerprint_batch::FingerprintBatch;
 pub use fingerprints::{ByFingerprint, Fingerprints, Saved};
 pub use last_access::is_access;
-pub use lock::{Lock, lock};
+pub use lock::{Lock, ShareChange, lock};
 pub use race::Race;
 pub use soundness::SoundReduction;
 pub use stable_id::StableOpId;
@@ -151,8 +151,9 @@ pub struct Trace {
     found: Vec<usize>,
     /// `true` if another entry than the first of the current step brought in further predecessors.
     joined_late: bool,
-    /// The strongest reduction that is sound for all executions so far.
+    /// The strongest reduction that is sound for all executions so far, and `true` if any of them shared a lock.
     sound: SoundReduction,
+    shares_locks: bool,
     /// The way the last execution ended, and the operations that were blocked then.
     ending: Ending,
     blocked: Vec<Blocked>,
@@ -453,6 +454,7 @@ impl Trace {
             key,
         });
         self.sound = self.sound.max(facts.sound);
+        self.shares_locks |= facts.any(TAKES_SHARE);
         let first = step.entries == entry;
         let so_far = step.fingerprint;
         if first && task == step.task {

@@ -153,7 +153,9 @@ impl Trace {
     /// that knows what `knows` knows, and waits for `gates`. They are those of the latest group that has any.
     ///
     /// An operation that waits at a gate could not have preceded a step that opened the gate, but perhaps the one that
-    /// closed it. So a lock races with the last time that the lock was taken, not with its release.
+    /// closed it. So a lock races with the last time that the lock was taken, not with its release. Shares may keep the
+    /// gate closed across several groups, if another task fails to take the lock meanwhile, or if a writer becomes a
+    /// reader. Then the operation races with the first ones, too: they may have waited for the later ones.
     #[inline(always)]
     pub(super) fn could_precede(
         &self,
@@ -165,6 +167,7 @@ impl Trace {
         found: &mut Vec<usize>,
     ) {
         let list = &self.keys[key.index()];
+        let mut is_shared = false;
         while group > 0 {
             let first = list[group as usize - 1].group;
             let mut unknown = false;
@@ -199,11 +202,13 @@ impl Trace {
                     self.clocks.knows(other, key_access)
                 });
                 // Between shares that one task takes one after the other, the gate may be closed.
-                if !hidden || gates != 0 && key_access.class == Class::Share {
+                is_shared |= gates != 0 && key_access.class == Class::Share;
+                if !hidden || is_shared {
                     found.push(earlier.step as usize);
                 }
             }
-            if !unknown || !found.is_empty() {
+            let stays_closed = is_shared && list[first as usize].gates & gates == 0;
+            if !unknown || !found.is_empty() && !stays_closed {
                 return;
             }
             group = first;

@@ -13,10 +13,10 @@ pub enum SoundReduction {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
-    /// Source sets, which plan one step: for parked tasks, if there is no bound.
+    /// Source sets, which plan one step: for parked tasks, if there is no bound and no lock is shared.
     SourceSets,
-    /// Happens-before caching, which plans none: for shared locks, queries whether a task has ended, waits until all tasks
-    /// are quiet, and waits with a limit at channels and at primitives of the test's own.
+    /// Happens-before caching, which plans none: for queries whether a task has ended, waits until all tasks are quiet,
+    /// and waits with a limit at channels and at primitives of the test's own.
     Caching,
     /// No reduction: for regions in which the test turns preemptions off.
     Nothing,
@@ -26,10 +26,7 @@ impl SoundReduction {
     /// Returns the strongest reduction that is sound with an operation.
     pub const fn of(op: SyncVarOp) -> SoundReduction {
         match op {
-            SyncVarOp::TaskCheck
-            | SyncVarOp::SharedAcquire
-            | SyncVarOp::SharedTryAcquire
-            | SyncVarOp::Quiesce => SoundReduction::Caching,
+            SyncVarOp::TaskCheck | SyncVarOp::Quiesce => SoundReduction::Caching,
             _ => SoundReduction::WakeupTrees,
         }
     }

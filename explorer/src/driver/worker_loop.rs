@@ -314,6 +314,12 @@ impl<'a> WorkerLoop<'a> {
                 }),
             );
         }
+        if executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets {
+            (sound, reason) = (
+                SoundReduction::Caching,
+                Some("the test shares a lock among readers"),
+            );
+        }
         if executed.scoping.region_unheeded
             && self.common.kind == Kind::OfSettings
             && self.common.settings.chooses_reduction()

@@ -124,7 +124,7 @@ impl Random {
 }
 
 /// The number of groups of operations that are drawn together, so that they interact.
-const THEMES: usize = 13;
+const THEMES: usize = 14;
 
 /// The maximum estimated number of orders of a program's steps. The reference runs each of them.
 const ORDERS_MAX: f64 = 150.0;
@@ -299,6 +299,21 @@ fn operation(random: &mut Random, theme: usize, me: usize, tasks: usize, ops: &m
             5 => Quiesce,
             _ => Unseen,
         }),
+        // Readers and writers that wait for something meanwhile.
+        13 => match below(12) {
+            0 => ops.push(Read),
+            1 => ops.push(Write),
+            2 => ops.extend([Read, Arrive, Unlock]),
+            3 => ops.extend([Write, Downgrade, Arrive, Unlock]),
+            4 => ops.extend([Read, Lock(which), Unlock, Unlock]),
+            5 => ops.extend([Lock(which), Write, Unlock, Unlock]),
+            6 => ops.extend([Read, Unpark(other), Park, Unlock]),
+            7 => ops.extend([[TryRead, TryWrite][which], Unlock]),
+            8 => ops.extend([Read, Add(which), Unlock]),
+            9 => ops.extend([Read, Unlock]),
+            10 => ops.push([Join(other), PoisonRwLock][which]),
+            _ => ops.extend([Write, Unlock]),
+        },
         _ => ops.push(match below(6) {
             0 => Await(which),
             1 | 2 => Wake,

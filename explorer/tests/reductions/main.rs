@@ -28,6 +28,7 @@ mod model;
 mod planned;
 mod program;
 mod ranked;
+mod readers;
 mod resumed;
 mod run;
 mod several;

@@ -263,6 +263,7 @@ impl Walk<'_> {
                 }
                 Op::Join(_) => {}
                 Op::Release if top.is_none() => {}
+                Op::Downgrade if top != Some(Hold::Writer) => {}
                 Op::Release if top == Some(Hold::Nothing) => own.held -= 1,
                 Op::Close(channel) if own.senders & 1 << channel == 0 => {}
                 Op::Wait if !matches!(top, Some(Hold::Mutex(_))) => {}
@@ -426,6 +427,12 @@ impl Walk<'_> {
                 own.hold(Hold::Writer);
                 state.rwlock = (counted_up(state.rwlock.0), 0, true);
                 (Thing::RwLock, Class::Write)
+            }
+            Op::Downgrade => {
+                own.holds[own.held - 1] = Hold::Share;
+                (state.rwlock.1, state.rwlock.2) = (1, false);
+                let what = [(Thing::RwLock, Class::Write), (Thing::RwLock, Class::Share)];
+                return self.access(state, task, &what);
             }
             Op::Release => {
                 own.held -= 1;

@@ -42,6 +42,8 @@ pub(crate) enum Op {
     Write,
     TryRead,
     TryWrite,
+    /// Turns the hold of a writer into that of a reader, if it was taken last.
+    Downgrade,
     /// Releases the lock that was taken last, if any.
     Release,
     /// Waits with the mutex that was taken last, if that is the last lock taken.
@@ -270,7 +272,8 @@ fn operation(g: &mut Gen, family: Family, me: usize, tasks: usize, ops: &mut Vec
             1 => ops.push(Op::Write),
             2 => ops.extend([Op::TryRead, Op::Release]),
             3 => ops.extend([Op::TryWrite, Op::Release]),
-            4 | 5 => ops.extend([Op::Write, Op::Release]),
+            4 => ops.extend([Op::Write, Op::Release]),
+            5 => ops.extend([Op::Write, Op::Downgrade]),
             _ => ops.extend([Op::Read, Op::Release]),
         },
         Family::Conditions => match below(g, 6) {

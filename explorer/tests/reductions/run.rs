@@ -191,7 +191,7 @@ enum Hold<'a> {
     Nothing,
     Mutex(MutexGuard<'a, u8>),
     Share { _guard: RwLockReadGuard<'a, u8> },
-    Writer { _guard: RwLockWriteGuard<'a, u8> },
+    Writer { guard: RwLockWriteGuard<'a, u8> },
 }
 
 /// A running task.
@@ -318,6 +318,12 @@ impl<'scope, 'env> Body<'scope, 'env> {
                 Ok(guard) => self.write(guard),
                 Err(error) => self.fail(error),
             },
+            Op::Downgrade => match self.holds.pop() {
+                Some(Hold::Writer { guard }) => self.holds.push(Hold::Share {
+                    _guard: RwLockWriteGuard::downgrade(guard),
+                }),
+                other => self.holds.extend(other),
+            },
             Op::Release => drop(self.holds.pop()),
             Op::Wait => match self.holds.pop() {
                 Some(Hold::Mutex(guard)) if self.hurries() => {
@@ -407,6 +413,6 @@ impl<'scope, 'env> Body<'scope, 'env> {
     fn write(&mut self, mut guard: RwLockWriteGuard<'scope, u8>) {
         self.read(*guard);
         *guard = counted_up(*guard);
-        self.holds.push(Hold::Writer { _guard: guard });
+        self.holds.push(Hold::Writer { guard });
     }
 }

@@ -136,9 +136,10 @@ impl Dpor {
                 };
                 if let Some(later) = (step + 1..steps).find(conflicts) {
                     if later >= self.fresh || round.at >= self.fresh {
-                        let sequence =
-                            sequences.reversing(trace, with_values(choices), step, later, later + 1);
-                        self.insert(trace, choices, step, sequence);
+                        let sequence = sequences.reversing_up_to(trace, with_values(choices), step, later);
+                        if let Some(sequence) = sequence {
+                            self.insert(trace, choices, step, sequence);
+                        }
                     }
                 } else if self.cut.is_some() && round.at >= self.fresh {
                     // The continuation is not known.

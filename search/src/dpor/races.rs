@@ -32,6 +32,8 @@ pub(super) enum Seen {
     Maybe,
     /// A sleeper begins it.
     Begun,
+    /// There is no such reversal.
+    Impossible,
     /// The sleeper at this index commutes with it.
     Commutes(usize),
 }
@@ -84,7 +86,11 @@ impl Dpor {
             if sequences.analysis_limit().ends_after(steps - earlier) {
                 break;
             }
-            let sequence = sequences.reversing_up_to(trace, choices, earlier, later);
+            let Some(sequence) = sequences.reversing_up_to(trace, choices, earlier, later) else {
+                let (seen, last) = (Seen::Impossible, later);
+                *examined = Examined { seen, last };
+                continue;
+            };
             // Later steps matter to a sleeper that begins the sequence only if it ends a wait with a limit.
             let is_sure = whole && !self.nodes[earlier].fair && !trace.is_timed_wait(later);
             if is_sure && self.begins_asleep(trace, choices, earlier, sequence) {
@@ -117,7 +123,9 @@ impl Dpor {
             for earlier in trace.races_of_blocked(blocked) {
                 if earlier > 0 && !sequences.analysis_limit().ends_after(steps - earlier.min(steps)) {
                     let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
-                    self.insert(trace, choices, earlier, sequence);
+                    if let Some(sequence) = sequence {
+                        self.insert(trace, choices, earlier, sequence);
+                    }
                 }
             }
         }
@@ -130,7 +138,7 @@ impl Dpor {
     fn has_news(&self, trace: &Trace, examined: Examined, earlier: usize, steps: usize) -> bool {
         let Examined { seen, last } = examined;
         let sleeper = match seen {
-            Seen::Begun => return false,
+            Seen::Begun | Seen::Impossible => return false,
             Seen::Maybe if last >= self.fresh => return true,
             Seen::Maybe => None,
             Seen::Commutes(sleeper) => Some(sleeper),

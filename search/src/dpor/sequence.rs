@@ -3,6 +3,7 @@
 mod blocked;
 mod fates;
 mod footprints;
+mod readers;
 mod reversed;
 mod shares;
 mod time_out;
@@ -129,6 +130,8 @@ pub(super) struct Sequence {
     /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
     /// steps there.
     pub(super) counts_otherwise: bool,
+    /// The steps that are left out, with all that comes after them, because they took shares that are not given back.
+    left_out: SmallVec<[usize; 2]>,
     /// The step before which the sequence is to be explored.
     depth: usize,
     /// The stable identities of the last execution's steps.
@@ -171,21 +174,8 @@ impl Sequences {
         apart.as_ref().is_none_or(|apart| apart.holds(trace, named))
     }
 
-    /// Returns the steps after `earlier` that need not come after it, and then `later`. Executed before `earlier`, they
-    /// reverse the race. `steps` is the number of steps.
-    pub(super) fn reversing(
-        &mut self,
-        trace: &Trace,
-        choices: &[Choice],
-        earlier: usize,
-        later: usize,
-        steps: usize,
-    ) -> &mut Sequence {
-        self.reversing_up_to(trace, choices, earlier, later);
-        self.and_later(trace, steps)
-    }
-
-    /// Returns the same sequence without the steps after `later`.
+    /// Returns the steps between `earlier` and `later` that need not come after `earlier`, and then `later`. Executed
+    /// before `earlier`, they reverse the race. Returns `None` if the race cannot be reversed.
     #[inline(always)]
     pub(super) fn reversing_up_to(
         &mut self,
@@ -193,7 +183,7 @@ impl Sequences {
         choices: &[Choice],
         earlier: usize,
         later: usize,
-    ) -> &mut Sequence {
+    ) -> Option<&mut Sequence> {
         self.begin(trace, earlier);
         self.add_independent(trace, earlier + 1, later);
         let last = Planned::of(later, &trace.steps()[later]);
@@ -203,7 +193,10 @@ impl Sequences {
             self.sequence.fate =
                 fate_of(trace, choices, later).filter(|_| keeps_choice(trace, earlier, later));
         }
-        &mut self.sequence
+        match trace.shared_before(earlier, later) {
+            Some(key) if !self.sequence.give_back_shares(trace, key) => None,
+            _ => Some(&mut self.sequence),
+        }
     }
 
     /// Adds the steps after `later`, of the first `steps` steps; `later` stays the last.
@@ -211,6 +204,9 @@ impl Sequences {
     pub(super) fn and_later(&mut self, trace: &Trace, steps: usize) -> &mut Sequence {
         if let (Some(last), Some(later)) = (self.sequence.pop(), self.sequence.reversed) {
             self.add_independent(trace, later + 1, steps);
+            if !self.sequence.left_out.is_empty() {
+                self.sequence.leave_out(trace);
+            }
             self.sequence.push(last);
         }
         &mut self.sequence
@@ -229,6 +225,9 @@ impl Sequences {
         }
         if !self.sequence.outside.is_empty() {
             self.sequence.outside.clear();
+        }
+        if !self.sequence.left_out.is_empty() {
+            self.sequence.left_out.clear();
         }
         (self.sequence.keeps_outside, self.sequence.is_outside_unknown) = (false, false);
         (self.sequence.from, self.sequence.end) = (0, 0);
@@ -299,9 +298,13 @@ impl Sequence {
     pub(super) fn keep_needed(&mut self, trace: &Trace) -> &mut Sequence {
         if let Some(last) = self.pop() {
             let blocked = self.blocked;
+            let shares = self.shares_before_blocked(trace);
             self.retain(|planned| match (planned.step(), last.step(), blocked) {
                 (Some(step), Some(later), _) => trace.precedes(step, later),
-                (Some(step), None, Some(blocked)) => trace.precedes_blocked(step, &blocked),
+                (Some(step), None, Some(blocked)) => {
+                    let precedes = |&share: &usize| step <= share && trace.precedes(step, share);
+                    trace.precedes_blocked(step, &blocked) || shares.iter().any(precedes)
+                }
                 _ => true,
             });
             self.push(last);
@@ -379,7 +382,10 @@ impl Sequence {
         let (before, step) = (&self.left()[..place], &self.left()[place]);
         let Some(number) = step.step() else {
             let precedes = |earlier: usize| match (&self.blocked, &self.otherwise) {
-                (Some(blocked), _) => trace.precedes_blocked(earlier, blocked),
+                (Some(blocked), _) => {
+                    trace.precedes_blocked(earlier, blocked)
+                        || conflict(&trace.footprint_with_elided(earlier), &[blocked.access])
+                }
                 (None, Some(footprint)) => conflict(&trace.footprint_with_elided(earlier), footprint),
                 (None, None) => true,
             };

@@ -1,27 +1,33 @@
 //! Sequences that end with an operation that never happened, because its task was blocked until the end.
 
 use super::{Planned, Sequence, Sequences};
-use intermezzo_engine::trace::{Blocked, Trace, conflict};
+use intermezzo_engine::trace::{Blocked, Class, StepAccess, Trace, conflict};
 
 impl Sequences {
-    /// Like [`Sequences::reversing`], for an operation that never happened.
+    /// Like [`Sequences::reversing_up_to`], for an operation that never happened, and with all steps of the execution.
     pub(in super::super) fn reversing_blocked(
         &mut self,
         trace: &Trace,
         earlier: usize,
         blocked: &Blocked,
         steps: usize,
-    ) -> &mut Sequence {
+    ) -> Option<&mut Sequence> {
         self.begin(trace, earlier);
         self.add_independent(trace, earlier + 1, steps);
-        // Other conflicting steps come later, and so does everything after them.
+        let share = StepAccess {
+            class: Class::Share,
+            ..blocked.access
+        };
+        // Other conflicting steps come later, and so does everything after them. But readers may have given back their
+        // shares.
         let mut later: Vec<usize> = Vec::new();
         self.sequence.retain(|planned| {
             let Some(step) = planned.step() else {
                 return true;
             };
-            let in_the_way =
-                conflict(&[blocked.access], trace.footprint(step)) && !trace.precedes_blocked(step, blocked);
+            let in_the_way = conflict(&[blocked.access], trace.footprint(step))
+                && !trace.footprint(step).contains(&share)
+                && !trace.precedes_blocked(step, blocked);
             let comes_later = in_the_way || later.iter().any(|&other| trace.precedes(other, step));
             if comes_later {
                 later.push(step);
@@ -30,6 +36,8 @@ impl Sequences {
         });
         self.sequence.push(Planned::blocked(blocked.task));
         self.sequence.blocked = Some(*blocked);
-        &mut self.sequence
+        let waits_for_readers = share.conflicts(blocked.access);
+        let is_possible = !waits_for_readers || self.sequence.give_back_shares(trace, share.key);
+        is_possible.then_some(&mut self.sequence)
     }
 }

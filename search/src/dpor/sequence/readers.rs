@@ -1,0 +1,108 @@
+//! Sequences that end with a task that takes a lock exclusively, which readers shared.
+//!
+//! The operations of readers commute, so those of some need not come after the share of the race. But the last step is
+//! possible only where no task has a share. So the sequence has the shares that are given back in it, and no others: it is
+//! the longest one that can be executed.
+
+use super::{Planned, Sequence};
+use intermezzo_engine::trace::{Key, ShareChange, Trace, conflict};
+use smallvec::SmallVec;
+
+/// The shares of a task, and the step in which it took the first of them.
+struct Shares {
+    task: u32,
+    held: u32,
+    since: usize,
+}
+
+impl Sequence {
+    /// Leaves out the shares that are not given back, with all that comes after them. Returns `false` if the last step
+    /// cannot come where the lock is free.
+    #[cold]
+    pub(super) fn give_back_shares(&mut self, trace: &Trace, key: Key) -> bool {
+        let Some(last) = self.pop() else {
+            return true;
+        };
+        let is_free = self.leave_out_shares(trace, key);
+        self.push(last);
+        is_free && !self.left_out.iter().any(|&step| self.last_knows(trace, step))
+    }
+
+    /// Does the same for the steps before the last. Returns `false` if a share that was taken before the sequence is not
+    /// given back in it.
+    fn leave_out_shares(&mut self, trace: &Trace, key: Key) -> bool {
+        let changes: Vec<ShareChange> = trace.share_changes(key).collect();
+        loop {
+            let mut all: SmallVec<[Shares; 4]> = SmallVec::new();
+            for change in &changes {
+                if change.step >= self.depth && !self.has_step(change.step) {
+                    continue;
+                }
+                let own = all.iter().position(|own| own.task == change.task);
+                let own = own.unwrap_or_else(|| {
+                    let (task, since) = (change.task, change.step);
+                    all.push(Shares { task, held: 0, since });
+                    all.len() - 1
+                });
+                let own = &mut all[own];
+                match change.takes {
+                    true if own.held == 0 => (own.held, own.since) = (1, change.step),
+                    true => own.held += 1,
+                    false => own.held = own.held.saturating_sub(1),
+                }
+            }
+            all.retain(|own| own.held > 0);
+            if all.iter().any(|own| own.since < self.depth) {
+                return false;
+            }
+            if all.is_empty() {
+                return true;
+            }
+            self.left_out.extend(all.iter().map(|own| own.since));
+            // What comes after them may have given back other shares.
+            self.leave_out(trace);
+        }
+    }
+
+    /// Leaves out the steps that are to be left out, and all that comes after them.
+    #[cold]
+    pub(super) fn leave_out(&mut self, trace: &Trace) {
+        let left_out = std::mem::take(&mut self.left_out);
+        self.retain(|planned| {
+            let comes_after = |step: usize| {
+                let precedes = |&out: &usize| out <= step && trace.precedes(out, step);
+                left_out.iter().any(precedes)
+            };
+            !planned.step().is_some_and(comes_after)
+        });
+        self.left_out = left_out;
+    }
+
+    /// Returns `true` if a step of the last execution is one of the sequence, whose steps are in order.
+    fn has_step(&self, step: usize) -> bool {
+        let at = self.left().binary_search_by_key(&Some(step), Planned::step);
+        at.is_ok()
+    }
+
+    /// Returns `true` if the task of the last step knew of a step before.
+    fn last_knows(&self, trace: &Trace, step: usize) -> bool {
+        if let Some(blocked) = &self.blocked {
+            return trace.precedes_blocked(step, blocked);
+        }
+        let of = &trace.steps()[step];
+        self.reversed.is_some_and(|later| {
+            let known = trace.known_before(later).get(of.task as usize);
+            known.is_some_and(|&entries| entries >= of.index)
+        })
+    }
+
+    /// Returns the steps of the sequence that do not commute with the operation that never happened.
+    pub(super) fn shares_before_blocked(&self, trace: &Trace) -> SmallVec<[usize; 4]> {
+        let steps = self.left().iter().filter_map(Planned::step);
+        let is_share = |step: &usize| {
+            let blocked = self.blocked.as_ref();
+            blocked.is_some_and(|blocked| conflict(&trace.footprint_with_elided(*step), &[blocked.access]))
+        };
+        steps.filter(is_share).collect()
+    }
+}
